@@ -1,0 +1,58 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from './metrics.ts';
+import { failing, type Probes } from './probes.ts';
+
+/** The port for people and machines that operate a process: `/metrics`, `/healthz`, `/readyz`. Plain HTTP, no token. */
+export class OpsServer {
+  readonly name = 'ops server';
+  readonly #server: Server;
+  readonly #port: number;
+
+  constructor(port: number, probes: Probes, registry: Registry) {
+    this.#port = port;
+    this.#server = createServer((request, response) => {
+      const path = request.url?.split('?', 1)[0];
+      if (path === '/healthz') return answerProbe(response, failing(probes.live));
+      if (path === '/readyz') return answerProbe(response, failing(probes.ready));
+      if (path === '/metrics') return answerMetrics(response, registry);
+      return answer(response, 404, 'text/plain', 'Try /metrics, /healthz or /readyz.\n');
+    });
+  }
+
+  /** The port listened on: the one configured, or the one the system chose for port 0. */
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async start(): Promise<void> {
+    this.#server.listen(this.#port);
+    await once(this.#server, 'listening');
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
+
+function answer(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
+}
+
+function answerProbe(response: ServerResponse, failed: Record<string, string>): void {
+  const ok = Object.keys(failed).length === 0;
+  const body = ok ? { status: 'ok' } : { status: 'failing', failing: failed };
+  answer(response, ok ? 200 : 503, 'application/json', JSON.stringify(body));
+}
+
+function answerMetrics(response: ServerResponse, registry: Registry): void {
+  registry.metrics().then(
+    (text) => answer(response, 200, registry.contentType, text),
+    (error: unknown) => answer(response, 500, 'text/plain', `${String(error)}\n`),
+  );
+}

@@ -1,0 +1,32 @@
+import { Counter, Gauge, type Registry } from './metrics.ts';
+
+export type TokenMetrics = ReturnType<typeof tokenMetrics>;
+
+/** What the token set of this process looks like, and how fresh it is. */
+export function tokenMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    organizations: new Gauge({
+      name: 'runledger_token_organizations',
+      help: 'Organizations with at least one usable token. A sudden drop means Secrets were deleted or refused.',
+      registers,
+    }),
+    tokens: new Gauge({ name: 'runledger_tokens', help: 'Usable tokens loaded.', registers }),
+    refused: new Gauge({
+      name: 'runledger_token_secrets_refused',
+      help: 'Token entries refused, by reason. Not zero: describe the Secrets, their Warning Events say why.',
+      labelNames: ['reason'] as const,
+      registers,
+    }),
+    listedAt: new Gauge({
+      name: 'runledger_token_last_list_timestamp_seconds',
+      help: 'Unix time of the last successful full list. Its age grows while the API server is away.',
+      registers,
+    }),
+    watchRestarts: new Counter({
+      name: 'runledger_token_watch_restarts_total',
+      help: 'Watches started anew after an error. A steady rise means the API server keeps refusing the watch.',
+      registers,
+    }),
+  };
+}
