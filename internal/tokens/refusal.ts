@@ -1,0 +1,39 @@
+import type { SecretReference } from './secret-manifest.ts';
+
+/** The shortest token taken, in characters: shorter ones can be guessed. */
+export const minimumTokenLength = 16;
+
+/** The longest token taken, in characters: all headers of a request together have 16 KiB. */
+export const maximumTokenLength = 4096;
+
+/** Why a Secret, or one entry of it, gives no token. The sentences are read in `kubectl describe secret`. */
+export const refusalReasons = {
+  'no-organization': 'the organization label has no value',
+  'no-tokens': 'the Secret has no entry that begins with "token" or "sha256-"',
+  'not-base64': 'the value is not base64 (clear text belongs under stringData)',
+  empty: 'the token is empty',
+  'too-short': `the token is shorter than ${minimumTokenLength} characters`,
+  'too-long': `the token is longer than ${maximumTokenLength} characters`,
+  'not-ascii': 'the token holds characters that a request header cannot carry: use visible ASCII',
+  'not-a-digest': 'the value is not a hexadecimal SHA-256 (64 digits)',
+  shared: 'the same token is in another organization, so it is refused for both',
+} as const;
+
+export type RefusalReason = keyof typeof refusalReasons;
+
+/** One thing that is wrong with a Secret. Names the entry, never its value. */
+export interface Refusal {
+  readonly secret: SecretReference;
+  /** The key within the Secret; undefined when the Secret as a whole is refused. */
+  readonly entry: string | undefined;
+  readonly reason: RefusalReason;
+  /** The Secret that a shared token is shared with. */
+  readonly other?: SecretReference | undefined;
+}
+
+/** A refusal as a sentence for people, without any value. */
+export function explain({ entry, reason, other }: Refusal): string {
+  const where = entry === undefined ? '' : `${entry}: `;
+  const also = other === undefined ? '' : ` (see Secret ${other.name})`;
+  return `${where}${refusalReasons[reason]}${also}`;
+}
