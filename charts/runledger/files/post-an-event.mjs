@@ -1,0 +1,48 @@
+// What `helm test` runs: plain HTTP is redirected, the token is known, an event gets its receipt.
+const { HTTP_URL, HTTPS_URL, TOKEN, FORWARDED_PROTO } = process.env;
+const headers = {
+  token: TOKEN,
+  'content-type': 'application/json',
+  ...(FORWARDED_PROTO && { 'x-forwarded-proto': FORWARDED_PROTO }),
+};
+
+async function expectStatus(what, expected, request) {
+  const response = await request();
+  const body = await response.text();
+  if (response.status !== expected) throw new Error(`${what}: expected ${expected}, got ${response.status} ${body}`);
+  console.log(`ok: ${what}: ${response.status}`);
+  return { response, body };
+}
+
+// The organization was created a moment ago: ingest needs a second or two to see it.
+async function untilKnown(request) {
+  for (let attempt = 1; ; attempt += 1) {
+    const response = await request().catch((error) => ({ status: 0, text: async () => String(error.cause ?? error) }));
+    if (response.status === 200 || attempt === 60) return response;
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+}
+
+const event = {
+  automation_id: crypto.randomUUID(),
+  execution_id: `helm-test-${new Date().toISOString()}`,
+  event: 'START',
+  description: 'helm test',
+};
+
+const redirect = await expectStatus('POST over plain HTTP', 301, () =>
+  fetch(`${HTTP_URL}/v1/register/`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(event),
+  }),
+);
+const location = redirect.response.headers.get('location') ?? '';
+if (!/^https:\/\/.+\/v1\/register\/$/.test(location)) throw new Error(`redirect leads to ${location}`);
+
+await expectStatus('ping over HTTPS', 200, () => untilKnown(() => fetch(`${HTTPS_URL}/v1/ping/`, { headers })));
+
+const post = { method: 'POST', headers, body: JSON.stringify(event) };
+const recorded = await expectStatus('event over HTTPS', 201, () => fetch(`${HTTPS_URL}/v1/register/`, post));
+if (JSON.parse(recorded.body).execution_id !== event.execution_id) throw new Error(`not the event: ${recorded.body}`);

@@ -1,0 +1,46 @@
+{{/* What the bundled servers' StatefulSets share: where their data is. Takes (dict "values" .Values.redis). */}}
+{{- define "runledger.bundled.claims" -}}
+{{- if .values.persistence.enabled }}
+persistentVolumeClaimRetentionPolicy:
+  whenDeleted: {{ .values.persistence.whenDeleted }}
+  whenScaled: Retain
+volumeClaimTemplates:
+  - apiVersion: v1
+    kind: PersistentVolumeClaim
+    metadata:
+      name: data
+    spec:
+      accessModes: [ReadWriteOnce]
+      {{- with .values.persistence.storageClass }}
+      storageClassName: {{ . }}
+      {{- end }}
+      resources: { requests: { storage: {{ .values.persistence.size }} } }
+{{- end }}
+{{- end -}}
+
+{{/* The Service of a bundled server. Takes (dict "root" $ "component" "redis" "name" … "port" 6379). */}}
+{{- define "runledger.bundled.service" -}}
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ .name }}
+  namespace: {{ .root.Release.Namespace }}
+  {{- include "runledger.meta" . | nindent 2 }}
+spec:
+  selector:
+    {{- include "runledger.selectorLabels" . | nindent 4 }}
+  ports:
+    - { name: {{ .component }}, port: {{ .port }}, targetPort: {{ .component }}, protocol: TCP }
+{{- end -}}
+
+{{/* The password of a bundled server. Takes (dict "root" $ "component" "redis" "name" … "auth" .Values.redis.auth). */}}
+{{- define "runledger.bundled.secret" -}}
+apiVersion: v1
+kind: Secret
+metadata:
+  name: {{ .name }}
+  namespace: {{ .root.Release.Namespace }}
+  {{- include "runledger.meta" . | nindent 2 }}
+data:
+  password: {{ include "runledger.kept" (dict "namespace" .root.Release.Namespace "name" .name "key" "password" "value" .auth.password) }}
+{{- end -}}

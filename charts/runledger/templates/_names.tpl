@@ -1,0 +1,85 @@
+{{- define "runledger.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* Prefix of all names: the release, with the chart's name unless the release already has it. At most 40 characters, so that suffixes fit. */}}
+{{- define "runledger.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains (include "runledger.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "runledger.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What never changes, for selectors. Takes (dict "root" $ "component" "ingest"). */}}
+{{- define "runledger.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "runledger.name" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{/* The labels and annotations of an object. Takes (dict "root" $ "component" … "labels" … "annotations" …). */}}
+{{- define "runledger.meta" -}}
+labels:
+  {{- $chart := dict "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_") "app.kubernetes.io/managed-by" .root.Release.Service }}
+  {{- toYaml (merge (include "runledger.labels" . | fromYaml) $chart) | nindent 2 }}
+{{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* The labels of an object and of a pod: without the chart's version, which is no reason to restart a pod. */}}
+{{- define "runledger.labels" -}}
+{{- $fixed := dict "app.kubernetes.io/version" .root.Chart.AppVersion "app.kubernetes.io/part-of" "runledger" -}}
+{{- toYaml (merge (include "runledger.selectorLabels" . | fromYaml) (.labels | default dict) .root.Values.commonLabels $fixed) -}}
+{{- end -}}
+
+{{/* A reference to an image. Takes (dict "root" $ "image" .Values.image "tag" defaultTag). */}}
+{{- define "runledger.image" -}}
+{{- $repository := .image.repository -}}
+{{- with .root.Values.global.imageRegistry -}}
+  {{- $parts := splitList "/" $repository -}}
+  {{- $first := first $parts -}}
+  {{- if and (gt (len $parts) 1) (or (contains "." $first) (contains ":" $first) (eq $first "localhost")) -}}
+    {{- $repository = join "/" (rest $parts) -}}
+  {{- end -}}
+  {{- $repository = printf "%s/%s" (trimSuffix "/" .) $repository -}}
+{{- end -}}
+{{- if .image.digest -}}
+{{- printf "%s@%s" $repository .image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $repository (.image.tag | default .tag | toString) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "runledger.ingest.name" -}}
+{{- printf "%s-ingest" (include "runledger.fullname" .) -}}
+{{- end -}}
+
+{{- define "runledger.worker.name" -}}
+{{- printf "%s-worker" (include "runledger.fullname" .) -}}
+{{- end -}}
+
+{{- define "runledger.redis.name" -}}
+{{- printf "%s-redis" (include "runledger.fullname" .) -}}
+{{- end -}}
+
+{{- define "runledger.postgresql.name" -}}
+{{- printf "%s-postgresql" (include "runledger.fullname" .) -}}
+{{- end -}}
+
+{{/* The Service that leads to ingest: the chart's, or the user's own. */}}
+{{- define "runledger.service.name" -}}
+{{- .Values.service.existingName | default (include "runledger.fullname" .) -}}
+{{- end -}}
+
+{{- define "runledger.serviceAccount.name" -}}
+{{- .Values.ingest.serviceAccount.name | default (include "runledger.ingest.name" .) -}}
+{{- end -}}
+
+{{- define "runledger.tokens.namespace" -}}
+{{- .Values.tokens.namespace | default .Release.Namespace -}}
+{{- end -}}

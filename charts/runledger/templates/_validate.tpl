@@ -1,0 +1,112 @@
+{{/* Refuses values that cannot work, each with a sentence that says what to change. */}}
+{{- define "runledger.validate" -}}
+{{- include "runledger.validate.wayIn" . -}}
+{{- include "runledger.validate.data" (dict "bundled" .Values.redis.enabled "external" .Values.externalRedis "name" "Redis" "key" "redis" "externalKey" "externalRedis") -}}
+{{- include "runledger.validate.data" (dict "bundled" .Values.postgresql.enabled "external" .Values.externalPostgresql "name" "Postgres" "key" "postgresql" "externalKey" "externalPostgresql") -}}
+{{- include "runledger.validate.scaling" . -}}
+{{- include "runledger.validate.pods" . -}}
+{{- end -}}
+
+{{- define "runledger.validate.wayIn" -}}
+{{- $wayIn := or .Values.ingress.enabled .Values.gateway.enabled -}}
+{{- if not (or .Values.service.enabled .Values.service.existingName) -}}
+  {{- if $wayIn -}}
+    {{- fail "The ingress or gateway leads to a Service, and there is none: set service.enabled=true, or name your own in service.existingName." -}}
+  {{- else -}}
+    {{- fail "Nothing leads to ingest: set service.enabled=true, ingress.enabled=true or gateway.enabled=true." -}}
+  {{- end -}}
+{{- end -}}
+{{- if and (not $wayIn) (not (include "runledger.podTls" .)) (not (include "runledger.trustProxy" .)) -}}
+  {{- fail "Nothing ends TLS, so every request would get a 301: set ingest.tls.mode=auto, switch ingress or gateway on, or set ingest.trustProxy=always when a proxy of your own ends it." -}}
+{{- end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
+  {{- fail "ingress.enabled=true needs a host: set ingress.hosts[0]." -}}
+{{- end -}}
+{{- with .Values.gateway -}}
+{{- if .enabled -}}
+  {{- if not .hostnames -}}
+    {{- fail "gateway.enabled=true needs a host: set gateway.hostnames[0]." -}}
+  {{- end -}}
+  {{- if and (not .create.enabled) (not .parentRef.name) -}}
+    {{- fail "gateway.enabled=true needs a Gateway: name it in gateway.parentRef.name, or set gateway.create.enabled=true." -}}
+  {{- end -}}
+  {{- if and .create.enabled (not .create.className) -}}
+    {{- fail "gateway.create.enabled=true needs a GatewayClass: set gateway.create.className." -}}
+  {{- end -}}
+  {{- if and .create.enabled (gt (len .hostnames) 1) -}}
+    {{- fail "gateway.create makes one HTTPS listener, for one host: leave one in gateway.hostnames, or create the Gateway yourself and name it in gateway.parentRef." -}}
+  {{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Bundled or given in exactly one way. */}}
+{{- define "runledger.validate.data" -}}
+{{- $ways := list -}}
+{{- if .external.url -}}{{- $ways = append $ways (printf "%s.url" .externalKey) -}}{{- end -}}
+{{- if .external.urlFile -}}{{- $ways = append $ways (printf "%s.urlFile" .externalKey) -}}{{- end -}}
+{{- if .external.urlSecret.name -}}{{- $ways = append $ways (printf "%s.urlSecret.name" .externalKey) -}}{{- end -}}
+{{- if .external.host -}}{{- $ways = append $ways (printf "%s.host" .externalKey) -}}{{- end -}}
+{{- if and .bundled $ways -}}
+  {{- fail (printf "%s is both bundled and given (%s): set %s.enabled=false, or leave %s empty." .name (join ", " $ways) .key .externalKey) -}}
+{{- end -}}
+{{- if and (not .bundled) (not $ways) -}}
+  {{- fail (printf "%s is neither bundled nor given: set %s.enabled=true, or name a Secret that holds its URL in %s.urlSecret.name." .name .key .externalKey) -}}
+{{- end -}}
+{{- if gt (len $ways) 1 -}}
+  {{- fail (printf "%s is given in several ways (%s): leave one." .name (join ", " $ways)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "runledger.validate.scaling" -}}
+{{- $keda := .Values.worker.keda -}}
+{{- if and .Values.worker.autoscaling.enabled $keda.enabled -}}
+  {{- fail "worker.autoscaling.enabled and worker.keda.enabled would both set the number of workers: switch one of them off." -}}
+{{- end -}}
+{{- range $path, $limits := dict "ingest.autoscaling" .Values.ingest.autoscaling "worker.autoscaling" .Values.worker.autoscaling "worker.keda" $keda -}}
+  {{- if gt (int $limits.minReplicas) (int $limits.maxReplicas) -}}
+    {{- fail (printf "%s.minReplicas (%d) is above %s.maxReplicas (%d): raise the latter." $path (int $limits.minReplicas) $path (int $limits.maxReplicas)) -}}
+  {{- end -}}
+{{- end -}}
+{{- if and $keda.enabled (not .Values.redis.enabled) (not .Values.externalRedis.host) (not $keda.redisAddress) -}}
+  {{- fail "KEDA takes no Redis URL: set worker.keda.redisAddress (host:port) and worker.keda.authenticationRef, or give Redis by externalRedis.host." -}}
+{{- end -}}
+{{- if and .Values.metrics.podMonitor.enabled .Values.metrics.serviceMonitor.enabled -}}
+  {{- fail "metrics.podMonitor.enabled and metrics.serviceMonitor.enabled would scrape every pod twice: switch one of them off." -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "runledger.validate.pods" -}}
+{{- $drain := 25 -}}
+{{- $needed := add (int .Values.ingest.preStopSeconds) $drain -}}
+{{- if le (int .Values.ingest.terminationGracePeriodSeconds) (int $needed) -}}
+  {{- fail (printf "ingest.terminationGracePeriodSeconds (%d) would end a pod before it has answered what it accepted: set it above ingest.preStopSeconds + %d = %d." (int .Values.ingest.terminationGracePeriodSeconds) $drain $needed) -}}
+{{- end -}}
+{{- if le (int .Values.worker.terminationGracePeriodSeconds) $drain -}}
+  {{- fail (printf "worker.terminationGracePeriodSeconds (%d) would end a pod before it has committed what it has: set it above %d." (int .Values.worker.terminationGracePeriodSeconds) $drain) -}}
+{{- end -}}
+{{- if and .Values.tokens.createNamespace (or (not .Values.tokens.namespace) (eq .Values.tokens.namespace .Release.Namespace)) -}}
+  {{- fail "tokens.createNamespace=true needs a name other than the release's namespace: set tokens.namespace." -}}
+{{- end -}}
+{{- if and (not .Values.ingest.serviceAccount.create) (not .Values.ingest.serviceAccount.name) -}}
+  {{- fail "ingest.serviceAccount.create=false needs an existing account: name it in ingest.serviceAccount.name." -}}
+{{- end -}}
+{{- if and .Values.caBundle.configMap .Values.caBundle.secret -}}
+  {{- fail "caBundle.configMap and caBundle.secret are both set: leave one." -}}
+{{- end -}}
+{{- include "runledger.validate.env" (dict "setting" "ingest.extraEnv" "own" (include "runledger.ingest.env" .) "extra" .Values.ingest.extraEnv) -}}
+{{- include "runledger.validate.env" (dict "setting" "worker.extraEnv" "own" (include "runledger.worker.env" .) "extra" .Values.worker.extraEnv) -}}
+{{- end -}}
+
+{{/* The API server refuses an environment that has a name twice. */}}
+{{- define "runledger.validate.env" -}}
+{{- $seen := list -}}
+{{- range (.own | fromYamlArray) -}}{{- $seen = append $seen .name -}}{{- end -}}
+{{- $setting := .setting -}}
+{{- range .extra -}}
+  {{- if has .name $seen -}}
+    {{- fail (printf "%s sets %s, which is set already: remove it there and use the chart's value for it." $setting .name) -}}
+  {{- end -}}
+  {{- $seen = append $seen .name -}}
+{{- end -}}
+{{- end -}}

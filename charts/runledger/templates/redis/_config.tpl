@@ -1,0 +1,11 @@
+{{/* What makes a 201 a receipt, and a full queue a refusal and not a loss. */}}
+{{- define "runledger.redis.config" -}}
+dir /data
+save ""
+appendonly yes
+appendfsync always
+no-appendfsync-on-rewrite no
+maxmemory-policy noeviction
+maxmemory {{ div (mul (int64 (include "runledger.bytes" .Values.redis.resources.limits.memory)) 60) 100 }}
+tcp-keepalive 60
+{{- end -}}

@@ -1,0 +1,11 @@
+{{- define "runledger.worker.env" -}}
+- { name: OPS_PORT, value: '9090' }
+{{- include "runledger.common.env" . }}
+{{- include "runledger.postgresql.env" . }}
+- { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
+{{- end -}}
+
+{{- define "runledger.migrate.env" -}}
+- { name: LOG_LEVEL, value: {{ .Values.config.logLevel }} }
+{{- include "runledger.postgresql.env" . }}
+{{- end -}}
