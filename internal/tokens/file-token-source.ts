@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Logger } from '../telemetry/logger.ts';
 import type { TokenMetrics } from '../telemetry/token-metrics.ts';
 import { defaultLabelSelector, organizationLabelOf } from './label-selector.ts';
@@ -27,7 +27,9 @@ export class FileTokenSource implements TokenSource {
   readonly #options: FileTokenSourceOptions;
   readonly #organizationLabel: string;
   #set: TokenSet | undefined;
-  #reading: Promise<void> = Promise.resolve();
+  #version = '';
+  #timer: NodeJS.Timeout | undefined;
+  #refreshing: Promise<unknown> = Promise.resolve();
 
   constructor(options: FileTokenSourceOptions) {
     this.#options = options;
@@ -35,20 +37,15 @@ export class FileTokenSource implements TokenSource {
   }
 
   async start(): Promise<void> {
-    const { path, intervalMs = 1000 } = this.#options;
-    // Polled by path: a watch of the inode or the folder misses a renamed file or a swapped symlink behind it.
-    watchFile(path, { interval: intervalMs, persistent: false }, this.#changed);
-    try {
-      await this.#read();
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
+    this.#version = await versionOf(this.#options.path);
+    await this.#read();
+    // Looked at by path: a watch of the inode or the folder misses a renamed file or a swapped symlink behind it.
+    this.#timer = setInterval(() => void this.refresh(), this.#options.intervalMs ?? 1000).unref();
   }
 
   async stop(): Promise<void> {
-    unwatchFile(this.#options.path, this.#changed);
-    await this.#reading;
+    clearInterval(this.#timer);
+    await this.#refreshing;
   }
 
   authenticate(token: string): Authentication {
@@ -59,14 +56,24 @@ export class FileTokenSource implements TokenSource {
     return this.#set === undefined ? `the tokens of ${this.#options.path} are not loaded` : undefined;
   }
 
-  /** One after the other, so that an earlier content never replaces a later one. */
-  readonly #changed = (): void => {
-    this.#reading = this.#reading
-      .then(() => this.#read())
-      .catch((error: unknown) => {
-        this.#options.logger.error({ error }, 'token file not usable, the last good tokens stay in force');
-      });
-  };
+  /** Reads the file again if it changed, and logs when it is of no use. One after the other, never two at once. */
+  async refresh(): Promise<void> {
+    const next = this.#refreshing.then(() => this.#readIfChanged());
+    this.#refreshing = next;
+    await next;
+  }
+
+  async #readIfChanged(): Promise<void> {
+    try {
+      // Remembered before the read: a change during the read is then seen next time.
+      const version = await versionOf(this.#options.path);
+      if (version === this.#version) return;
+      this.#version = version;
+      await this.#read();
+    } catch (error) {
+      this.#options.logger.error({ error }, 'token file not usable, the last good tokens stay in force');
+    }
+  }
 
   async #read(): Promise<void> {
     const { path, logger, metrics } = this.#options;
@@ -78,5 +85,15 @@ export class FileTokenSource implements TokenSource {
       logger.warn({ secret: refusal.secret.name, refusal: explain(refusal) }, 'token refused');
     }
     logger.info({ organizations: set.organizationCount, tokens: set.organizations.size, path }, 'tokens loaded');
+  }
+}
+
+/** Differs whenever the content may differ; the same for all the time that the file is missing. */
+async function versionOf(path: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join();
+  } catch (error) {
+    return String(error);
   }
 }

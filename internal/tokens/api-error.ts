@@ -1,0 +1,10 @@
+/** The API server said no. The message is fit for a log: it quotes the server's reason and nothing of any Secret. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+
+  constructor(action: string, status: number, reason: string) {
+    super(`${action}: the API server answered ${status}${reason === '' ? '' : ` (${reason.slice(0, 300)})`}`);
+    this.status = status;
+  }
+}

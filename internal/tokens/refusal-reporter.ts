@@ -1,0 +1,98 @@
+import { hash } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Logger } from '../telemetry/logger.ts';
+import { explain, type Refusal } from './refusal.ts';
+import type { SecretReference } from './secret-manifest.ts';
+
+/** Posts a core/v1 Event; resolves also when one of that name exists. */
+export type PostEvent = (event: RefusalEvent) => Promise<void>;
+
+export type RefusalEvent = ReturnType<typeof refusalEvent>;
+
+/**
+ * Tells the owners of refused Secrets, once per change of a Secret or of what is wrong with it. Every pod tries, and
+ * the name of the Event, which follows from the change, lets the API server take only the first.
+ */
+export class RefusalReporter {
+  readonly #logger: Logger;
+  #reported = new Set<string>();
+  #running: Promise<void> | undefined;
+  #next: (() => Promise<void>) | undefined;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /**
+   * Reports what was not reported before. Of calls made while one is under way only the last is carried out. `signal`
+   * ends the posting: what is left is reported next time.
+   */
+  report(refusals: readonly Refusal[], post: PostEvent, signal: AbortSignal): void {
+    this.#next = () => this.#reportNew(refusals, post, signal);
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when nothing is being reported. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    for (let task = this.#next; task !== undefined; task = this.#next) {
+      this.#next = undefined;
+      await task();
+    }
+    this.#running = undefined;
+  }
+
+  async #reportNew(refusals: readonly Refusal[], post: PostEvent, signal: AbortSignal): Promise<void> {
+    const events = [...Map.groupBy(refusals, ({ secret }) => secret)].map(refusalEvent);
+    const names = new Set(events.map(({ metadata }) => metadata.name));
+    this.#reported = new Set([...this.#reported].filter((name) => names.has(name)));
+
+    let failed = 0;
+    let lastError: unknown;
+    for (const event of events.filter(({ metadata }) => !this.#reported.has(metadata.name))) {
+      if (signal.aborted) return;
+      this.#logger.warn({ secret: event.involvedObject.name, refusal: event.message }, 'tokens of a Secret refused');
+      try {
+        await post(event);
+        this.#reported.add(event.metadata.name);
+      } catch (error) {
+        failed += 1;
+        lastError = error;
+      }
+    }
+    if (failed === 0 || signal.aborted) return;
+    this.#logger.warn(
+      { error: lastError, failed },
+      'no Event on refused Secrets, trying again at the next change or list',
+    );
+  }
+}
+
+/** The Warning on one Secret. Equal refusals of an equal version have the same name, in every pod. */
+function refusalEvent([secret, refusals]: [SecretReference, Refusal[]]) {
+  const sentences = refusals.map(explain).sort();
+  const others = refusals.map(({ other }) => other?.uid ?? '').sort();
+  const change = hash('sha256', JSON.stringify([secret.uid, secret.resourceVersion, sentences, others])).slice(0, 16);
+  const now = new Date().toISOString();
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: {
+      name: `${secret.name.slice(0, 200).replace(/[^a-z0-9]+$/, '')}-${change}`,
+      namespace: secret.namespace,
+    },
+    type: 'Warning',
+    reason: 'TokenRefused',
+    message: sentences.join('; ').slice(0, 1000),
+    involvedObject: { apiVersion: 'v1', kind: 'Secret', ...secret },
+    source: { component: 'runledger-ingest' },
+    reportingComponent: 'runledger.dev/ingest',
+    reportingInstance: hostname(),
+    firstTimestamp: now,
+    lastTimestamp: now,
+    count: 1,
+  };
+}

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { ApiClient } from './api-client.ts';
+import { findBinaries } from './binaries.ts';
+import { Daemon } from './daemon.ts';
+import { freePort } from './free-port.ts';
+import { writeKeys } from './keys.ts';
+
+const readyTimeoutMs = 60_000;
+
+/**
+ * A real Kubernetes API server with its etcd, on free ports of 127.0.0.1: TLS, RBAC, and service-account tokens. No
+ * kubelet, scheduler or controller: objects are stored and watched, nothing runs them.
+ */
+export class Cluster {
+  /** `https://127.0.0.1:port`, the same after a restart. */
+  readonly url: string;
+  /** What the API server's certificate is signed with, as PEM. */
+  readonly ca: string;
+  /** Calls as a member of system:masters. */
+  readonly admin: ApiClient;
+  readonly #plan: Plan;
+  #etcd: Daemon;
+  #apiServer: Daemon;
+
+  private constructor(plan: Plan) {
+    this.#plan = plan;
+    this.url = plan.url;
+    this.ca = plan.ca;
+    this.admin = new ApiClient(plan.url, plan.ca, plan.adminToken);
+    this.#etcd = plan.startEtcd();
+    this.#apiServer = plan.startApiServer();
+  }
+
+  /** Resolves when the API server answers its readiness probe. */
+  static async start(): Promise<Cluster> {
+    const cluster = new Cluster(await planCluster());
+    try {
+      await cluster.#ready();
+      return cluster;
+    } catch (error) {
+      const log = await readFile(join(cluster.#plan.folder, 'kube-apiserver.log'), 'utf8').catch(() => '');
+      await cluster.stop();
+      throw new Error(`kube-apiserver does not start:\n${log.slice(-2000)}`, { cause: error });
+    }
+  }
+
+  /** A kubeconfig as YAML: of the administrator, or of another token. */
+  kubeconfig(namespace = 'default', token = this.#plan.adminToken): string {
+    const cluster = { server: this.url, 'certificate-authority-data': Buffer.from(this.ca).toString('base64') };
+    return stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'test', cluster }],
+      users: [{ name: 'test', user: { token } }],
+      contexts: [{ name: 'test', context: { cluster: 'test', user: 'test', namespace } }],
+      'current-context': 'test',
+    });
+  }
+
+  /** A token of a ServiceAccount from the TokenRequest API, valid for an hour. */
+  async tokenFor(namespace: string, serviceAccount: string): Promise<string> {
+    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${serviceAccount}/token`;
+    const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } };
+    const answer = await this.admin.must('POST', path, request);
+    return (answer['status'] as { token: string }).token;
+  }
+
+  /** Calls as a ServiceAccount. The caller closes the client. */
+  async clientFor(namespace: string, serviceAccount: string): Promise<ApiClient> {
+    return new ApiClient(this.url, this.ca, await this.tokenFor(namespace, serviceAccount));
+  }
+
+  /** A folder with what the kubelet mounts into a pod of this account: `ca.crt`, `namespace`, `token`. */
+  async podAccountFolder(namespace: string, serviceAccount: string): Promise<string> {
+    const folder = await mkdtemp(join(this.#plan.folder, 'account-'));
+    await writeFile(join(folder, 'ca.crt'), this.ca);
+    await writeFile(join(folder, 'namespace'), namespace);
+    await writeFile(join(folder, 'token'), await this.tokenFor(namespace, serviceAccount));
+    return folder;
+  }
+
+  /** Ends the API server at once, as a crash does. Its data stays. */
+  async kill(): Promise<void> {
+    await this.#apiServer.stop('SIGKILL');
+  }
+
+  /** Starts the API server again, on the same port and with the same data. */
+  async restart(): Promise<void> {
+    await this.kill();
+    this.#apiServer = this.#plan.startApiServer();
+    await this.#ready();
+  }
+
+  /** Leaves nothing behind, neither process nor file. */
+  async stop(): Promise<void> {
+    await this.admin.close();
+    await this.#apiServer.stop('SIGKILL');
+    await this.#etcd.stop('SIGKILL');
+    await rm(this.#plan.folder, { recursive: true, force: true });
+  }
+
+  async #ready(): Promise<void> {
+    await this.admin.waitFor('/readyz', () => this.#apiServer.alive, readyTimeoutMs);
+  }
+}
+
+/** What stays the same when the API server is started again. */
+interface Plan {
+  readonly folder: string;
+  readonly url: string;
+  readonly ca: string;
+  readonly adminToken: string;
+  startEtcd(): Daemon;
+  startApiServer(): Daemon;
+}
+
+async function planCluster(): Promise<Plan> {
+  const binaries = await findBinaries();
+  const folder = await mkdtemp(join(tmpdir(), 'runledger-cluster-'));
+  const keys = await writeKeys(folder);
+  const adminToken = randomBytes(16).toString('hex');
+  const users = join(folder, 'users.csv');
+  await writeFile(users, `${adminToken},admin,admin,system:masters\n`, { mode: 0o600 });
+  const port = await freePort();
+  const etcdUrl = `http://127.0.0.1:${await freePort()}`;
+
+  const etcdFlags = [
+    `--data-dir=${join(folder, 'etcd')}`,
+    `--listen-client-urls=${etcdUrl}`,
+    `--advertise-client-urls=${etcdUrl}`,
+    '--listen-peer-urls=http://127.0.0.1:0',
+    '--unsafe-no-fsync',
+    '--log-level=warn',
+  ];
+  const issuer = 'https://kubernetes.default.svc';
+  const apiServerFlags = [
+    `--etcd-servers=${etcdUrl}`,
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
+    `--secure-port=${port}`,
+    `--tls-cert-file=${keys.certificate}`,
+    `--tls-private-key-file=${keys.key}`,
+    `--cert-dir=${folder}`,
+    `--token-auth-file=${users}`,
+    '--authorization-mode=RBAC',
+    `--service-account-issuer=${issuer}`,
+    `--service-account-signing-key-file=${keys.signingKey}`,
+    `--service-account-key-file=${keys.verificationKey}`,
+    '--service-cluster-ip-range=10.0.0.0/24',
+    // Nobody runs the controller that would give every namespace its default account.
+    '--disable-admission-plugins=ServiceAccount',
+    '--endpoint-reconciler-type=none',
+    '--allow-privileged',
+  ];
+  return {
+    folder,
+    url: `https://127.0.0.1:${port}`,
+    ca: keys.ca,
+    adminToken,
+    startEtcd: () => new Daemon(binaries.etcd, etcdFlags, join(folder, 'etcd.log')),
+    startApiServer: () => new Daemon(binaries.apiServer, apiServerFlags, join(folder, 'kube-apiserver.log')),
+  };
+}
