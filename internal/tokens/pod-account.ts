@@ -6,6 +6,11 @@ import type { ClusterAccess, ConnectToCluster } from './cluster-access.ts';
 /** Where Kubernetes mounts the account of a pod. */
 export const podAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
+/** The address of the API server from what Kubernetes tells every container: a host, which may be IPv6, and a port. */
+export function apiServerUrl(host: string, port: number): string {
+  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /**
  * The account that Kubernetes gives a pod: `ca.crt`, `namespace` and `token` in a folder. The token is read for every
  * request, since the kubelet replaces it; the client library's own reader keeps one for a minute.

@@ -16,7 +16,7 @@ export class ApiClient {
   constructor(url: string, ca: string, token: string) {
     this.#url = url;
     this.#token = token;
-    this.#agent = new Agent({ connect: { ca }, connections: 8 });
+    this.#agent = new Agent({ connect: { ca }, connections: 8, keepAliveTimeout: 500 });
   }
 
   /** The answer, whatever its status. Rejects when there is none. */

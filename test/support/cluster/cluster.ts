@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { ApiClient } from './api-client.ts';
 import { findBinaries } from './binaries.ts';
 import { Daemon } from './daemon.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '../free-port.ts';
 import { writeKeys } from './keys.ts';
 
 const readyTimeoutMs = 60_000;
