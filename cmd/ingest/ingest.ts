@@ -1,0 +1,122 @@
+import { createApi } from '../../internal/api/app.ts';
+import { Certificate } from '../../internal/api/certificate.ts';
+import { ApiServer } from '../../internal/api/server.ts';
+import { ConfigError, type Config } from '../../internal/config/read.ts';
+import { createIdentitySource } from '../../internal/event/identity.ts';
+import { createEventValidator } from '../../internal/event/validate.ts';
+import { component, ComponentGroup } from '../../internal/lifecycle/group.ts';
+import { BacklogGuard } from '../../internal/queue/backlog-guard.ts';
+import { Producer } from '../../internal/queue/producer.ts';
+import { createProducerRedis, disconnect } from '../../internal/queue/redis.ts';
+import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
+import { backlogMetrics, producerMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { TokenSource } from '../../internal/tokens/token-source.ts';
+
+/** The settings of ingest beside those of every process. */
+export const ingestSettings = [
+  'PORT',
+  'HTTPS_PORT',
+  'TLS_CERT_FILE',
+  'TLS_KEY_FILE',
+  'PUBLIC_URL',
+  'TRUST_PROXY',
+  'REDIS_URL',
+  'QUEUE_NAME',
+  'REQUIRE_DURABLE_REDIS',
+  'REDIS_MAX_MEMORY_RATIO',
+  'BACKLOG_MAX_JOBS',
+  'BODY_LIMIT_BYTES',
+  'EXECUTION_ID_MAX_LENGTH',
+  'ERROR_ID_MAX_LENGTH',
+  'DESCRIPTION_MAX_LENGTH',
+  'ERROR_DESCRIPTION_MAX_LENGTH',
+  'COMMIT_BATCH_EVENTS',
+  'COMMIT_BATCH_BYTES',
+  'COMMITS_IN_FLIGHT',
+  'BUFFER_EVENTS',
+  'BUFFER_BYTES',
+] as const;
+
+export type IngestConfig = Config<(typeof ingestSettings)[number]>;
+
+/** Ingest as a component, and its servers: HTTP first, HTTPS second where it is on. */
+export interface Ingest {
+  component: ComponentGroup;
+  servers: ApiServer[];
+}
+
+/** Ingest, wired: requests → Redis. Never talks to Postgres. */
+export function createIngest(config: IngestConfig, tokens: TokenSource, telemetry: Telemetry): Ingest {
+  const { logger, registry, probes } = telemetry;
+  const redis = createProducerRedis(config.REDIS_URL);
+  redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
+  const guard = new BacklogGuard(redis, config.QUEUE_NAME, backlogLimits(config), backlogMetrics(registry), logger);
+  const producer = createProducer(config, redis, guard, telemetry);
+  probes.ready.set('redis', () => guard.shed?.detail);
+  probes.ready.set('tokens', () => tokens.unready());
+  const servers = createServers(config, (event, key) => producer.enqueue(event, key), tokens, telemetry);
+  const connection = component('redis', { stop: () => disconnect(redis) });
+  return { component: new ComponentGroup('ingest', [connection, guard, producer, tokens, ...servers], logger), servers };
+}
+
+function backlogLimits(config: IngestConfig) {
+  return {
+    maxJobs: config.BACKLOG_MAX_JOBS,
+    maxMemoryShare: config.REDIS_MAX_MEMORY_RATIO,
+    intervalMs: 500,
+    requireDurable: config.REQUIRE_DURABLE_REDIS,
+  };
+}
+
+function createProducer(
+  config: IngestConfig,
+  redis: ReturnType<typeof createProducerRedis>,
+  guard: BacklogGuard,
+  { logger, registry }: Telemetry,
+): Producer {
+  const limits = {
+    batchEvents: config.COMMIT_BATCH_EVENTS,
+    batchBytes: config.COMMIT_BATCH_BYTES,
+    commitsInFlight: config.COMMITS_IN_FLIGHT,
+    bufferedEvents: config.BUFFER_EVENTS,
+    bufferedBytes: config.BUFFER_BYTES,
+  };
+  const metrics = producerMetrics(registry);
+  return new Producer({ redis, queueName: config.QUEUE_NAME, limits, guard, metrics, logger });
+}
+
+function createServers(
+  config: IngestConfig,
+  enqueue: Producer['enqueue'],
+  tokens: TokenSource,
+  { logger, registry }: Telemetry,
+): ApiServer[] {
+  const handler = createApi({
+    validate: createEventValidator({
+      executionId: config.EXECUTION_ID_MAX_LENGTH,
+      errorId: config.ERROR_ID_MAX_LENGTH,
+      description: config.DESCRIPTION_MAX_LENGTH,
+      errorDescription: config.ERROR_DESCRIPTION_MAX_LENGTH,
+    }),
+    identify: createIdentitySource(),
+    enqueue,
+    authenticate: (token) => tokens.authenticate(token),
+    publicUrl: config.PUBLIC_URL,
+    trustProxy: config.TRUST_PROXY,
+    bodyLimit: config.BODY_LIMIT_BYTES,
+    metrics: apiMetrics(registry),
+    logger,
+  }).callback();
+  const http = new ApiServer({ port: config.PORT, handler, logger });
+  if (config.HTTPS_PORT === undefined) return [http];
+  const certificate = createCertificate(config, logger);
+  return [http, new ApiServer({ port: config.HTTPS_PORT, handler, logger, certificate })];
+}
+
+function createCertificate(config: IngestConfig, logger: Telemetry['logger']): Certificate {
+  const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
+  if (certFile === undefined) throw new ConfigError('TLS_CERT_FILE is required when HTTPS_PORT is set');
+  if (keyFile === undefined) throw new ConfigError('TLS_KEY_FILE is required when HTTPS_PORT is set');
+  return new Certificate(certFile, keyFile, logger);
+}

@@ -1,0 +1,24 @@
+import { processSettings } from '../../internal/config/process-settings.ts';
+import { readConfig } from '../../internal/config/read.ts';
+import { ComponentGroup } from '../../internal/lifecycle/group.ts';
+import { runMain } from '../../internal/lifecycle/main.ts';
+import { runProcess } from '../../internal/lifecycle/run-process.ts';
+import { OpsServer } from '../../internal/telemetry/ops-server.ts';
+import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { createIngest, ingestSettings } from './ingest.ts';
+import { createTokenSource, tokenSettings } from './tokens.ts';
+
+runMain(async () => {
+  const config = readConfig([...processSettings, ...ingestSettings, ...tokenSettings]);
+  const telemetry = createTelemetry('ingest', config.LOG_LEVEL);
+  const { logger, probes, registry } = telemetry;
+  const ops = new OpsServer(config.OPS_PORT, probes, registry);
+  const ingest = createIngest(config, createTokenSource(config, telemetry), telemetry);
+  await runProcess({
+    main: new ComponentGroup('process', [ops, ingest.component], logger),
+    probes,
+    logger,
+    drainDelayMs: config.DRAIN_DELAY_MS,
+    shutdownTimeoutMs: config.SHUTDOWN_TIMEOUT_MS,
+  });
+});

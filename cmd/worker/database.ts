@@ -1,0 +1,19 @@
+import type { Config } from '../../internal/config/read.ts';
+import { openPostgres, type Database } from '../../internal/store/database.ts';
+import type { Logger } from '../../internal/telemetry/logger.ts';
+
+export const databaseSettings = ['DATABASE_URL', 'DATABASE_POOL_SIZE'] as const;
+
+/** Longest that a statement of the worker may take, in ms; it is tried again then. */
+const statementTimeout = 30_000;
+
+/** The worker's Postgres. Connections are made when they are needed, so that a worker starts without it. */
+export function openDatabase(config: Config<(typeof databaseSettings)[number]>, logger: Logger): Database {
+  return openPostgres({
+    url: config.DATABASE_URL,
+    maxConnections: config.DATABASE_POOL_SIZE,
+    applicationName: 'runledger-worker',
+    statementTimeout,
+    onIdleError: (error) => logger.warn({ error }, 'idle postgres connection lost'),
+  });
+}

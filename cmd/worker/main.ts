@@ -1,0 +1,25 @@
+import { processSettings } from '../../internal/config/process-settings.ts';
+import { readConfig } from '../../internal/config/read.ts';
+import { ComponentGroup } from '../../internal/lifecycle/group.ts';
+import { runMain } from '../../internal/lifecycle/main.ts';
+import { runProcess } from '../../internal/lifecycle/run-process.ts';
+import { OpsServer } from '../../internal/telemetry/ops-server.ts';
+import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { databaseSettings, openDatabase } from './database.ts';
+import { createWorker, workerSettings } from './worker.ts';
+
+runMain(async () => {
+  const config = readConfig([...processSettings, ...workerSettings, ...databaseSettings]);
+  const telemetry = createTelemetry('worker', config.LOG_LEVEL);
+  const { logger, probes, registry } = telemetry;
+  const ops = new OpsServer(config.OPS_PORT, probes, registry);
+  const worker = createWorker(config, openDatabase(config, logger), telemetry);
+  await runProcess({
+    main: new ComponentGroup('process', [ops, worker], logger),
+    probes,
+    logger,
+    // Nobody sends requests to a worker: there is no load balancer to wait for.
+    drainDelayMs: 0,
+    shutdownTimeoutMs: config.SHUTDOWN_TIMEOUT_MS,
+  });
+});

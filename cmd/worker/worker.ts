@@ -1,0 +1,68 @@
+import type { Config } from '../../internal/config/read.ts';
+import { component, ComponentGroup } from '../../internal/lifecycle/group.ts';
+import { Consumer } from '../../internal/queue/consumer.ts';
+import { createConsumerRedis, disconnect } from '../../internal/queue/redis.ts';
+import type { Database } from '../../internal/store/database.ts';
+import { createStore } from '../../internal/store/store.ts';
+import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import { consumerMetrics, maintenanceMetrics, storeMetrics } from '../../internal/telemetry/worker-metrics.ts';
+import { Batcher } from '../../internal/worker/batcher.ts';
+import { Maintenance } from '../../internal/worker/maintenance.ts';
+
+/** The settings of a worker beside those of every process. The database is opened by the caller. */
+export const workerSettings = [
+  'REDIS_URL',
+  'QUEUE_NAME',
+  'STORE_BATCH_EVENTS',
+  'STORE_STATEMENTS_IN_FLIGHT',
+  'WORKER_CONCURRENCY',
+  'PARTITIONS_AHEAD_DAYS',
+  'RETENTION_DAYS',
+  'MAINTENANCE_INTERVAL_MS',
+] as const;
+
+export type WorkerConfig = Config<(typeof workerSettings)[number]>;
+
+/** While Postgres is away: tried again soon at first, then every two seconds or so, so that it resumes quickly. */
+const retry = { retryMinMs: 50, retryMaxMs: 2_000 };
+
+/** How long a stop lets jobs under way finish before it gives them back to the queue, in ms. */
+const drainMs = 10_000;
+
+/** The worker, wired: Redis → Postgres. Closes the database when it stops. */
+export function createWorker(config: WorkerConfig, db: Database, { logger, registry }: Telemetry): ComponentGroup {
+  const store = createStore(db, {
+    partitionsAhead: config.PARTITIONS_AHEAD_DAYS,
+    retentionDays: config.RETENTION_DAYS,
+  });
+  const limits = {
+    ...retry,
+    batchEvents: config.STORE_BATCH_EVENTS,
+    statementsInFlight: config.STORE_STATEMENTS_IN_FLIGHT,
+  };
+  const batcher = new Batcher(store, limits, storeMetrics(registry), logger);
+  const redis = createConsumerRedis(config.REDIS_URL);
+  redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
+  const consumer = new Consumer({
+    redis,
+    queueName: config.QUEUE_NAME,
+    concurrency: config.WORKER_CONCURRENCY,
+    handle: (events) => batcher.add(events),
+    abandon: () => batcher.abandon(),
+    drainMs,
+    metrics: consumerMetrics(registry),
+    logger,
+  });
+  const intervals = { intervalMs: config.MAINTENANCE_INTERVAL_MS, retryMs: 5_000 };
+  const maintenance = new Maintenance(() => store.maintain(), intervals, maintenanceMetrics(registry), logger);
+  return new ComponentGroup(
+    'worker',
+    [
+      component('postgres', { stop: () => db.destroy() }),
+      maintenance,
+      component('redis', { stop: () => disconnect(redis) }),
+      consumer,
+    ],
+    logger,
+  );
+}

@@ -1,0 +1,65 @@
+import { Router } from '@koa/router';
+import Koa, { type Middleware } from 'koa';
+import { Refusal } from '../event/refusal.ts';
+import type { ApiMetrics } from '../telemetry/api-metrics.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
+import { readJsonBody } from './json-body.ts';
+import { ping } from './ping.ts';
+import { answerProblem } from './problem.ts';
+import { refuseRoute } from './refuse-route.ts';
+import { register, type RegisterOptions } from './register.ts';
+import { requireSecureTransport } from './secure-transport.ts';
+
+export interface ApiOptions extends RegisterOptions {
+  authenticate: Authenticate;
+  publicUrl: URL;
+  trustProxy: boolean;
+  /** Largest body, in bytes. */
+  bodyLimit: number;
+  metrics: ApiMetrics;
+  logger: Logger;
+}
+
+/**
+ * The service of the specification. The order of the checks is the order of the middleware (design, section 2):
+ * 301, 404/405, 401, 415/413, 400.
+ */
+export function createApi(options: ApiOptions): Koa {
+  const { authenticate, publicUrl, trustProxy, bodyLimit, metrics, logger } = options;
+  const router = new Router<AuthenticatedState>({ sensitive: true });
+  const authenticated = requireToken(authenticate);
+  router.post('/v1/register/', authenticated, readJsonBody(bodyLimit), register(options));
+  router.register('/v1/ping/', ['GET', 'HEAD', 'POST'], [authenticated, ping()]);
+
+  const app = new Koa();
+  app.silent = true;
+  app.on('error', (error: unknown) => logger.debug({ error }, 'answer not delivered'));
+  app.use(requireSecureTransport(publicUrl, trustProxy, metrics));
+  app.use(measure(metrics));
+  app.use(answerErrors(logger));
+  app.use(router.routes());
+  app.use(refuseRoute);
+  return app;
+}
+
+function answerErrors(logger: Logger): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      if (!(error instanceof Refusal)) logger.error({ error }, 'request failed unexpectedly');
+      answerProblem(ctx, error);
+    }
+  };
+}
+
+function measure(metrics: ApiMetrics): Middleware {
+  return async (ctx, next) => {
+    const arrived = performance.now();
+    await next();
+    const route = String(ctx['_matchedRoute'] ?? 'none');
+    metrics.requests.inc({ route, method: ctx.method, status: ctx.status });
+    metrics.seconds.observe({ route }, (performance.now() - arrived) / 1_000);
+  };
+}

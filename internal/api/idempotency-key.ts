@@ -1,0 +1,23 @@
+import type { Context } from 'koa';
+import { Refusal } from '../event/refusal.ts';
+
+/** Visible ASCII, as a structured string in quotes (the draft, section 2.1) or bare, as many clients send it. */
+const shape = /^"([\x21\x23-\x5b\x5d-\x7e]{1,255})"$|^([\x21\x23-\x5b\x5d-\x7e]{1,255})$/;
+
+/**
+ * The header `Idempotency-Key` without its quotes, or undefined when it is absent.
+ * @throws {Refusal} when it is not 1 to 255 visible ASCII characters without quotes and backslashes.
+ */
+export function idempotencyKeyOf(ctx: Context): string | undefined {
+  const header = ctx.headers['idempotency-key'];
+  if (header === undefined) return undefined;
+  const match = typeof header === 'string' ? shape.exec(header) : null;
+  const key = match?.[1] ?? match?.[2];
+  if (key !== undefined) return key;
+  throw new Refusal('malformed-request', 'The header Idempotency-Key is not valid; see errors.', [
+    {
+      header: 'Idempotency-Key',
+      detail: 'must be 1 to 255 visible ASCII characters, in double quotes or not, without quotes and backslashes',
+    },
+  ]);
+}

@@ -1,0 +1,32 @@
+import type { Context, Middleware } from 'koa';
+import type { ApiMetrics } from '../telemetry/api-metrics.ts';
+
+/**
+ * Answers plain HTTP with 301 to the HTTPS address, whatever the method and path, and processes nothing of it (spec,
+ * "Transport"). HTTPS is a TLS socket, or with `trustProxy` what the proxy says in `X-Forwarded-Proto`.
+ */
+export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metrics: ApiMetrics): Middleware {
+  return async (ctx, next) => {
+    if (isSecure(ctx, trustProxy)) return next();
+    metrics.plainHttp.inc({ token: String(ctx.headers['token'] !== undefined) });
+    ctx.status = 301;
+    ctx.set('Location', httpsAddress(publicUrl, ctx.req.url ?? '/'));
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = '';
+    return undefined;
+  };
+}
+
+function isSecure(ctx: Context, trustProxy: boolean): boolean {
+  if ('encrypted' in ctx.req.socket) return true;
+  if (!trustProxy) return false;
+  // Proxies append: with several values the last is the one that our own proxy has written.
+  const claimed = ctx.get('X-Forwarded-Proto').split(',').at(-1);
+  return claimed?.trim().toLowerCase() === 'https';
+}
+
+/** Built from the public URL, never from `Host`: otherwise anybody could make Runledger redirect anywhere. */
+function httpsAddress(publicUrl: URL, requested: string): string {
+  const { pathname, search } = URL.parse(requested, 'http://request.invalid') ?? { pathname: '/', search: '' };
+  return `${publicUrl.origin}${publicUrl.pathname.replace(/\/$/, '')}${pathname}${search}`;
+}

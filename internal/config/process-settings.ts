@@ -1,0 +1,2 @@
+/** The settings of every process that stays up. */
+export const processSettings = ['OPS_PORT', 'LOG_LEVEL', 'DRAIN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS'] as const;

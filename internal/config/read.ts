@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { cleanEnv, EnvMissingError, type CleanedEnv } from 'envalid';
+import { settings, type SettingName } from './settings.ts';
+
+/** One clear line about a setting that is wrong; the process ends with it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Settings that hold a password: each may come from a file instead, named by the same setting with `_FILE`. */
+const secrets = ['REDIS_URL', 'DATABASE_URL'] as const satisfies SettingName[];
+
+/** The values of some settings, typed and checked. */
+export type Config<Name extends SettingName> = CleanedEnv<Pick<typeof settings, Name>>;
+
+/**
+ * Reads and checks settings, once at start. Empty values count as absent, as charts and compose files leave them.
+ * @throws {ConfigError} that names the first wrong setting, and never its value.
+ */
+export function readConfig<Name extends SettingName>(
+  names: readonly Name[],
+  environment: NodeJS.ProcessEnv = process.env,
+): Config<Name> {
+  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const wanted = Object.fromEntries(names.map((name) => [name, settings[name]])) as Pick<typeof settings, Name>;
+  return cleanEnv(withSecretFiles(present), wanted, {
+    reporter: ({ errors }) => {
+      const [first] = Object.entries(errors as Record<string, Error>);
+      if (first !== undefined) throw new ConfigError(describe(...first));
+    },
+  });
+}
+
+function withSecretFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const resolved = { ...environment };
+  for (const name of secrets) {
+    const file = environment[`${name}_FILE`];
+    if (file !== undefined) resolved[name] ??= readSecret(`${name}_FILE`, file);
+  }
+  return resolved;
+}
+
+function readSecret(setting: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new ConfigError(`${setting} names a file that cannot be read: ${file} (${reason})`);
+  }
+}
+
+function describe(name: string, error: Error): string {
+  if (error instanceof EnvMissingError) return `${name} is required: ${settings[name as SettingName].desc ?? ''}`;
+  return `${name} ${error.message.replace(/^Value .* not in choices/, 'must be one of')}`;
+}

@@ -1,0 +1,53 @@
+import { makeExactValidator } from 'envalid';
+
+/** A whole number within bounds. */
+export function wholeNumber(min: number, max: number) {
+  return makeExactValidator<number>((text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new Error(`must be a whole number from ${min} to ${max}`);
+  });
+}
+
+/** A TCP port; 0 lets the system choose. */
+export const portNumber = wholeNumber(0, 65_535);
+
+/** A share greater than 0 and up to 1. */
+export const ratio = makeExactValidator<number>((text) => {
+  const value = Number(text);
+  if (text.trim() !== '' && value > 0 && value <= 1) return value;
+  throw new Error('must be a number greater than 0 and up to 1');
+});
+
+/** `true` or `false`. */
+export const flag = makeExactValidator<boolean>((text) => {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new Error('must be true or false');
+});
+
+/** The address callers use: `https://…`, without query or fragment. */
+export const httpsUrl = makeExactValidator<URL>((text) => {
+  const url = URL.parse(text);
+  if (url?.protocol === 'https:' && url.search === '' && url.hash === '' && url.username === '') return url;
+  throw new Error('must be an https:// address without user, query or fragment');
+});
+
+/** `redis://` or `rediss://`; several, with commas between, name nodes of a cluster. Errors do not repeat the value: it holds a password. */
+export const redisUrl = makeExactValidator<string>((text) => {
+  const protocols = text.split(',').map((node) => URL.parse(node.trim())?.protocol);
+  if (protocols.every((protocol) => protocol === 'redis:' || protocol === 'rediss:')) return text;
+  throw new Error('must be a redis:// or rediss:// address, or several with commas between');
+});
+
+/** `postgres://` or `postgresql://`. Errors do not repeat the value: it holds a password. */
+export const postgresUrl = makeExactValidator<string>((text) => {
+  const protocol = URL.parse(text)?.protocol;
+  if (protocol === 'postgres:' || protocol === 'postgresql:') return text;
+  throw new Error('must be a postgres:// or postgresql:// address');
+});
+
+/** BullMQ builds Redis keys of it. */
+export const queueName = makeExactValidator<string>((text) => {
+  if (/^[A-Za-z0-9._-]{1,64}$/.test(text)) return text;
+  throw new Error('must be 1 to 64 letters, digits, dots, dashes or underscores');
+});

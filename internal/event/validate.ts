@@ -1,0 +1,62 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { depthOf } from './depth.ts';
+import { Refusal, type Fault } from './refusal.ts';
+import { eventKinds, eventRequestSchema, type EventRequest, type FieldLimits } from './schema.ts';
+
+/** Deepest nesting taken in a body. A valid event needs one level; the rest is room for ignored extra fields. */
+export const maxDepth = 32;
+
+/** Text that Postgres can hold: no U+0000, no half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+/** A JSON Schema compiler that knows Runledger's own format. */
+export function createSchemaCompiler(): Ajv2020 {
+  return new Ajv2020({ allErrors: true, allowUnionTypes: true, formats: { storable: isStorable } });
+}
+
+/**
+ * Compiles the check of a request body. The function it returns gives back the same value, typed, or throws a
+ * {@link Refusal} that lists every failing field by JSON pointer.
+ */
+export function createEventValidator(limits: FieldLimits): (body: unknown) => EventRequest {
+  const validate = createSchemaCompiler().compile<EventRequest>(eventRequestSchema(limits));
+  return (body) => {
+    if (depthOf(body, maxDepth) > maxDepth) {
+      throw invalid([{ pointer: '', detail: `must not be nested deeper than ${maxDepth} levels` }]);
+    }
+    if (validate(body)) return body;
+    throw invalid((validate.errors ?? []).map(describe));
+  };
+}
+
+function invalid(faults: Fault[]): Refusal {
+  return new Refusal('invalid-event', 'The body is not a valid execution event; see errors.', faults);
+}
+
+function describe(error: ErrorObject): Fault {
+  if (error.keyword === 'required') {
+    return { pointer: `/${String(error.params['missingProperty'])}`, detail: 'is required' };
+  }
+  return { pointer: error.instancePath, detail: explain(error) };
+}
+
+function explain(error: ErrorObject): string {
+  switch (error.keyword) {
+    case 'type':
+      return error.instancePath === '' ? 'must be a JSON object' : 'must be a string';
+    case 'pattern':
+      return 'must be a UUID such as 123e4567-e89b-12d3-a456-426614174000';
+    case 'enum':
+      return `must be one of ${eventKinds.join(', ')}`;
+    case 'minLength':
+      return 'must not be empty';
+    case 'maxLength':
+      return `must not be longer than ${String(error.params['limit'])} characters`;
+    case 'format':
+      return 'must not contain U+0000 or unpaired surrogates';
+    default:
+      return error.message ?? 'is not valid';
+  }
+}

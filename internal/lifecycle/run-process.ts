@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Probes } from '../telemetry/probes.ts';
+import type { Component } from './component.ts';
+
+export interface ProcessOptions {
+  main: Component;
+  probes: Probes;
+  logger: Logger;
+  /** From readiness false until anything stops, in ms: load balancers take that long to notice. */
+  drainDelayMs: number;
+  /** Longest that a graceful stop may take, in ms. */
+  shutdownTimeoutMs: number;
+  onReady?: () => void;
+}
+
+/**
+ * Runs a process until SIGTERM or SIGINT, then stops it gracefully (design, section 7). Exits with 0 after a clean
+ * stop, 1 when start failed or the stop took too long; a second signal exits at once.
+ */
+export async function runProcess(options: ProcessOptions): Promise<void> {
+  const { main, logger, onReady } = options;
+  const signal = nextSignal();
+  const started = main.start().then(
+    () => {
+      logger.info('started');
+      onReady?.();
+      return undefined;
+    },
+    (error: unknown) => ({ error }),
+  );
+  const failure = await Promise.race([started, signal]);
+  if (typeof failure === 'object') {
+    logger.fatal({ error: failure.error }, 'could not start');
+    process.exitCode = 1;
+    return;
+  }
+  const name = failure ?? (await signal);
+  process.once('SIGTERM', () => process.exit(1));
+  process.once('SIGINT', () => process.exit(1));
+  await stopGracefully(options, name);
+}
+
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const take = (name: NodeJS.Signals): void => {
+      process.off('SIGTERM', take);
+      process.off('SIGINT', take);
+      resolve(name);
+    };
+    process.on('SIGTERM', take);
+    process.on('SIGINT', take);
+  });
+}
+
+async function stopGracefully(options: ProcessOptions, signal: string): Promise<void> {
+  const { main, probes, logger, drainDelayMs, shutdownTimeoutMs } = options;
+  logger.info({ signal }, 'stopping');
+  const deadline = setTimeout(() => {
+    logger.error('stop took too long, leaving');
+    process.exit(1);
+  }, shutdownTimeoutMs);
+  probes.ready.set('lifecycle', () => 'the process is stopping');
+  await sleep(drainDelayMs);
+  await main.stop();
+  clearTimeout(deadline);
+  logger.info('stopped');
+  // Handlers that stand would not keep the process alive; anything else that does is a leak worth seeing, not killing.
+  process.exitCode = 0;
+}

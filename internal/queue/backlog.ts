@@ -1,0 +1,31 @@
+import type { RedisClient } from './redis.ts';
+import { queueKey } from './keys.ts';
+
+/** What stands in Redis at one moment. */
+export interface Backlog {
+  /** Jobs by state: batches of events. */
+  waiting: number;
+  active: number;
+  delayed: number;
+  failed: number;
+  /** Used memory as a share of `maxmemory`; 0 when Redis has no limit. */
+  memoryShare: number;
+}
+
+/** Reads the backlog with one round trip. */
+export async function readBacklog(redis: RedisClient, queueName: string): Promise<Backlog> {
+  const [waiting, active, delayed, failed, memory] = await Promise.all([
+    redis.llen(queueKey(queueName, 'wait')),
+    redis.llen(queueKey(queueName, 'active')),
+    redis.zcard(queueKey(queueName, 'delayed')),
+    redis.zcard(queueKey(queueName, 'failed')),
+    redis.info('memory'),
+  ]);
+  return { waiting, active, delayed, failed, memoryShare: memoryShareOf(memory) };
+}
+
+function memoryShareOf(info: string): number {
+  const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+  const limit = figure('maxmemory');
+  return limit === 0 ? 0 : figure('used_memory') / limit;
+}

@@ -1,0 +1,37 @@
+import type { RedisClient } from './redis.ts';
+
+const required: Record<string, string> = {
+  appendonly: 'yes',
+  appendfsync: 'always',
+  'maxmemory-policy': 'noeviction',
+};
+
+/**
+ * Which of the settings that make a 201 a receipt (design, section 3) Redis lacks: one sentence each, none when
+ * all are right. A Redis that does not let its settings be read counts as lacking them.
+ */
+export async function missingDurability(redis: RedisClient): Promise<string[]> {
+  const missing: string[] = [];
+  for (const [setting, wanted] of Object.entries(required)) {
+    const value = await readSetting(redis, setting);
+    if (value !== wanted) missing.push(`${setting} is ${value ?? 'not readable'}, must be ${wanted}`);
+  }
+  return missing;
+}
+
+async function readSetting(redis: RedisClient, setting: string): Promise<string | undefined> {
+  try {
+    const reply: unknown = await redis.call('config', 'get', setting);
+    return settingOf(reply, setting);
+  } catch (error) {
+    // Managed services refuse CONFIG; an unreachable Redis is another matter, and the caller's.
+    if (error instanceof Error && error.name === 'ReplyError') return undefined;
+    throw error;
+  }
+}
+
+/** CONFIG GET answers a flat list in RESP2 and a map in RESP3. */
+function settingOf(reply: unknown, setting: string): string | undefined {
+  if (Array.isArray(reply)) return reply[0] === setting ? String(reply[1]) : undefined;
+  return new Map(Object.entries((reply ?? {}) as Record<string, string>)).get(setting);
+}

@@ -1,0 +1,113 @@
+import type { AcceptedEvent } from '../event/event.ts';
+import { unavailable } from '../event/refusal.ts';
+
+/** Bounds of the group commit: events and bytes (UTF-16 units, near enough) of a batch, of all that waits, and commits at once. */
+export interface GroupCommitLimits {
+  batchEvents: number;
+  batchBytes: number;
+  commitsInFlight: number;
+  bufferedEvents: number;
+  bufferedBytes: number;
+}
+
+interface Waiting {
+  event: AcceptedEvent;
+  bytes: number;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Coalesces events that arrive while commits are under way into one commit each (group commit). A lone event is
+ * committed at once; under load batches grow by themselves up to the limits. Memory is bounded: past
+ * `bufferedEvents` or `bufferedBytes` events are refused.
+ */
+export class GroupCommit {
+  readonly #commit: (events: AcceptedEvent[]) => Promise<void>;
+  readonly #limits: GroupCommitLimits;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #inFlight = 0;
+  #scheduled = false;
+
+  constructor(commit: (events: AcceptedEvent[]) => Promise<void>, limits: GroupCommitLimits) {
+    this.#commit = commit;
+    this.#limits = limits;
+  }
+
+  get buffered(): number {
+    return this.#waiting.length;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Resolves when the commit that holds the event has. Rejects with that commit's error, or at once when the buffer is full. */
+  add(event: AcceptedEvent): Promise<void> {
+    const bytes = sizeOf(event);
+    if (
+      this.#waiting.length >= this.#limits.bufferedEvents ||
+      this.#waitingBytes + bytes > this.#limits.bufferedBytes
+    ) {
+      return Promise.reject(unavailable('Too many events are waiting to be queued.'));
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ event, bytes, resolve, reject });
+      this.#waitingBytes += bytes;
+      this.#schedule();
+    });
+  }
+
+  /** Waits for the events of the current turn of the event loop before it takes a batch. */
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight >= this.#limits.commitsInFlight) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      while (this.#waiting.length > 0 && this.#inFlight < this.#limits.commitsInFlight) {
+        void this.#commitBatch(this.#takeBatch());
+      }
+    });
+  }
+
+  async #commitBatch(batch: Waiting[]): Promise<void> {
+    this.#inFlight += 1;
+    try {
+      await this.#commit(batch.map(({ event }) => event));
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      // What waits behind a failed commit fails with it: it would only wait for the same time-out again.
+      for (const { reject } of [...batch, ...this.#takeAll()]) reject(error);
+    } finally {
+      this.#inFlight -= 1;
+      if (this.#waiting.length > 0) this.#schedule();
+    }
+  }
+
+  #takeBatch(): Waiting[] {
+    let bytes = 0;
+    const tooMuch = this.#waiting.findIndex((waiting, index) => {
+      bytes += waiting.bytes;
+      return index > 0 && (index >= this.#limits.batchEvents || bytes > this.#limits.batchBytes);
+    });
+    return this.#take(tooMuch === -1 ? this.#waiting.length : tooMuch);
+  }
+
+  #takeAll(): Waiting[] {
+    return this.#take(this.#waiting.length);
+  }
+
+  #take(count: number): Waiting[] {
+    const taken = this.#waiting.splice(0, count);
+    for (const { bytes } of taken) this.#waitingBytes -= bytes;
+    return taken;
+  }
+}
+
+/** Fixed fields of an event take about 150 bytes of JSON; texts take their length. */
+function sizeOf(event: AcceptedEvent): number {
+  return (
+    150 + event.executionId.length + event.description.length + event.errorId.length + event.errorDescription.length
+  );
+}

@@ -1,0 +1,91 @@
+import { hash } from 'node:crypto';
+import type { AcceptedEvent, EventIdentity } from '../event/event.ts';
+import { Refusal } from '../event/refusal.ts';
+import { keyPrefix } from './keys.ts';
+import type { RedisClient } from './redis.ts';
+
+/** How long a key is remembered: 24 h (design, section 2). In ms. */
+const timeToLive = 24 * 60 * 60 * 1_000;
+
+/**
+ * How long the first request with a key may be under way, in ms. Longer than any answer takes; after it a retry takes
+ * over from an ingest pod that died.
+ */
+const lease = 10_000;
+
+/** What a key stands for: the identity its event was first given, and whether a commit of it was acknowledged. */
+export type Reservation = EventIdentity & { committed: boolean };
+
+/**
+ * Reserves the key for a request, or finds what became of it. The identity given first is kept whatever happens: a
+ * retry after a crash or an ambiguous 503 enqueues the same (createdAt, id) again, and the store ignores the duplicate.
+ */
+const reserveScript = `
+local seen = redis.call('HMGET', KEYS[1], 'fingerprint', 'id', 'createdAt', 'committed', 'leaseUntil')
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+if not seen[1] then
+  redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'id', ARGV[2], 'createdAt', ARGV[3], 'committed', '0', 'leaseUntil', now + ARGV[4])
+  redis.call('PEXPIRE', KEYS[1], ARGV[5])
+  return {'0', ARGV[2], ARGV[3]}
+end
+if seen[1] ~= ARGV[1] then return {'other'} end
+if seen[4] == '1' then return {'1', seen[2], seen[3]} end
+if tonumber(seen[5]) > now then return {'busy'} end
+redis.call('HSET', KEYS[1], 'leaseUntil', now + ARGV[4])
+return {'0', seen[2], seen[3]}
+`;
+
+/** Sets one field of a reservation, unless it has expired. */
+const markScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
+return 1
+`;
+
+/** Remembers what became of requests with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07). */
+export class IdempotencyKeys {
+  readonly #redis: RedisClient;
+  readonly #queueName: string;
+
+  constructor(redis: RedisClient, queueName: string) {
+    this.#redis = redis;
+    this.#queueName = queueName;
+  }
+
+  /**
+   * Reserves the key for this event.
+   * @throws {Refusal} `idempotency-key-reused` (another body) or `request-in-progress`.
+   */
+  async reserve(key: string, event: AcceptedEvent): Promise<Reservation> {
+    const args = [fingerprint(event), event.id, event.createdAt, lease, timeToLive];
+    const reply = await this.#redis.eval(reserveScript, 1, this.#keyOf(event.organization, key), ...args);
+    const [state, id, createdAt] = reply as [string, string, string];
+    if (state === 'other') {
+      throw new Refusal('idempotency-key-reused', 'This Idempotency-Key was used with another body.');
+    }
+    if (state === 'busy') {
+      throw new Refusal('request-in-progress', 'The first request with this Idempotency-Key is still under way.');
+    }
+    return { id, createdAt: Number(createdAt), committed: state === '1' };
+  }
+
+  /** Remembers that the event was acknowledged: from now on the key answers without a commit. */
+  async markCommitted(key: string, organization: string): Promise<void> {
+    await this.#redis.eval(markScript, 1, this.#keyOf(organization, key), 'committed', '1');
+  }
+
+  /** Lets the next request with the key try at once, after this one got no acknowledgement. */
+  async release(key: string, organization: string): Promise<void> {
+    await this.#redis.eval(markScript, 1, this.#keyOf(organization, key), 'leaseUntil', '0');
+  }
+
+  #keyOf(organization: string, key: string): string {
+    return `${keyPrefix}:${this.#queueName}:idempotency:${organization}:${key}`;
+  }
+}
+
+/** Equal for events that a caller would call the same request: everything but when and as what it was accepted. */
+function fingerprint(event: AcceptedEvent): string {
+  const { automationId, executionId, kind, description, errorId, errorDescription } = event;
+  return hash('sha256', JSON.stringify([automationId, executionId, kind, description, errorId, errorDescription]));
+}

@@ -1,0 +1,7 @@
+/** Braces put all keys of the queue into one slot of a Redis Cluster, as BullMQ's scripts need. */
+export const keyPrefix = '{runledger}';
+
+/** The Redis key of a part of the queue: `wait`, `delayed`, `active`, … (BullMQ's naming). */
+export function queueKey(queueName: string, part: string): string {
+  return `${keyPrefix}:${queueName}:${part}`;
+}

@@ -1,0 +1,141 @@
+import { Queue } from 'bullmq';
+import type { AcceptedEvent } from '../event/event.ts';
+import { Refusal, unavailable } from '../event/refusal.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { ProducerMetrics } from '../telemetry/queue-metrics.ts';
+import type { BacklogGuard } from './backlog-guard.ts';
+import { GroupCommit, type GroupCommitLimits } from './group-commit.ts';
+import { IdempotencyKeys } from './idempotency.ts';
+import { encodeJob, type JobData } from './job.ts';
+import { keyPrefix } from './keys.ts';
+import type { RedisClient } from './redis.ts';
+
+/** BullMQ gives up on a job after so many failures. Runledger never does: see the consumer. */
+const neverGiveUp = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 5_000 } };
+
+export interface ProducerOptions {
+  redis: RedisClient;
+  queueName: string;
+  limits: GroupCommitLimits;
+  guard: BacklogGuard;
+  metrics: ProducerMetrics;
+  logger: Logger;
+}
+
+/** Puts events into the queue. The one place where a 201 is decided. */
+export class Producer {
+  readonly name = 'producer';
+  readonly #options: ProducerOptions;
+  readonly #groupCommit: GroupCommit;
+  readonly #idempotency: IdempotencyKeys;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #queue: Promise<Queue<JobData>> | undefined;
+
+  constructor(options: ProducerOptions) {
+    this.#options = options;
+    this.#groupCommit = new GroupCommit((events) => this.#commit(events), options.limits);
+    this.#idempotency = new IdempotencyKeys(options.redis, options.queueName);
+  }
+
+  /** Opens the queue when Redis is there; otherwise the first commit after it has come does. */
+  async start(): Promise<void> {
+    await this.#open().catch(() => undefined);
+  }
+
+  /** Finishes the commits under way, then lets go of the queue. The Redis client stays the caller's to close. */
+  async stop(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+    const queue = await this.#queue?.catch(() => undefined);
+    this.#queue = undefined;
+    await queue?.close().catch(() => undefined);
+  }
+
+  /**
+   * Resolves with the event as it was first accepted, once Redis has acknowledged that it is on disk: the event
+   * itself, or with an Idempotency-Key seen before the earlier one.
+   * @throws {Refusal} `unavailable` when that cannot be promised now; see {@link IdempotencyKeys.reserve} for keys.
+   */
+  async enqueue(event: AcceptedEvent, idempotencyKey?: string): Promise<AcceptedEvent> {
+    const { guard, metrics } = this.#options;
+    if (guard.shed !== undefined) {
+      metrics.sheds.inc({ reason: guard.shed.reason });
+      throw unavailable('Events cannot be stored safely at the moment.');
+    }
+    const work = idempotencyKey === undefined ? this.#enqueueOnce(event) : this.#enqueueKeyed(event, idempotencyKey);
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof Refusal && error.code !== 'unavailable') throw error;
+      metrics.sheds.inc({ reason: error instanceof Refusal ? 'buffer-full' : 'commit-failed' });
+      throw error instanceof Refusal ? error : unavailable('Events cannot be stored safely at the moment.');
+    } finally {
+      this.#underWay.delete(work);
+    }
+  }
+
+  async #enqueueOnce(event: AcceptedEvent): Promise<AcceptedEvent> {
+    await this.#groupCommit.add(event);
+    this.#options.metrics.accepted.inc({ kind: event.kind });
+    return event;
+  }
+
+  async #enqueueKeyed(event: AcceptedEvent, key: string): Promise<AcceptedEvent> {
+    const { id, createdAt, committed } = await this.#idempotency.reserve(key, event);
+    const first = { ...event, id, createdAt };
+    if (committed) {
+      this.#options.metrics.replays.inc();
+      return first;
+    }
+    try {
+      await this.#enqueueOnce(first);
+    } catch (error) {
+      await this.#idempotency.release(key, event.organization).catch(() => undefined);
+      throw error;
+    }
+    // The event is safe already. Without the mark, a retry enqueues the same identity again, which is harmless.
+    await this.#idempotency.markCommitted(key, event.organization).catch(() => undefined);
+    return first;
+  }
+
+  async #commit(events: AcceptedEvent[]): Promise<void> {
+    const { metrics, logger } = this.#options;
+    const stopTimer = metrics.commitSeconds.startTimer();
+    metrics.batchSize.observe(events.length);
+    try {
+      const queue = await this.#open();
+      await queue.add('events', encodeJob(events));
+    } catch (error) {
+      logger.warn({ error, events: events.length }, 'commit to redis failed');
+      throw error;
+    } finally {
+      stopTimer();
+      metrics.inFlight.set(this.#groupCommit.inFlight - 1);
+      metrics.buffered.set(this.#groupCommit.buffered);
+    }
+  }
+
+  /** A queue whose first contact with Redis failed never recovers (BullMQ), so each failure is followed by a new one. */
+  #open(): Promise<Queue<JobData>> {
+    this.#queue ??= this.#createQueue().catch((error: unknown) => {
+      this.#queue = undefined;
+      throw error;
+    });
+    return this.#queue;
+  }
+
+  async #createQueue(): Promise<Queue<JobData>> {
+    const { redis, queueName, logger } = this.#options;
+    if (redis.status !== 'ready') throw new Error('redis is not connected');
+    const queue = new Queue<JobData>(queueName, {
+      connection: redis,
+      prefix: keyPrefix,
+      skipVersionCheck: true,
+      defaultJobOptions: { ...neverGiveUp, removeOnComplete: true },
+      streams: { events: { maxLen: 100 } },
+    });
+    queue.on('error', (error) => logger.debug({ error }, 'queue connection error'));
+    await queue.waitUntilReady();
+    return queue;
+  }
+}

@@ -1,0 +1,44 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import { Pool } from 'pg';
+import type { DeadLettersTable } from './dead-letters-table.ts';
+import type { EventsTable } from './events-table.ts';
+import type { ExecutionsTable } from './executions-table.ts';
+
+/** The schema, as queries see it. */
+export interface Tables {
+  events: EventsTable;
+  executions: ExecutionsTable;
+  dead_letters: DeadLettersTable;
+}
+
+/** An open database. `destroy` closes its connections. */
+export type Database = Kysely<Tables>;
+
+export interface PostgresOptions {
+  url: string;
+  maxConnections: number;
+  /** Longest that one statement may take, in ms; 0 for no limit. Postgres ends it then. */
+  statementTimeout: number;
+  /** Shown in `pg_stat_activity`. */
+  applicationName: string;
+  /** Errors of idle connections end up here; the pool replaces the connection by itself. */
+  onIdleError: (error: Error) => void;
+}
+
+/** Opens a pool; connections are made when they are needed. */
+export function openPostgres(options: PostgresOptions): Database {
+  const pool = new Pool({
+    connectionString: options.url,
+    max: options.maxConnections,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    ...(options.statementTimeout > 0 && {
+      statement_timeout: options.statementTimeout,
+      query_timeout: options.statementTimeout + 5_000,
+    }),
+  });
+  pool.on('error', options.onIdleError);
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+}

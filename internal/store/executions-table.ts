@@ -1,0 +1,24 @@
+import type { Generated } from 'kysely';
+import type { ExecutionState } from '../outcome/outcome.ts';
+
+/** The table `executions`: what the events of an execution amount to. State and anomalies are generated columns. */
+export interface ExecutionsTable {
+  organization: string;
+  automation_id: string;
+  execution_id: string;
+  state: Generated<ExecutionState>;
+  first_event_at: Date;
+  last_event_at: Date;
+  started_at: Date | null;
+  failed_at: Date | null;
+  ended_at: Date | null;
+  start_count: number;
+  event_count: number;
+  warning_count: number;
+  error_count: number;
+  end_count: number;
+  start_missing: Generated<boolean>;
+  start_repeated: Generated<boolean>;
+  start_late: Generated<boolean>;
+  event_after_end: Generated<boolean>;
+}

@@ -1,0 +1,77 @@
+import { sql, type Kysely } from 'kysely';
+
+/** Events by day, executions with their outcome, and dead letters (design, section 4). */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await createEvents(db);
+  await createExecutions(db);
+  await createDeadLetters(db);
+}
+
+async function createEvents(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table events (
+      organization text not null,
+      created_at timestamptz(3) not null,
+      id uuid not null,
+      automation_id uuid not null,
+      automation_as_sent text,
+      execution_id text not null,
+      kind text not null check (kind in ('START', 'EVENT', 'WARNING', 'ERROR', 'END')),
+      description text not null,
+      error_id text not null,
+      error_description text not null,
+      primary key (organization, created_at, id)
+    ) partition by range (created_at)
+  `.execute(db);
+  await sql`comment on column events.automation_as_sent is 'automation_id as the caller wrote it, where that is not the canonical lower-case form'`.execute(
+    db,
+  );
+  await sql`create table events_default partition of events default`.execute(db);
+  await sql`
+    create index events_of_execution on events (organization, automation_id, execution_id, created_at, id)
+  `.execute(db);
+}
+
+/** State and anomalies are generated, so that the rule stands in one place and no writer can get it wrong. */
+async function createExecutions(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table executions (
+      organization text not null,
+      automation_id uuid not null,
+      execution_id text not null,
+      state text not null generated always as (
+        case when error_count > 0 then 'failed' when end_count > 0 then 'succeeded' else 'running' end
+      ) stored,
+      first_event_at timestamptz(3) not null,
+      last_event_at timestamptz(3) not null,
+      started_at timestamptz(3),
+      failed_at timestamptz(3),
+      ended_at timestamptz(3),
+      start_count integer not null,
+      event_count integer not null,
+      warning_count integer not null,
+      error_count integer not null,
+      end_count integer not null,
+      start_missing boolean not null generated always as (start_count = 0) stored,
+      start_repeated boolean not null generated always as (start_count > 1) stored,
+      start_late boolean not null generated always as (coalesce(started_at > first_event_at, false)) stored,
+      event_after_end boolean not null generated always as (coalesce(last_event_at > ended_at, false)) stored,
+      primary key (organization, automation_id, execution_id)
+    ) with (fillfactor = 80)
+  `.execute(db);
+}
+
+/** `event` is bytes, not jsonb: what Postgres refused to store as text must still be kept. */
+async function createDeadLetters(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table dead_letters (
+      organization text not null,
+      id uuid not null,
+      created_at timestamptz(3) not null,
+      dead_at timestamptz(3) not null default now(),
+      reason text not null,
+      event bytea not null,
+      primary key (organization, id)
+    )
+  `.execute(db);
+}

@@ -1,0 +1,135 @@
+import { sql } from 'kysely';
+import type { AcceptedEvent } from '../event/event.ts';
+import type { ExecutionState } from '../outcome/outcome.ts';
+import type { Database } from './database.ts';
+
+/** One row of the statement's answer: what it changed, by organization and change of state. */
+interface ChangeRow {
+  organization: string;
+  from_state: ExecutionState | 'none';
+  to_state: ExecutionState;
+  executions: number;
+  events: number;
+}
+
+/** Executions that a batch moved from one state to another; `none` is the state of one not seen before. */
+export interface Transition {
+  organization: string;
+  from: ExecutionState | 'none';
+  to: ExecutionState;
+  executions: number;
+}
+
+/** What the statement did: events inserted (the rest of the batch was there already), and changes of state. */
+export interface StoredBatch {
+  stored: number;
+  transitions: Transition[];
+}
+
+/**
+ * Inserts a batch and moves the outcomes of its executions, in one statement and so atomically (design, section 3).
+ *
+ * Events that are there already are ignored, and only rows really inserted count: redelivery changes nothing. Both
+ * inserts are sorted by key, so that concurrent statements cannot deadlock. The merge is commutative (least, greatest,
+ * sum), so that order and batching do not matter; `internal/outcome` says the same in TypeScript.
+ */
+export async function recordEvents(db: Database, events: readonly AcceptedEvent[]): Promise<StoredBatch> {
+  const { rows } = await statement(events).execute(db);
+  return {
+    stored: rows.reduce((sum, row) => sum + row.events, 0),
+    transitions: rows
+      .filter((row) => row.from_state !== row.to_state)
+      .map((row) => ({
+        organization: row.organization,
+        from: row.from_state,
+        to: row.to_state,
+        executions: row.executions,
+      })),
+  };
+}
+
+function statement(events: readonly AcceptedEvent[]) {
+  return sql<ChangeRow>`
+    with input as (
+      select * from unnest(
+        ${events.map((event) => event.organization)}::text[],
+        ${events.map((event) => new Date(event.createdAt).toISOString())}::timestamptz[],
+        ${events.map((event) => event.id)}::uuid[],
+        ${events.map((event) => event.automationId)}::text[],
+        ${events.map((event) => event.executionId)}::text[],
+        ${events.map((event) => event.kind)}::text[],
+        ${events.map((event) => event.description)}::text[],
+        ${events.map((event) => event.errorId)}::text[],
+        ${events.map((event) => event.errorDescription)}::text[]
+      ) as t (organization, created_at, id, automation, execution_id, kind, description, error_id, error_description)
+    ),
+    inserted as (
+      insert into events (
+        organization, created_at, id, automation_id, automation_as_sent,
+        execution_id, kind, description, error_id, error_description
+      )
+      select
+        organization, created_at, id, automation::uuid, nullif(automation, automation::uuid::text),
+        execution_id, kind, description, error_id, error_description
+      from input
+      order by organization, created_at, id
+      on conflict do nothing
+      returning organization, automation_id, execution_id, kind, created_at
+    ),
+    change as (
+      select
+        organization, automation_id, execution_id,
+        min(created_at) as first_event_at,
+        max(created_at) as last_event_at,
+        min(created_at) filter (where kind = 'START') as started_at,
+        min(created_at) filter (where kind = 'ERROR') as failed_at,
+        min(created_at) filter (where kind = 'END') as ended_at,
+        count(*) filter (where kind = 'START')::integer as start_count,
+        count(*) filter (where kind = 'EVENT')::integer as event_count,
+        count(*) filter (where kind = 'WARNING')::integer as warning_count,
+        count(*) filter (where kind = 'ERROR')::integer as error_count,
+        count(*) filter (where kind = 'END')::integer as end_count,
+        count(*)::integer as total
+      from inserted
+      group by organization, automation_id, execution_id
+    ),
+    merged as (
+      insert into executions as e (
+        organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at,
+        start_count, event_count, warning_count, error_count, end_count
+      )
+      select
+        organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at,
+        start_count, event_count, warning_count, error_count, end_count
+      from change
+      order by organization, automation_id, execution_id
+      on conflict (organization, automation_id, execution_id) do update set
+        first_event_at = least(e.first_event_at, excluded.first_event_at),
+        last_event_at = greatest(e.last_event_at, excluded.last_event_at),
+        started_at = least(e.started_at, excluded.started_at),
+        failed_at = least(e.failed_at, excluded.failed_at),
+        ended_at = least(e.ended_at, excluded.ended_at),
+        start_count = e.start_count + excluded.start_count,
+        event_count = e.event_count + excluded.event_count,
+        warning_count = e.warning_count + excluded.warning_count,
+        error_count = e.error_count + excluded.error_count,
+        end_count = e.end_count + excluded.end_count
+      returning
+        organization, automation_id, execution_id, state, error_count, end_count,
+        start_count + event_count + warning_count + error_count + end_count as total
+    )
+    select
+      organization,
+      case
+        when merged.total = change.total then 'none'
+        when merged.error_count > change.error_count then 'failed'
+        when merged.end_count > change.end_count then 'succeeded'
+        else 'running'
+      end as from_state,
+      merged.state as to_state,
+      count(*)::integer as executions,
+      sum(change.total)::integer as events
+    from merged join change using (organization, automation_id, execution_id)
+    group by 1, 2, 3
+  `;
+}

@@ -1,0 +1,102 @@
+import { batchBuckets, Counter, durationBuckets, Gauge, Histogram, type Registry } from './metrics.ts';
+
+export type ConsumerMetrics = ReturnType<typeof consumerMetrics>;
+export type StoreMetrics = ReturnType<typeof storeMetrics>;
+export type MaintenanceMetrics = ReturnType<typeof maintenanceMetrics>;
+
+/** What becomes of jobs before they reach the store. */
+export function consumerMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    stalled: new Counter({
+      name: 'runledger_jobs_stalled_total',
+      help: 'Jobs taken over from a worker that stopped renewing its lock (killed, or frozen). Nothing is lost.',
+      registers,
+    }),
+    unreadable: new Counter({
+      name: 'runledger_jobs_unreadable_total',
+      help: 'Times a job could not be read and was put back. Rising: a newer release wrote it; update the workers.',
+      registers,
+    }),
+  };
+}
+
+/** What the batcher does with the store. */
+export function storeMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    stored: new Counter({ name: 'runledger_events_stored_total', help: 'Events committed to Postgres.', registers }),
+    duplicates: new Counter({
+      name: 'runledger_events_duplicate_total',
+      help: 'Events that were there already (redelivered jobs, repeated commits). Ignored by the store.',
+      registers,
+    }),
+    deadLetters: new Counter({
+      name: 'runledger_events_dead_lettered_total',
+      help: 'Events Postgres refused for what they hold, kept in the table dead_letters. Always look at one.',
+      labelNames: ['reason'] as const,
+      registers,
+    }),
+    transitions: new Counter({
+      name: 'runledger_execution_transitions_total',
+      help: 'Executions whose state changed, by organization and states ("none" for a new one).',
+      labelNames: ['organization', 'from', 'to'] as const,
+      registers,
+    }),
+    batchSize: new Histogram({
+      name: 'runledger_store_batch_events',
+      help: 'Events in one statement.',
+      buckets: batchBuckets,
+      registers,
+    }),
+    statementSeconds: new Histogram({
+      name: 'runledger_store_statement_duration_seconds',
+      help: 'Time Postgres took for one statement, successful or not.',
+      buckets: durationBuckets,
+      registers,
+    }),
+    lagSeconds: new Histogram({
+      name: 'runledger_event_lag_seconds',
+      help: 'Time from the acceptance of an event to its commit in Postgres.',
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
+      registers,
+    }),
+    retries: new Counter({
+      name: 'runledger_store_retries_total',
+      help: 'Statements tried again because Postgres was away or busy.',
+      registers,
+    }),
+    holding: new Gauge({
+      name: 'runledger_store_holding',
+      help: '1 while the worker holds events because Postgres cannot take them. Nothing is lost; the backlog grows.',
+      registers,
+    }),
+    progressAt: new Gauge({
+      name: 'runledger_store_last_progress_timestamp_seconds',
+      help: 'Unix time of the last commit to Postgres. Old while jobs wait: the worker makes no progress.',
+      registers,
+    }),
+  };
+}
+
+/** The state of the partitions of the table `events`. */
+export function maintenanceMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    partitionsAhead: new Gauge({
+      name: 'runledger_partitions_ahead',
+      help: 'Days, from today on, that have a partition of their own. At 0 events go to the DEFAULT partition.',
+      registers,
+    }),
+    defaultRows: new Gauge({
+      name: 'runledger_default_partition_rows',
+      help: 'Events in the DEFAULT partition: their day had none. Maintenance moves them; not zero for long: look at its log.',
+      registers,
+    }),
+    failures: new Counter({
+      name: 'runledger_maintenance_failures_total',
+      help: 'Runs of the maintenance that failed. It is tried again; see the log for the reason.',
+      registers,
+    }),
+  };
+}

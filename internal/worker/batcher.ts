@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AcceptedEvent } from '../event/event.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
+import type { EventStore } from './event-store.ts';
+import { storeIsolating } from './isolation.ts';
+
+/** Bounds of a batch, and how long to wait between tries while Postgres is away (ms, doubling from min to max). */
+export interface BatcherLimits {
+  batchEvents: number;
+  statementsInFlight: number;
+  retryMinMs: number;
+  retryMaxMs: number;
+}
+
+/** What became of the events handed over: in Postgres (or its dead letters), or given back because the process stops. */
+export type Fate = 'stored' | 'abandoned';
+
+interface Waiting {
+  events: AcceptedEvent[];
+  settle: (fate: Fate) => void;
+  fail: (error: unknown) => void;
+}
+
+/**
+ * Group commit towards Postgres: what arrives while statements are under way is coalesced into the next. While
+ * Postgres is away it holds what it has and tries again; nothing is failed. Memory is bounded by the consumer's
+ * concurrency, since each job waits for its events.
+ */
+export class Batcher {
+  readonly name = 'batcher';
+  readonly #store: EventStore;
+  readonly #limits: BatcherLimits;
+  readonly #metrics: StoreMetrics;
+  readonly #logger: Logger;
+  readonly #abandon = new AbortController();
+  #waiting: Waiting[] = [];
+  #inFlight = 0;
+  #scheduled = false;
+
+  constructor(store: EventStore, limits: BatcherLimits, metrics: StoreMetrics, logger: Logger) {
+    this.#store = store;
+    this.#limits = limits;
+    this.#metrics = metrics;
+    this.#logger = logger;
+  }
+
+  /** Resolves once all of the events are safe, or are given back. Rejects on a defect only. */
+  add(events: AcceptedEvent[]): Promise<Fate> {
+    if (events.length === 0) return Promise.resolve('stored');
+    if (this.#abandon.signal.aborted) return Promise.resolve('abandoned');
+    return new Promise((settle, fail) => {
+      this.#waiting.push({ events, settle, fail });
+      this.#schedule();
+    });
+  }
+
+  /** True while events wait for Postgres to come back. */
+  get holding(): boolean {
+    return this.#holding > 0;
+  }
+  #holding = 0;
+
+  /** Gives back what is not in Postgres yet, and everything added from now on. A statement under way is finished. */
+  abandon(): void {
+    this.#abandon.abort();
+    for (const { settle } of this.#waiting.splice(0)) settle('abandoned');
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight >= this.#limits.statementsInFlight) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      while (this.#waiting.length > 0 && this.#inFlight < this.#limits.statementsInFlight) {
+        void this.#commit(this.#takeBatch());
+      }
+    });
+  }
+
+  #takeBatch(): Waiting[] {
+    let events = 0;
+    const tooMuch = this.#waiting.findIndex((waiting, index) => {
+      events += waiting.events.length;
+      return index > 0 && events > this.#limits.batchEvents;
+    });
+    return this.#waiting.splice(0, tooMuch === -1 ? this.#waiting.length : tooMuch);
+  }
+
+  async #commit(batch: Waiting[]): Promise<void> {
+    this.#inFlight += 1;
+    try {
+      const fate = await this.#storeOrHold(batch.flatMap(({ events }) => events));
+      for (const { settle } of batch) settle(fate);
+    } catch (error) {
+      for (const { fail } of batch) fail(error);
+    } finally {
+      this.#inFlight -= 1;
+      if (this.#waiting.length > 0) this.#schedule();
+    }
+  }
+
+  async #storeOrHold(events: AcceptedEvent[]): Promise<Fate> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        await storeIsolating(this.#store, events, this.#metrics, this.#logger);
+        if (attempt > 0) this.#endHold();
+        return 'stored';
+      } catch (error) {
+        if (attempt === 0) this.#beginHold(error);
+        this.#metrics.retries.inc();
+        if (await this.#abandonedDuring(this.#backoff(attempt))) return 'abandoned';
+      }
+    }
+  }
+
+  #beginHold(error: unknown): void {
+    this.#logger.warn({ error }, 'postgres cannot take events now, holding them');
+    this.#holding += 1;
+    this.#metrics.holding.set(1);
+  }
+
+  #endHold(): void {
+    this.#holding -= 1;
+    if (this.#holding > 0) return;
+    this.#metrics.holding.set(0);
+    this.#logger.info('postgres takes events again');
+  }
+
+  #backoff(attempt: number): number {
+    const { retryMinMs, retryMaxMs } = this.#limits;
+    return Math.min(retryMinMs * 2 ** attempt, retryMaxMs) * (0.75 + Math.random() / 2);
+  }
+
+  async #abandonedDuring(ms: number): Promise<boolean> {
+    await sleep(ms, undefined, { signal: this.#abandon.signal }).catch(() => undefined);
+    return this.#abandon.signal.aborted;
+  }
+}

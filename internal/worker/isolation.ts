@@ -1,0 +1,62 @@
+import type { AcceptedEvent } from '../event/event.ts';
+import { describeError, type Logger } from '../telemetry/logger.ts';
+import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
+import type { EventStore, StoredBatch } from './event-store.ts';
+
+/**
+ * Stores a batch with one statement. When Postgres refuses what an event holds, halves the batch until the bad one is
+ * alone and keeps it as a dead letter; its neighbours are stored. Rejects when the batch should be tried again: what
+ * has been stored by then is ignored as duplicate.
+ */
+export async function storeIsolating(
+  store: EventStore,
+  events: readonly AcceptedEvent[],
+  metrics: StoreMetrics,
+  logger: Logger,
+): Promise<void> {
+  try {
+    await storeWhole(store, events, metrics);
+  } catch (error) {
+    if (!store.isDataError(error)) throw error;
+    const [only] = events;
+    if (events.length === 1 && only !== undefined) {
+      await bury(store, only, error, metrics, logger);
+      return;
+    }
+    const middle = Math.ceil(events.length / 2);
+    await storeIsolating(store, events.slice(0, middle), metrics, logger);
+    await storeIsolating(store, events.slice(middle), metrics, logger);
+  }
+}
+
+async function storeWhole(store: EventStore, events: readonly AcceptedEvent[], metrics: StoreMetrics): Promise<void> {
+  metrics.batchSize.observe(events.length);
+  const stopTimer = metrics.statementSeconds.startTimer();
+  const batch = await store.recordEvents(events).finally(stopTimer);
+  count(batch, events, metrics);
+}
+
+function count(batch: StoredBatch, events: readonly AcceptedEvent[], metrics: StoreMetrics): void {
+  const now = Date.now();
+  metrics.progressAt.set(now / 1_000);
+  metrics.stored.inc(batch.stored);
+  metrics.duplicates.inc(events.length - batch.stored);
+  for (const { organization, from, to, executions } of batch.transitions) {
+    metrics.transitions.inc({ organization, from, to }, executions);
+  }
+  for (const event of events) metrics.lagSeconds.observe(Math.max(0, now - event.createdAt) / 1_000);
+}
+
+async function bury(
+  store: EventStore,
+  event: AcceptedEvent,
+  error: unknown,
+  metrics: StoreMetrics,
+  logger: Logger,
+): Promise<void> {
+  const { message, code = 'unknown' } = describeError(error);
+  await store.keepDeadLetter(event, `${code}: ${message}`);
+  metrics.deadLetters.inc({ reason: code });
+  const { id, organization } = event;
+  logger.error({ id, organization, reason: code }, 'event kept as dead letter: postgres refuses what it holds');
+}

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { text } from 'node:stream/consumers';
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+  /** The body as JSON. */
+  json<T = Record<string, unknown>>(): T;
+}
+
+export interface Request {
+  method?: string;
+  path: string;
+  headers?: Record<string, string | undefined>;
+  body?: string | Buffer;
+}
+
+/** A caller of the API on kept-alive connections. Follows no redirect. */
+export class ApiClient {
+  readonly #base: URL;
+  readonly #headers: Record<string, string>;
+  readonly #agent: HttpAgent | HttpsAgent;
+
+  constructor(base: string, headers: Record<string, string> = {}, tls: { ca?: string | Buffer; maxSockets?: number } = {}) {
+    this.#base = new URL(base);
+    this.#headers = headers;
+    const options = { keepAlive: true, ...tls };
+    this.#agent = this.#base.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
+  }
+
+  /** Sends a request. A header given as undefined is left out, also one of the client's own. */
+  async send({ method = 'GET', path, headers = {}, body }: Request): Promise<Answer> {
+    const merged = Object.entries({ ...this.#headers, ...headers }).filter(([, value]) => value !== undefined);
+    const send = this.#base.protocol === 'https:' ? httpsRequest : httpRequest;
+    const request = send(new URL(this.#base), {
+      method,
+      path,
+      agent: this.#agent,
+      headers: Object.fromEntries(merged) as Record<string, string>,
+    });
+    request.end(body);
+    const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
+    const content = await text(response);
+    return {
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      body: content,
+      json: <T>() => JSON.parse(content) as T,
+    };
+  }
+
+  /** Registers an event given as a value, or a body given as text or bytes. */
+  register(body: unknown, headers: Request['headers'] = {}): Promise<Answer> {
+    const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    return this.send({
+      method: 'POST',
+      path: '/v1/register/',
+      headers: { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(raw)), ...headers },
+      body: raw,
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}

@@ -1,0 +1,61 @@
+import { createIngest, ingestSettings } from '../../cmd/ingest/ingest.ts';
+import { createWorker, workerSettings } from '../../cmd/worker/worker.ts';
+import { databaseSettings, openDatabase } from '../../cmd/worker/database.ts';
+import { readConfig } from '../../internal/config/read.ts';
+import type { Component } from '../../internal/lifecycle/component.ts';
+import { migrateToLatest } from '../../internal/store/migrate.ts';
+import { failing } from '../../internal/telemetry/probes.ts';
+import { createTelemetry, type Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { Authentication } from '../../internal/tokens/token-source.ts';
+import { ApiClient } from './api-client.ts';
+
+/** The token that test ingests take, for the organization `acme`. */
+export const token = 'test-token-of-acme-0123456789';
+
+export interface RunningIngest extends AsyncDisposable {
+  /** Behind a proxy that ends TLS, as it were: `X-Forwarded-Proto: https` is sent along. */
+  client: ApiClient;
+  port: number;
+  telemetry: Telemetry;
+  /** What readiness says is wrong; empty when ready. */
+  unready(): Record<string, string>;
+  stop(): Promise<void>;
+}
+
+/** Ingest in this process, on a free port, with the settings given over those of tests. */
+export async function startIngest(
+  settings: Record<string, string>,
+  authenticate: (given: string) => Authentication = authenticateTestToken,
+): Promise<RunningIngest> {
+  const telemetry = createTelemetry('ingest', 'silent');
+  const base = { PORT: '0', PUBLIC_URL: 'https://runledger.example', TRUST_PROXY: 'true' };
+  const tokens = { ...stub('tokens'), authenticate, unready: () => undefined };
+  const { component, servers } = createIngest(readConfig(ingestSettings, { ...base, ...settings }), tokens, telemetry);
+  await component.start();
+  const port = servers[0]?.port ?? 0;
+  const client = new ApiClient(`http://127.0.0.1:${port}`, { token, 'x-forwarded-proto': 'https' });
+  const stop = async (): Promise<void> => {
+    client.close();
+    await component.stop();
+  };
+  return { client, port, telemetry, unready: () => failing(telemetry.probes.ready), stop, [Symbol.asyncDispose]: stop };
+}
+
+/** A worker in this process, on a database whose schema it brings up to date first. */
+export async function startWorker(settings: Record<string, string>): Promise<AsyncDisposable & { telemetry: Telemetry }> {
+  const telemetry = createTelemetry('worker', 'silent');
+  const config = readConfig([...workerSettings, ...databaseSettings], settings);
+  const db = openDatabase(config, telemetry.logger);
+  await migrateToLatest(db);
+  const worker = createWorker(config, db, telemetry);
+  await worker.start();
+  return { telemetry, [Symbol.asyncDispose]: () => worker.stop() };
+}
+
+function authenticateTestToken(given: string): Authentication {
+  return given === token ? { status: 'known', organization: 'acme' } : { status: 'unknown' };
+}
+
+function stub(name: string): Component {
+  return { name, start: () => Promise.resolve(), stop: () => Promise.resolve() };
+}

@@ -1,0 +1,27 @@
+import { PostgresServer } from './postgres-server.ts';
+import { RedisServer } from './redis-server.ts';
+
+let redis: RedisServer | undefined;
+let postgres: PostgresServer | undefined;
+
+/** Started once a run, before the first test; each test makes its own state in them. */
+export async function mochaGlobalSetup(): Promise<void> {
+  [redis, postgres] = await Promise.all([RedisServer.start(), PostgresServer.start()]);
+}
+
+export async function mochaGlobalTeardown(): Promise<void> {
+  await Promise.all([redis?.stop(), postgres?.stop()]);
+}
+
+/** The run's Redis, emptied. */
+export async function emptyRedis(): Promise<RedisServer> {
+  if (redis === undefined) throw new Error('test/support/servers.ts is not among the required modules');
+  await redis.command('flushall');
+  return redis;
+}
+
+/** The address of a fresh, empty database in the run's Postgres. */
+export async function emptyDatabase(): Promise<string> {
+  if (postgres === undefined) throw new Error('test/support/servers.ts is not among the required modules');
+  return postgres.createDatabase();
+}
