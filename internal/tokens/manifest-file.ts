@@ -2,15 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import type { SecretManifest } from './secret-manifest.ts';
 
-/** A Secret manifest as a person writes it. */
-export interface Manifest extends SecretManifest {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly type?: string;
-}
-
 /** The Secrets of a file of manifests. The error of a file that cannot be read or parsed names it, and quotes none of it. */
-export async function readManifestFile(path: string): Promise<Manifest[]> {
+export async function readManifestFile(path: string): Promise<SecretManifest[]> {
   return parseManifests(await readFile(path, 'utf8'), path);
 }
 
@@ -18,8 +11,8 @@ export async function readManifestFile(path: string): Promise<Manifest[]> {
  * The Secrets among YAML documents; a `List` gives its items, other kinds are passed over. Throws an Error that says
  * where the text is wrong. It never quotes the text, as the messages of the YAML library do, for it holds tokens.
  */
-export function parseManifests(text: string, origin: string): Manifest[] {
-  const manifests: Manifest[] = [];
+export function parseManifests(text: string, origin: string): SecretManifest[] {
+  const manifests: SecretManifest[] = [];
   for (const document of parseAllDocuments(text, { prettyErrors: true, logLevel: 'silent' })) {
     const [fault] = document.errors;
     if (fault !== undefined) {
@@ -32,7 +25,7 @@ export function parseManifests(text: string, origin: string): Manifest[] {
   return manifests;
 }
 
-function secretsOf(value: unknown, origin: string): Manifest[] {
+function secretsOf(value: unknown, origin: string): SecretManifest[] {
   if (!isObject(value) || typeof value.kind !== 'string') {
     throw new Error(`${origin}: every document must be a Kubernetes manifest with a kind`);
   }

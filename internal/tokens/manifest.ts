@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
 import { defaultLabelSelector } from './label-selector.ts';
+import type { SecretManifest } from './secret-manifest.ts';
 import { digestOf } from './token-set.ts';
 
 /** A new token: 256 random bits from the system, in the alphabet of URLs, with a prefix that secret scanners can find. */
@@ -8,21 +9,23 @@ export function createToken(): string {
   return `rl_${randomBytes(32).toString('base64url')}`;
 }
 
-/** What a token is called within its Secret, and what is kept of it there. */
+/** What is kept of a token in its Secret. */
 export type TokenForm = 'clear' | 'sha256';
-
-export interface SecretManifestOptions {
-  readonly organization: string;
-  /** Entries of the Secret in clear: key → token or digest. See `tokenEntry`. */
-  readonly entries: Readonly<Record<string, string>>;
-  /** Left out of the manifest when undefined: `kubectl` then takes the one of its context. */
-  readonly namespace?: string | undefined;
-  readonly name?: string;
-}
 
 /** Entry and value that put a token, or only its digest, into a Secret. */
 export function tokenEntry(token: string, number: number, form: TokenForm = 'clear'): Record<string, string> {
   return form === 'clear' ? { [`token-${number}`]: token } : { [`sha256-${number}`]: digestOf(token) };
+}
+
+export interface SecretManifestOptions {
+  readonly organization: string;
+  /** Entry → clear text, made by `tokenEntry`. */
+  readonly entries: Readonly<Record<string, string>>;
+  /** Left out of the manifest when undefined: `kubectl` then takes the one of its context. */
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  /** The label that names the organization. */
+  readonly label?: string | undefined;
 }
 
 /**
@@ -30,26 +33,39 @@ export function tokenEntry(token: string, number: number, form: TokenForm = 'cle
  * `stringData` would stay in the cluster, and a revoked token would go on working. Throws an Error for an
  * organization that cannot be the value of a label.
  */
-export function secretManifest({ organization, entries, namespace, name }: SecretManifestOptions): string {
+export function secretManifest(options: SecretManifestOptions): string {
+  const { organization, entries, namespace, name = secretName(organization), label = defaultLabelSelector } = options;
   checkOrganization(organization);
-  const data = Object.fromEntries(
-    Object.entries(entries).map(([entry, text]) => [entry, Buffer.from(text).toString('base64')]),
-  );
-  return stringify({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: {
-      name: name ?? secretName(organization),
-      ...(namespace !== undefined && { namespace }),
-      labels: { [defaultLabelSelector]: organization },
-    },
-    type: 'Opaque',
-    data,
-  });
+  return toYaml({ name, namespace, labels: { [label]: organization } }, 'Opaque', encode(entries));
+}
+
+/**
+ * The YAML of the same Secret with one token more, under the next free number; the tokens that are there go on working.
+ * What only the API server writes, such as a resourceVersion, is left out.
+ */
+export function addToken(manifest: SecretManifest, token: string, form: TokenForm): string {
+  const { metadata: { name, namespace, labels, annotations } = {}, type = 'Opaque', stringData } = manifest;
+  const data = { ...manifest.data, ...encode(stringData ?? {}) };
+  const numbers = Object.keys(data).map((entry) => Number(/^(?:token|sha256)-(\d+)$/.exec(entry)?.[1] ?? 0));
+  const added = tokenEntry(token, Math.max(0, ...numbers) + 1, form);
+  const { [lastApplied]: _, ...kept } = annotations ?? {};
+  const metadata = { name, namespace, labels, annotations: Object.keys(kept).length > 0 ? kept : undefined };
+  return toYaml(metadata, type, { ...data, ...encode(added) });
+}
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+function toYaml(metadata: object, type: string, data: object): string {
+  return stringify({ apiVersion: 'v1', kind: 'Secret', metadata, type, data });
+}
+
+function encode(texts: Readonly<Record<string, unknown>>): Record<string, string> {
+  const base64 = (text: unknown): string => Buffer.from(String(text)).toString('base64');
+  return Object.fromEntries(Object.entries(texts).map(([entry, text]) => [entry, base64(text)]));
 }
 
 /** Throws an Error unless this can be the value of a Kubernetes label, which names the organization. */
-export function checkOrganization(organization: string): void {
+function checkOrganization(organization: string): void {
   if (/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(organization)) return;
   throw new Error(
     'organization must be 1 to 63 letters, digits, "-", "_" or ".", and begin and end with a letter or digit',

@@ -9,7 +9,9 @@ export interface SecretManifest {
     readonly uid?: string;
     readonly resourceVersion?: string;
     readonly labels?: Readonly<Record<string, unknown>>;
+    readonly annotations?: Readonly<Record<string, unknown>>;
   };
+  readonly type?: string;
   /** Entry → base64. */
   readonly data?: Readonly<Record<string, unknown>> | null;
   /** Entry → clear text. It wins over `data` under the same entry, as in the API server. */

@@ -1,0 +1,31 @@
+import { text } from 'node:stream/consumers';
+import { parseManifests, readManifestFile } from '../../internal/tokens/manifest-file.ts';
+import { addToken, createToken } from '../../internal/tokens/manifest.ts';
+import type { SecretManifest } from '../../internal/tokens/secret-manifest.ts';
+import type { Command } from './run.ts';
+import { parseOptions } from './usage-error.ts';
+
+/** The same Secret with one token more on stdout; that token on stderr. */
+export const rotate: Command = async (args, { stdin, stdout, stderr }) => {
+  const { manifest, name, ...options } = parseOptions(args, {
+    manifest: { type: 'string' },
+    name: { type: 'string' },
+    'sha256-only': { type: 'boolean', default: false },
+  });
+  const secrets =
+    manifest === undefined ? parseManifests(await text(stdin), 'standard input') : await readManifestFile(manifest);
+  const secret = onlyOne(secrets, name);
+
+  const token = createToken();
+  stdout.write(addToken(secret, token, options['sha256-only'] ? 'sha256' : 'clear'));
+  stderr.write(`${token}\n`);
+  return 0;
+};
+
+function onlyOne(secrets: SecretManifest[], name: string | undefined): SecretManifest {
+  const candidates = secrets.filter(({ metadata }) => name === undefined || metadata?.name === name);
+  const [secret] = candidates;
+  if (secret === undefined) throw new Error(name === undefined ? 'no Secret there' : `no Secret "${name}" there`);
+  if (candidates.length > 1) throw new Error('several Secrets there: choose one with --name');
+  return secret;
+}

@@ -1,0 +1,48 @@
+import type { Readable, Writable } from 'node:stream';
+import { create } from './create.ts';
+import { rotate } from './rotate.ts';
+import { UsageError } from './usage-error.ts';
+import { verify } from './verify.ts';
+
+/** What a command reads and writes: the process, or what stands in for it in a test. */
+export interface Streams {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+}
+
+/** Runs with the arguments that follow the command. Resolves with the exit code. */
+export type Command = (args: string[], streams: Streams) => Promise<number>;
+
+const commands: Readonly<Record<string, Command>> = { create, rotate, verify };
+
+const usage = `Tokens of organizations, as Kubernetes Secrets.
+
+  token create --organization ID [--namespace NS] [--name NAME] [--label KEY] [--sha256-only]
+      Prints the manifest of a Secret with a new token on stdout, and the token, this once, on stderr.
+  token rotate [--manifest FILE] [--name NAME] [--sha256-only]
+      Reads the manifest of a Secret, from stdin without --manifest, and prints it with a second token next to the first.
+  token verify --manifest FILE [--label KEY]
+      Reads a token from stdin and says which organization it belongs to. Exit code 1: to none.
+
+  --sha256-only  keeps only the SHA-256 of the token in the Secret
+  --label KEY    the label that names the organization (runledger.dev/organization)
+`;
+
+/** The exit code: 0 done, 1 not done, 2 called in the wrong way. Every failure is a sentence on stderr. */
+export async function run([name = '', ...args]: string[], streams: Streams): Promise<number> {
+  if (name === '--help' || name === 'help') {
+    streams.stdout.write(usage);
+    return 0;
+  }
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  try {
+    if (command === undefined) throw new UsageError(name === '' ? 'no command given' : `unknown command "${name}"`);
+    return await command(args, streams);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const wrongCall = error instanceof UsageError;
+    streams.stderr.write(wrongCall ? `token: ${message}\n\n${usage}` : `token: ${message}\n`);
+    return wrongCall ? 2 : 1;
+  }
+}
