@@ -38,7 +38,7 @@ export class FileTokenSource implements TokenSource {
 
   async start(): Promise<void> {
     this.#version = await versionOf(this.#options.path);
-    await this.#read();
+    this.#take(await this.#read());
     // Looked at by path: a watch of the inode or the folder misses a renamed file or a swapped symlink behind it.
     this.#timer = setInterval(() => void this.refresh(), this.#options.intervalMs ?? 1000).unref();
   }
@@ -64,20 +64,31 @@ export class FileTokenSource implements TokenSource {
   }
 
   async #readIfChanged(): Promise<void> {
+    const { path, logger } = this.#options;
+    const version = await versionOf(path);
+    if (version === this.#version) return;
+    const before = this.#version;
+    this.#version = version;
     try {
-      // Remembered before the read: a change during the read is then seen next time.
-      const version = await versionOf(this.#options.path);
-      if (version === this.#version) return;
-      this.#version = version;
-      await this.#read();
+      const set = await this.#read();
+      // Still being written: half a file may be valid and would take tokens away that are in the other half.
+      if ((await versionOf(path)) === version) this.#take(set);
+      else this.#version = before;
     } catch (error) {
-      this.#options.logger.error({ error }, 'token file not usable, the last good tokens stay in force');
+      logger.error({ error }, 'token file not usable, the last good tokens stay in force');
     }
   }
 
-  async #read(): Promise<void> {
+  async #read(): Promise<TokenSet> {
+    const { path } = this.#options;
+    const secrets = await readManifestFile(path);
+    // As of a file that was just emptied to be written anew.
+    if (secrets.length === 0) throw new Error(`${path}: no Secret in it`);
+    return tokenSetOf(secrets, this.#organizationLabel);
+  }
+
+  #take(set: TokenSet): void {
     const { path, logger, metrics } = this.#options;
-    const set = tokenSetOf(await readManifestFile(path), this.#organizationLabel);
     this.#set = set;
     showTokenSet(metrics, set);
     metrics.listedAt.setToCurrentTime();

@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FileTokenSource } from '../../../internal/tokens/file-token-source.ts';
+import { createToken, secretManifest, tokenEntry } from '../../../internal/tokens/manifest.ts';
+import { eventually } from '../../support/cluster/eventually.ts';
+import { capturedLogger, capturedMetrics } from '../../support/cluster/token-fixtures.ts';
+
+describe('file token source', () => {
+  const [old, fresh] = [createToken(), createToken()];
+  let folder: string;
+  let path: string;
+  let source: FileTokenSource;
+  let logs: ReturnType<typeof capturedLogger>;
+  let metrics: ReturnType<typeof capturedMetrics>;
+
+  const manifest = (...tokens: string[]): string =>
+    secretManifest({
+      organization: 'acme',
+      entries: Object.assign({}, ...tokens.map((token, index) => tokenEntry(token, index + 1))),
+    });
+  const known = (token: string) => source.authenticate(token).status === 'known';
+  const swapped = () => eventually(() => known(fresh) && !known(old), 'the new token in force');
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'runledger-tokens-'));
+    path = join(folder, 'tokens.yaml');
+    logs = capturedLogger();
+    metrics = capturedMetrics();
+    source = new FileTokenSource({ path, logger: logs.logger, metrics: metrics.metrics, intervalMs: 20 });
+  });
+  afterEach(async () => {
+    await source.stop();
+    await source.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it('serves the tokens of the file', async () => {
+    await writeFile(path, manifest(old));
+    expect(source.authenticate(old)).to.deep.equal({ status: 'not-loaded' });
+    expect(source.unready()).to.contain(path);
+    await source.start();
+    expect(source.unready()).to.equal(undefined);
+    expect(source.authenticate(old)).to.deep.equal({ status: 'known', organization: 'acme' });
+    expect(source.authenticate(fresh)).to.deep.equal({ status: 'unknown' });
+    expect(await metrics.value('runledger_tokens{')).to.equal(1);
+    expect(await metrics.value('runledger_token_organizations{')).to.equal(1);
+  });
+
+  it('takes a change made in place', async () => {
+    await writeFile(path, manifest(old));
+    await source.start();
+    await writeFile(path, manifest(fresh));
+    await swapped();
+  });
+
+  it('takes a change made by renaming another file over it', async () => {
+    await writeFile(path, manifest(old));
+    await source.start();
+    await writeFile(`${path}.new`, manifest(fresh));
+    await rename(`${path}.new`, path);
+    await swapped();
+  });
+
+  it('takes a change made by swapping a symlink, as Kubernetes does with volumes', async () => {
+    for (const [version, token] of Object.entries({ v1: old, v2: fresh })) {
+      await mkdir(join(folder, version));
+      await writeFile(join(folder, version, 'tokens.yaml'), manifest(token));
+    }
+    await symlink('v1', join(folder, '..data'));
+    await symlink('..data/tokens.yaml', path);
+    await source.start();
+    expect(known(old)).to.equal(true);
+    await symlink('v2', join(folder, '..next'));
+    await rename(join(folder, '..next'), join(folder, '..data'));
+    await swapped();
+  });
+
+  it('keeps the last good tokens while the file is broken, empty or missing, and says so once each', async () => {
+    await writeFile(path, manifest(old));
+    await source.start();
+    const complaints = () => logs.lines.filter((line) => line.includes('the last good tokens stay in force'));
+
+    await writeFile(path, `stringData: { token: "${fresh}`);
+    await eventually(() => complaints().length === 1, 'a complaint about the broken file');
+    expect(complaints()[0]).to.contain(path).and.contain('not valid YAML').and.not.contain(fresh);
+    await writeFile(path, '');
+    await eventually(() => complaints().length === 2, 'a complaint about the empty file');
+    await unlink(path);
+    await eventually(() => complaints().length === 3, 'a complaint about the missing file');
+    await source.refresh();
+    await source.refresh();
+    expect(complaints()).to.have.length(3);
+    expect(known(old)).to.equal(true);
+
+    await writeFile(path, manifest(fresh));
+    await swapped();
+  });
+
+  it('logs and counts what it refuses, without the value', async () => {
+    await writeFile(path, manifest(old, 'tiny-secret'));
+    await source.start();
+    expect(known(old)).to.equal(true);
+    expect(logs.lines.join('')).to.contain('token-2: the token is shorter').and.not.contain('tiny-secret');
+    expect(await metrics.value('runledger_token_secrets_refused{reason="too-short"')).to.equal(1);
+    await writeFile(path, manifest(old));
+    await eventually(
+      async () => (await metrics.value('runledger_token_secrets_refused{reason="too-short"')) === 0,
+      'the refusal gone',
+    );
+  });
+
+  it('does not start without a usable file, and names it', async () => {
+    const failure = async (): Promise<string> => source.start().then(() => 'started', String);
+    expect(await failure()).to.contain(path);
+    await writeFile(path, '# nothing yet');
+    expect(await failure()).to.contain(`${path}: no Secret in it`);
+    await writeFile(path, '"');
+    expect(await failure()).to.match(/tokens\.yaml: line 1, column \d+: not valid YAML/);
+    expect(source.authenticate(old).status).to.equal('not-loaded');
+  });
+});

@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import { parseManifests } from '../../../internal/tokens/manifest-file.ts';
+import { addToken, createToken, secretManifest, tokenEntry } from '../../../internal/tokens/manifest.ts';
+import type { SecretManifest } from '../../../internal/tokens/secret-manifest.ts';
+import { digestOf, tokenSetOf } from '../../../internal/tokens/token-set.ts';
+
+const label = 'runledger.dev/organization';
+
+function only(yaml: string): SecretManifest {
+  const [secret] = parseManifests(yaml, 'test');
+  if (secret === undefined) throw new Error('no Secret');
+  return secret;
+}
+
+describe('token manifest', () => {
+  it('makes tokens that differ, that fit a header, and that a scanner can find', () => {
+    const tokens = Array.from({ length: 100 }, createToken);
+    expect(new Set(tokens).size).to.equal(100);
+    for (const token of tokens) expect(token).to.match(/^rl_[\w-]{43}$/);
+  });
+
+  it('gives the organization its token', () => {
+    const token = createToken();
+    const secret = only(secretManifest({ organization: 'acme', entries: tokenEntry(token, 1), namespace: 'tokens' }));
+    expect(secret.metadata).to.deep.equal({ name: 'runledger-acme', namespace: 'tokens', labels: { [label]: 'acme' } });
+    expect([...tokenSetOf([secret], label).organizations]).to.deep.equal([[digestOf(token), 'acme']]);
+  });
+
+  it('keeps the token itself out of the manifest when only its digest is wanted', () => {
+    const token = createToken();
+    const yaml = secretManifest({ organization: 'acme', entries: tokenEntry(token, 1, 'sha256') });
+    expect(yaml).not.to.contain(token);
+    expect(yaml).not.to.contain(Buffer.from(token).toString('base64'));
+    expect(tokenSetOf([only(yaml)], label).organizations.get(digestOf(token))).to.equal('acme');
+  });
+
+  it('names the Secrets of organizations apart that differ only in case or punctuation', () => {
+    const names = ['Acme', 'acme', 'acme_1', 'acme.1', 'acme-1'].map(
+      (organization) => only(secretManifest({ organization, entries: {} })).metadata?.name,
+    );
+    expect(new Set(names).size).to.equal(5);
+    for (const name of names) expect(name).to.match(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
+  });
+
+  it('refuses an organization that cannot be a label', () => {
+    for (const organization of ['', 'a b', '-a', 'a_', 'x'.repeat(64), 'é']) {
+      expect(() => secretManifest({ organization, entries: {} })).to.throw('organization must be 1 to 63 letters');
+    }
+  });
+
+  it('adds a token next to the others, under the next number', () => {
+    const [first, second, third] = [createToken(), createToken(), createToken()];
+    const created = only(secretManifest({ organization: 'acme', entries: tokenEntry(first, 1) }));
+    const rotated = only(addToken(created, second, 'clear'));
+    const again = only(addToken(rotated, third, 'sha256'));
+    expect(Object.keys(again.data ?? {})).to.deep.equal(['token-1', 'token-2', 'sha256-3']);
+    expect(tokenSetOf([again], label).organizations.size).to.equal(3);
+  });
+
+  it('keeps what people wrote and drops what the API server added', () => {
+    const live = {
+      metadata: {
+        name: 'one',
+        namespace: 'tokens',
+        uid: 'u',
+        resourceVersion: '7',
+        labels: { [label]: 'acme', team: 'rpa' },
+        annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}', owner: 'jane' },
+      },
+      type: 'example.org/tokens',
+      data: { binary: '/w==' },
+      stringData: { note: 'hello' },
+    };
+    const token = createToken();
+    const secret = only(addToken(live, token, 'clear'));
+    expect(secret).to.deep.include({
+      metadata: {
+        name: 'one',
+        namespace: 'tokens',
+        labels: { [label]: 'acme', team: 'rpa' },
+        annotations: { owner: 'jane' },
+      },
+      type: 'example.org/tokens',
+      data: { binary: '/w==', note: 'aGVsbG8=', 'token-1': Buffer.from(token).toString('base64') },
+    });
+  });
+});

@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { run } from '../../../cmd/token/run.ts';
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function token(args: string[], input = ''): Promise<Outcome> {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const code = await run(args, { stdin: Readable.from([input]), stdout, stderr });
+  stdout.end();
+  stderr.end();
+  return { code, stdout: await text(stdout), stderr: await text(stderr) };
+}
+
+describe('token command', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'runledger-token-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function verify(manifest: string, input: string): Promise<Outcome> {
+    const path = join(folder, 'secret.yaml');
+    await writeFile(path, manifest);
+    return token(['verify', '--manifest', path], input);
+  }
+
+  it('creates, rotates and verifies', async () => {
+    const created = await token(['create', '--organization', 'acme', '--namespace', 'tokens']);
+    expect(created.code).to.equal(0);
+    expect(created.stderr).to.match(/^rl_[\w-]{43}\n$/);
+    expect(created.stdout).to.contain('namespace: tokens').and.not.contain(created.stderr.trim());
+
+    const rotated = await token(['rotate'], created.stdout);
+    expect(rotated.code).to.equal(0);
+    expect(rotated.stderr).not.to.equal(created.stderr);
+    for (const { stderr } of [created, rotated]) {
+      expect(await verify(rotated.stdout, stderr)).to.include({ code: 0, stdout: 'valid: organization acme\n' });
+    }
+    expect(await verify(created.stdout, rotated.stderr)).to.include({ code: 1 });
+  });
+
+  it('creates a Secret that holds only the digest', async () => {
+    const { stdout, stderr } = await token(['create', '--organization', 'acme', '--sha256-only']);
+    expect(stdout).to.contain('sha256-1:').and.not.contain('token-1:');
+    expect(await verify(stdout, stderr)).to.include({ code: 0 });
+  });
+
+  it('rotates the Secret that is named, in a file', async () => {
+    const path = join(folder, 'secrets.yaml');
+    const one = await token(['create', '--organization', 'one']);
+    const two = await token(['create', '--organization', 'two', '--name', 'second']);
+    await writeFile(path, `${one.stdout}---\n${two.stdout}`);
+    expect(await token(['rotate', '--manifest', path])).to.deep.equal({
+      code: 1,
+      stdout: '',
+      stderr: 'token: several Secrets there: choose one with --name\n',
+    });
+    const rotated = await token(['rotate', '--manifest', path, '--name', 'second']);
+    expect(rotated.stdout).to.contain('name: second').and.contain('token-2:');
+    expect(await token(['rotate', '--name', 'third'], one.stdout)).to.include({ code: 1, stdout: '' });
+    expect(await token(['rotate'], 'kind: Namespace')).to.include({ code: 1, stderr: 'token: no Secret there\n' });
+  });
+
+  it('names the label it is told', async () => {
+    const { stdout, stderr } = await token(['create', '--organization', 'acme', '--label', 'tenant']);
+    expect(stdout).to.contain('tenant: acme');
+    expect(await verify(stdout, stderr)).to.include({ code: 1 });
+  });
+
+  it('tells what is refused when it verifies, without the value', async () => {
+    const manifest =
+      'kind: Secret\nmetadata: { name: one, labels: { runledger.dev/organization: a } }\nstringData: { token: tiny }\n';
+    expect(await verify(manifest, 'tiny')).to.deep.equal({
+      code: 1,
+      stdout: 'not valid: no Secret of the manifest has this token\n',
+      stderr: 'refused: Secret one: token: the token is shorter than 16 characters\n',
+    });
+  });
+
+  it('explains a wrong call and exits with 2', async () => {
+    const wrong: [string[], string][] = [
+      [[], 'no command given'],
+      [['toString'], 'unknown command "toString"'],
+      [['create'], '--organization is required'],
+      [['create', '--organisation', 'acme'], "Unknown option '--organisation'"],
+      [['create', 'acme'], "Unexpected argument 'acme'"],
+      [['verify'], '--manifest is required'],
+      [['verify', '--manifest', 'x'], 'a token is read from standard input, and there is none'],
+    ];
+    for (const [args, message] of wrong) {
+      const { code, stdout, stderr } = await token(args, '\n');
+      expect({ code, stdout }, args.join(' ')).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.contain(message).and.contain('token create --organization ID');
+    }
+  });
+
+  it('exits with 1 and one line when it cannot do it', async () => {
+    expect(await token(['create', '--organization', 'a b'])).to.include({ code: 1, stdout: '' });
+    const { code, stderr } = await token(['rotate', '--manifest', join(folder, 'missing.yaml')]);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^token: ENOENT.*missing\.yaml'\n$/);
+  });
+
+  it('helps', async () => {
+    expect(await token(['--help'])).to.include({ code: 0, stderr: '' });
+  });
+});
