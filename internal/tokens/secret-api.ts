@@ -1,7 +1,7 @@
-import { HttpMethod, RequestContext } from '@kubernetes/client-node/dist/gen/http/http.js';
-import { IsomorphicFetchHttpLibrary } from '@kubernetes/client-node/dist/gen/http/isomorphic-fetch.js';
+import type { RequestContext } from '@kubernetes/client-node/dist/gen/http/http.js';
 import { Watch } from '@kubernetes/client-node/dist/watch.js';
 import { ApiError } from './api-error.ts';
+import { causeOf, sendRequest } from './api-request.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import type { SecretManifest } from './secret-manifest.ts';
 
@@ -35,6 +35,9 @@ export interface WatchFrame {
   readonly secret: SecretManifest;
 }
 
+/** How a watch came to its end. */
+export type WatchEnd = 'closed' | 'silent' | 'aborted';
+
 const pageSize = 500;
 
 /** The calls that the token source makes to the API server. The pod's Role allows these and nothing else. */
@@ -42,7 +45,6 @@ export class SecretApi {
   readonly #access: ClusterAccess;
   readonly #path: string;
   readonly #query: SecretQuery;
-  readonly #http = new IsomorphicFetchHttpLibrary();
 
   constructor(access: ClusterAccess, query: SecretQuery) {
     this.#access = access;
@@ -53,11 +55,8 @@ export class SecretApi {
   /** One page of the list. Throws an ApiError, or the error of the connection. */
   async list(next: string | undefined, signal: AbortSignal): Promise<SecretPage> {
     const query = { labelSelector: this.#query.labelSelector, limit: pageSize, ...(next && { continue: next }) };
-    const text = await this.#send('list Secrets', HttpMethod.GET, 'secrets', { query, signal });
-    const list = parse(text) as {
-      items?: SecretManifest[];
-      metadata?: { resourceVersion?: string; continue?: string };
-    };
+    const path = `${this.#path}/secrets`;
+    const list = (await sendRequest(this.#access, { action: 'list Secrets', path, query, signal })) as SecretList;
     const { resourceVersion = '', continue: rest = '' } = list.metadata ?? {};
     return { secrets: list.items ?? [], resourceVersion, next: rest === '' ? undefined : rest };
   }
@@ -65,7 +64,7 @@ export class SecretApi {
   /** Posts an Event. One of the same name that is there already is as good: another pod was faster. */
   async createEvent(event: object, signal: AbortSignal): Promise<void> {
     try {
-      await this.#send('create Event', HttpMethod.POST, 'events', { body: JSON.stringify(event), signal });
+      await sendRequest(this.#access, { action: 'create Event', path: `${this.#path}/events`, body: event, signal });
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 409)) throw error;
     }
@@ -77,31 +76,29 @@ export class SecretApi {
    *
    * A frame that is not JSON is dropped by the library without a word: the next full list makes up for it.
    */
-  watch({ resourceVersion, idleMs, onFrame, signal }: SecretWatchOptions): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+  watch({ resourceVersion, idleMs, onFrame, signal }: SecretWatchOptions): Promise<WatchEnd> {
+    const { promise, resolve, reject } = Promise.withResolvers<WatchEnd>();
     let open = false;
     let over = false;
     const finish = (error: unknown): void => {
       over = true;
-      if (error === null || error === undefined || (open && isTimeout(error))) resolve();
-      else reject(describe(error));
+      if (signal.aborted) resolve('aborted');
+      else if (error === null || error === undefined) resolve('closed');
+      else if (open && isTimeout(error)) resolve('silent');
+      else reject(causeOf(error));
     };
-    signal.addEventListener('abort', () => finish(undefined));
+    const onEvent = (type: string, object: StatusOrSecret): void => {
+      open = true;
+      if (over) return;
+      if (type === 'ERROR') finish(new ApiError('watch Secrets', object.code ?? 500, object.message ?? ''));
+      else onFrame({ type: type as WatchFrame['type'], secret: object });
+    };
+    signal.addEventListener('abort', finish);
     const query = { labelSelector: this.#query.labelSelector, resourceVersion, allowWatchBookmarks: true };
     this.#newWatch(idleMs)
-      .watch(
-        `${this.#path}/secrets`,
-        query,
-        (type, object) => {
-          open = true;
-          if (over) return;
-          if (type === 'ERROR') finish(new ApiError('watch Secrets', object?.code ?? 500, object?.message ?? ''));
-          else onFrame({ type: type as WatchFrame['type'], secret: object });
-        },
-        finish,
-      )
+      .watch(`${this.#path}/secrets`, query, onEvent, finish)
       .then(() => (open = true), finish);
-    return promise;
+    return promise.finally(() => signal.removeEventListener('abort', finish));
   }
 
   #newWatch(idleMs: number): Watch {
@@ -114,58 +111,15 @@ export class SecretApi {
     watch['requestTimeoutMs'] = idleMs;
     return watch;
   }
-
-  async #send(action: string, method: HttpMethod, resource: string, options: SendOptions): Promise<string> {
-    const request = new RequestContext(`${this.#access.server}${this.#path}/${resource}`, method);
-    for (const [name, value] of Object.entries(options.query ?? {})) request.setQueryParam(name, String(value));
-    if (options.body !== undefined) {
-      request.setHeaderParam('Content-Type', 'application/json');
-      request.setBody(options.body);
-    }
-    request.setSignal(options.signal);
-    await this.#access.authenticate(request);
-    try {
-      const response = await this.#http.send(request).toPromise();
-      const text = await response.body.text();
-      if (response.httpStatusCode >= 300) throw new ApiError(action, response.httpStatusCode, reasonOf(text));
-      return text;
-    } catch (error) {
-      throw describe(error);
-    }
-  }
 }
 
-interface SendOptions {
-  readonly query?: Readonly<Record<string, string | number>>;
-  readonly body?: string;
-  readonly signal: AbortSignal;
+interface SecretList {
+  readonly items?: readonly SecretManifest[];
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
 }
 
-/** JSON.parse quotes what it cannot read, and that may be a token. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error('the API server sent a list that is not JSON');
-  }
-}
-
-/** The message of a Kubernetes Status; nothing of an answer of any other kind. */
-function reasonOf(text: string): string {
-  try {
-    const status = JSON.parse(text) as { kind?: unknown; message?: unknown };
-    return status.kind === 'Status' && typeof status.message === 'string' ? status.message : '';
-  } catch {
-    return '';
-  }
-}
+type StatusOrSecret = SecretManifest & { readonly code?: number; readonly message?: string };
 
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'TimeoutError';
-}
-
-/** `fetch failed` says nothing: what matters is its cause. */
-function describe(error: unknown): unknown {
-  if (error instanceof TypeError && error.cause instanceof Error) return error.cause;
-  return error;
 }

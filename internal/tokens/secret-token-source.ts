@@ -34,6 +34,7 @@ const defaultTimes: SecretTokenSourceTimes = {
   relistMs: 300_000,
   listTimeoutMs: 30_000,
   idleMs: 30_000,
+  shortestWatchMs: 1000,
   settleMs: 50,
   backoff: { firstMs: 1000, longestMs: 30_000 },
 };

@@ -7,6 +7,8 @@ export interface SecretWatchTimes {
   readonly listTimeoutMs: number;
   /** The longest silence of a watch, in milliseconds. Bookmarks come about once a minute. */
   readonly idleMs: number;
+  /** A watch that the server closes sooner than this, in milliseconds, counts as failed, so that nothing can spin. */
+  readonly shortestWatchMs: number;
 }
 
 export interface SecretCache {
@@ -15,9 +17,6 @@ export interface SecretCache {
   /** Something changed in the map last given to `onList`. */
   onChange(): void;
 }
-
-/** A watch that ends sooner than this, in milliseconds, counts as failed, so that no server can make it spin. */
-const shortestWatchMs = 1000;
 
 /**
  * Lists all Secrets, then follows their changes until `signal` is aborted; then resolves. Rejects when anything goes
@@ -49,8 +48,8 @@ export async function followSecrets(
   };
   while (!signal.aborted) {
     const opened = performance.now();
-    await api.watch({ resourceVersion, idleMs: times.idleMs, onFrame, signal });
-    if (!signal.aborted && performance.now() - opened < shortestWatchMs) {
+    const end = await api.watch({ resourceVersion, idleMs: times.idleMs, onFrame, signal });
+    if (end === 'closed' && performance.now() - opened < times.shortestWatchMs) {
       throw new Error('the API server closed the watch at once');
     }
   }
