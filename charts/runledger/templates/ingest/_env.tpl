@@ -12,13 +12,13 @@
 - { name: TOKENS_NAMESPACE, value: {{ include "runledger.tokens.namespace" . }} }
 - name: TOKENS_LABEL_SELECTOR
   value: {{ .Values.tokens.labelSelector | quote }}
+- { name: REQUIRE_DURABLE_REDIS, value: '{{ .Values.config.requireDurableRedis }}' }
 {{- include "runledger.common.env" . }}
 {{- end -}}
 
 {{/* What ingest and worker have in common. */}}
 {{- define "runledger.common.env" -}}
 {{- include "runledger.redis.env" . }}
-- { name: REQUIRE_DURABLE_REDIS, value: '{{ .Values.config.requireDurableRedis }}' }
 - name: QUEUE_NAME
   value: {{ .Values.config.queueName | quote }}
 - { name: LOG_LEVEL, value: {{ .Values.config.logLevel }} }

@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { render, valuesOf } from '../support/helm.ts';
+import { environmentOf, the, theContainer, thePod, type Manifest } from '../support/helm-manifests.ts';
+
+const sets = (...values: string[]): string[] => values.flatMap((value) => ['--set', value]);
+const ingest = (manifests: Manifest[]) => environmentOf(theContainer(manifests, 'runledger-ingest'));
+const worker = (manifests: Manifest[]) => environmentOf(theContainer(manifests, 'runledger-worker'));
+
+describe('chart, Redis and Postgres', () => {
+  it('leads to the bundled ones, with passwords from their Secrets', async () => {
+    const manifests = await render();
+    expect(ingest(manifests)).to.include({
+      REDIS_PASSWORD: 'runledger-redis/password',
+      REDIS_URL: 'redis://:$(REDIS_PASSWORD)@runledger-redis:6379/0',
+    });
+    expect(worker(manifests)).to.include({
+      DATABASE_PASSWORD: 'runledger-postgresql/password',
+      DATABASE_URL: 'postgres://runledger:$(DATABASE_PASSWORD)@runledger-postgresql:5432/runledger',
+    });
+    expect(ingest(manifests), 'ingest never talks to Postgres').not.to.have.any.keys(
+      'DATABASE_URL',
+      'DATABASE_PASSWORD',
+    );
+  });
+
+  it('names a password before the URL that refers to it, as the kubelet needs it', async () => {
+    for (const { env } of [theContainer(await render(), 'runledger-worker')]) {
+      const names = (env ?? []).map(({ name }) => name);
+      expect(names.indexOf('REDIS_PASSWORD')).to.be.lessThan(names.indexOf('REDIS_URL'));
+      expect(names.indexOf('DATABASE_PASSWORD')).to.be.lessThan(names.indexOf('DATABASE_URL'));
+    }
+  });
+
+  it('takes Redis from the Secret of an operator, over TLS', async () => {
+    const manifests = await render(['--values', valuesOf('external-services')]);
+    expect(ingest(manifests)).to.include({
+      REDIS_PASSWORD: 'redis-credentials/password',
+      REDIS_URL: 'rediss://:$(REDIS_PASSWORD)@redis-leader.databases.svc:6379/0',
+      NODE_EXTRA_CA_CERTS: '/etc/runledger/ca/ca.crt',
+    });
+    expect(manifests.filter(({ kind }) => kind === 'StatefulSet')).to.deep.equal([]);
+  });
+
+  it('takes Postgres from the Secret of CloudNativePG', async () => {
+    const manifests = await render(['--values', valuesOf('external-services')]);
+    expect(worker(manifests)).to.include({ DATABASE_URL: 'runledger-db-app/uri' });
+    const [migrate] = thePod(manifests, 'runledger-worker').initContainers ?? [];
+    expect(migrate?.args).to.deep.equal(['cmd/migrate/main.ts']);
+    expect(migrate && environmentOf(migrate)).to.deep.equal({
+      LOG_LEVEL: 'info',
+      DATABASE_URL: 'runledger-db-app/uri',
+      NODE_EXTRA_CA_CERTS: '/etc/runledger/ca/ca.crt',
+    });
+  });
+
+  it('takes user name and password from the Secret of an operator', async () => {
+    expect(worker(await render(['--values', valuesOf('ha')]))).to.include({
+      REDIS_URL: 'runledger-redis/url',
+      DATABASE_USERNAME: 'runledger-postgres/username',
+      DATABASE_PASSWORD: 'runledger-postgres/password',
+      DATABASE_URL:
+        'postgres://$(DATABASE_USERNAME):$(DATABASE_PASSWORD)@postgres-rw.databases.svc:5432/runledger?sslmode=require',
+    });
+  });
+
+  it('takes files that an injector leaves, and plain URLs', async () => {
+    const files = await render(
+      sets(
+        'redis.enabled=false',
+        'externalRedis.urlFile=/vault/redis',
+        'postgresql.enabled=false',
+        'externalPostgresql.urlFile=/vault/pg',
+      ),
+    );
+    expect(worker(files)).to.include({ REDIS_URL_FILE: '/vault/redis', DATABASE_URL_FILE: '/vault/pg' });
+    const plain = await render(
+      sets('redis.enabled=false', 'externalRedis.url=redis://a:6379\\,redis://b:6379', 'externalRedis.port=6379'),
+    );
+    expect(ingest(plain)).to.include({ REDIS_URL: 'redis://a:6379,redis://b:6379' });
+  });
+
+  it('runs a Redis that can promise what a 201 says, below its memory limit', async () => {
+    const manifests = await render(sets('redis.resources.limits.memory=1Gi'));
+    const { data } = the(manifests, 'ConfigMap', 'runledger-redis') as unknown as { data: { 'redis.conf': string } };
+    const settings = Object.fromEntries(
+      data['redis.conf']
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/ (.*)/)),
+    );
+    expect(settings).to.include({ appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' });
+    expect(Number(settings['maxmemory'])).to.equal(Math.floor(0.6 * 1024 ** 3));
+  });
+
+  it('keeps the data of both on volumes, and restarts Redis when its configuration changes', async () => {
+    const checksum = async (...values: string[]) => {
+      const { spec } = the(await render(sets(...values)), 'StatefulSet', 'runledger-redis') as unknown as {
+        spec: { template: { metadata: { annotations: Record<string, string> } }; volumeClaimTemplates: unknown[] };
+      };
+      expect(spec.volumeClaimTemplates).to.have.length(1);
+      return spec.template.metadata.annotations['checksum/config'];
+    };
+    expect(await checksum()).to.equal(await checksum('redis.resources.limits.cpu=1'));
+    expect(await checksum()).not.to.equal(await checksum('redis.resources.limits.memory=1Gi'));
+  });
+
+  it('takes passwords that are given, as values or as Secrets', async () => {
+    const given = await render(sets('redis.auth.password=geheim123', 'postgresql.auth.existingSecret=pg'));
+    const secret = the(given, 'Secret', 'runledger-redis') as unknown as { data: { password: string } };
+    expect(Buffer.from(secret.data.password, 'base64').toString()).to.equal('geheim123');
+    expect(worker(given)).to.include({ DATABASE_PASSWORD: 'pg/password' });
+    expect(given.some(({ kind, metadata }) => kind === 'Secret' && metadata.name === 'runledger-postgresql')).to.equal(
+      false,
+    );
+  });
+});

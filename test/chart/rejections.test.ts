@@ -1,0 +1,174 @@
+import { expect } from 'chai';
+import { chart, helm, kubeVersion, template } from '../support/helm.ts';
+
+const external = ['redis.enabled=false', 'externalRedis.urlSecret.name=redis'];
+
+/** What is wrong, the values that are, and the sentence that says what to change. */
+const rejections: [what: string, values: string[], sentence: string][] = [
+  [
+    'both autoscaler and KEDA',
+    ['worker.autoscaling.enabled=true', 'worker.keda.enabled=true'],
+    'worker.autoscaling.enabled and worker.keda.enabled would both set the number of workers: switch one of them off.',
+  ],
+  [
+    'no way in and no Service',
+    ['service.enabled=false'],
+    'Nothing leads to ingest: set service.enabled=true, ingress.enabled=true or gateway.enabled=true.',
+  ],
+  [
+    'an ingress that leads to no Service',
+    ['service.enabled=false', 'ingress.enabled=true', 'ingress.hosts={a.example.com}'],
+    'set service.enabled=true, or name your own in service.existingName.',
+  ],
+  ['nobody to end TLS', ['ingest.tls.mode=never'], 'Nothing ends TLS, so every request would get a 301: '],
+  ['an ingress without a host', ['ingress.enabled=true'], 'ingress.enabled=true needs a host: set ingress.hosts[0].'],
+  [
+    'a gateway without a host',
+    ['gateway.enabled=true', 'gateway.parentRef.name=public'],
+    'gateway.enabled=true needs a host: set gateway.hostnames[0].',
+  ],
+  [
+    'a route without a Gateway',
+    ['gateway.enabled=true', 'gateway.hostnames={a.example.com}'],
+    'name it in gateway.parentRef.name, or set gateway.create.enabled=true.',
+  ],
+  [
+    'a Gateway without a class',
+    ['gateway.enabled=true', 'gateway.hostnames={a.example.com}', 'gateway.create.enabled=true'],
+    'gateway.create.enabled=true needs a GatewayClass: set gateway.create.className.',
+  ],
+  [
+    'one listener for two hosts',
+    [
+      'gateway.enabled=true',
+      'gateway.hostnames={a.example.com,b.example.com}',
+      'gateway.create.enabled=true',
+      'gateway.create.className=istio',
+    ],
+    'leave one in gateway.hostnames, or create the Gateway yourself',
+  ],
+  [
+    'no Redis',
+    ['redis.enabled=false'],
+    'Redis is neither bundled nor given: set redis.enabled=true, or name a Secret that holds its URL in externalRedis.urlSecret.name.',
+  ],
+  [
+    'two Redis',
+    ['externalRedis.host=redis.example.com'],
+    'Redis is both bundled and given (externalRedis.host): set redis.enabled=false, or leave externalRedis empty.',
+  ],
+  [
+    'a Redis given twice',
+    [...external, 'externalRedis.url=redis://redis.example.com'],
+    'Redis is given in several ways (externalRedis.url, externalRedis.urlSecret.name): leave one.',
+  ],
+  [
+    'no Postgres',
+    ['postgresql.enabled=false'],
+    'Postgres is neither bundled nor given: set postgresql.enabled=true, or name a Secret that holds its URL in externalPostgresql.urlSecret.name.',
+  ],
+  [
+    'two Postgres',
+    ['externalPostgresql.urlFile=/vault/url'],
+    'Postgres is both bundled and given (externalPostgresql.urlFile): set postgresql.enabled=false, or leave externalPostgresql empty.',
+  ],
+  [
+    'KEDA without an address of Redis',
+    [...external, 'worker.keda.enabled=true'],
+    'KEDA takes no Redis URL: set worker.keda.redisAddress (host:port) and worker.keda.authenticationRef, or give Redis by externalRedis.host.',
+  ],
+  [
+    'limits of scaling the wrong way round',
+    ['ingest.autoscaling.enabled=true', 'ingest.autoscaling.minReplicas=20'],
+    'ingest.autoscaling.minReplicas (20) is above ingest.autoscaling.maxReplicas (10): raise the latter.',
+  ],
+  [
+    'every pod scraped twice',
+    ['metrics.podMonitor.enabled=true', 'metrics.serviceMonitor.enabled=true'],
+    'metrics.podMonitor.enabled and metrics.serviceMonitor.enabled would scrape every pod twice: switch one of them off.',
+  ],
+  [
+    'ingest killed while it drains',
+    ['ingest.preStopSeconds=30'],
+    'ingest.terminationGracePeriodSeconds (45) would end a pod before it has answered what it accepted: set it above ingest.preStopSeconds + 25 = 55.',
+  ],
+  [
+    'a worker killed while it commits',
+    ['worker.terminationGracePeriodSeconds=10'],
+    'worker.terminationGracePeriodSeconds (10) would end a pod before it has committed what it has: set it above 25.',
+  ],
+  [
+    'a tokens namespace without a name',
+    ['tokens.createNamespace=true'],
+    "tokens.createNamespace=true needs a name other than the release's namespace: set tokens.namespace.",
+  ],
+  [
+    'an account that nobody names',
+    ['ingest.serviceAccount.create=false'],
+    'ingest.serviceAccount.create=false needs an existing account: name it in ingest.serviceAccount.name.',
+  ],
+  [
+    'two CA bundles',
+    ['caBundle.configMap=a', 'caBundle.secret=b'],
+    'caBundle.configMap and caBundle.secret are both set: leave one.',
+  ],
+  [
+    'a variable that the chart sets',
+    ['ingest.extraEnv[0].name=LOG_LEVEL', 'ingest.extraEnv[0].value=debug'],
+    "ingest.extraEnv sets LOG_LEVEL, which is set already: remove it there and use the chart's value for it.",
+  ],
+  [
+    'a variable given twice',
+    ['worker.extraEnv[0].name=A', 'worker.extraEnv[1].name=A'],
+    'worker.extraEnv sets A, which is set already',
+  ],
+  ['an unknown key', ['ingets.replicas=3'], "additional properties 'ingets' not allowed"],
+  [
+    'an unknown key further in',
+    ['worker.keda.minReplicaCount=3'],
+    "additional properties 'minReplicaCount' not allowed",
+  ],
+  ['no worker at all', ['worker.replicas=0'], 'minimum'],
+  ['KEDA down to no worker', ['worker.keda.minReplicas=0'], 'minimum'],
+  ['a public URL over plain HTTP', ['publicUrl=http://events.example.com'], '/publicUrl'],
+  ['an unknown controller', ['ingress.controller=caddy'], '/ingress/controller'],
+  ['a password that would break the URL', ['redis.auth.password=p@ss/word'], '/redis/auth/password'],
+  ['a digest that is none', ['image.digest=latest'], '/image/digest'],
+  ['a Redis without a memory limit', ['redis.resources.limits=null'], 'limits'],
+];
+
+describe('chart, bad values', () => {
+  for (const [what, values, sentence] of rejections) {
+    it(`rejects ${what}`, async () => {
+      const problem = await template(values.flatMap((value) => ['--set', value])).then(
+        () => 'it was accepted',
+        (error: Error) => error.message,
+      );
+      // helm 3 before 3.18 words the schema's findings otherwise.
+      expect(asHelm4(problem)).to.include(sentence);
+    });
+  }
+
+  it('rejects an API that the cluster lacks, unless told to go without', async () => {
+    const bare = ['template', 'runledger', chart, '--kube-version', kubeVersion, '--set', 'worker.keda.enabled=true'];
+    const problem = await helm(bare).then(
+      () => 'it was accepted',
+      (error: Error) => error.message,
+    );
+    expect(problem).to.include(
+      'worker.keda.enabled=true needs keda.sh/v1alpha1/ScaledObject, which this cluster does not have.',
+    );
+    const without = await helm([...bare, '--set', 'renderMode=skipIfMissing']);
+    expect(without).not.to.include('ScaledObject');
+    // Nothing else owns the number then.
+    expect(without).to.include('replicas: 2');
+    expect(await helm([...bare, '--set', 'renderMode=alwaysRender'])).to.include('kind: ScaledObject');
+  });
+});
+
+function asHelm4(problem: string): string {
+  return problem
+    .replaceAll(/Additional property (\S+) is not allowed/g, "additional properties '$1' not allowed")
+    .replaceAll('Must be greater than or equal to', 'minimum')
+    .replaceAll(/^- ([\w.]+):/gm, (_, path: string) => `- /${path.replaceAll('.', '/')}`);
+}

@@ -1,0 +1,110 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { chart, helm, kubeVersion, render, shapes, template, valuesOf } from '../support/helm.ts';
+import { podsOf, type Container, type Manifest } from '../support/helm-manifests.ts';
+
+/** The oldest and the newest Kubernetes, and those between, that the chart is made for. */
+const versions = [29, 30, 31, 32, 33, 34, 35].map((minor) => `1.${minor}.0`);
+
+/** Group and version of everything the chart may render: all of them served by each of these versions, none deprecated. */
+const allowedApis = new Set([
+  'v1',
+  'apps/v1',
+  'autoscaling/v2',
+  'networking.k8s.io/v1',
+  'policy/v1',
+  'rbac.authorization.k8s.io/v1',
+  'gateway.networking.k8s.io/v1',
+  'keda.sh/v1alpha1',
+  'monitoring.coreos.com/v1',
+]);
+
+for (const shape of await shapes()) {
+  describe(`chart, shape ${shape}`, () => {
+    let manifests: Manifest[];
+    before(async () => {
+      manifests = await render(['--values', valuesOf(shape)]);
+    });
+
+    it('passes helm lint --strict', async () => {
+      const arguments_ = ['--strict', '--values', valuesOf(shape), '--set', 'renderMode=alwaysRender'];
+      const report = await helm(['lint', chart, '--kube-version', kubeVersion, ...arguments_]);
+      expect(report).to.include('1 chart(s) linted, 0 chart(s) failed');
+    });
+
+    it('renders what the snapshot says', async () => {
+      const rendered = withoutRandom(await template(['--values', valuesOf(shape)]));
+      const file = join(import.meta.dirname, 'snapshots', `${shape}.yaml`);
+      if (process.env['UPDATE_SNAPSHOTS'] !== undefined) await writeFile(file, rendered);
+      const hint = 'a change on purpose? UPDATE_SNAPSHOTS=1 mocha test/chart';
+      expect(rendered, hint).to.equal(await readFile(file, 'utf8'));
+    });
+
+    it('renders the same for every supported Kubernetes, with no deprecated API', async () => {
+      const rendered = await Promise.all(
+        versions.map((version) => template(['--values', valuesOf(shape), '--kube-version', version])),
+      );
+      expect(new Set(rendered.map(withoutRandom)).size).to.equal(1);
+      for (const { apiVersion, kind } of manifests) expect(allowedApis, `${kind} ${apiVersion}`).to.include(apiVersion);
+    });
+
+    it('names, labels and places every object', () => {
+      const seen = new Set<string>();
+      for (const { kind, metadata } of manifests) {
+        const identity = `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+        expect(seen, identity).not.to.include(identity);
+        seen.add(identity);
+        if (identity === 'ConfigMap /runledger-note') continue; // extraObjects are the user's.
+        expect(metadata.labels, identity).to.include({
+          'app.kubernetes.io/name': 'runledger',
+          'app.kubernetes.io/instance': 'runledger',
+          'app.kubernetes.io/managed-by': 'Helm',
+          'helm.sh/chart': 'runledger-0.1.0',
+        });
+        if (kind !== 'Namespace') expect(metadata.namespace, identity).to.be.a('string');
+      }
+    });
+
+    it('gives every pod the rights it needs and no more', () => {
+      for (const { name, spec } of podsOf(manifests)) {
+        expect(spec.securityContext, name).to.deep.include({
+          runAsNonRoot: true,
+          seccompProfile: { type: 'RuntimeDefault' },
+        });
+        expect(spec.securityContext?.['runAsUser'], name).to.be.greaterThan(0);
+        expect(spec.enableServiceLinks, name).to.equal(false);
+        expect(spec.automountServiceAccountToken, name).to.equal(name === 'runledger-ingest');
+        for (const container of containersOf(spec)) {
+          expect(container.securityContext, `${name}/${container.name}`).to.deep.equal({
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          });
+        }
+      }
+    });
+
+    it('gives every container resources, a pinned image and each variable once', () => {
+      for (const { name, spec } of podsOf(manifests)) {
+        for (const container of containersOf(spec)) {
+          const who = `${name}/${container.name}`;
+          expect(container.resources?.requests, who).to.have.all.keys('cpu', 'memory');
+          expect(container.resources?.limits, who).to.have.property('memory');
+          expect(container.image, who).to.match(/:\d+\.\d+(\.\d+)?$|@sha256:[0-9a-f]{64}$/);
+          const variables = (container.env ?? []).map((entry) => entry.name);
+          expect(variables, who).to.deep.equal([...new Set(variables)]);
+        }
+      }
+    });
+  });
+}
+
+function containersOf(spec: ReturnType<typeof podsOf>[number]['spec']): Container[] {
+  return [...(spec.initContainers ?? []), ...spec.containers];
+}
+
+/** What the chart makes up anew at every rendering without a cluster, and only that, is left out of comparisons. */
+function withoutRandom(rendered: string): string {
+  return rendered.replaceAll(/^( {2}(?:password|token|tls\.crt|tls\.key)): .+$/gm, '$1: (random)');
+}

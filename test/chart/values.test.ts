@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parse, parseDocument } from 'yaml';
+import { chart, render, template, valuesOf } from '../support/helm.ts';
+import { the } from '../support/helm-manifests.ts';
+import { chartReadme, rowsOf } from './readme.ts';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: unknown;
+  readonly definitions?: Readonly<Record<string, Schema>>;
+}
+
+describe('chart, values', () => {
+  let schema: Schema;
+  let values: Record<string, unknown>;
+  before(async () => {
+    schema = JSON.parse(await readFile(join(chart, 'values.schema.json'), 'utf8')) as Schema;
+    values = parse(await readFile(join(chart, 'values.yaml'), 'utf8')) as Record<string, unknown>;
+  });
+
+  it('are all in the schema, and the schema has no other', () => {
+    const found: string[] = [];
+    const compare = (value: object | undefined, rule: Schema | undefined, path: string): void => {
+      const resolved = rule?.$ref === undefined ? rule : schema.definitions?.[rule.$ref.replace('#/definitions/', '')];
+      if (resolved === undefined) found.push(`${path} is not in the schema`);
+      const { properties, additionalProperties } = resolved ?? {};
+      if (properties === undefined || additionalProperties !== false) return;
+      const inValues = Object.keys(value ?? {});
+      const onlyInSchema = Object.keys(properties).filter((key) => !inValues.includes(key));
+      // Free-form at their place in values.yaml: Kubernetes fields and a parent chart's switch.
+      const fine = /^(\.enabled|.*\.resources\.\w+|.*\.(authenticationRef|parentRef)\.\w+)$/;
+      found.push(...onlyInSchema.map((key) => `${path}.${key}`).filter((key) => !fine.test(key)));
+      for (const [key, child] of Object.entries(value ?? {})) compare(child, properties[key], `${path}.${key}`);
+    };
+    compare(values, schema, '');
+    expect(found).to.deep.equal([]);
+  });
+
+  it('have a comment each, and the README is made of them', async () => {
+    const { current, wanted } = await chartReadme();
+    expect(current, 'run node test/chart/readme.ts').to.equal(wanted);
+  });
+
+  it('are refused a README row without a comment', () => {
+    expect(() => rowsOf(parseDocument('# @section -- A\n# -- said\na: 1\nb: 2\n'))).to.throw('b has no comment');
+  });
+
+  it('work below a parent chart', async () => {
+    const values = ['global.domain=example.com', 'enabled=true', 'global.imageRegistry=mirror.example.com'];
+    const rendered = await template(values.flatMap((value) => ['--set', value]));
+    expect(rendered).to.include('image: mirror.example.com/runledger/runledger:');
+  });
+
+  it('keep names short enough for Kubernetes', async () => {
+    const manifests = await render(['--set', `fullnameOverride=${'long-name-'.repeat(8)}`]);
+    for (const { metadata } of manifests) expect(metadata.name.length, metadata.name).to.be.at.most(63);
+  });
+
+  it('put extra objects through the templates', async () => {
+    const note = the(await render(['--values', valuesOf('ha')]), 'ConfigMap', 'runledger-note');
+    expect(note['data']).to.deep.equal({ note: 'installed with runledger' });
+  });
+});

@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import { queueKey } from '../../internal/queue/keys.ts';
+import { render, valuesOf } from '../support/helm.ts';
+import { environmentOf, the, theContainer, thePod, type Manifest } from '../support/helm-manifests.ts';
+
+interface Deployment {
+  replicas?: number;
+  strategy: unknown;
+}
+const deployment = (manifests: Manifest[], name: string): Deployment =>
+  the(manifests, 'Deployment', `runledger-${name}`)['spec'] as Deployment;
+
+describe('chart, workloads', () => {
+  it('runs each process by its command, and names the queue', async () => {
+    const manifests = await render(['--set', 'config.queueName=audit', '--set', 'config.retentionDays=30']);
+    for (const name of ['ingest', 'worker']) {
+      const container = theContainer(manifests, `runledger-${name}`);
+      expect(container.command).to.deep.equal(['node']);
+      expect(container.args).to.deep.equal([`cmd/${name}/main.ts`]);
+      expect(environmentOf(container)).to.include({ OPS_PORT: '9090', LOG_LEVEL: 'info', QUEUE_NAME: 'audit' });
+    }
+    expect(environmentOf(theContainer(manifests, 'runledger-ingest'))).to.include({ REQUIRE_DURABLE_REDIS: 'true' });
+    expect(environmentOf(theContainer(manifests, 'runledger-worker'))).to.include({ RETENTION_DAYS: '30' });
+  });
+
+  it('probes the ops port: alive and ready are two questions', async () => {
+    const manifests = await render();
+    for (const name of ['ingest', 'worker']) {
+      const container = theContainer(manifests, `runledger-${name}`);
+      expect(container['livenessProbe']).to.deep.include({ httpGet: { path: '/healthz', port: 'ops' } });
+      expect(container['readinessProbe']).to.deep.include({ httpGet: { path: '/readyz', port: 'ops' } });
+      expect(container['startupProbe']).to.deep.include({ httpGet: { path: '/healthz', port: 'ops' } });
+    }
+  });
+
+  it('replaces pods without one less, and lets them finish', async () => {
+    const manifests = await render();
+    expect(deployment(manifests, 'ingest').strategy).to.deep.equal({
+      type: 'RollingUpdate',
+      rollingUpdate: { maxUnavailable: 0, maxSurge: 1 },
+    });
+    expect(theContainer(manifests, 'runledger-ingest').lifecycle?.preStop?.exec?.command).to.deep.equal(['sleep', '5']);
+    expect(thePod(manifests, 'runledger-ingest').terminationGracePeriodSeconds).to.be.greaterThan(5 + 25);
+    expect(the(manifests, 'PodDisruptionBudget', 'runledger-ingest')['spec']).to.include({ maxUnavailable: 1 });
+  });
+
+  it('spreads pods over zones and nodes, each component by itself', async () => {
+    const constraints = thePod(await render(), 'runledger-worker').topologySpreadConstraints ?? [];
+    expect(constraints.map(({ topologyKey }) => topologyKey)).to.deep.equal([
+      'topology.kubernetes.io/zone',
+      'kubernetes.io/hostname',
+    ]);
+    for (const { labelSelector } of constraints) {
+      expect(labelSelector).to.have.nested.property('matchLabels.app\\.kubernetes\\.io/component', 'worker');
+    }
+  });
+
+  it('leaves the number of pods to whoever owns it', async () => {
+    expect(deployment(await render(), 'ingest').replicas).to.equal(2);
+    const scaled = await render(['--values', valuesOf('ha')]);
+    for (const name of ['ingest', 'worker']) {
+      expect(deployment(scaled, name)).not.to.have.property('replicas');
+      const { spec } = the(scaled, 'HorizontalPodAutoscaler', `runledger-${name}`) as unknown as { spec: unknown };
+      expect(spec).to.deep.include({
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: `runledger-${name}` },
+        minReplicas: 3,
+      });
+    }
+    const keda = await render(['--values', valuesOf('keda')]);
+    expect(deployment(keda, 'worker')).not.to.have.property('replicas');
+    expect(keda.filter(({ kind }) => kind === 'HorizontalPodAutoscaler')).to.have.length(1);
+  });
+
+  it('scales workers by the lists that BullMQ really uses, never to none', async () => {
+    const manifests = await render(['--values', valuesOf('keda')]);
+    const { spec } = the(manifests, 'ScaledObject', 'runledger-worker') as unknown as {
+      spec: { minReplicaCount: number; triggers: { type: string; metadata: Record<string, string> }[] };
+    };
+    expect(spec.minReplicaCount).to.equal(1);
+    expect(spec.triggers.map(({ metadata }) => metadata['listName'])).to.have.members([
+      queueKey('events', 'delayed'),
+      queueKey('events', 'wait'),
+    ]);
+    for (const { type, metadata } of spec.triggers) {
+      expect(type).to.equal('redis');
+      expect(metadata['address']).to.equal('runledger-redis.runledger.svc:6379');
+    }
+    expect(the(manifests, 'TriggerAuthentication', 'runledger-worker')['spec']).to.deep.equal({
+      secretTargetRef: [{ parameter: 'password', name: 'runledger-redis', key: 'password' }],
+    });
+  });
+
+  it('lets KEDA find a Redis of your own', async () => {
+    const external = ['redis.enabled=false', 'worker.keda.enabled=true', 'externalRedis.urlSecret.name=redis'];
+    const cluster = [
+      'worker.keda.redisAddress=a:6379\\,b:6379',
+      'worker.keda.redisCluster=true',
+      'worker.keda.redisTls=true',
+    ];
+    const auth = ['worker.keda.authenticationRef.name=redis-auth'];
+    const values = [...external, ...cluster, ...auth].flatMap((value) => ['--set', value]);
+    const manifests = await render(values);
+    const { spec } = the(manifests, 'ScaledObject', 'runledger-worker') as unknown as {
+      spec: { triggers: Record<string, unknown>[] };
+    };
+    expect(spec.triggers[0]).to.deep.include({ type: 'redis-cluster', authenticationRef: { name: 'redis-auth' } });
+    expect(spec.triggers[0]?.['metadata']).to.include({ addresses: 'a:6379,b:6379', enableTLS: 'true' });
+    expect(manifests.some(({ kind }) => kind === 'TriggerAuthentication')).to.equal(false);
+  });
+
+  it('gives ingest the rights of design.md section 5 where the tokens are, and the worker none', async () => {
+    const manifests = await render(['--values', valuesOf('external-services')]);
+    const roles = manifests.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');
+    expect(roles.map(({ metadata }) => metadata.namespace)).to.deep.equal(['runledger-tokens']);
+    expect(roles[0]?.['rules']).to.deep.equal([
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+    ]);
+    expect(the(manifests, 'RoleBinding', 'runledger-ingest')['subjects']).to.deep.equal([
+      { kind: 'ServiceAccount', name: 'runledger-ingest', namespace: 'runledger' },
+    ]);
+    expect(thePod(manifests, 'runledger-worker')).to.include({ automountServiceAccountToken: false });
+    expect(thePod(manifests, 'runledger-worker')).not.to.have.property('serviceAccountName');
+    expect(environmentOf(theContainer(manifests, 'runledger-ingest'))).to.include({
+      TOKENS_NAMESPACE: 'runledger-tokens',
+      TOKENS_LABEL_SELECTOR: 'runledger.dev/organization',
+    });
+  });
+
+  it('keeps the tokens namespace at uninstall unless told otherwise', async () => {
+    const annotations = async (shape: string) =>
+      the(await render(['--values', valuesOf(shape)]), 'Namespace', 'runledger-tokens').metadata.annotations;
+    expect(await annotations('external-services')).to.deep.equal({ 'helm.sh/resource-policy': 'keep' });
+    expect(await annotations('ingress-nginx')).to.equal(undefined);
+  });
+
+  it('makes a demo organization on wish only', async () => {
+    const organizations = async (args: string[]) =>
+      (await render(args))
+        .filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined)
+        .filter(({ metadata }) => metadata.labels?.['runledger.dev/organization'] !== undefined);
+    expect(await organizations([])).to.deep.equal([]);
+    const [demo] = await organizations(['--set', 'demo.enabled=true,demo.token=sixteen-letters!']);
+    expect(demo?.metadata).to.include({ name: 'runledger-demo' });
+    expect(demo?.['data']).to.deep.equal({ token: Buffer.from('sixteen-letters!').toString('base64') });
+  });
+
+  it('mirrors every image from one registry, and pins by digest', async () => {
+    const manifests = await render(['--set', 'global.imageRegistry=mirror.example.com/hub']);
+    const image = (name: string): string => theContainer(manifests, name).image;
+    expect(image('runledger-ingest')).to.equal('mirror.example.com/hub/runledger/runledger:0.1.0');
+    expect(image('runledger-redis')).to.match(/^mirror\.example\.com\/hub\/valkey\/valkey:/);
+    expect(image('runledger-postgresql')).to.match(/^mirror\.example\.com\/hub\/library\/postgres:/);
+  });
+});

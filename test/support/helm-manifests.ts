@@ -1,0 +1,96 @@
+import { parseAllDocuments } from 'yaml';
+
+/** A Kubernetes object, as far as tests look into it. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly [field: string]: unknown;
+}
+
+export interface EnvironmentEntry {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: { readonly secretKeyRef?: { readonly name: string; readonly key: string } };
+}
+
+export interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly command?: string[];
+  readonly args?: string[];
+  readonly env?: EnvironmentEntry[];
+  readonly securityContext?: Record<string, unknown>;
+  readonly resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
+  readonly volumeMounts?: { name: string; mountPath: string; readOnly?: boolean }[];
+  readonly lifecycle?: { preStop?: { exec?: { command: string[] } } };
+  readonly [field: string]: unknown;
+}
+
+export interface PodSpec {
+  readonly containers: Container[];
+  readonly initContainers?: Container[];
+  readonly volumes?: { name: string; [source: string]: unknown }[];
+  readonly serviceAccountName?: string;
+  readonly automountServiceAccountToken?: boolean;
+  readonly enableServiceLinks?: boolean;
+  readonly terminationGracePeriodSeconds?: number;
+  readonly securityContext?: Record<string, unknown>;
+  readonly topologySpreadConstraints?: { topologyKey: string; labelSelector?: unknown }[];
+}
+
+/** The objects of a stream of YAML documents. Throws for what is not YAML, and for a key given twice. */
+export function parseManifests(yaml: string): Manifest[] {
+  const documents = parseAllDocuments(yaml, { uniqueKeys: true });
+  return documents.flatMap((document) => {
+    if (!('errors' in document)) return [];
+    const [error] = document.errors;
+    if (error !== undefined) throw error;
+    const content = document.toJS() as Manifest | null;
+    return content === null ? [] : [content];
+  });
+}
+
+/** The pods, and the pod templates of workloads. */
+export function podsOf(manifests: readonly Manifest[]): { name: string; kind: string; spec: PodSpec }[] {
+  return manifests.flatMap(({ kind, metadata, spec }) => {
+    if (kind === 'Pod') return [{ name: metadata.name, kind, spec: spec as PodSpec }];
+    const inner = (spec as { template?: { spec?: PodSpec } } | undefined)?.template?.spec;
+    return inner === undefined ? [] : [{ name: metadata.name, kind, spec: inner }];
+  });
+}
+
+/** The one object of this kind and name. Throws when there is none. */
+export function the(manifests: readonly Manifest[], kind: string, name: string): Manifest {
+  const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+  if (found === undefined) throw new Error(`no ${kind} ${name}`);
+  return found;
+}
+
+/** The pod of a workload of this name. */
+export function thePod(manifests: readonly Manifest[], name: string): PodSpec {
+  const found = podsOf(manifests).find((pod) => pod.name === name);
+  if (found === undefined) throw new Error(`no pod of ${name}`);
+  return found.spec;
+}
+
+/** The first container of the workload of this name. */
+export function theContainer(manifests: readonly Manifest[], name: string): Container {
+  const [container] = thePod(manifests, name).containers;
+  if (container === undefined) throw new Error(`${name} has no container`);
+  return container;
+}
+
+/** Name → value of an environment; a value from a Secret shows as `name/key`. */
+export function environmentOf({ env }: Container): Record<string, string> {
+  const entries = (env ?? []).map(({ name, value, valueFrom }) => {
+    const secret = valueFrom?.secretKeyRef;
+    return [name, secret === undefined ? (value ?? '') : `${secret.name}/${secret.key}`];
+  });
+  return Object.fromEntries(entries);
+}
