@@ -15,13 +15,15 @@ export type Config<Name extends SettingName> = CleanedEnv<Pick<typeof settings, 
 
 /**
  * Reads and checks settings, once at start. Empty values count as absent, as charts and compose files leave them.
+ * `defaults` come before those of the settings themselves.
  * @throws {ConfigError} that names the first wrong setting, and never its value.
  */
 export function readConfig<Name extends SettingName>(
   names: readonly Name[],
   environment: NodeJS.ProcessEnv = process.env,
+  defaults: Partial<Record<SettingName, string>> = {},
 ): Config<Name> {
-  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const present = { ...defaults, ...withoutEmpty(environment) };
   const wanted = Object.fromEntries(names.map((name) => [name, settings[name]])) as Pick<typeof settings, Name>;
   return cleanEnv(withSecretFiles(present), wanted, {
     reporter: ({ errors }) => {
@@ -29,6 +31,16 @@ export function readConfig<Name extends SettingName>(
       if (first !== undefined) throw new ConfigError(describe(...first));
     },
   });
+}
+
+/** True when a setting is given, itself or by a file. */
+export function isGiven(name: (typeof secrets)[number], environment: NodeJS.ProcessEnv = process.env): boolean {
+  const given = withoutEmpty(environment);
+  return name in given || `${name}_FILE` in given;
+}
+
+function withoutEmpty(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
 function withSecretFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -32,8 +32,12 @@ export const httpsUrl = makeExactValidator<URL>((text) => {
   throw new Error('must be an https:// address without user, query or fragment');
 });
 
-/** `redis://` or `rediss://`; several, with commas between, name nodes of a cluster. Errors do not repeat the value: it holds a password. */
+/**
+ * `redis://` or `rediss://`; several, with commas between, name nodes of a cluster; an absolute path is a Unix socket.
+ * Errors do not repeat the value: it holds a password.
+ */
 export const redisUrl = makeExactValidator<string>((text) => {
+  if (text.startsWith('/')) return text;
   const protocols = text.split(',').map((node) => URL.parse(node.trim())?.protocol);
   if (protocols.every((protocol) => protocol === 'redis:' || protocol === 'rediss:')) return text;
   throw new Error('must be a redis:// or rediss:// address, or several with commas between');

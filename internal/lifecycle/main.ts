@@ -3,12 +3,15 @@
  */
 export function runMain(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
-    const message = error instanceof Error && error.name === 'ConfigError' ? error.message : describe(error);
-    process.stderr.write(`runledger: ${message}\n`);
+    process.stderr.write(`runledger: ${describe(error)}\n`);
     process.exit(1);
   });
 }
 
+/** Errors made for people are one line; of a defect the stack is wanted. */
+const forPeople = new Set(['ConfigError', 'StartError']);
+
 function describe(error: unknown): string {
+  if (error instanceof Error && forPeople.has(error.name)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -14,9 +14,19 @@ export interface ProcessOptions {
   onReady?: () => void;
 }
 
+/** A process could not start; its message is one line for the person who started it. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+
+  constructor(cause: unknown) {
+    super(`could not start: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
 /**
  * Runs a process until SIGTERM or SIGINT, then stops it gracefully (design, section 7). Exits with 0 after a clean
- * stop, 1 when start failed or the stop took too long; a second signal exits at once.
+ * stop, 1 when the stop took too long; a second signal exits at once.
+ * @throws {StartError}
  */
 export async function runProcess(options: ProcessOptions): Promise<void> {
   const { main, logger, onReady } = options;
@@ -32,8 +42,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const failure = await Promise.race([started, signal]);
   if (typeof failure === 'object') {
     logger.fatal({ error: failure.error }, 'could not start');
-    process.exitCode = 1;
-    return;
+    throw new StartError(failure.error);
   }
   const name = failure ?? (await signal);
   process.once('SIGTERM', () => process.exit(1));

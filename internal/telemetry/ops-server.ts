@@ -4,16 +4,21 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from './metrics.ts';
 import { failing, type Probes } from './probes.ts';
 
+/** A further page of the ops port: gives back a value to be shown as JSON. */
+export type OpsPage = (query: URLSearchParams) => Promise<unknown>;
+
 /** The port for people and machines that operate a process: `/metrics`, `/healthz`, `/readyz`. Plain HTTP, no token. */
 export class OpsServer {
   readonly name = 'ops server';
   readonly #server: Server;
   readonly #port: number;
 
-  constructor(port: number, probes: Probes, registry: Registry) {
+  constructor(port: number, probes: Probes, registry: Registry, pages: Readonly<Record<string, OpsPage>> = {}) {
     this.#port = port;
     this.#server = createServer((request, response) => {
-      const path = request.url?.split('?', 1)[0];
+      const [path = '', query] = (request.url ?? '').split('?', 2);
+      const page = pages[path];
+      if (page !== undefined) return answerPage(response, page(new URLSearchParams(query)));
       if (path === '/healthz') return answerProbe(response, failing(probes.live));
       if (path === '/readyz') return answerProbe(response, failing(probes.ready));
       if (path === '/metrics') return answerMetrics(response, registry);
@@ -48,6 +53,13 @@ function answerProbe(response: ServerResponse, failed: Record<string, string>): 
   const ok = Object.keys(failed).length === 0;
   const body = ok ? { status: 'ok' } : { status: 'failing', failing: failed };
   answer(response, ok ? 200 : 503, 'application/json', JSON.stringify(body));
+}
+
+function answerPage(response: ServerResponse, page: Promise<unknown>): void {
+  page.then(
+    (value) => answer(response, 200, 'application/json', `${JSON.stringify(value)}\n`),
+    (error: unknown) => answer(response, 500, 'text/plain', `${String(error)}\n`),
+  );
 }
 
 function answerMetrics(response: ServerResponse, registry: Registry): void {

@@ -1,0 +1,26 @@
+# Everything a person needs to do with this project. Each target installs what it needs.
+NODE := $(CURDIR)/node_modules/.bin/node
+PACKAGES := node_modules/.package-lock.json
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+
+.PHONY: help run demo test lint format schema
+.DEFAULT_GOAL := help
+
+help: ## List the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+run: $(PACKAGES) ## Run all of Runledger on this machine, with embedded servers
+	@deploy/install.sh redis
+	@exec $(NODE) cmd/standalone/main.ts
+
+RATE ?= 200
+EVENTS ?= 2000
+CLIENTS ?= 50
+demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RATE=, CLIENTS=)
+	@NODE_EXTRA_CA_CERTS=$${DATA_DIR:-.data}/tls/cert.pem exec $(NODE) cmd/demo/main.ts --events $(EVENTS) --rate $(RATE) --clients $(CLIENTS) \
+	  --token-file $${DATA_DIR:-.data}/demo-token --url https://localhost:$${HTTPS_PORT:-8443} --ops http://localhost:$${OPS_PORT:-9090}
+
+# npm's warnings here are about its own Node being older than the one it installs.
+$(PACKAGES): package.json package-lock.json .npmrc
+	@npm ci --loglevel=error --no-progress >/dev/null
+	@touch $@

@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AutomationOutcomes } from '../../internal/store/count-outcomes.ts';
+import { createFleet, playExecution, type DemoAutomation, type DemoEvent } from './fleet.ts';
+import { Ledger } from './ledger.ts';
+import { Pace } from './pace.ts';
+
+export interface DemoOptions {
+  api: string;
+  ops: string;
+  tokenFile: string;
+  /** Events to send, about: runs are played to their end. */
+  events: number;
+  /** Events a second; 0 is as fast as it goes. */
+  rate: number;
+  clients: number;
+}
+
+/** Longest that the last events may take to reach the database, in ms. */
+const patience = 60_000;
+
+/** Plays the fleet, waits for the database, prints the table. True when the database holds just what was sent. */
+export async function runDemo(options: DemoOptions): Promise<boolean> {
+  const token = (await readFile(options.tokenFile, 'utf8')).trim();
+  const fleet = createFleet();
+  const ledger = new Ledger(fleet);
+  const pace = new Pace(options.rate);
+  const began = performance.now();
+  // On a terminal only: a log has no use for a line that is drawn over and over.
+  const progress = process.stdout.isTTY ? setInterval(() => showProgress(options, ledger, began), 250) : undefined;
+  try {
+    let played = 0;
+    let planned = 0;
+    const client = async (): Promise<void> => {
+      while (planned < options.events) {
+        const automation = fleet[played % fleet.length] as DemoAutomation;
+        played += 1;
+        const execution = playExecution(automation, played);
+        planned += execution.events.length;
+        for (const event of execution.events) {
+          await pace.next();
+          await send(options.api, token, event, ledger);
+        }
+        ledger.note(execution);
+      }
+    };
+    await Promise.all(Array.from({ length: options.clients }, client));
+  } finally {
+    clearInterval(progress);
+  }
+  showProgress(options, ledger, began);
+  return report(options, fleet, ledger);
+}
+
+/** Sends an event until it is acknowledged: a refused one is repeated after what `Retry-After` says. */
+async function send(api: string, token: string, event: DemoEvent, ledger: Ledger): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`${api}/v1/register/`, {
+      method: 'POST',
+      headers: { token, 'Content-Type': 'application/json' },
+      body: JSON.stringify(event),
+    });
+    const body = await answer.text();
+    if (answer.status === 201) {
+      ledger.acknowledged += 1;
+      return;
+    }
+    if (answer.status !== 503) throw new Error(`the API answered ${answer.status}: ${body}`);
+    ledger.refused += 1;
+    await sleep(Number(answer.headers.get('Retry-After') ?? 1) * 1_000);
+  }
+}
+
+async function report(options: DemoOptions, fleet: DemoAutomation[], ledger: Ledger): Promise<boolean> {
+  const query = fleet.map(({ id }) => `automation=${id}`).join('&');
+  const deadline = performance.now() + patience;
+  let stored: AutomationOutcomes[] = [];
+  do {
+    stored = (await (await fetch(`${options.ops}/outcomes?${query}`)).json()) as AutomationOutcomes[];
+    if (ledger.matches(stored)) break;
+    await sleep(200);
+  } while (performance.now() < deadline);
+  const right = ledger.matches(stored);
+  const verdict = right ? 'The database holds just what was sent.' : 'The database does not hold what was sent.';
+  process.stdout.write(`\n\n${ledger.table(stored)}\n\n${verdict}\n`);
+  return right;
+}
+
+function showProgress(options: DemoOptions, ledger: Ledger, began: number): void {
+  const seconds = (performance.now() - began) / 1_000;
+  const share = Math.min(1, ledger.acknowledged / Math.max(1, options.events));
+  const bar = '█'.repeat(Math.round(share * 30)).padEnd(30, '░');
+  const rate = Math.round(ledger.acknowledged / seconds);
+  process.stdout.write(`\r${bar} ${ledger.acknowledged} acknowledged, ${ledger.refused} refused, ${rate}/s `);
+}

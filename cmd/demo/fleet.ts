@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import type { EventKind } from '../../internal/event/schema.ts';
+import type { ExecutionState } from '../../internal/outcome/outcome.ts';
+
+/** One request of the demo. */
+export interface DemoEvent {
+  automation_id: string;
+  execution_id: string;
+  event: EventKind;
+  description: string;
+  error_id?: string;
+  error_description?: string;
+}
+
+/** A run as its automation will report it, and what it must come to. */
+export interface DemoExecution {
+  automation: string;
+  events: DemoEvent[];
+  state: ExecutionState;
+}
+
+/** How often the runs of an automation fail, warn and never end; the rest of them succeeds. */
+export interface Temper {
+  name: string;
+  failing: number;
+  warning: number;
+  endless: number;
+}
+
+/** A fleet as platform teams know it. */
+const tempers: Temper[] = [
+  { name: 'invoice-bot', failing: 0.05, warning: 0.2, endless: 0 },
+  { name: 'nightly-backup', failing: 0.01, warning: 0.05, endless: 0 },
+  { name: 'crm-sync', failing: 0.15, warning: 0.3, endless: 0.02 },
+  { name: 'report-mailer', failing: 0.02, warning: 0.1, endless: 0 },
+  { name: 'legacy-scraper', failing: 0.35, warning: 0.4, endless: 0.1 },
+];
+
+export interface DemoAutomation extends Temper {
+  id: string;
+}
+
+/** The fleet, with ids of its own: what this demo sends is not mixed up with another's. */
+export function createFleet(): DemoAutomation[] {
+  return tempers.map((temper) => ({ ...temper, id: randomUUID() }));
+}
+
+/** One run: START, some progress, perhaps a warning, then END, an ERROR and END, or nothing at all. */
+export function playExecution(automation: DemoAutomation, number: number): DemoExecution {
+  const fails = Math.random() < automation.failing;
+  const endless = !fails && Math.random() < automation.endless;
+  const common = { automation_id: automation.id, execution_id: `${new Date().toISOString()}-${number}` };
+  const event = (kind: EventKind, description: string): DemoEvent => ({ ...common, event: kind, description });
+  const steps = 1 + Math.floor(Math.random() * 4);
+  const events = [event('START', `${automation.name} begins`)];
+  for (let step = 1; step <= steps; step += 1) events.push(event('EVENT', `step ${step} of ${steps} done`));
+  if (Math.random() < automation.warning) events.push(event('WARNING', 'the source answers slowly'));
+  if (fails) events.push(failure(event('ERROR', 'could not finish')));
+  if (!endless) events.push(event('END', `${automation.name} ends`));
+  return { automation: automation.id, events, state: stateOf(fails, endless) };
+}
+
+function failure(event: DemoEvent): DemoEvent {
+  return { ...event, error_id: 'E-TIMEOUT', error_description: 'TimeoutError: no answer within 30 s\n  at fetchPage' };
+}
+
+function stateOf(fails: boolean, endless: boolean): ExecutionState {
+  if (fails) return 'failed';
+  return endless ? 'running' : 'succeeded';
+}

@@ -1,0 +1,60 @@
+import type { AutomationOutcomes } from '../../internal/store/count-outcomes.ts';
+import type { DemoAutomation, DemoExecution } from './fleet.ts';
+
+type Counts = Pick<AutomationOutcomes, 'running' | 'succeeded' | 'failed' | 'events'>;
+
+/** What the demo has sent and what was acknowledged, by automation. */
+export class Ledger {
+  acknowledged = 0;
+  refused = 0;
+  readonly #fleet: DemoAutomation[];
+  readonly #sent: Map<string, Counts>;
+
+  constructor(fleet: DemoAutomation[]) {
+    this.#fleet = fleet;
+    this.#sent = new Map(fleet.map(({ id }) => [id, { running: 0, succeeded: 0, failed: 0, events: 0 }]));
+  }
+
+  /** Notes a run all of whose events were answered with 201. */
+  note(execution: DemoExecution): void {
+    const counts = this.#sent.get(execution.automation);
+    if (counts === undefined) return;
+    counts[execution.state] += 1;
+    counts.events += execution.events.length;
+  }
+
+  /** True when the database holds just what was sent. */
+  matches(stored: AutomationOutcomes[]): boolean {
+    return this.#rows(stored).every(({ sent, found }) => columns.every((column) => sent[column] === found[column]));
+  }
+
+  /** A table of what the database holds, with what was sent behind it where they differ. */
+  table(stored: AutomationOutcomes[]): string {
+    const body = this.#rows(stored).map(({ name, sent, found }) =>
+      line(
+        name,
+        columns.map((column) => cell(found[column], sent[column])),
+      ),
+    );
+    return [line('automation', columns), ...body].join('\n');
+  }
+
+  #rows(stored: AutomationOutcomes[]): { name: string; sent: Counts; found: Counts }[] {
+    const none = { running: 0, succeeded: 0, failed: 0, events: 0 };
+    return this.#fleet.map(({ id, name }) => ({
+      name,
+      sent: this.#sent.get(id) ?? none,
+      found: stored.find(({ automation }) => automation === id) ?? none,
+    }));
+  }
+}
+
+const columns = ['succeeded', 'failed', 'running', 'events'] as const;
+
+function cell(found: number, sent: number): string {
+  return found === sent ? String(found) : `${found} (sent ${sent})`;
+}
+
+function line(name: string, figures: readonly string[]): string {
+  return `  ${name.padEnd(18)}${figures.map((figure) => figure.padStart(12)).join('')}`;
+}

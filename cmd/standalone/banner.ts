@@ -1,0 +1,37 @@
+import { relative } from 'node:path';
+import type { DataFolder } from './data-folder.ts';
+import type { Addresses } from './standalone.ts';
+
+/** What a person reads who has just started Runledger: where it is, and a request to paste. Ends with the line `ready`. */
+export function banner(folder: DataFolder, addresses: Addresses | undefined): string {
+  if (addresses === undefined) return '';
+  const { api, plainHttp, ops } = addresses;
+  const certificate = shown(folder.certificate);
+  const token = shown(folder.demoToken);
+  return `
+  Runledger keeps the record of your automations' runs.
+
+    API       ${api}            (certificate ${certificate})
+    http      ${plainHttp}             (301 to the API)
+    ops       ${ops}             (/metrics /healthz /readyz /outcomes)
+    data      ${shown(folder.root)}
+
+  Register an event:
+
+    curl --cacert ${certificate} ${api}/v1/register/ \\
+      -H "token: $(cat ${token})" -H 'Content-Type: application/json' \\
+      -d '{"automation_id":"0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11","execution_id":"run-1","event":"START"}'
+
+  See what its executions came to:   curl ${ops}/outcomes
+  Play a fleet of automations:       make demo
+  Stop:                              Ctrl-C
+
+ready ${api}
+`;
+}
+
+/** Relative where that is shorter: the person stands in the project's folder. */
+function shown(path: string): string {
+  const short = relative('.', path);
+  return short.startsWith('..') ? path : short;
+}

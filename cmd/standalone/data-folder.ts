@@ -1,0 +1,42 @@
+import { hash } from 'node:crypto';
+import { chmod, mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/** Longest path of a Unix socket that every system takes, in bytes. */
+const longestSocketPath = 100;
+
+/** Where standalone keeps what. */
+export interface DataFolder {
+  readonly root: string;
+  readonly redis: string;
+  readonly postgres: string;
+  readonly certificate: string;
+  readonly key: string;
+  readonly tokens: string;
+  readonly demoToken: string;
+  /** Path of a Unix socket: in the folder, or in the system's temporary one when that path would be too long. */
+  socket(name: string): string;
+}
+
+/** Makes the folder, for this user only: it holds a key and a token. */
+export async function createDataFolder(path: string): Promise<DataFolder> {
+  const root = resolve(path);
+  await mkdir(join(root, 'redis'), { recursive: true });
+  await mkdir(join(root, 'tls'), { recursive: true });
+  await chmod(root, 0o700);
+  return {
+    root,
+    redis: join(root, 'redis'),
+    postgres: join(root, 'postgres'),
+    certificate: join(root, 'tls', 'cert.pem'),
+    key: join(root, 'tls', 'key.pem'),
+    tokens: join(root, 'tokens.yaml'),
+    demoToken: join(root, 'demo-token'),
+    socket: (name) => {
+      const inside = join(root, `${name}.sock`);
+      if (Buffer.byteLength(inside) <= longestSocketPath) return inside;
+      return join(tmpdir(), `runledger-${hash('sha256', inside).slice(0, 16)}.sock`);
+    },
+  };
+}

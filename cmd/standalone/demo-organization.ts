@@ -1,0 +1,16 @@
+import { access, writeFile } from 'node:fs/promises';
+import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/manifest.ts';
+import type { DataFolder } from './data-folder.ts';
+
+/** The organization `demo` and its token are made once and kept; the manifest is the owner's to change. */
+export async function ensureDemoOrganization(folder: DataFolder): Promise<void> {
+  const present = await access(folder.tokens).then(
+    () => true,
+    () => false,
+  );
+  if (present) return;
+  const token = createToken();
+  await writeFile(folder.demoToken, `${token}\n`, { mode: 0o600 });
+  const manifest = secretManifest({ organization: 'demo', entries: tokenEntry(token, 1) });
+  await writeFile(folder.tokens, manifest, { mode: 0o600 });
+}

@@ -1,0 +1,133 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Component } from '../../internal/lifecycle/component.ts';
+import { createConsumerRedis, disconnect, type RedisClient } from '../../internal/queue/redis.ts';
+import type { Logger } from '../../internal/telemetry/logger.ts';
+import { answers } from './socket.ts';
+
+/** Forks of Redis that serve as well, in order of preference. */
+const programs = ['redis-server', 'valkey-server'];
+
+/** Longest that Redis may take to load its data, in ms. */
+const patience = 60_000;
+
+/**
+ * A `redis-server` as a child process, on a Unix socket that only this user can open, with the settings that make a
+ * 201 a receipt. When it dies it is started again; one left over by a killed standalone is ended first.
+ */
+export class EmbeddedRedis implements Component {
+  readonly name = 'embedded redis';
+  readonly #folder: string;
+  readonly #socket: string;
+  readonly #logger: Logger;
+  #child: ChildProcess | undefined;
+  #restart: NodeJS.Timeout | undefined;
+  #stopping = false;
+
+  constructor(folder: string, socket: string, logger: Logger) {
+    this.#folder = folder;
+    this.#socket = socket;
+    this.#logger = logger;
+  }
+
+  /** Resolves when Redis has loaded its data. @throws when there is none on the PATH or it does not start. */
+  async start(): Promise<void> {
+    await this.#endLeftOver();
+    await this.#spawn();
+    await this.#untilLoaded();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#restart);
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+  }
+
+  /** The lock on the folder is ours, so whoever answers was left over by a standalone that was killed. */
+  async #endLeftOver(): Promise<void> {
+    if (!(await answers(this.#socket))) return;
+    this.#logger.warn('ending the redis of an earlier run');
+    await this.#ask(async (redis) => {
+      // Its answer is the end of the connection, which the client takes for a failure.
+      redis.shutdown().catch(() => undefined);
+      while (await answers(this.#socket)) await sleep(50);
+    });
+  }
+
+  async #spawn(): Promise<void> {
+    for (const program of programs) {
+      const child = await this.#run(program);
+      if (child === undefined) continue;
+      this.#child = child;
+      child.once('exit', (code, signal) => this.#onExit(code, signal));
+      return;
+    }
+    throw new Error('neither redis-server nor valkey-server is on the PATH; install one, or set REDIS_URL');
+  }
+
+  /** Undefined when there is no such program. */
+  async #run(program: string): Promise<ChildProcess | undefined> {
+    const log = openSync(join(this.#folder, 'redis.log'), 'a');
+    // Detached: Ctrl-C reaches the whole process group, and Redis must outlive the events that are still under way.
+    const child = spawn(program, redisArguments(this.#folder, this.#socket), {
+      detached: true,
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    return once(child, 'spawn').then(
+      () => child,
+      () => undefined,
+    );
+  }
+
+  #onExit(code: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#stopping) return;
+    this.#logger.error({ code, signal }, 'embedded redis ended, starting it again');
+    this.#restart = setTimeout(() => void this.#spawn(), 500);
+  }
+
+  async #untilLoaded(): Promise<void> {
+    await this.#ask(async (redis) => {
+      while ((await redis.info('persistence')).includes('loading:1')) await sleep(50);
+    });
+  }
+
+  /** Runs commands on a connection of their own; rejects when they take too long. */
+  async #ask(commands: (redis: RedisClient) => Promise<void>): Promise<void> {
+    const redis = createConsumerRedis(this.#socket);
+    redis.on('error', () => undefined);
+    const answered = new AbortController();
+    const givingUp = sleep(patience, undefined, { signal: answered.signal }).then(() => {
+      throw new Error(`embedded redis does not answer; see ${join(this.#folder, 'redis.log')}`);
+    });
+    try {
+      await Promise.race([commands(redis), givingUp]);
+    } finally {
+      givingUp.catch(() => undefined);
+      answered.abort();
+      await disconnect(redis);
+    }
+  }
+}
+
+function redisArguments(folder: string, socket: string): string[] {
+  const settings = {
+    port: '0',
+    unixsocket: socket,
+    unixsocketperm: '700',
+    dir: folder,
+    save: '',
+    appendonly: 'yes',
+    appendfsync: 'always',
+    maxmemory: '512mb',
+    'maxmemory-policy': 'noeviction',
+  };
+  return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+}

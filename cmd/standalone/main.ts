@@ -1,0 +1,26 @@
+import { processSettings } from '../../internal/config/process-settings.ts';
+import { readConfig } from '../../internal/config/read.ts';
+import { runMain } from '../../internal/lifecycle/main.ts';
+import { runProcess } from '../../internal/lifecycle/run-process.ts';
+import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { banner } from './banner.ts';
+import { createDataFolder } from './data-folder.ts';
+import { Standalone } from './standalone.ts';
+
+/** A laptop has no load balancer to wait for, and a person reads its output. */
+const defaults = { DRAIN_DELAY_MS: '0', LOG_LEVEL: 'warn' };
+
+runMain(async () => {
+  const config = readConfig(['DATA_DIR', ...processSettings], undefined, defaults);
+  const telemetry = createTelemetry('standalone', config.LOG_LEVEL);
+  const folder = await createDataFolder(config.DATA_DIR);
+  const standalone = new Standalone(folder, config.OPS_PORT, telemetry);
+  await runProcess({
+    main: standalone,
+    probes: telemetry.probes,
+    logger: telemetry.logger,
+    drainDelayMs: config.DRAIN_DELAY_MS,
+    shutdownTimeoutMs: config.SHUTDOWN_TIMEOUT_MS,
+    onReady: () => process.stdout.write(banner(folder, standalone.addresses)),
+  });
+});

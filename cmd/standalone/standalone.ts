@@ -1,0 +1,125 @@
+import { isGiven, readConfig } from '../../internal/config/read.ts';
+import type { Component } from '../../internal/lifecycle/component.ts';
+import { component } from '../../internal/lifecycle/group.ts';
+import { countOutcomes } from '../../internal/store/count-outcomes.ts';
+import type { Database } from '../../internal/store/database.ts';
+import { openEmbedded } from '../../internal/store/embedded.ts';
+import { migrateToLatest } from '../../internal/store/migrate.ts';
+import { OpsServer } from '../../internal/telemetry/ops-server.ts';
+import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import { createIngest, ingestSettings } from '../ingest/ingest.ts';
+import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
+import { databaseSettings, openDatabase } from '../worker/database.ts';
+import { createWorker, workerSettings } from '../worker/worker.ts';
+import { ensureCertificate } from './certificate.ts';
+import type { DataFolder } from './data-folder.ts';
+import { ensureDemoOrganization } from './demo-organization.ts';
+import { EmbeddedRedis } from './embedded-redis.ts';
+import { FolderLock } from './folder-lock.ts';
+
+/** Where a running standalone can be reached. */
+export interface Addresses {
+  api: string;
+  plainHttp: string;
+  ops: string;
+}
+
+/** The embedded Postgres runs in the process that answers requests, one statement at a time: short ones. */
+const embeddedStore = { STORE_BATCH_EVENTS: '200', STORE_STATEMENTS_IN_FLIGHT: '1', WORKER_CONCURRENCY: '50' };
+
+/**
+ * All of Runledger in one process: the same ingest, queue and worker as in a cluster, with an embedded Postgres and a
+ * Redis of its own wherever `DATABASE_URL` and `REDIS_URL` do not name real ones.
+ */
+export class Standalone implements Component {
+  readonly name = 'standalone';
+  readonly #folder: DataFolder;
+  readonly #opsPort: number;
+  readonly #telemetry: Telemetry;
+  readonly #started: Component[] = [];
+
+  constructor(folder: DataFolder, opsPort: number, telemetry: Telemetry) {
+    this.#folder = folder;
+    this.#opsPort = opsPort;
+    this.#telemetry = telemetry;
+  }
+
+  /** Where it serves; undefined until `start` has resolved. */
+  addresses: Addresses | undefined;
+
+  /** @throws what the part that fails throws; those before it are stopped again. */
+  async start(): Promise<void> {
+    try {
+      await this.#startAll();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const part of this.#started.splice(0).toReversed()) await part.stop();
+  }
+
+  async #startAll(): Promise<void> {
+    await this.#begin(new FolderLock(this.#folder.root, this.#folder.socket('lock')));
+    const [redis, db] = await Promise.all([
+      this.#startRedis(),
+      this.#openDatabase(),
+      ensureCertificate(this.#folder),
+      ensureDemoOrganization(this.#folder),
+    ]);
+    const { probes, registry } = this.#telemetry;
+    const pages = {
+      '/outcomes': (query: URLSearchParams) => countOutcomes(db, query.getAll('automation')),
+    };
+    const ops = new OpsServer(this.#opsPort, probes, registry, pages);
+    await this.#begin(ops);
+    await this.#startWorker(redis, db);
+    this.addresses = { ...(await this.#startIngest(redis)), ops: `http://localhost:${ops.port}` };
+  }
+
+  async #begin(part: Component): Promise<void> {
+    this.#started.push(part);
+    await part.start();
+  }
+
+  /** Settings that lead to the Redis in use. */
+  async #startRedis(): Promise<{ REDIS_URL?: string }> {
+    if (isGiven('REDIS_URL')) return {};
+    const socket = this.#folder.socket('redis');
+    await this.#begin(new EmbeddedRedis(this.#folder.redis, socket, this.#telemetry.logger));
+    return { REDIS_URL: socket };
+  }
+
+  async #openDatabase(): Promise<Database> {
+    const db = isGiven('DATABASE_URL')
+      ? openDatabase(readConfig(databaseSettings), this.#telemetry.logger)
+      : await openEmbedded(this.#folder.postgres);
+    await this.#begin(component('database', { stop: () => db.destroy() }));
+    await migrateToLatest(db);
+    return db;
+  }
+
+  async #startWorker(redis: { REDIS_URL?: string }, db: Database): Promise<void> {
+    const defaults = isGiven('DATABASE_URL') ? redis : { ...redis, ...embeddedStore };
+    await this.#begin(createWorker(readConfig(workerSettings, undefined, defaults), db, this.#telemetry));
+  }
+
+  async #startIngest(redis: { REDIS_URL?: string }): Promise<Omit<Addresses, 'ops'>> {
+    const { HTTPS_PORT: port = 8443 } = readConfig(['HTTPS_PORT']);
+    const defaults = {
+      ...redis,
+      HTTPS_PORT: String(port),
+      PUBLIC_URL: `https://localhost:${port}`,
+      TLS_CERT_FILE: this.#folder.certificate,
+      TLS_KEY_FILE: this.#folder.key,
+      TOKENS_FILE: this.#folder.tokens,
+    };
+    const config = readConfig([...ingestSettings, ...tokenSettings], undefined, defaults);
+    const ingest = createIngest(config, createTokenSource(config, this.#telemetry), this.#telemetry);
+    await this.#begin(ingest.component);
+    const [http, https] = ingest.servers;
+    return { api: `https://localhost:${https?.port}`, plainHttp: `http://localhost:${http?.port}` };
+  }
+}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Installs the servers named as arguments where they are missing: with apt, brew, dnf or apk. Quiet unless it fails.
+set -eu
+
+# The program that shows that a server is there, and its package for apt, brew, dnf and apk.
+describe() {
+  case "$1" in
+    redis) programs='redis-server valkey-server' packages='redis-server redis redis redis' ;;
+    postgres) programs='postgres initdb' packages='postgresql postgresql@17 postgresql-server postgresql' ;;
+    nginx) programs='nginx' packages='nginx-light nginx nginx nginx' ;;
+    prometheus) programs='promtool' packages='prometheus prometheus prometheus prometheus' ;;
+    *) echo "install.sh: unknown server: $1" >&2; exit 2 ;;
+  esac
+}
+
+# Debian keeps the programs of Postgres beside the PATH.
+present() {
+  for program in $programs; do
+    command -v "$program" >/dev/null 2>&1 && return 0
+    ls /usr/lib/postgresql/*/bin/"$program" >/dev/null 2>&1 && return 0
+  done
+  return 1
+}
+
+missing() {
+  echo "$1 is missing ($programs): install the package $2 with your package manager" >&2
+  exit 1
+}
+
+quietly() {
+  log=$(mktemp)
+  if ! "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
+  rm -f "$log"
+}
+
+install() {
+  # shellcheck disable=SC2086 # the list is meant to be split
+  set -- "$1" $packages
+  if command -v brew >/dev/null 2>&1; then
+    quietly brew install "$3"
+  elif [ "$(id -u)" -ne 0 ]; then
+    missing "$1" "$2"
+  elif command -v apt-get >/dev/null 2>&1; then
+    quietly apt-get update
+    quietly env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$2"
+  elif command -v dnf >/dev/null 2>&1; then
+    quietly dnf install -y "$4"
+  elif command -v apk >/dev/null 2>&1; then
+    quietly apk add "$5"
+  else
+    missing "$1" "$2"
+  fi
+}
+
+for server in "$@"; do
+  describe "$server"
+  present || install "$server"
+done

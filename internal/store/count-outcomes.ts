@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
+
+/** What an automation's executions came to. */
+export interface AutomationOutcomes {
+  organization: string;
+  automation: string;
+  running: number;
+  succeeded: number;
+  failed: number;
+  /** Events recorded, of every kind. */
+  events: number;
+}
+
+/** The outcomes by organization and automation: of the automations given, or of all when none is. */
+export async function countOutcomes(db: Database, automations: readonly string[]): Promise<AutomationOutcomes[]> {
+  const { rows } = await sql<AutomationOutcomes>`
+    select
+      organization,
+      automation_id as automation,
+      count(*) filter (where state = 'running')::integer as running,
+      count(*) filter (where state = 'succeeded')::integer as succeeded,
+      count(*) filter (where state = 'failed')::integer as failed,
+      sum(start_count + event_count + warning_count + error_count + end_count)::integer as events
+    from executions
+    where ${automations.length} = 0 or automation_id = any(${automations}::uuid[])
+    group by organization, automation_id
+    order by organization, automation_id
+  `.execute(db);
+  return rows;
+}
