@@ -27,12 +27,17 @@ export function createEventValidator(limits: FieldLimits): (body: unknown) => Ev
       throw invalid([{ pointer: '', detail: `must not be nested deeper than ${maxDepth} levels` }]);
     }
     if (validate(body)) return body;
-    throw invalid((validate.errors ?? []).map(describe));
+    throw invalid(withoutRepeats((validate.errors ?? []).map(describe)));
   };
 }
 
 function invalid(faults: Fault[]): Refusal {
   return new Refusal('invalid-event', 'The body is not a valid execution event; see errors.', faults);
+}
+
+/** A kind that is no string fails both `type` and `enum`, which are explained alike: once is enough. */
+function withoutRepeats(faults: Fault[]): Fault[] {
+  return [...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values()];
 }
 
 function describe(error: ErrorObject): Fault {
@@ -42,14 +47,17 @@ function describe(error: ErrorObject): Fault {
   return { pointer: error.instancePath, detail: explain(error) };
 }
 
+const oneOfTheKinds = `must be one of ${eventKinds.join(', ')}`;
+const typeNames: Record<string, string> = { '': 'must be a JSON object', '/event': oneOfTheKinds };
+
 function explain(error: ErrorObject): string {
   switch (error.keyword) {
     case 'type':
-      return error.instancePath === '' ? 'must be a JSON object' : 'must be a string';
+      return typeNames[error.instancePath] ?? 'must be a string';
     case 'pattern':
       return 'must be a UUID such as 123e4567-e89b-12d3-a456-426614174000';
     case 'enum':
-      return `must be one of ${eventKinds.join(', ')}`;
+      return oneOfTheKinds;
     case 'minLength':
       return 'must not be empty';
     case 'maxLength':
