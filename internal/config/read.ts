@@ -25,7 +25,7 @@ export function readConfig<Name extends SettingName>(
 ): Config<Name> {
   const present = { ...defaults, ...withoutEmpty(environment) };
   const wanted = Object.fromEntries(names.map((name) => [name, settings[name]])) as Pick<typeof settings, Name>;
-  return cleanEnv(withSecretFiles(present), wanted, {
+  return cleanEnv(withSecretFiles(present, names), wanted, {
     reporter: ({ errors }) => {
       const [first] = Object.entries(errors as Record<string, Error>);
       if (first !== undefined) throw new ConfigError(describe(...first));
@@ -43,18 +43,26 @@ function withoutEmpty(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
-function withSecretFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function withSecretFiles(environment: NodeJS.ProcessEnv, names: readonly SettingName[]): NodeJS.ProcessEnv {
   const resolved = { ...environment };
-  for (const name of secrets) {
+  for (const name of secrets.filter((secret) => names.includes(secret))) {
     const file = environment[`${name}_FILE`];
-    if (file !== undefined) resolved[name] ??= readSecret(`${name}_FILE`, file);
+    if (file === undefined) continue;
+    if (resolved[name] !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set: set one of them`);
+    resolved[name] = readSecret(`${name}_FILE`, file);
   }
   return resolved;
 }
 
 function readSecret(setting: string, file: string): string {
+  const secret = readText(setting, file).trim();
+  if (secret === '') throw new ConfigError(`${setting} names a file that is empty: ${file}`);
+  return secret;
+}
+
+function readText(setting: string, file: string): string {
   try {
-    return readFileSync(file, 'utf8').trim();
+    return readFileSync(file, 'utf8');
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
     throw new ConfigError(`${setting} names a file that cannot be read: ${file} (${reason})`);
@@ -63,5 +71,5 @@ function readSecret(setting: string, file: string): string {
 
 function describe(name: string, error: Error): string {
   if (error instanceof EnvMissingError) return `${name} is required: ${settings[name as SettingName].desc ?? ''}`;
-  return `${name} ${error.message.replace(/^Value .* not in choices/, 'must be one of')}`;
+  return `${name} ${error.message.replace(/^Value .* not in choices/s, 'must be one of')}`;
 }

@@ -28,7 +28,8 @@ export const flag = makeExactValidator<boolean>((text) => {
 /** The address callers use: `https://…`, without query or fragment. */
 export const httpsUrl = makeExactValidator<URL>((text) => {
   const url = URL.parse(text);
-  if (url?.protocol === 'https:' && url.search === '' && url.hash === '' && url.username === '') return url;
+  const bare = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
+  if (bare && url.protocol === 'https:') return url;
   throw new Error('must be an https:// address without user, query or fragment');
 });
 
