@@ -20,6 +20,7 @@ export class Certificate {
   #current = '';
   #broken = '';
   #timer: NodeJS.Timeout | undefined;
+  #reloading: Promise<void> = Promise.resolve();
 
   constructor(certFile: string, keyFile: string, logger: Logger, intervalMs = defaultInterval) {
     this.#certFile = certFile;
@@ -28,21 +29,27 @@ export class Certificate {
     this.#intervalMs = intervalMs;
   }
 
-  /** @throws when the first pair cannot be read or used. */
+  /** @throws when the first pair cannot be read or used; the message names the settings. */
   async start(server: HttpServer): Promise<void> {
     if (!(server instanceof HttpsServer)) return;
-    await this.#load(server);
+    try {
+      await this.#load(server);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`TLS_CERT_FILE and TLS_KEY_FILE cannot be used: ${reason}`, { cause: error });
+    }
     this.#watch(server);
   }
 
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    await this.#reloading;
   }
 
   #watch(server: HttpsServer): void {
     const timer = setTimeout(() => {
-      void this.#reload(server).finally(() => {
+      this.#reloading = this.#reload(server).then(() => {
         if (this.#timer === timer) this.#watch(server);
       });
     }, this.#intervalMs);

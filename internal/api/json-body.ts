@@ -11,6 +11,7 @@ export function readJsonBody(limit: number): Middleware {
   const collect = bodyParser(collectBytes(limit));
   return async (ctx, next) => {
     requireJson(ctx, limit);
+    inviteBody(ctx);
     await collect(ctx, async () => {
       ctx.request.body = parse(ctx.request.rawBody);
       await next();
@@ -37,11 +38,15 @@ function requireJson(ctx: Context, limit: number): void {
   if (type !== 'application/json' || !['', 'utf-8', 'utf8'].includes(charset)) {
     throw new Refusal('unsupported-media-type', 'Content-Type must be application/json, in UTF-8.');
   }
-  const encoding = ctx.get('Content-Encoding').toLowerCase();
-  if (encoding !== '' && encoding !== 'identity') {
+  if (!['', 'identity'].includes(ctx.get('Content-Encoding'))) {
     throw new Refusal('unsupported-media-type', 'Content-Encoding is not supported: send the body as it is.');
   }
   if (Number(ctx.get('Content-Length')) > limit) throw tooLarge(limit);
+}
+
+/** Answers `Expect: 100-continue`, as .NET sends it with each POST: whoever is refused before need not send the body. */
+function inviteBody(ctx: Context): void {
+  if (ctx.req.httpVersion === '1.1' && /100-continue/i.test(ctx.get('Expect'))) ctx.res.writeContinue();
 }
 
 function bodyRefusal(error: Error, limit: number): Refusal {

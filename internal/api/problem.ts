@@ -41,6 +41,7 @@ export function answerProblem(ctx: Context, error: unknown): void {
   const document = problemOf(error);
   ctx.status = document.status;
   ctx.set('Content-Type', 'application/problem+json');
+  ctx.set('Cache-Control', 'no-store');
   // The scheme is the header `token` of the specification; RFC 9110, section 11.6.1 wants a challenge with a 401.
   if (document.status === 401) ctx.set('WWW-Authenticate', 'Token realm="runledger"');
   if (document.status === 503 || document.status === 409) ctx.set('Retry-After', String(retryAfter));

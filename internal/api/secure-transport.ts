@@ -28,5 +28,8 @@ function isSecure(ctx: Context, trustProxy: boolean): boolean {
 /** Built from the public URL, never from `Host`: otherwise anybody could make Runledger redirect anywhere. */
 function httpsAddress(publicUrl: URL, requested: string): string {
   const { pathname, search } = URL.parse(requested, 'http://request.invalid') ?? { pathname: '/', search: '' };
-  return `${publicUrl.origin}${publicUrl.pathname.replace(/\/$/, '')}${pathname}${search}`;
+  const address = new URL(publicUrl);
+  address.pathname = publicUrl.pathname.replace(/\/$/, '') + pathname;
+  address.search = search;
+  return address.href;
 }

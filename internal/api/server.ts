@@ -1,19 +1,11 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Certificate } from './certificate.ts';
 import { answerProtocolErrors } from './protocol-errors.ts';
-
-/** Slow clients are cut off; idle connections outlive the idle time of common proxies (60 s). In ms and bytes. */
-const limits = {
-  headersTimeout: 10_000,
-  requestTimeout: 15_000,
-  connectionsCheckingInterval: 2_000,
-  keepAliveTimeout: 75_000,
-  maxHeaderSize: 16_384,
-};
+import { defaultServerLimits, type ServerLimits } from './server-limits.ts';
 
 export interface ServerOptions {
   port: number;
@@ -21,6 +13,7 @@ export interface ServerOptions {
   logger: Logger;
   /** With one, the server speaks TLS. */
   certificate?: Certificate | undefined;
+  limits?: ServerLimits;
 }
 
 /** Listens for callers. `stop` finishes the requests under way, and closes idle connections at once. */
@@ -28,15 +21,20 @@ export class ApiServer {
   readonly name: string;
   readonly #server: Server;
   readonly #options: ServerOptions;
+  readonly #limits: ServerLimits;
+  readonly #sockets = new Set<Socket>();
   readonly #underWay = new Set<ServerResponse>();
 
   constructor(options: ServerOptions) {
     this.#options = options;
+    this.#limits = options.limits ?? defaultServerLimits;
     this.name = options.certificate ? 'https server' : 'http server';
-    const listener: RequestListener = (request, response) => void options.handler(request, response);
-    this.#server = options.certificate ? createHttpsServer(limits, listener) : createHttpServer(limits, listener);
-    answerProtocolErrors(this.#server);
-    this.#server.prependListener('request', (_request, response) => this.#track(response));
+    this.#server = options.certificate ? createHttpsServer(this.#limits) : createHttpServer(this.#limits);
+    const take = (request: IncomingMessage, response: ServerResponse): void => this.#take(request, response);
+    // Requests that expect something come as events of their own; otherwise Node would invite every body unseen.
+    this.#server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
+    this.#server.on('connection', (socket: Socket) => this.#remember(socket));
+    answerProtocolErrors(this.#server, (socket) => this.#endsAfterAnswer(socket));
   }
 
   /** The port listened on: the one configured, or the one the system chose for port 0. */
@@ -53,23 +51,46 @@ export class ApiServer {
     logger.info({ server: this.name, port: this.port }, 'listening');
   }
 
+  /** Bounded in time: once closed, Node no longer cuts slow clients off itself. */
   async stop(): Promise<void> {
     await this.#options.certificate?.stop();
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
     this.#server.close();
-    for (const response of this.#underWay) endsConnection(response);
+    const latest = new Map([...this.#underWay].map((response) => [response.req.socket, response]));
+    for (const response of latest.values()) endsConnection(response);
+    const cutOff = setTimeout(() => this.#cutAll(), this.#limits.stopTimeout);
     await closed;
+    clearTimeout(cutOff);
   }
 
-  #track(response: ServerResponse): void {
+  #take(request: IncomingMessage, response: ServerResponse): void {
     if (!this.#server.listening) endsConnection(response);
     this.#underWay.add(response);
     response.once('close', () => this.#underWay.delete(response));
+    void this.#options.handler(request, response);
+  }
+
+  #remember(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+
+  #cutAll(): void {
+    this.#options.logger.warn({ connections: this.#sockets.size }, 'cutting off clients that are too slow');
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** True when a complete request on this connection awaits its answer, which is then the last one there. */
+  #endsAfterAnswer(socket: Socket): boolean {
+    const last = [...this.#underWay].findLast(({ req }) => req.socket === socket && req.complete);
+    if (last === undefined) return false;
+    endsConnection(last);
+    return true;
   }
 }
 
-/** While stopping, each answer ends its connection, so that no further request is sent on one that is about to close. */
+/** The answer says `Connection: close`, so that no further request is sent on a connection that is about to go. */
 function endsConnection(response: ServerResponse): void {
   response.shouldKeepAlive = false;
 }
