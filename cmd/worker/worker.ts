@@ -1,7 +1,6 @@
 import type { Config } from '../../internal/config/read.ts';
 import { component, ComponentGroup } from '../../internal/lifecycle/group.ts';
 import { Consumer } from '../../internal/queue/consumer.ts';
-import { createConsumerRedis, disconnect } from '../../internal/queue/redis.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { createStore } from '../../internal/store/store.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
@@ -14,8 +13,10 @@ export const workerSettings = [
   'REDIS_URL',
   'QUEUE_NAME',
   'STORE_BATCH_EVENTS',
+  'STORE_BATCH_BYTES',
   'STORE_STATEMENTS_IN_FLIGHT',
   'WORKER_CONCURRENCY',
+  'JOB_LOCK_MS',
   'PARTITIONS_AHEAD_DAYS',
   'RETENTION_DAYS',
   'MAINTENANCE_INTERVAL_MS',
@@ -38,15 +39,15 @@ export function createWorker(config: WorkerConfig, db: Database, { logger, regis
   const limits = {
     ...retry,
     batchEvents: config.STORE_BATCH_EVENTS,
+    batchBytes: config.STORE_BATCH_BYTES,
     statementsInFlight: config.STORE_STATEMENTS_IN_FLIGHT,
   };
   const batcher = new Batcher(store, limits, storeMetrics(registry), logger);
-  const redis = createConsumerRedis(config.REDIS_URL);
-  redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
   const consumer = new Consumer({
-    redis,
+    redisUrl: config.REDIS_URL,
     queueName: config.QUEUE_NAME,
     concurrency: config.WORKER_CONCURRENCY,
+    lockMs: config.JOB_LOCK_MS,
     handle: (events) => batcher.add(events),
     abandon: () => batcher.abandon(),
     drainMs,
@@ -57,12 +58,7 @@ export function createWorker(config: WorkerConfig, db: Database, { logger, regis
   const maintenance = new Maintenance(() => store.maintain(), intervals, maintenanceMetrics(registry), logger);
   return new ComponentGroup(
     'worker',
-    [
-      component('postgres', { stop: () => db.destroy() }),
-      maintenance,
-      component('redis', { stop: () => disconnect(redis) }),
-      consumer,
-    ],
+    [component('postgres', { stop: () => db.destroy() }), maintenance, consumer],
     logger,
   );
 }

@@ -51,8 +51,22 @@ export const settings = {
   }),
   DATABASE_POOL_SIZE: wholeNumber(2, 100)({ default: 4, desc: 'Connections to Postgres a worker holds' }),
   STORE_BATCH_EVENTS: wholeNumber(1, 20_000)({ default: 2_000, desc: 'Most events in one statement, near enough' }),
+  STORE_BATCH_BYTES: wholeNumber(
+    1_024,
+    256 * mebi,
+  )({
+    default: 8 * mebi,
+    desc: 'Most bytes of descriptions in one statement, near enough',
+  }),
   STORE_STATEMENTS_IN_FLIGHT: wholeNumber(1, 16)({ default: 2, desc: 'Statements at once' }),
   WORKER_CONCURRENCY: wholeNumber(1, 10_000)({ default: 200, desc: 'Jobs a worker takes at once' }),
+  JOB_LOCK_MS: wholeNumber(
+    1_000,
+    600_000,
+  )({
+    default: 15_000,
+    desc: 'How long the jobs of a worker that died wait for another, give or take a third',
+  }),
   PARTITIONS_AHEAD_DAYS: wholeNumber(1, 365)({ default: 7, desc: 'Days whose partitions are made ahead' }),
   RETENTION_DAYS: wholeNumber(0, 36_500)({ default: 0, desc: 'Days kept; 0 keeps everything' }),
   MAINTENANCE_INTERVAL_MS: wholeNumber(

@@ -24,7 +24,7 @@ export interface Shed {
 
 /**
  * Watches Redis beside the traffic, so that a request learns at once, without a round trip, that it cannot be taken.
- * Checks the durability settings after every (re)connection.
+ * Each look checks the durability settings too: they may change while Redis runs, or with the server behind its address.
  */
 export class BacklogGuard {
   readonly name = 'backlog guard';
@@ -34,7 +34,7 @@ export class BacklogGuard {
   readonly #metrics: BacklogMetrics;
   readonly #logger: Logger;
   #shed: Shed | undefined = { reason: 'redis-unreachable', detail: 'Redis has not answered yet.' };
-  #durability: string[] | undefined;
+  #missing = '';
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #stopped = true;
@@ -45,9 +45,6 @@ export class BacklogGuard {
     this.#limits = limits;
     this.#metrics = metrics;
     this.#logger = logger;
-    redis.on('close', () => {
-      this.#durability = undefined;
-    });
   }
 
   /** Undefined while events can be taken. */
@@ -72,14 +69,15 @@ export class BacklogGuard {
   /** Takes one look now. Never rejects. */
   async runOnce(): Promise<void> {
     try {
-      this.#durability ??= await this.#checkDurability();
-      const backlog = await readBacklog(this.#redis, this.#queueName);
-      this.#report(backlog);
-      this.#change(this.#judge(backlog, this.#durability));
+      const [missing, backlog] = await Promise.all([
+        missingDurability(this.#redis),
+        readBacklog(this.#redis, this.#queueName),
+      ]);
+      this.#report(backlog, missing);
+      this.#change(this.#judge(backlog, missing));
     } catch (error) {
       this.#metrics.reachable.set(0);
       this.#change({ reason: 'redis-unreachable', detail: 'Redis does not answer.' }, error);
-      this.#abandonSilentConnection(error);
     }
   }
 
@@ -87,13 +85,6 @@ export class BacklogGuard {
     this.#looking = this.runOnce();
     await this.#looking;
     if (!this.#stopped) this.#timer = setTimeout(() => void this.#look(), this.#limits.intervalMs);
-  }
-
-  async #checkDurability(): Promise<string[]> {
-    const missing = await missingDurability(this.#redis);
-    this.#metrics.durable.set(missing.length === 0 ? 1 : 0);
-    if (missing.length > 0) this.#logger.error({ missing }, 'redis may lose acknowledged events');
-    return missing;
   }
 
   #judge(backlog: Backlog, missing: string[]): Shed | undefined {
@@ -106,8 +97,14 @@ export class BacklogGuard {
     return undefined;
   }
 
-  #report(backlog: Backlog): void {
+  #report(backlog: Backlog, missing: string[]): void {
     this.#metrics.reachable.set(1);
+    this.#metrics.durable.set(missing.length === 0 ? 1 : 0);
+    const sentence = missing.join('; ');
+    if (sentence !== '' && sentence !== this.#missing) {
+      this.#logger.error({ missing }, 'redis may lose acknowledged events');
+    }
+    this.#missing = sentence;
     this.#metrics.memoryShare.set(backlog.memoryShare);
     for (const state of ['waiting', 'active', 'delayed', 'failed'] as const) {
       this.#metrics.jobs.set({ state }, backlog[state]);
@@ -120,11 +117,5 @@ export class BacklogGuard {
       else this.#logger.warn({ reason: shed.reason, detail: shed.detail, error }, 'shedding events');
     }
     this.#shed = shed;
-  }
-
-  /** A connection that is up and silent (a cut network) would stay so until TCP gives up, minutes later. */
-  #abandonSilentConnection(error: unknown): void {
-    const timedOut = error instanceof Error && error.message.includes('timed out');
-    if (timedOut && this.#redis.status === 'ready' && !this.#stopped) this.#redis.disconnect(true);
   }
 }

@@ -1,5 +1,5 @@
-import type { RedisClient } from './redis.ts';
 import { queueKey } from './keys.ts';
+import { mastersOf, type RedisClient } from './redis.ts';
 
 /** What stands in Redis at one moment. */
 export interface Backlog {
@@ -8,20 +8,20 @@ export interface Backlog {
   active: number;
   delayed: number;
   failed: number;
-  /** Used memory as a share of `maxmemory`; 0 when Redis has no limit. */
+  /** Used memory as a share of `maxmemory`, of the fullest server; 0 when Redis has no limit. */
   memoryShare: number;
 }
 
 /** Reads the backlog with one round trip. */
 export async function readBacklog(redis: RedisClient, queueName: string): Promise<Backlog> {
-  const [waiting, active, delayed, failed, memory] = await Promise.all([
+  const [waiting, active, delayed, failed, ...shares] = await Promise.all([
     redis.llen(queueKey(queueName, 'wait')),
     redis.llen(queueKey(queueName, 'active')),
     redis.zcard(queueKey(queueName, 'delayed')),
     redis.zcard(queueKey(queueName, 'failed')),
-    redis.info('memory'),
+    ...mastersOf(redis).map(async (master) => memoryShareOf(await master.info('memory'))),
   ]);
-  return { waiting, active, delayed, failed, memoryShare: memoryShareOf(memory) };
+  return { waiting, active, delayed, failed, memoryShare: Math.max(0, ...shares) };
 }
 
 function memoryShareOf(info: string): number {

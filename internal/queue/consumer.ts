@@ -1,13 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, WaitingError, Worker, type Job } from 'bullmq';
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
+import { ConsumerConnections } from './consumer-connections.ts';
 import { decodeJob, UnreadableJob } from './job.ts';
 import { keyPrefix } from './keys.ts';
-import type { RedisClient } from './redis.ts';
 
 /** Until an unreadable job is looked at again, in ms: by then a newer worker may have taken it. */
 const unreadableDelay = 30_000;
+
+/** How long no job is taken after Redis has refused a command (full, read-only, …), in ms: BullMQ asks again at once. */
+const restMs = 1_000;
+
+/** What a stop leaves BullMQ to give back jobs and close, in ms, before the connections are cut. */
+const closingMs = 2_000;
 
 /**
  * Stores a batch. `stored`: every event of it is safe, the job is forgotten. `abandoned`: the process stops before
@@ -16,10 +23,12 @@ const unreadableDelay = 30_000;
 export type Handle = (events: AcceptedEvent[]) => Promise<'stored' | 'abandoned'>;
 
 export interface ConsumerOptions {
-  redis: RedisClient;
+  redisUrl: string;
   queueName: string;
   /** Jobs taken at once. The store's batches are made of what they hold. */
   concurrency: number;
+  /** How long a job stays with a worker that has died before another takes it over, in ms, give or take a third. */
+  lockMs: number;
   handle: Handle;
   /** Makes every pending {@link Handle} settle: called when the jobs under way take longer than `drainMs` to stop. */
   abandon: () => void;
@@ -30,48 +39,78 @@ export interface ConsumerOptions {
 
 /**
  * Takes jobs from the queue. Locks, their renewal and the recovery of jobs whose worker died are BullMQ's. No job is
- * ever given up: what fails is tried again.
+ * ever given up: what fails is tried again. Starts, and stops, whether Redis is there or not.
  */
 export class Consumer {
   readonly name = 'consumer';
   readonly #options: ConsumerOptions;
-  #worker: Worker | undefined;
+  #running: { worker: Worker; connections: ConsumerConnections } | undefined;
+  #rest: NodeJS.Timeout | undefined;
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
   }
 
   async start(): Promise<void> {
-    if (this.#worker !== undefined) return;
-    const { redis, queueName, concurrency, logger } = this.#options;
+    if (this.#running !== undefined) return;
+    const { redisUrl, metrics, logger } = this.#options;
+    const connections = new ConsumerConnections(redisUrl, metrics, logger);
+    const worker = this.#createWorker(connections);
+    this.#running = { worker, connections };
+    this.#run(worker);
+  }
+
+  /** Takes no more jobs and finishes those under way, or gives them back, or leaves them to be recovered. */
+  async stop(): Promise<void> {
+    if (this.#running === undefined) return;
+    const { worker, connections } = this.#running;
+    this.#running = undefined;
+    clearTimeout(this.#rest);
+    const closed = worker.close();
+    await settledWithin(this.#options.drainMs, closed);
+    this.#options.abandon();
+    await settledWithin(closingMs, closed);
+    await connections.close();
+    await closed;
+  }
+
+  #createWorker({ main }: ConsumerConnections): Worker {
+    const { queueName, concurrency, lockMs, metrics, logger } = this.#options;
     const worker = new Worker(queueName, (job, token) => this.#process(job, token), {
-      connection: redis,
+      connection: main,
       prefix: keyPrefix,
       concurrency,
       autorun: false,
       skipVersionCheck: true,
+      lockDuration: lockMs,
+      stalledInterval: lockMs / 3,
       maxStalledCount: 1_000_000,
-      stalledInterval: 15_000,
       runRetryDelay: 1_000,
       removeOnComplete: { count: 0 },
     });
-    worker.on('error', (error) => logger.warn({ error }, 'queue consumer error'));
+    worker.on('error', (error) => this.#onError(worker, error));
     worker.on('failed', (job, error) => logger.error({ error, job: job?.id }, 'job failed and will be retried'));
     worker.on('stalled', (job) => {
-      this.#options.metrics.stalled.inc();
+      metrics.stalled.inc();
       logger.warn({ job }, 'job recovered from a worker that stopped renewing its lock');
     });
-    this.#worker = worker;
-    worker.run().catch((error: unknown) => logger.error({ error }, 'queue consumer ended'));
+    return worker;
   }
 
-  /** Takes no more jobs and finishes those under way, or gives them back. The Redis client is the caller's to close. */
-  async stop(): Promise<void> {
-    const { abandon, drainMs } = this.#options;
-    const timer = setTimeout(abandon, drainMs);
-    await this.#worker?.close();
-    clearTimeout(timer);
-    this.#worker = undefined;
+  #run(worker: Worker): void {
+    worker.run().catch((error: unknown) => {
+      this.#options.logger.error({ error }, 'queue consumer ended and is started again');
+      this.#rest = setTimeout(() => this.#run(worker), restMs);
+    });
+  }
+
+  /** Lost connections are reported, and waited for, by the connections themselves. */
+  #onError(worker: Worker, error: Error): void {
+    if (isConnectionError(error)) return;
+    this.#options.logger.warn({ error }, 'queue consumer error');
+    if (error.name !== 'ReplyError' || worker.isPaused() || this.#running === undefined) return;
+    worker.pause(true).catch(() => undefined);
+    this.#rest = setTimeout(() => void worker.resume(), restMs);
   }
 
   async #process(job: Job, token: string | undefined): Promise<void> {
@@ -93,4 +132,17 @@ export class Consumer {
       throw new DelayedError();
     }
   }
+}
+
+/** Errors of sockets have a system call; ioredis' own, of commands that a lost connection takes along, have not. */
+function isConnectionError(error: Error): boolean {
+  return 'syscall' in error || /Connection is closed|Socket timeout|connect ETIMEDOUT/.test(error.message);
+}
+
+/** Resolves when the promise has settled, at the latest after `ms`. */
+async function settledWithin(ms: number, promise: Promise<unknown>): Promise<void> {
+  const late = new AbortController();
+  const timer = sleep(ms, undefined, { signal: late.signal }).catch(() => undefined);
+  await Promise.race([promise.catch(() => undefined), timer]);
+  late.abort();
 }

@@ -1,4 +1,5 @@
-import type { RedisClient } from './redis.ts';
+import type { Redis } from 'ioredis';
+import { mastersOf, type RedisClient } from './redis.ts';
 
 const required: Record<string, string> = {
   appendonly: 'yes',
@@ -8,18 +9,23 @@ const required: Record<string, string> = {
 
 /**
  * Which of the settings that make a 201 a receipt (design, section 3) Redis lacks: one sentence each, none when
- * all are right. A Redis that does not let its settings be read counts as lacking them.
+ * all are right. A Redis that does not let its settings be read counts as lacking them. Rejects while it is away.
  */
 export async function missingDurability(redis: RedisClient): Promise<string[]> {
-  const missing: string[] = [];
-  for (const [setting, wanted] of Object.entries(required)) {
-    const value = await readSetting(redis, setting);
-    if (value !== wanted) missing.push(`${setting} is ${value ?? 'not readable'}, must be ${wanted}`);
-  }
-  return missing;
+  const found = await Promise.all(mastersOf(redis).map((master) => missingIn(master)));
+  return [...new Set(found.flat())];
 }
 
-async function readSetting(redis: RedisClient, setting: string): Promise<string | undefined> {
+async function missingIn(redis: Redis): Promise<string[]> {
+  const settings = Object.entries(required);
+  const values = await Promise.all(settings.map(([setting]) => readSetting(redis, setting)));
+  return settings.flatMap(([setting, wanted], index) => {
+    const value = values[index];
+    return value === wanted ? [] : [`${setting} is ${value ?? 'not readable'}, must be ${wanted}`];
+  });
+}
+
+async function readSetting(redis: Redis, setting: string): Promise<string | undefined> {
   try {
     const reply: unknown = await redis.call('config', 'get', setting);
     return settingOf(reply, setting);

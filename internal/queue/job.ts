@@ -42,7 +42,8 @@ export function decodeJob(data: unknown): AcceptedEvent[] {
   if (v !== 1) throw new UnreadableJob(`job data has version ${String(v)}, this release reads version 1`);
   try {
     const list: unknown = typeof zstd === 'string' ? JSON.parse(decompress(zstd)) : rows;
-    return (list as Row[]).map(fromRow);
+    if (!Array.isArray(list) || !list.every(isRow)) throw new Error('rows are not events');
+    return list.map(fromRow);
   } catch (error) {
     throw new UnreadableJob('job data is damaged', { cause: error });
   }
@@ -50,6 +51,17 @@ export function decodeJob(data: unknown): AcceptedEvent[] {
 
 function decompress(zstd: string): string {
   return zstdDecompressSync(Buffer.from(zstd, 'base64')).toString();
+}
+
+/** The last millisecond of the year 9999: the latest that has a day of four digits. */
+const latest = 253_402_300_799_999;
+
+/** What holds the store's types. Values that Postgres refuses are the store's matter: it keeps them as dead letters. */
+function isRow(row: unknown): row is Row {
+  if (!Array.isArray(row) || row.length < 9) return false;
+  const [id, createdAt, ...texts] = row.slice(0, 9) as unknown[];
+  const inTime = Number.isInteger(createdAt) && Number(createdAt) >= 0 && Number(createdAt) <= latest;
+  return inTime && [id, ...texts].every((text) => typeof text === 'string');
 }
 
 function toRow(event: AcceptedEvent): Row {

@@ -10,6 +10,9 @@ import { encodeJob, type JobData } from './job.ts';
 import { keyPrefix } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
+/** Longest that a caller waits for its answer, in ms: 503 within 2 s (design, section 2), however often Redis is slow. */
+const answerTimeout = 1_800;
+
 /** BullMQ gives up on a job after so many failures. Runledger never does: see the consumer. */
 const neverGiveUp = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 5_000 } };
 
@@ -44,7 +47,7 @@ export class Producer {
 
   /** Finishes the commits under way, then lets go of the queue. The Redis client stays the caller's to close. */
   async stop(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
     const queue = await this.#queue?.catch(() => undefined);
     this.#queue = undefined;
     await queue?.close().catch(() => undefined);
@@ -62,16 +65,21 @@ export class Producer {
       throw unavailable('Events cannot be stored safely at the moment.');
     }
     const work = idempotencyKey === undefined ? this.#enqueueOnce(event) : this.#enqueueKeyed(event, idempotencyKey);
-    this.#underWay.add(work);
+    this.#track(work);
     try {
-      return await work;
+      return await inTime(work);
     } catch (error) {
       if (error instanceof Refusal && error.code !== 'unavailable') throw error;
       metrics.sheds.inc({ reason: error instanceof Refusal ? 'buffer-full' : 'commit-failed' });
       throw error instanceof Refusal ? error : unavailable('Events cannot be stored safely at the moment.');
-    } finally {
-      this.#underWay.delete(work);
     }
+  }
+
+  /** What {@link stop} waits for. */
+  #track(work: Promise<unknown>): void {
+    this.#underWay.add(work);
+    const forget = (): void => void this.#underWay.delete(work);
+    work.then(forget, forget);
   }
 
   async #enqueueOnce(event: AcceptedEvent): Promise<AcceptedEvent> {
@@ -90,11 +98,12 @@ export class Producer {
     try {
       await this.#enqueueOnce(first);
     } catch (error) {
-      await this.#idempotency.release(key, event.organization).catch(() => undefined);
+      // The caller need not wait for it: without the release, a retry gets 409 until the lease ends.
+      this.#track(this.#idempotency.release(key, event.organization).catch(() => undefined));
       throw error;
     }
     // The event is safe already. Without the mark, a retry enqueues the same identity again, which is harmless.
-    await this.#idempotency.markCommitted(key, event.organization).catch(() => undefined);
+    this.#track(this.#idempotency.markCommitted(key, event.organization).catch(() => undefined));
     return first;
   }
 
@@ -137,5 +146,16 @@ export class Producer {
     queue.on('error', (error) => logger.debug({ error }, 'queue connection error'));
     await queue.waitUntilReady();
     return queue;
+  }
+}
+
+/** Rejects when the work takes longer than a caller waits. The work goes on: what it commits then was answered with 503. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('redis takes too long')), answerTimeout);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

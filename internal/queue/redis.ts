@@ -6,13 +6,25 @@ export type RedisClient = Redis | Cluster;
 /** Longest that a producer waits for one answer of Redis, in ms: with queueing, a 503 comes within 2 s (design, section 2). */
 export const commandTimeout = 1_500;
 
+/** Longest silence of Redis that a consumer bears, in ms: more than BullMQ's longest blocking command (10 s). */
+const consumerSilence = 15_000;
+
 /** What the two kinds of client set differently. */
 type Behaviour = Pick<
   RedisOptions,
-  'maxRetriesPerRequest' | 'connectTimeout' | 'commandTimeout' | 'autoResendUnfulfilledCommands'
+  | 'maxRetriesPerRequest'
+  | 'connectTimeout'
+  | 'commandTimeout'
+  | 'socketTimeout'
+  | 'autoResendUnfulfilledCommands'
+  | 'lazyConnect'
 > & { enableOfflineQueue: boolean };
 
-/** For producers: fails fast. Nothing waits for a connection that is not there, and no command is sent twice. */
+/**
+ * For producers: fails fast. Nothing waits for a connection that is not there, and no command is sent twice. A
+ * connection that is up and silent (a cut network) is given up: TCP would take minutes. Not connected until
+ * {@link connect}.
+ */
 export function createProducerRedis(url: string): RedisClient {
   return create(url, {
     enableOfflineQueue: false,
@@ -20,21 +32,32 @@ export function createProducerRedis(url: string): RedisClient {
     autoResendUnfulfilledCommands: false,
     connectTimeout: commandTimeout,
     commandTimeout,
+    socketTimeout: commandTimeout,
+    lazyConnect: true,
   });
 }
 
-/** For consumers: BullMQ requires that commands wait for Redis to come back. */
+/**
+ * For consumers: BullMQ requires that commands wait for Redis to come back. Connects at once: BullMQ gives up for good
+ * on a client whose first attempt it has to make itself, when that fails.
+ */
 export function createConsumerRedis(url: string): RedisClient {
-  return create(url, { enableOfflineQueue: true, maxRetriesPerRequest: null });
+  return create(url, {
+    enableOfflineQueue: true,
+    maxRetriesPerRequest: null,
+    socketTimeout: consumerSilence,
+    lazyConnect: false,
+  });
 }
 
-function create(url: string, behaviour: Behaviour): RedisClient {
+function create(url: string, { lazyConnect, ...behaviour }: Behaviour): RedisClient {
   const common = { ...behaviour, keepAlive: 10_000, noDelay: true };
   const nodes = url.split(',').map((node) => node.trim());
-  if (nodes.length === 1) return new Redis(url, { ...common, lazyConnect: true, retryStrategy: reconnectDelay });
+  const connecting = { lazyConnect: lazyConnect ?? false };
+  if (nodes.length === 1) return new Redis(url, { ...common, ...connecting, retryStrategy: reconnectDelay });
   const { username, password, protocol } = new URL(nodes[0] ?? url);
   return new Cluster(nodes, {
-    lazyConnect: true,
+    ...connecting,
     clusterRetryStrategy: reconnectDelay,
     enableOfflineQueue: behaviour.enableOfflineQueue,
     redisOptions: {
@@ -44,6 +67,11 @@ function create(url: string, behaviour: Behaviour): RedisClient {
       ...(protocol === 'rediss:' && { tls: {} }),
     },
   });
+}
+
+/** The servers that hold data: the one, or the masters of the cluster. */
+export function mastersOf(client: RedisClient): Redis[] {
+  return client instanceof Cluster ? client.nodes('master') : [client];
 }
 
 /** In ms: soon after a short outage, and often enough to resume within a second after a long one. */
@@ -59,7 +87,7 @@ export async function connect(client: RedisClient): Promise<void> {
   if (client.status === 'wait') await client.connect().catch(() => undefined);
 }
 
-/** Closes the connection, whatever state it is in, and resolves when its socket is gone. Safe twice. */
+/** Closes the connection, whatever state it is in: commands under way reject, its socket is gone then. Safe twice. */
 export async function disconnect(client: RedisClient): Promise<void> {
   if (client.status === 'wait' || client.status === 'end') {
     client.disconnect();
@@ -68,6 +96,22 @@ export async function disconnect(client: RedisClient): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     client.once('end', () => resolve());
   });
+  const idle = client.status === 'reconnecting';
   client.disconnect();
+  if (idle) endIdle(client);
   await ended;
+}
+
+/**
+ * Between two attempts to connect, ioredis' disconnect() only cancels the next one: commands that wait for it would do so
+ * forever, and `end` never come. One more attempt ends the client properly: a single server's is taken back before it
+ * begins, a cluster's has to run.
+ */
+function endIdle(client: RedisClient): void {
+  const attempt = client.connect();
+  if (client instanceof Redis) client.disconnect();
+  attempt.then(
+    () => client.disconnect(),
+    () => undefined,
+  );
 }

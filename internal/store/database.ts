@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool } from 'pg';
+import { CautiousPool } from './cautious-pool.ts';
 import type { DeadLettersTable } from './dead-letters-table.ts';
 import type { EventsTable } from './events-table.ts';
 import type { ExecutionsTable } from './executions-table.ts';
@@ -17,7 +18,7 @@ export type Database = Kysely<Tables>;
 export interface PostgresOptions {
   url: string;
   maxConnections: number;
-  /** Longest that one statement may take, in ms; 0 for no limit. Postgres ends it then. */
+  /** Longest that one statement may take, in ms; 0 for no limit. Postgres ends it then, or the connection is given up. */
   statementTimeout: number;
   /** Shown in `pg_stat_activity`. */
   applicationName: string;
@@ -40,5 +41,5 @@ export function openPostgres(options: PostgresOptions): Database {
     }),
   });
   pool.on('error', options.onIdleError);
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new CautiousPool(pool) }) });
 }

@@ -1,13 +1,16 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Database } from './database.ts';
 
+/** Longest text in the primary key, in characters: an index entry holds 2,700 bytes. */
+const keyLength = 255;
+
 /** Keeps an event that Postgres refuses, whatever it holds, with the reason. Keeping it again changes nothing. */
 export async function keepDeadLetter(db: Database, event: AcceptedEvent, reason: string): Promise<void> {
   await db
     .insertInto('dead_letters')
     .values({
-      organization: storable(event.organization),
-      id: event.id,
+      organization: storable(event.organization).slice(0, keyLength),
+      id: storable(event.id).slice(0, keyLength),
       created_at: new Date(event.createdAt),
       reason: storable(reason),
       event: Buffer.from(JSON.stringify(event)),

@@ -5,10 +5,12 @@ import {
   dayOf,
   daysBefore,
   daysFrom,
+  deleteExecutionsOf,
   dropPartition,
   listPartitions,
   listStrayDays,
   partitionName,
+  type ExecutionKeyRow,
 } from './partitions.ts';
 
 export interface MaintenanceOptions {
@@ -60,6 +62,7 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
 async function dropBefore(db: Database, oldest: number): Promise<string[]> {
   const dropped: string[] = [];
   for (const day of (await listPartitions(db)).filter((candidate) => candidate < oldest)) {
+    await deleteExecutionsEndingOn(db, day);
     await locked(db, async (trx, present) => {
       if (!present.includes(day)) return;
       await dropPartition(trx, day);
@@ -68,6 +71,16 @@ async function dropBefore(db: Database, oldest: number): Promise<string[]> {
   }
   await db.deleteFrom('dead_letters').where('dead_at', '<', new Date(oldest)).execute();
   return dropped;
+}
+
+async function deleteExecutionsEndingOn(db: Database, day: number): Promise<void> {
+  let last: ExecutionKeyRow | undefined;
+  do {
+    const after = last;
+    last = await locked(db, async (trx, present) =>
+      present.includes(day) ? deleteExecutionsOf(trx, day, after) : undefined,
+    );
+  } while (last !== undefined);
 }
 
 async function countDefaultRows(db: Database): Promise<number> {

@@ -3,6 +3,9 @@ import type { Database, Tables } from './database.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
+/** Executions deleted by one statement. */
+const sliceSize = 10_000;
+
 /** The UTC day that holds a time, as the ms since the Unix epoch of its midnight. */
 export function dayOf(time: number): number {
   return Math.floor(time / dayMs) * dayMs;
@@ -60,16 +63,45 @@ export async function createPartition(trx: Transaction<Tables>, day: number): Pr
   return Number(moved.numAffectedRows ?? 0);
 }
 
-/** Drops a day's events, and the executions whose last event is among them. */
-export async function dropPartition(trx: Transaction<Tables>, day: number): Promise<void> {
-  const name = sql.table(partitionName(day));
-  await sql`
-    delete from executions e
-    using (select distinct organization, automation_id, execution_id from ${name}) d
-    where (e.organization, e.automation_id, e.execution_id) = (d.organization, d.automation_id, d.execution_id)
-      and e.last_event_at < ${new Date(day + dayMs)}
+/** The key of an execution, as its columns are named. */
+export interface ExecutionKeyRow {
+  organization: string;
+  automation_id: string;
+  execution_id: string;
+}
+
+/**
+ * Deletes executions whose last event is in the partition of a day: those of the next slice of its keys, after the one
+ * given. Resolves with the last key of the slice; undefined when there is none left. A day may hold millions, and their
+ * rows must not stay locked meanwhile.
+ */
+export async function deleteExecutionsOf(
+  trx: Transaction<Tables>,
+  day: number,
+  after: ExecutionKeyRow | undefined,
+): Promise<ExecutionKeyRow | undefined> {
+  const key = sql.raw('organization, automation_id, execution_id');
+  const further =
+    after === undefined
+      ? sql``
+      : sql`where (${key}) > (${after.organization}, ${after.automation_id}::uuid, ${after.execution_id})`;
+  const { rows } = await sql<ExecutionKeyRow>`
+    with slice as (
+      select distinct ${key} from ${sql.table(partitionName(day))} ${further} order by ${key} limit ${sliceSize}
+    ),
+    deleted as (
+      delete from executions e using slice s
+      where (e.organization, e.automation_id, e.execution_id) = (s.organization, s.automation_id, s.execution_id)
+        and e.last_event_at < ${new Date(day + dayMs)}
+    )
+    select ${key} from slice order by organization desc, automation_id desc, execution_id desc limit 1
   `.execute(trx);
-  await sql`drop table ${name}`.execute(trx);
+  return rows[0];
+}
+
+/** Drops a day's events. */
+export async function dropPartition(trx: Transaction<Tables>, day: number): Promise<void> {
+  await sql`drop table ${sql.table(partitionName(day))}`.execute(trx);
 }
 
 function isoDay(day: number): string {

@@ -18,6 +18,11 @@ export function consumerMetrics(registry: Registry) {
       help: 'Times a job could not be read and was put back. Rising: a newer release wrote it; update the workers.',
       registers,
     }),
+    durable: new Gauge({
+      name: 'runledger_worker_redis_durable',
+      help: 'As runledger_redis_durable, seen by a worker when it connected: 0 when Redis may lose events.',
+      registers,
+    }),
   };
 }
 

@@ -5,9 +5,16 @@ import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
 import type { EventStore } from './event-store.ts';
 import { storeIsolating } from './isolation.ts';
 
-/** Bounds of a batch, and how long to wait between tries while Postgres is away (ms, doubling from min to max). */
+/** While events are held: how often the reason is logged again. About a minute, at two seconds a try. */
+const triesPerRecord = 30;
+
+/**
+ * Bounds of a batch, near enough (what one job holds is not split), and how long to wait between tries while Postgres
+ * is away (ms, doubling from min to max). Bytes are UTF-16 units of the texts that may be long.
+ */
 export interface BatcherLimits {
   batchEvents: number;
+  batchBytes: number;
   statementsInFlight: number;
   retryMinMs: number;
   retryMaxMs: number;
@@ -18,6 +25,7 @@ export type Fate = 'stored' | 'abandoned';
 
 interface Waiting {
   events: AcceptedEvent[];
+  bytes: number;
   settle: (fate: Fate) => void;
   fail: (error: unknown) => void;
 }
@@ -34,8 +42,8 @@ export class Batcher {
   readonly #metrics: StoreMetrics;
   readonly #logger: Logger;
   readonly #abandon = new AbortController();
+  readonly #underWay = new Set<Waiting[]>();
   #waiting: Waiting[] = [];
-  #inFlight = 0;
   #scheduled = false;
 
   constructor(store: EventStore, limits: BatcherLimits, metrics: StoreMetrics, logger: Logger) {
@@ -50,7 +58,7 @@ export class Batcher {
     if (events.length === 0) return Promise.resolve('stored');
     if (this.#abandon.signal.aborted) return Promise.resolve('abandoned');
     return new Promise((settle, fail) => {
-      this.#waiting.push({ events, settle, fail });
+      this.#waiting.push({ events, bytes: sizeOf(events), settle, fail });
       this.#schedule();
     });
   }
@@ -61,18 +69,21 @@ export class Batcher {
   }
   #holding = 0;
 
-  /** Gives back what is not in Postgres yet, and everything added from now on. A statement under way is finished. */
+  /**
+   * Gives back what is not known to be in Postgres, and everything added from now on. The outcome of a statement under
+   * way is not waited for: it may never come. Should it have been stored, the next worker finds duplicates.
+   */
   abandon(): void {
     this.#abandon.abort();
-    for (const { settle } of this.#waiting.splice(0)) settle('abandoned');
+    for (const { settle } of [...this.#waiting.splice(0), ...[...this.#underWay].flat()]) settle('abandoned');
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#inFlight >= this.#limits.statementsInFlight) return;
+    if (this.#scheduled || this.#underWay.size >= this.#limits.statementsInFlight) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      while (this.#waiting.length > 0 && this.#inFlight < this.#limits.statementsInFlight) {
+      while (this.#waiting.length > 0 && this.#underWay.size < this.#limits.statementsInFlight) {
         void this.#commit(this.#takeBatch());
       }
     });
@@ -80,22 +91,24 @@ export class Batcher {
 
   #takeBatch(): Waiting[] {
     let events = 0;
+    let bytes = 0;
     const tooMuch = this.#waiting.findIndex((waiting, index) => {
       events += waiting.events.length;
-      return index > 0 && events > this.#limits.batchEvents;
+      bytes += waiting.bytes;
+      return index > 0 && (events > this.#limits.batchEvents || bytes > this.#limits.batchBytes);
     });
     return this.#waiting.splice(0, tooMuch === -1 ? this.#waiting.length : tooMuch);
   }
 
   async #commit(batch: Waiting[]): Promise<void> {
-    this.#inFlight += 1;
+    this.#underWay.add(batch);
     try {
       const fate = await this.#storeOrHold(batch.flatMap(({ events }) => events));
       for (const { settle } of batch) settle(fate);
     } catch (error) {
       for (const { fail } of batch) fail(error);
     } finally {
-      this.#inFlight -= 1;
+      this.#underWay.delete(batch);
       if (this.#waiting.length > 0) this.#schedule();
     }
   }
@@ -107,15 +120,17 @@ export class Batcher {
         if (attempt > 0) this.#endHold();
         return 'stored';
       } catch (error) {
-        if (attempt === 0) this.#beginHold(error);
+        if (attempt === 0) this.#beginHold();
+        if (attempt % triesPerRecord === 0) {
+          this.#logger.warn({ error, attempt }, 'postgres cannot take events now, holding them');
+        }
         this.#metrics.retries.inc();
         if (await this.#abandonedDuring(this.#backoff(attempt))) return 'abandoned';
       }
     }
   }
 
-  #beginHold(error: unknown): void {
-    this.#logger.warn({ error }, 'postgres cannot take events now, holding them');
+  #beginHold(): void {
     this.#holding += 1;
     this.#metrics.holding.set(1);
   }
@@ -136,4 +151,8 @@ export class Batcher {
     await sleep(ms, undefined, { signal: this.#abandon.signal }).catch(() => undefined);
     return this.#abandon.signal.aborted;
   }
+}
+
+function sizeOf(events: AcceptedEvent[]): number {
+  return events.reduce((sum, event) => sum + event.description.length + event.errorDescription.length, 0);
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../telemetry/logger.ts';
 import type { MaintenanceMetrics } from '../telemetry/worker-metrics.ts';
 
@@ -15,6 +16,9 @@ export interface MaintenanceReport {
 
 /** The store's part: makes partitions ahead, empties the DEFAULT one, drops what is past retention. */
 export type Maintain = () => Promise<MaintenanceReport>;
+
+/** How long a stop waits for a run, in ms. Closing the database ends one that hangs. */
+const stopMs = 5_000;
 
 /** Runs the maintenance at start and then at an interval. Any number of workers may; the store takes a lock. */
 export class Maintenance {
@@ -51,7 +55,10 @@ export class Maintenance {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    await this.#running;
+    const waited = new AbortController();
+    const timeout = sleep(stopMs, undefined, { signal: waited.signal }).catch(() => undefined);
+    await Promise.race([this.#running, timeout]);
+    waited.abort();
   }
 
   /** One run. @throws what the store throws. */

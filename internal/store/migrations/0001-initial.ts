@@ -61,12 +61,12 @@ async function createExecutions(db: Kysely<unknown>): Promise<void> {
   `.execute(db);
 }
 
-/** `event` is bytes, not jsonb: what Postgres refused to store as text must still be kept. */
+/** `event` is bytes, not jsonb, and `id` no uuid: what Postgres refused to store elsewhere must still be kept. */
 async function createDeadLetters(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table dead_letters (
       organization text not null,
-      id uuid not null,
+      id text not null,
       created_at timestamptz(3) not null,
       dead_at timestamptz(3) not null default now(),
       reason text not null,
