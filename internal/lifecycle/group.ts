@@ -14,14 +14,22 @@ export class ComponentGroup implements Component {
     this.#logger = logger;
   }
 
-  /** @throws what the first component that fails throws; those before it are stopped again. */
+  /** @throws what the first component that fails throws; those before it are stopped again. Or when stopped meanwhile. */
   async start(): Promise<void> {
     try {
-      for (const component of this.#components) await component.start();
+      for (const component of this.#components) await this.#startOne(component);
     } catch (error) {
       await this.stop();
       throw error;
     }
+  }
+
+  /** A stop may come while a component starts: it is stopped again then, and none is started any more. */
+  async #startOne(component: Component): Promise<void> {
+    if (this.#stopping === undefined) await component.start();
+    if (this.#stopping === undefined) return;
+    await this.#stopOne(component);
+    throw new Error(`${this.name} was stopped before it had started`);
   }
 
   /** Stops every component, also after one has failed to. */
@@ -31,11 +39,13 @@ export class ComponentGroup implements Component {
   }
 
   async #stopAll(): Promise<void> {
-    for (const component of this.#components.toReversed()) {
-      await component.stop().catch((error: unknown) => {
-        this.#logger.error({ error, component: component.name }, 'component failed to stop');
-      });
-    }
+    for (const component of this.#components.toReversed()) await this.#stopOne(component);
+  }
+
+  async #stopOne(component: Component): Promise<void> {
+    await component.stop().catch((error: unknown) => {
+      this.#logger.error({ error, component: component.name }, 'component failed to stop');
+    });
   }
 }
 
