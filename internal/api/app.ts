@@ -29,8 +29,10 @@ export function createApi(options: ApiOptions): Koa {
   const { authenticate, publicUrl, trustProxy, bodyLimit, metrics, logger } = options;
   const router = new Router<AuthenticatedState>({ sensitive: true });
   const authenticated = requireToken(authenticate);
-  router.post('/v1/register/', authenticated, readJsonBody(bodyLimit), register(options));
-  router.register('/v1/ping/', ['GET', 'HEAD', 'POST'], [authenticated, ping()]);
+  const registering = [authenticated, readJsonBody(bodyLimit), register(options)];
+  // The router makes a trailing slash optional only where the path has none; the name is the specification's path.
+  router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
+  router.register('/v1/ping', ['GET', 'HEAD', 'POST'], [authenticated, ping()], { name: '/v1/ping/' });
 
   const app = new Koa();
   app.silent = true;
@@ -58,7 +60,7 @@ function measure(metrics: ApiMetrics): Middleware {
   return async (ctx, next) => {
     const arrived = performance.now();
     await next();
-    const route = String(ctx['_matchedRoute'] ?? 'none');
+    const route = String(ctx['_matchedRouteName'] ?? 'none');
     metrics.requests.inc({ route, method: ctx.method, status: ctx.status });
     metrics.seconds.observe({ route }, (performance.now() - arrived) / 1_000);
   };

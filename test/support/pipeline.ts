@@ -16,6 +16,8 @@ export interface RunningIngest extends AsyncDisposable {
   /** Behind a proxy that ends TLS, as it were: `X-Forwarded-Proto: https` is sent along. */
   client: ApiClient;
   port: number;
+  /** Of the server that speaks TLS; 0 without one. */
+  httpsPort: number;
   telemetry: Telemetry;
   /** What readiness says is wrong; empty when ready. */
   unready(): Record<string, string>;
@@ -32,13 +34,13 @@ export async function startIngest(
   const tokens = { ...stub('tokens'), authenticate, unready: () => undefined };
   const { component, servers } = createIngest(readConfig(ingestSettings, { ...base, ...settings }), tokens, telemetry);
   await component.start();
-  const port = servers[0]?.port ?? 0;
+  const [port = 0, httpsPort = 0] = servers.map((server) => server.port);
   const client = new ApiClient(`http://127.0.0.1:${port}`, { token, 'x-forwarded-proto': 'https' });
   const stop = async (): Promise<void> => {
     client.close();
     await component.stop();
   };
-  return { client, port, telemetry, unready: () => failing(telemetry.probes.ready), stop, [Symbol.asyncDispose]: stop };
+  return { client, port, httpsPort, telemetry, unready: () => failing(telemetry.probes.ready), stop, [Symbol.asyncDispose]: stop };
 }
 
 /** A worker in this process, on a database whose schema it brings up to date first. */

@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { eventBody } from '../../support/events.ts';
+import { token } from '../../support/pipeline.ts';
+import { exchange } from '../../support/raw-connection.ts';
+import { suiteIngest } from '../../support/suite-ingest.ts';
+
+describe('authentication', () => {
+  const suite = suiteIngest();
+
+  for (const [what, given, detail] of [
+    ['no token', undefined, 'The header token is missing.'],
+    ['an empty token', '', 'The header token is missing.'],
+    ['a blank token', '  ', 'The header token is missing.'],
+    ['an unknown token', 'wrong-token-0123456789', 'The token is not valid.'],
+    ['a token in another case', token.toUpperCase(), 'The token is not valid.'],
+    ['a token and more', `${token}x`, 'The token is not valid.'],
+    ['two tokens', `${token}, ${token}`, 'The token is not valid.'],
+  ] as const) {
+    it(`refuses ${what} with 401, whatever the body`, async () => {
+      const { client } = suite.ingest;
+      const answers = await Promise.all([
+        client.register(eventBody(), { token: given }),
+        client.register('{', { token: given, 'content-type': 'text/plain' }),
+        client.register(Buffer.alloc(300 * 1024), { token: given }),
+        client.send({ path: '/v1/ping/', headers: { token: given } }),
+      ]);
+
+      for (const answer of answers) {
+        expect(answer.status).to.equal(401);
+        expect(answer.headers['content-type']).to.equal('application/problem+json');
+        expect(answer.headers['www-authenticate']).to.be.a('string');
+        expect(answer.json()).to.include({ status: 401, detail });
+      }
+      expect(await suite.stored()).to.deep.equal([]);
+    });
+  }
+
+  it('takes a token only from its header', async () => {
+    const { client } = suite.ingest;
+    const elsewhere = {
+      token: undefined,
+      authorization: `Bearer ${token}`,
+      cookie: `token=${token}`,
+      'content-type': 'application/json',
+    };
+    const answer = await client.send({
+      method: 'POST',
+      path: `/v1/register/?token=${token}`,
+      headers: elsewhere,
+      body: JSON.stringify({ ...eventBody(), token }),
+    });
+    expect(answer.status).to.equal(401);
+  });
+
+  it('takes the token with white space around it', async () => {
+    const answer = await suite.ingest.client.send({ path: '/v1/ping/', headers: { token: ` ${token}\t` } });
+    expect(answer.status).to.equal(200);
+  });
+
+  it('answers 404 and 405 before it looks at the token', async () => {
+    const { client } = suite.ingest;
+    const headers = { token: undefined };
+    expect((await client.send({ path: '/nothing', headers })).status).to.equal(404);
+    expect((await client.send({ path: '/v1/register/', headers })).status).to.equal(405);
+  });
+
+  it('invites no body before it has seen the token', async () => {
+    const request = (given: string): string[] => [
+      'POST /v1/register/ HTTP/1.1',
+      'Host: x',
+      'X-Forwarded-Proto: https',
+      `Token: ${given}`,
+      'Content-Type: application/json',
+      'Content-Length: 2',
+      'Expect: 100-continue',
+      'Connection: close',
+      '',
+    ];
+    expect(await exchange(suite.ingest.port, ...request('wrong'), '')).to.match(/^HTTP\/1\.1 401 /);
+    expect(await exchange(suite.ingest.port, ...request(token), '{}')).to.match(
+      /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /,
+    );
+  });
+});
+
+describe('authentication, before the tokens are loaded', () => {
+  const suite = suiteIngest(
+    () => ({}),
+    () => ({ status: 'not-loaded' }),
+  );
+
+  for (const given of [token, 'wrong', '', undefined]) {
+    it(`answers 503, never 401, to ${given === undefined ? 'no token' : `the token '${given}'`}`, async () => {
+      const { client } = suite.ingest;
+      const headers = { token: given };
+      const answers = [await client.register(eventBody(), headers), await client.send({ path: '/v1/ping/', headers })];
+
+      for (const answer of answers) {
+        expect(answer.status).to.equal(503);
+        expect(answer.headers['retry-after']).to.match(/^\d+$/);
+        expect(answer.json()).to.include({ type: 'https://runledger.dev/problems/unavailable', status: 503 });
+      }
+    });
+  }
+});

@@ -1,0 +1,142 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import type { Answer } from '../../support/api-client.ts';
+import { eventBody } from '../../support/events.ts';
+import { startIngest, token } from '../../support/pipeline.ts';
+import { exchange } from '../../support/raw-connection.ts';
+import { suiteIngest } from '../../support/suite-ingest.ts';
+
+describe('bodies that are not JSON', () => {
+  const suite = suiteIngest();
+  afterEach(async () => {
+    expect(await suite.stored()).to.deep.equal([]);
+  });
+
+  const json = JSON.stringify(eventBody());
+  for (const [what, headers, body] of [
+    ['text/plain', { 'content-type': 'text/plain' }, json],
+    ['no Content-Type', { 'content-type': undefined }, json],
+    ['an empty Content-Type', { 'content-type': '' }, json],
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'event=START'],
+    ['another kind of JSON', { 'content-type': 'application/problem+json' }, json],
+    ['another charset', { 'content-type': 'application/json; charset=latin1' }, json],
+    ['UTF-16', { 'content-type': 'application/json; charset="utf-16"' }, Buffer.from(json, 'utf16le')],
+    ['gzip', { 'content-encoding': 'gzip' }, gzipSync(json)],
+    ['deflate', { 'content-encoding': 'deflate' }, json],
+    ['an unknown encoding', { 'content-encoding': 'gzip, identity' }, json],
+    ['text/plain that is too large', { 'content-type': 'text/plain' }, Buffer.alloc(300 * 1024, 32)],
+  ] as const) {
+    it(`are refused with 415: ${what}`, async () => {
+      expectProblem(await suite.ingest.client.register(body, headers), 415, 'unsupported-media-type');
+    });
+  }
+
+  for (const [what, body, detail] of [
+    ['empty', '', 'must not be empty'],
+    ['cut off', '{"event":"START"', 'must be valid JSON'],
+    ['followed by more', '{} {}', 'must be valid JSON'],
+    ['not JSON at all', 'hello', 'must be valid JSON'],
+    ['single-quoted', "{'event':'START'}", 'must be valid JSON'],
+    ['NaN', '{"a":NaN}', 'must be valid JSON'],
+    ['a raw control character', '{"execution_id":"\u0001"}', 'must be valid JSON'],
+    ['invalid UTF-8', Buffer.from([...Buffer.from('{"execution_id":"'), 0xff, 0x22, 0x7d]), 'must be valid UTF-8'],
+    ['an overlong NUL', Buffer.from([0x22, 0xc0, 0x80, 0x22]), 'must be valid UTF-8'],
+    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'must be valid UTF-8'],
+  ] as const) {
+    it(`are refused with 400: ${what}`, async () => {
+      const answer = await suite.ingest.client.register(body);
+
+      expectProblem(answer, 400, 'malformed-request');
+      expect(answer.json()['errors']).to.deep.equal([{ pointer: '', detail }]);
+    });
+  }
+
+  it('are refused with 400: no body, and no length of one', async () => {
+    const answer = await suite.ingest.client.register('', { 'content-length': '0' });
+    const raw = await exchange(
+      suite.ingest.port,
+      'POST /v1/register/ HTTP/1.1',
+      'Host: x',
+      'X-Forwarded-Proto: https',
+      `Token: ${token}`,
+      'Content-Type: application/json',
+      'Connection: close',
+      '',
+      '',
+    );
+    expectProblem(answer, 400, 'malformed-request');
+    expect(raw).to.match(/^HTTP\/1\.1 400 /);
+    expect(raw).to.contain('must not be empty');
+  });
+});
+
+describe('size of bodies', () => {
+  const suite = suiteIngest(() => ({ BODY_LIMIT_BYTES: '2000' }));
+  const bodyOf = (bytes: number): string => JSON.stringify(eventBody()).padEnd(bytes, ' ');
+  const chunked = { 'transfer-encoding': 'chunked', 'content-length': undefined };
+
+  it('may be the limit, in one piece or in chunks', async () => {
+    const { client } = suite.ingest;
+    const [whole, inChunks] = [await client.register(bodyOf(2_000)), await client.register(bodyOf(2_000), chunked)];
+    expect(whole.status).to.equal(201);
+    expect(inChunks.status).to.equal(201);
+  });
+
+  it('may not be one byte more', async () => {
+    const { client } = suite.ingest;
+    expectProblem(await client.register(bodyOf(2_001)), 413, 'payload-too-large');
+    expectProblem(await client.register(bodyOf(2_001), chunked), 413, 'payload-too-large');
+    expect(await suite.stored()).to.deep.equal([]);
+  });
+
+  it('is refused by its Content-Length before the body comes', async () => {
+    const answer = await exchange(
+      suite.ingest.port,
+      'POST /v1/register/ HTTP/1.1',
+      'Host: x',
+      'X-Forwarded-Proto: https',
+      `Token: ${token}`,
+      'Content-Type: application/json',
+      'Content-Length: 99999999999999',
+      'Expect: 100-continue',
+      '',
+      '',
+    );
+    expect(answer).to.match(/^HTTP\/1\.1 413 /);
+  });
+
+  it('is 256 KiB unless set otherwise', async () => {
+    await using standard = await startIngest({ REDIS_URL: suite.redis.url });
+    const body = JSON.stringify(eventBody());
+    expect((await standard.client.register(body.padEnd(256 * 1024))).status).to.equal(201);
+    expectProblem(await standard.client.register(body.padEnd(300 * 1024)), 413, 'payload-too-large');
+  });
+});
+
+describe('media types that are JSON', () => {
+  const suite = suiteIngest();
+  for (const type of [
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'application/json; profile=x',
+  ]) {
+    it(`are taken: ${type}`, async () => {
+      const answer = await suite.ingest.client.register(eventBody(), { 'content-type': type });
+      expect(answer.status, answer.body).to.equal(201);
+    });
+  }
+
+  it('are taken with the encoding identity', async () => {
+    const answer = await suite.ingest.client.register(eventBody(), { 'content-encoding': 'identity' });
+    expect(answer.status).to.equal(201);
+  });
+});
+
+function expectProblem(answer: Answer, status: number, code: string): void {
+  expect(answer.status, answer.body).to.equal(status);
+  expect(answer.headers['content-type']).to.equal('application/problem+json');
+  expect(answer.headers['cache-control']).to.equal('no-store');
+  expect(answer.json()).to.include({ status, type: `https://runledger.dev/problems/${code}` });
+}

@@ -1,0 +1,125 @@
+import { METHODS } from 'node:http';
+import { expect } from 'chai';
+import { token } from '../../support/pipeline.ts';
+import { eventBody } from '../../support/events.ts';
+import { exchange } from '../../support/raw-connection.ts';
+import { suiteIngest } from '../../support/suite-ingest.ts';
+
+describe('plain HTTP', () => {
+  const suite = suiteIngest(() => ({ PUBLIC_URL: 'https://runledger.example/base/' }));
+  const plain = { 'x-forwarded-proto': undefined };
+
+  it('redirects a POST with 301 and stores nothing', async () => {
+    const answer = await suite.ingest.client.register(eventBody(), plain);
+
+    expect(answer.status).to.equal(301);
+    expect(answer.headers.location).to.equal('https://runledger.example/base/v1/register/');
+    expect(answer.headers['cache-control']).to.equal('no-store');
+    expect(answer.body).to.equal('');
+    expect(await suite.stored()).to.deep.equal([]);
+  });
+
+  it('redirects every method on every path, with its query', async () => {
+    // CONNECT asks for a tunnel, which has no path; its connection is closed.
+    for (const method of METHODS.filter((name) => name !== 'CONNECT')) {
+      const answer = await suite.ingest.client.send({ method, path: '/no/such%20path?a=b%26', headers: plain });
+
+      expect(answer.status, method).to.equal(301);
+      expect(answer.headers.location).to.equal('https://runledger.example/base/no/such%20path?a=b%26');
+      expect(answer.headers['cache-control']).to.equal('no-store');
+    }
+  });
+
+  for (const [target, location] of [
+    ['http://evil.example/v1/register/', 'https://runledger.example/base/v1/register/'],
+    ['http://evil.example', 'https://runledger.example/base/'],
+    ['//evil.example/v1/ping/', 'https://runledger.example/base/v1/ping/'],
+    ['/\\evil.example/', 'https://runledger.example/base/'],
+    ['/@evil.example/', 'https://runledger.example/base/@evil.example/'],
+    ['/../../v1/ping/', 'https://runledger.example/base/v1/ping/'],
+    ['foo://.evil.example', 'https://runledger.example/base'],
+    ['*', 'https://runledger.example/base/*'],
+  ] as const) {
+    it(`never redirects to another host: target ${target}`, async () => {
+      const answer = await exchange(
+        suite.ingest.port,
+        `OPTIONS ${target} HTTP/1.1`,
+        'Host: evil.example',
+        'X-Forwarded-Host: evil.example',
+        'Connection: close',
+        '',
+        '',
+      );
+
+      expect(answer).to.match(/^HTTP\/1\.1 301 /);
+      expect(/^location: (.*)\r$/im.exec(answer)?.[1]).to.equal(location);
+    });
+  }
+
+  it('redirects before anything else is looked at: no token, bad body, 300 KiB, an expectation', async () => {
+    const { client } = suite.ingest;
+    const answers = await Promise.all([
+      client.register('{', { ...plain, token: undefined }),
+      client.register(Buffer.alloc(300 * 1024, 'x'), { ...plain, 'content-type': 'text/plain' }),
+      client.register(eventBody(), { ...plain, expect: '200-ok' }),
+    ]);
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([301, 301, 301]);
+    expect(await suite.stored()).to.deep.equal([]);
+  });
+
+  it('does not invite a body that it will not read', async () => {
+    const answer = await exchange(
+      suite.ingest.port,
+      'POST /v1/register/ HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/json',
+      'Content-Length: 100',
+      'Expect: 100-continue',
+      '',
+      '',
+    );
+
+    expect(answer).to.match(/^HTTP\/1\.1 301 /);
+    expect(answer).to.not.contain('100 Continue');
+  });
+
+  it('counts the requests that carried a token, which has leaked', async () => {
+    const { client, telemetry } = suite.ingest;
+    await client.send({ path: '/', headers: plain });
+    await client.send({ path: '/', headers: { ...plain, token: undefined } });
+
+    const metrics = await telemetry.registry.metrics();
+    expect(metrics).to.match(/^runledger_plain_http_requests_total\{token="true".*\} [1-9]/m);
+    expect(metrics).to.match(/^runledger_plain_http_requests_total\{token="false".*\} [1-9]/m);
+    expect(metrics).to.not.contain(token);
+  });
+});
+
+describe('X-Forwarded-Proto', () => {
+  const trusting = suiteIngest();
+  const distrusting = suiteIngest(() => ({ TRUST_PROXY: 'false' }));
+
+  for (const [header, status] of [
+    ['https', 200],
+    ['HTTPS', 200],
+    ['http', 301],
+    ['', 301],
+    [undefined, 301],
+    ['http, https', 200],
+    // What a caller wrote itself stands first; our own proxy appends.
+    ['https, http', 301],
+    ['https,', 301],
+    ['httpsx', 301],
+  ] as const) {
+    it(`believed of a trusted proxy: ${header ?? 'absent'} gives ${status}`, async () => {
+      const answer = await trusting.ingest.client.send({ path: '/v1/ping/', headers: { 'x-forwarded-proto': header } });
+      expect(answer.status).to.equal(status);
+    });
+  }
+
+  it('is nothing from a proxy that is not trusted', async () => {
+    const answer = await distrusting.ingest.client.send({ path: '/v1/ping/' });
+    expect(answer.status).to.equal(301);
+  });
+});

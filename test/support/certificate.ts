@@ -1,0 +1,56 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generate } from 'selfsigned';
+
+/** A key and its certificate, PEM. */
+export interface KeyPair {
+  cert: string;
+  key: string;
+}
+
+/** A self-signed pair for 127.0.0.1 and localhost. Callers trust it with its certificate as their CA. */
+export async function createKeyPair(commonName: string): Promise<KeyPair> {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: commonName }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    extensions: [
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+        ],
+      },
+    ],
+  });
+  return { cert, key };
+}
+
+/** The files that TLS_CERT_FILE and TLS_KEY_FILE name, in a temporary folder. */
+export class CertificateFiles implements AsyncDisposable {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async create(pair: KeyPair): Promise<CertificateFiles> {
+    const files = new CertificateFiles(await mkdtemp(join(tmpdir(), 'runledger-tls-')));
+    await files.replace(pair);
+    return files;
+  }
+
+  get settings(): { TLS_CERT_FILE: string; TLS_KEY_FILE: string } {
+    return { TLS_CERT_FILE: join(this.#folder, 'tls.crt'), TLS_KEY_FILE: join(this.#folder, 'tls.key') };
+  }
+
+  async replace({ cert, key }: KeyPair): Promise<void> {
+    await writeFile(this.settings.TLS_CERT_FILE, cert);
+    await writeFile(this.settings.TLS_KEY_FILE, key, { mode: 0o600 });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
