@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { eventBody } from '../../support/events.ts';
+import { eventBody } from '../../support/event-body.ts';
 import { token } from '../../support/pipeline.ts';
 import { exchange } from '../../support/raw-connection.ts';
 import { suiteIngest } from '../../support/suite-ingest.ts';

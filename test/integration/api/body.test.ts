@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Answer } from '../../support/api-client.ts';
-import { eventBody } from '../../support/events.ts';
+import { eventBody } from '../../support/event-body.ts';
 import { startIngest, token } from '../../support/pipeline.ts';
 import { exchange } from '../../support/raw-connection.ts';
 import { suiteIngest } from '../../support/suite-ingest.ts';

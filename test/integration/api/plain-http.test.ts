@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { expect } from 'chai';
 import { token } from '../../support/pipeline.ts';
-import { eventBody } from '../../support/events.ts';
+import { eventBody } from '../../support/event-body.ts';
 import { exchange } from '../../support/raw-connection.ts';
 import { suiteIngest } from '../../support/suite-ingest.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { defaultFieldLimits } from '../../../internal/event/schema.ts';
-import { eventBody } from '../../support/events.ts';
+import { eventBody } from '../../support/event-body.ts';
 import { suiteIngest } from '../../support/suite-ingest.ts';
 
 const uuid = '123e4567-e89b-12d3-a456-426614174000';

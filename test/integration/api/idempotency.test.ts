@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import type { Answer } from '../../support/api-client.ts';
+import { eventBody } from '../../support/event-body.ts';
+import { startIngest, startWorker, token } from '../../support/pipeline.ts';
+import { query } from '../../support/postgres-server.ts';
+import { emptyDatabase } from '../../support/servers.ts';
+import { suiteIngest } from '../../support/suite-ingest.ts';
+import { until } from '../../support/until.ts';
+import type { Authentication } from '../../../internal/tokens/token-source.ts';
+
+const otherToken = 'test-token-of-globex-0123456789';
+
+describe('Idempotency-Key', () => {
+  const suite = suiteIngest(() => ({}), authenticate);
+  const register = (body: unknown, key: string, headers: Record<string, string> = {}): Promise<Answer> =>
+    suite.ingest.client.register(body, { 'idempotency-key': key, ...headers });
+
+  it('gives the first 201 again, and one stored event', async () => {
+    const body = eventBody({ event: 'ERROR', error_id: 'E 1 🪵' });
+    const first = await register(body, 'k');
+    const again = await register(body, 'k');
+
+    expect(first.status).to.equal(201);
+    expect(again.status).to.equal(201);
+    expect(again.body).to.equal(first.body);
+    expect(await suite.stored()).to.have.lengthOf(1);
+  });
+
+  it('is remembered for 24 hours', async () => {
+    await register(eventBody(), 'k');
+    const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
+    expect(await suite.redis.command('pttl', key)).to.be.within(86_390_000, 86_400_000);
+  });
+
+  it('does not mind what is ignored: order, spaces, extra fields, null for absent', async () => {
+    const body = eventBody();
+    const first = await register(body, 'k');
+    const rewritten = Object.fromEntries(Object.entries(body).toReversed());
+    const again = await register(JSON.stringify({ ...rewritten, description: null, extra: 1 }, null, 2), 'k');
+    expect(again.body).to.equal(first.body);
+  });
+
+  it('is refused with 422 for another body, which is not stored', async () => {
+    const body = eventBody();
+    await register(body, 'k');
+    const answer = await register({ ...body, description: 'other' }, 'k');
+
+    expectProblem(answer, 422, 'idempotency-key-reused');
+    expect(await suite.stored()).to.have.lengthOf(1);
+    expect((await register(body, 'k')).status).to.equal(201);
+  });
+
+  it('is the same key in quotes and without', async () => {
+    const body = eventBody();
+    const first = await register(body, '"8e03978e-40d5-43dd-bc93-6894a57f9324"');
+    expect((await register(body, '8e03978e-40d5-43dd-bc93-6894a57f9324')).body).to.equal(first.body);
+  });
+
+  it('belongs to an organization', async () => {
+    const body = eventBody();
+    const mine = await register(body, 'k');
+    const theirs = await register({ ...body, description: 'other' }, 'k', { token: otherToken });
+
+    expect([mine.status, theirs.status]).to.deep.equal([201, 201]);
+    expect((await suite.stored()).map(({ organization }) => organization)).to.deep.equal(['acme', 'globex']);
+  });
+
+  it('is optional: without it every request is an event', async () => {
+    const body = eventBody();
+    await suite.ingest.client.register(body);
+    await suite.ingest.client.register(body);
+    expect(await suite.stored()).to.have.lengthOf(2);
+  });
+
+  for (const key of ['', '""', '"', 'a b', '"a', 'a"', 'a\\b', 'ä', 'x'.repeat(256), '"a", "b"', '\tx y']) {
+    it(`is refused with 400 when malformed: ${JSON.stringify(key.slice(0, 12))}`, async () => {
+      const answer = await register(eventBody(), key);
+
+      expectProblem(answer, 400, 'malformed-request');
+      expect(answer.json()).to.have.nested.property('errors[0].header', 'Idempotency-Key');
+      expect(await suite.stored()).to.deep.equal([]);
+    });
+  }
+
+  it('may be 255 characters long', async () => {
+    expect((await register(eventBody(), `"${'~'.repeat(255)}"`)).status).to.equal(201);
+  });
+
+  it('is not used up by a request that was refused', async () => {
+    const answer = await register(eventBody({ event: 'start' }), 'k');
+    expect(answer.status).to.equal(400);
+    expect((await register(eventBody(), 'k')).status).to.equal(201);
+  });
+
+  it('gives one event to any number of requests at once; those that come too early learn so', async () => {
+    const body = eventBody();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => register(body, 'k')));
+
+    const done = answers.filter(({ status }) => status === 201);
+    expect(new Set(done.map((answer) => answer.body)).size).to.equal(1);
+    for (const answer of answers.filter(({ status }) => status !== 201)) expectInProgress(answer);
+    expect(await suite.stored()).to.have.lengthOf(1);
+  });
+
+  it('is refused with 409 while the first request is under way, and free again when that one is given up', async () => {
+    const body = eventBody();
+    const first = await register(body, 'k');
+    // As an ingest pod leaves it that died between the reservation and the acknowledgement of Redis.
+    const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
+    await suite.redis.command('hset', key, 'committed', '0', 'leaseUntil', String(Date.now() + 5_000));
+    expectInProgress(await register(body, 'k'));
+
+    await suite.redis.command('hset', key, 'leaseUntil', String(Date.now() - 1));
+    const retry = await register(body, 'k');
+    expect(retry.status).to.equal(201);
+    expect(retry.body).to.equal(first.body);
+    const [one, two] = await suite.stored();
+    expect(one).to.deep.equal(two);
+  });
+
+  function expectInProgress(answer: Answer): void {
+    expectProblem(answer, 409, 'request-in-progress');
+    expect(answer.headers['retry-after']).to.match(/^[1-9]\d*$/);
+  }
+
+  function expectProblem(answer: Answer, status: number, code: string): void {
+    expect(answer.status, answer.body).to.equal(status);
+    expect(answer.headers['content-type']).to.equal('application/problem+json');
+    expect(answer.json()).to.include({ status, type: `https://runledger.dev/problems/${code}` });
+  }
+});
+
+describe('Idempotency-Key, when Redis does not answer', () => {
+  const suite = suiteIngest(() => ({}), authenticate);
+
+  it('makes a retry safe: what came of the first request or not, there is one event', async () => {
+    const body = eventBody();
+    const settings = { REDIS_URL: suite.redis.url, DATABASE_URL: await emptyDatabase() };
+    suite.redis.signal('SIGSTOP');
+    const lost = await suite.ingest.client
+      .register(body, { 'idempotency-key': 'k' })
+      .finally(() => suite.redis.signal('SIGCONT'));
+    expect(lost.status).to.equal(503);
+    expect(lost.headers['retry-after']).to.match(/^[1-9]\d*$/);
+
+    const key = await until('the reservation', async () => {
+      const [found] = (await suite.redis.command('keys', '*idempotency*')) as [string?];
+      return found;
+    });
+    // The first request may still be under way for all that Redis knows, until its lease ends: here and now.
+    await suite.redis.command('hset', key, 'leaseUntil', '0');
+
+    await using ingest = await startIngest(settings);
+    const retried = await ingest.client.register(body, { 'idempotency-key': 'k' });
+    expect(retried.status, retried.body).to.equal(201);
+    await using worker = await startWorker(settings);
+    expect(worker).to.not.equal(undefined);
+
+    const rows = await until('the event', async () => {
+      const found = await query(settings.DATABASE_URL, 'select created_at from events');
+      return found.length > 0 ? found : undefined;
+    });
+    await until('an empty queue', async () => ((await suite.stored()).length === 0 ? true : undefined));
+    expect(rows.map((row) => (row['created_at'] as Date).toISOString())).to.deep.equal([retried.json()['created_at']]);
+    expect(await query(settings.DATABASE_URL, 'select 1 from events')).to.have.lengthOf(1);
+  });
+});
+
+function authenticate(given: string): Authentication {
+  if (given === token) return { status: 'known', organization: 'acme' };
+  if (given === otherToken) return { status: 'known', organization: 'globex' };
+  return { status: 'unknown' };
+}
