@@ -3,7 +3,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 PACKAGES := node_modules/.package-lock.json
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: help run demo test lint format schema
+.PHONY: help run demo test test-cluster test-fault soak bench check format schema
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -19,6 +19,16 @@ CLIENTS ?= 50
 demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RATE=, CLIENTS=)
 	@NODE_EXTRA_CA_CERTS=$${DATA_DIR:-.data}/tls/cert.pem exec $(NODE) cmd/demo/main.ts --events $(EVENTS) --rate $(RATE) --clients $(CLIENTS) \
 	  --token-file $${DATA_DIR:-.data}/demo-token --url https://localhost:$${HTTPS_PORT:-8443} --ops http://localhost:$${OPS_PORT:-9090}
+
+test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
+	@deploy/install.sh redis postgres
+	@mocha
+
+check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAPI, audit
+	@mocha --no-config --timeout 120000 test/unit/checks.test.ts
+
+format: $(PACKAGES) ## Format the source
+	@prettier --write --log-level warn .
 
 # npm's warnings here are about its own Node being older than the one it installs.
 $(PACKAGES): package.json package-lock.json .npmrc

@@ -24,6 +24,9 @@ export interface Addresses {
   ops: string;
 }
 
+/** Nobody else can have taken a job here: what a killed process had taken is soon free. */
+const standaloneDefaults = { JOB_LOCK_MS: '6000' };
+
 /** The embedded Postgres runs in the process that answers requests, one statement at a time: short ones. */
 const embeddedStore = { STORE_BATCH_EVENTS: '200', STORE_STATEMENTS_IN_FLIGHT: '1', WORKER_CONCURRENCY: '50' };
 
@@ -102,7 +105,7 @@ export class Standalone implements Component {
   }
 
   async #startWorker(redis: { REDIS_URL?: string }, db: Database): Promise<void> {
-    const defaults = isGiven('DATABASE_URL') ? redis : { ...redis, ...embeddedStore };
+    const defaults = { ...standaloneDefaults, ...redis, ...(!isGiven('DATABASE_URL') && embeddedStore) };
     await this.#begin(createWorker(readConfig(workerSettings, undefined, defaults), db, this.#telemetry));
   }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { listen } from '../telemetry/listen.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Certificate } from './certificate.ts';
 import { answerProtocolErrors } from './protocol-errors.ts';
@@ -46,8 +47,7 @@ export class ApiServer {
   async start(): Promise<void> {
     const { certificate, port, logger } = this.#options;
     await certificate?.start(this.#server);
-    this.#server.listen(port);
-    await once(this.#server, 'listening');
+    await listen(this.#server, port, certificate ? 'HTTPS_PORT' : 'PORT');
     logger.info({ server: this.name, port: this.port }, 'listening');
   }
 

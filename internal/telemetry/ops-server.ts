@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { listen } from './listen.ts';
 import type { Registry } from './metrics.ts';
 import { failing, type Probes } from './probes.ts';
 
@@ -32,8 +33,7 @@ export class OpsServer {
   }
 
   async start(): Promise<void> {
-    this.#server.listen(this.#port);
-    await once(this.#server, 'listening');
+    await listen(this.#server, this.#port, 'OPS_PORT');
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,176 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import type { AcceptedEvent } from '../../internal/event/event.ts';
+import { eventKinds } from '../../internal/event/schema.ts';
+import { executionsOf } from '../../internal/outcome/outcome.ts';
+import { openEmbedded } from '../../internal/store/embedded.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { MakeRun } from '../support/make-run.ts';
+import { until } from '../support/until.ts';
+
+const clients = 100;
+const events = 5_000;
+const executions = 1_000;
+
+describe('make run', function suite() {
+  this.timeout(120_000);
+  let run: MakeRun;
+  beforeEach(async () => {
+    run = await MakeRun.create();
+  });
+  afterEach(async () => {
+    await run.remove();
+  });
+
+  it(`takes ${events} events of ${executions} executions from ${clients} clients, each once, and keeps them`, async () => {
+    await run.start();
+    const { told, refused } = await report(run);
+    expect(refused).to.deep.equal([]);
+    await until('all events in the database', async () => ((await storedEvents(run)) === events ? true : undefined), 60_000);
+    await run.interrupt();
+    expect(leftovers(run.folder)).to.equal('');
+
+    await run.start();
+    expect(await storedEvents(run), 'after a restart').to.equal(events);
+    await run.interrupt();
+
+    const stored = await readStore(run.folder);
+    expect(stored.events.map(describeEvent).sort()).to.deep.equal(told.sort());
+    const expected = [...executionsOf(stored.events).values()].map(({ executionId, state, counts }) => [
+      executionId,
+      state,
+      counts.START + counts.EVENT + counts.WARNING + counts.ERROR + counts.END,
+    ]);
+    expect(stored.executions.sort()).to.deep.equal(expected.sort());
+  });
+
+  it('answers plain HTTP with 301 to its HTTPS address, and stores nothing of it', async () => {
+    await run.start();
+    const plain = new ApiClient(`http://localhost:${run.ports.http}`);
+    try {
+      const answer = await plain.register({ automation_id: randomUUID(), execution_id: 'x', event: 'START' });
+      expect(answer.status).to.equal(301);
+      expect(answer.headers.location).to.equal(`https://localhost:${run.ports.https}/v1/register/`);
+      expect(await storedEvents(run)).to.equal(0);
+    } finally {
+      plain.close();
+      await run.interrupt();
+    }
+  });
+
+  it('refuses a data folder that is in use, and takes it over after a kill', async () => {
+    await run.start();
+    const second = run.spawn({ PORT: '0', HTTPS_PORT: '0', OPS_PORT: '0' });
+    await second.exited;
+    expect(second.output.join('\n')).to.include(`another Runledger runs on ${run.folder}`);
+    const client = await run.client();
+    try {
+      const event = { automation_id: randomUUID(), execution_id: 'x', event: 'START' };
+      expect((await client.register(event)).status).to.equal(201);
+    } finally {
+      client.close();
+    }
+    await run.interrupt('SIGKILL');
+
+    await run.start();
+    // At the worst the killed process had taken the job: its lock must run out first.
+    await until('the event', async () => ((await storedEvents(run)) === 1 ? true : undefined), 60_000);
+    await run.interrupt();
+    expect(leftovers(run.folder)).to.equal('');
+  });
+
+  it('says which port is taken', async () => {
+    await run.start();
+    const other = await MakeRun.create();
+    try {
+      const second = other.spawn({ HTTPS_PORT: String(run.ports.https) });
+      await second.exited;
+      expect(second.output.join('\n')).to.match(new RegExp(`HTTPS_PORT ${run.ports.https} is already in use`));
+    } finally {
+      await other.remove();
+      await run.interrupt();
+    }
+  });
+});
+
+/** Sends the events from many clients at once, in no particular order; gives back what each 201 said. */
+async function report(run: MakeRun): Promise<{ told: string[]; refused: string[] }> {
+  const automation = randomUUID();
+  const client = await run.client();
+  const told: string[] = [];
+  const refused: string[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < events) {
+      const number = next;
+      next += 1;
+      const kind = eventKinds[number % 7 === 6 ? 3 : Math.floor(number / executions) % eventKinds.length] ?? 'EVENT';
+      const answer = await client.register({
+        automation_id: automation,
+        execution_id: `run-${number % executions}`,
+        event: kind,
+        description: `event ${number}`,
+      });
+      if (answer.status !== 201) refused.push(`${answer.status} ${answer.body}`);
+      else {
+        const { execution_id, type_of_event, description, created_at } = answer.json<Record<string, string>>();
+        told.push([execution_id, type_of_event, description, created_at].join(' '));
+      }
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: clients }, worker));
+  } finally {
+    client.close();
+  }
+  return { told, refused };
+}
+
+function describeEvent(event: AcceptedEvent): string {
+  return [event.executionId, event.kind, event.description, new Date(event.createdAt).toISOString()].join(' ');
+}
+
+async function storedEvents(run: MakeRun): Promise<number> {
+  const answer = await fetch(`http://localhost:${run.ports.ops}/outcomes`, { headers: { connection: 'close' } });
+  const rows = (await answer.json()) as { events: number }[];
+  return rows.reduce((sum, row) => sum + row.events, 0);
+}
+
+/** What the embedded Postgres holds, once nobody else has it open. */
+async function readStore(folder: string): Promise<{ events: AcceptedEvent[]; executions: unknown[][] }> {
+  const db = await openEmbedded(join(folder, 'postgres'));
+  try {
+    const rows = await db.selectFrom('events').selectAll().execute();
+    const executions = await sql<{ execution_id: string; state: string; events: number }>`
+      select execution_id, state, start_count + event_count + warning_count + error_count + end_count as events
+      from executions
+    `.execute(db);
+    return {
+      events: rows.map((row) => ({
+        id: row.id,
+        organization: row.organization,
+        automationId: row.automation_id,
+        executionId: row.execution_id,
+        kind: row.kind,
+        description: row.description,
+        errorId: row.error_id,
+        errorDescription: row.error_description,
+        createdAt: row.created_at.getTime(),
+      })),
+      executions: executions.rows.map(({ execution_id, state, events: count }) => [execution_id, state, count]),
+    };
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Processes that still work on the folder. */
+function leftovers(folder: string): string {
+  return execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(folder))
+    .join('\n');
+}

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+
+const run = promisify(execFile);
+const root = new URL('../..', import.meta.url).pathname;
+
+/** What a program says when it fails; nothing when it succeeds. */
+async function complaint(program: string, ...args: string[]): Promise<string> {
+  try {
+    await run(program, args, { cwd: root, maxBuffer: 16 * 1024 * 1024 });
+    return '';
+  } catch (error) {
+    const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string };
+    return [message, stdout, stderr].join('\n');
+  }
+}
+
+describe('the project', () => {
+  it('is formatted', async () => {
+    expect(await complaint('prettier', '--check', '--log-level', 'warn', '.')).to.equal('');
+  }).timeout(120_000);
+
+  it('type-checks', async () => {
+    expect(await complaint('tsc')).to.equal('');
+  }).timeout(120_000);
+
+  it('is linted, import arrows included', async () => {
+    expect(await complaint('oxlint')).to.equal('');
+  }).timeout(120_000);
+
+  it('has an OpenAPI document without complaints', async () => {
+    expect(await complaint('redocly', 'lint', 'internal/api/openapi.yaml')).to.equal('');
+  }).timeout(120_000);
+
+  it('depends on no package with a known high vulnerability', async function audit() {
+    const said = await complaint('npm', 'audit', '--audit-level=high', '--omit=optional');
+    if (/audit endpoint returned an error|ENOTFOUND|ECONNREFUSED/.test(said)) {
+      console.log('      skipped: this registry answers no audit requests, so nothing was checked');
+      this.skip();
+    }
+    expect(said).to.equal('');
+  }).timeout(120_000);
+});
