@@ -1,6 +1,50 @@
-import { randomUUID } from 'node:crypto';
+import * as fc from 'fast-check';
+import { v7 } from 'uuid';
+import type { AcceptedEvent } from '../../internal/event/event.ts';
 
-/** A valid body of `POST /v1/register/`, with the fields given over it. */
-export function eventBody(fields: Record<string, unknown> = {}): Record<string, unknown> {
-  return { automation_id: randomUUID(), execution_id: randomUUID(), event: 'EVENT', ...fields };
+/** An accepted event, with what the test does not say filled in. */
+export function anEvent(given: Partial<AcceptedEvent> = {}): AcceptedEvent {
+  const createdAt = given.createdAt ?? Date.now();
+  return {
+    id: v7({ msecs: createdAt }),
+    organization: 'acme',
+    automationId: '0190a0b0-0000-7000-8000-000000000001',
+    executionId: 'run 1',
+    kind: 'EVENT',
+    description: '',
+    errorId: '',
+    errorDescription: '',
+    createdAt,
+    ...given,
+  };
+}
+
+const automations = [
+  '0190a0b0-0000-7000-8000-00000000000a',
+  '0190A0B0-0000-7000-8000-00000000000A',
+  '0190a0b0-0000-7000-8000-00000000000b',
+];
+
+/** Noon of the day before a fixed one: events reach over two midnights and share milliseconds. */
+const noon = Date.parse('2026-11-20T12:00:00Z');
+
+/** Random events of few executions, so that many meet in one. */
+export const someEvent: fc.Arbitrary<AcceptedEvent> = fc
+  .record({
+    organization: fc.constantFrom('acme', 'globex'),
+    automationId: fc.constantFrom(...automations),
+    executionId: fc.constantFrom('run 1', 'run 2', 'Ü\u{1F680}'),
+    kind: fc.constantFrom('START', 'EVENT', 'WARNING', 'ERROR', 'END'),
+    description: fc.string({ unit: 'binary', maxLength: 8 }).map(storable),
+    errorId: fc.string({ maxLength: 4 }).map(storable),
+    errorDescription: fc.string({ unit: 'grapheme', maxLength: 8 }).map(storable),
+    createdAt: fc
+      .oneof(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 36 * 3_600_000 }))
+      .map((ms) => noon + ms),
+  })
+  .map((event) => anEvent(event as Partial<AcceptedEvent>));
+
+/** What ingest lets through: it refuses NUL and lone surrogates. */
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '');
 }

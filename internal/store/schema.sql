@@ -1,0 +1,104 @@
+CREATE TABLE public.dead_letters (
+    organization text NOT NULL,
+    id text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    dead_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    reason text NOT NULL,
+    event bytea NOT NULL
+);
+
+CREATE TABLE public.events (
+    organization text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    id uuid NOT NULL,
+    automation_id uuid NOT NULL,
+    automation_as_sent text,
+    execution_id text NOT NULL,
+    kind text NOT NULL,
+    description text NOT NULL,
+    error_id text NOT NULL,
+    error_description text NOT NULL,
+    CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['START'::text, 'EVENT'::text, 'WARNING'::text, 'ERROR'::text, 'END'::text])))
+)
+PARTITION BY RANGE (created_at);
+
+COMMENT ON COLUMN public.events.automation_as_sent IS 'automation_id as the caller wrote it, where that is not the canonical lower-case form';
+
+CREATE TABLE public.events_default (
+    organization text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    id uuid NOT NULL,
+    automation_id uuid NOT NULL,
+    automation_as_sent text,
+    execution_id text NOT NULL,
+    kind text NOT NULL,
+    description text NOT NULL,
+    error_id text NOT NULL,
+    error_description text NOT NULL,
+    CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['START'::text, 'EVENT'::text, 'WARNING'::text, 'ERROR'::text, 'END'::text])))
+);
+
+CREATE TABLE public.executions (
+    organization text NOT NULL,
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL,
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL
+)
+WITH (fillfactor='80');
+
+CREATE TABLE public.kysely_migration (
+    name character varying(255) NOT NULL,
+    "timestamp" character varying(255) NOT NULL
+);
+
+CREATE TABLE public.kysely_migration_lock (
+    id character varying(255) NOT NULL,
+    is_locked integer DEFAULT 0 NOT NULL
+);
+
+ALTER TABLE ONLY public.events ATTACH PARTITION public.events_default DEFAULT;
+
+ALTER TABLE ONLY public.dead_letters
+    ADD CONSTRAINT dead_letters_pkey PRIMARY KEY (organization, id);
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (organization, created_at, id);
+
+ALTER TABLE ONLY public.events_default
+    ADD CONSTRAINT events_default_pkey PRIMARY KEY (organization, created_at, id);
+
+ALTER TABLE ONLY public.executions
+    ADD CONSTRAINT executions_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.kysely_migration_lock
+    ADD CONSTRAINT kysely_migration_lock_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.kysely_migration
+    ADD CONSTRAINT kysely_migration_pkey PRIMARY KEY (name);
+
+CREATE INDEX events_of_execution ON ONLY public.events USING btree (organization, automation_id, execution_id, created_at, id);
+
+CREATE INDEX events_default_organization_automation_id_execution_id_crea_idx ON public.events_default USING btree (organization, automation_id, execution_id, created_at, id);
+
+ALTER INDEX public.events_of_execution ATTACH PARTITION public.events_default_organization_automation_id_execution_id_crea_idx;
+
+ALTER INDEX public.events_pkey ATTACH PARTITION public.events_default_pkey;

@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { isDataError } from '../../../internal/store/errors.ts';
+import { PostgresServer, query } from '../../support/postgres-server.ts';
+import { migratedDatabase, openDatabase } from '../../support/store.ts';
+import { startRelay } from '../../support/relay.ts';
+
+const failure = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('connections to Postgres', () => {
+  it('are thrown away when the server said nothing in time, and replaced', async () => {
+    await using database = await migratedDatabase();
+    await using relay = await startRelay(Number(new URL(database.url).port));
+    const through = new URL(database.url);
+    through.port = String(relay.port);
+    // Statement time-out 0.3 s; the client gives up 5 s later.
+    const db = openDatabase(through.href, 300);
+    try {
+      await sql`select 1`.execute(db);
+      relay.freeze();
+      const error = await failure(sql`select 1`.execute(db));
+      expect(String(error)).to.contain('Query read timeout');
+      expect(isDataError(error)).to.equal(false);
+      relay.thaw();
+      const { rows } = await sql<{ two: number }>`select 2 as two`.execute(db);
+      expect(rows).to.deep.equal([{ two: 2 }]);
+      expect(relay.accepted).to.equal(2);
+    } finally {
+      await db.destroy();
+    }
+  });
+
+  it('close at once, also with a statement under way', async () => {
+    await using database = await migratedDatabase();
+    const db = openDatabase(database.url);
+    const asleep = failure(sql`select pg_sleep(8)`.execute(db));
+    await sql`select 1`.execute(db);
+    const started = performance.now();
+    await db.destroy();
+    expect(performance.now() - started).to.be.lessThan(1_000);
+    expect(await asleep).to.be.instanceOf(Error);
+  });
+
+  it('to a server that has become read-only are not used again', async () => {
+    await using database = await migratedDatabase();
+    const { db, url } = database;
+    const backend = async (): Promise<number> =>
+      (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]?.pid ?? 0;
+    const before = await backend();
+    expect(await backend()).to.equal(before);
+    const name = new URL(url).pathname.slice(1);
+    await query(url, `alter database ${name} set default_transaction_read_only = on`);
+    await sql`set default_transaction_read_only = on`.execute(db);
+    const error = await failure(db.deleteFrom('dead_letters').execute());
+    expect(error).to.include({ code: '25006' });
+    expect(isDataError(error)).to.equal(false);
+    expect(await backend()).to.not.equal(before);
+  });
+
+  it('come back after a crash of the server', async function () {
+    this.timeout(30_000);
+    const server = await PostgresServer.start();
+    const db = openDatabase(server.url());
+    try {
+      await sql`select 1`.execute(db);
+      await server.kill();
+      expect(await failure(sql`select 1`.execute(db))).to.be.instanceOf(Error);
+      await server.startAgain();
+      expect((await sql`select 3 as three`.execute(db)).rows).to.deep.equal([{ three: 3 }]);
+    } finally {
+      await db.destroy();
+      await server.stop();
+    }
+  });
+});

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { executionsOf } from '../../../internal/outcome/outcome.ts';
+import { openEmbedded } from '../../../internal/store/embedded.ts';
+import { migrateToLatest } from '../../../internal/store/migrate.ts';
+import { createStore } from '../../../internal/store/store.ts';
+import { anEvent } from '../../support/events.ts';
+import { storedEvents, storedExecutions } from '../../support/store.ts';
+
+describe('embedded Postgres', () => {
+  it('keeps events, executions, dead letters and partitions like the real one, over a restart', async function () {
+    this.timeout(60_000);
+    const folder = await mkdtemp(join(tmpdir(), 'runledger-embedded-'));
+    const now = Date.now();
+    const events = (['START', 'ERROR', 'END'] as const).map((kind, index) => anEvent({ kind, createdAt: now + index }));
+    try {
+      let db = await openEmbedded(folder);
+      expect(await migrateToLatest(db)).to.deep.equal(['0001-initial']);
+      let store = createStore(db, { partitionsAhead: 1, retentionDays: 30 });
+      const results = await Promise.all([store.recordEvents(events.slice(0, 2)), store.recordEvents(events)]);
+      expect(results.reduce((sum, { stored }) => sum + stored, 0)).to.equal(3);
+      const refused: unknown = await store
+        .recordEvents([anEvent({ description: '\0' })])
+        .catch((error: unknown) => error);
+      expect(store.isDataError(refused)).to.equal(true);
+      await store.keepDeadLetter(anEvent({ description: '\0' }), 'NUL');
+      await db.destroy();
+
+      db = await openEmbedded(folder);
+      store = createStore(db, { partitionsAhead: 1, retentionDays: 30 });
+      expect(await store.maintain()).to.deep.include({ moved: 3, defaultRows: 0, daysAhead: 2 });
+      expect(await storedEvents(db)).to.deep.equal(events);
+      expect(await storedExecutions(db)).to.deep.equal([...executionsOf(events).values()]);
+      expect(await db.selectFrom('dead_letters').select('reason').execute()).to.deep.equal([{ reason: 'NUL' }]);
+      await db.destroy();
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { Client } from 'pg';
+import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
+import { maintain } from '../../../internal/store/maintain.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent } from '../../support/events.ts';
+import { migratedDatabase, storedEvents, storedExecutions, type TestDatabase } from '../../support/store.ts';
+
+const day = 24 * 3_600_000;
+const midnight = Date.parse('2026-11-21T00:00:00Z');
+const now = midnight + day / 2;
+const keepAll = { now, daysAhead: 2, retentionDays: 0 };
+
+describe('maintenance of the partitions', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+  });
+  afterEach(() => database[Symbol.asyncDispose]());
+
+  const partitionOf = async (): Promise<Record<string, string>> => {
+    const { rows } = await sql<{ at: string; name: string }>`
+      select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS') as at, tableoid::regclass::text as name
+      from events
+    `.execute(database.db);
+    return Object.fromEntries(rows.map(({ at, name }) => [at, name]));
+  };
+
+  it('makes those of today and the days ahead, once', async () => {
+    const created = ['events_20261121', 'events_20261122', 'events_20261123'];
+    expect(await maintain(database.db, keepAll)).to.deep.equal({
+      created,
+      dropped: [],
+      moved: 0,
+      defaultRows: 0,
+      daysAhead: 3,
+    });
+    expect(await maintain(database.db, keepAll)).to.deep.include({ created: [], daysAhead: 3 });
+    const tomorrow = await maintain(database.db, { ...keepAll, now: now + day });
+    expect(tomorrow).to.deep.include({ created: ['events_20261124'], daysAhead: 3 });
+  });
+
+  it('is done once by many at once', async () => {
+    const reports = await Promise.all(Array.from({ length: 6 }, () => maintain(database.db, keepAll)));
+    expect(reports.flatMap(({ created }) => created).toSorted()).to.have.length(3);
+    expect(reports.map(({ daysAhead }) => daysAhead)).to.deep.equal(Array(6).fill(3));
+  });
+
+  it('puts events on both sides of midnight UTC where they belong, also those that came before their partition', async () => {
+    const { db } = database;
+    const strays = [-1, 0, 1, day - 1, day].map((offset) => anEvent({ createdAt: midnight + offset }));
+    await recordEvents(db, strays);
+    expect(new Set(Object.values(await partitionOf()))).to.deep.equal(new Set(['events_default']));
+
+    const report = await maintain(db, keepAll);
+    expect(report).to.deep.include({ moved: 5, defaultRows: 0 });
+    expect(report.created).to.include('events_20261120');
+    await recordEvents(db, [...strays, anEvent({ createdAt: midnight + 2 })]);
+    expect(await partitionOf()).to.deep.equal({
+      '2026-11-20 23:59:59.999': 'events_20261120',
+      '2026-11-21 00:00:00.000': 'events_20261121',
+      '2026-11-21 00:00:00.001': 'events_20261121',
+      '2026-11-21 00:00:00.002': 'events_20261121',
+      '2026-11-21 23:59:59.999': 'events_20261121',
+      '2026-11-22 00:00:00.000': 'events_20261122',
+    });
+    expect(await storedEvents(db)).to.have.length(6);
+    expect((await storedExecutions(db))[0]?.counts.EVENT).to.equal(6);
+  });
+
+  it('loses and doubles nothing while events come in', async () => {
+    const { db } = database;
+    const events = Array.from({ length: 300 }, (_, index) => anEvent({ createdAt: midnight + index * (day / 100) }));
+    const writing = Promise.all(events.map((event) => recordEvents(db, [event])));
+    await Promise.all([maintain(db, keepAll), maintain(db, keepAll)]);
+    await writing;
+    await maintain(db, keepAll);
+    expect(await storedEvents(db)).to.have.length(300);
+    expect((await storedExecutions(db))[0]?.counts.EVENT).to.equal(300);
+  });
+
+  it('drops what is past retention: events, executions that ended in them, dead letters; and nothing with 0', async () => {
+    const { db } = database;
+    const old = midnight - 10 * day;
+    await recordEvents(db, [
+      anEvent({ executionId: 'ended', createdAt: old }),
+      anEvent({ executionId: 'ended', createdAt: old + day - 1 }),
+      anEvent({ executionId: 'lives on', createdAt: old }),
+      anEvent({ executionId: 'lives on', createdAt: now }),
+      anEvent({ executionId: 'last kept day', createdAt: midnight - 3 * day }),
+    ]);
+    await keepDeadLetter(db, anEvent({ executionId: 'dead' }), 'test');
+    await sql`update dead_letters set dead_at = ${new Date(old)}`.execute(db);
+    expect((await maintain(db, keepAll)).dropped).to.deep.equal([]);
+    expect(await storedExecutions(db)).to.have.length(3);
+
+    const report = await maintain(db, { ...keepAll, retentionDays: 3 });
+    expect(report.dropped).to.deep.equal(['events_20261111']);
+    const left = (await storedExecutions(db)).map(({ executionId }) => executionId);
+    expect(left.toSorted()).to.deep.equal(['last kept day', 'lives on']);
+    expect((await storedEvents(db)).map(({ executionId }) => executionId)).to.deep.equal(['last kept day', 'lives on']);
+    expect(await db.selectFrom('dead_letters').selectAll().execute()).to.deep.equal([]);
+  });
+
+  it('deletes more executions than fit into one slice', async () => {
+    const { db } = database;
+    const old = midnight - 10 * day;
+    const events = Array.from({ length: 10_050 }, (_, index) =>
+      anEvent({ executionId: `run ${index}`, createdAt: old }),
+    );
+    await recordEvents(db, events);
+    await maintain(db, { ...keepAll, retentionDays: 3 });
+    expect(await storedExecutions(db)).to.deep.equal([]);
+  });
+
+  it('gives up instead of making writers wait behind it for long', async () => {
+    const { db, url } = database;
+    await recordEvents(db, [anEvent({ createdAt: now })]);
+    const reader = new Client({ connectionString: url });
+    await reader.connect();
+    try {
+      await reader.query('begin; select count(*) from events');
+      const run = maintain(db, keepAll).catch((error: unknown) => error);
+      const started = performance.now();
+      await recordEvents(db, [anEvent({ createdAt: now + 1 })]);
+      expect(performance.now() - started).to.be.lessThan(3_500);
+      expect(await run).to.include({ code: '55P03' });
+    } finally {
+      await reader.end();
+    }
+    expect(await maintain(db, keepAll)).to.deep.include({ moved: 2, defaultRows: 0 });
+  });
+});

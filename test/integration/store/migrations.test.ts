@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { migrateToLatest } from '../../../internal/store/migrate.ts';
+import { Child } from '../../support/child.ts';
+import { query } from '../../support/postgres-server.ts';
+import { dumpSchema, schemaFile } from '../../support/schema.ts';
+import { emptyDatabase } from '../../support/servers.ts';
+import { openDatabase } from '../../support/store.ts';
+
+describe('migrations', () => {
+  it('run once, however many processes begin them at once', async function () {
+    this.timeout(60_000);
+    const url = await emptyDatabase();
+    const env = { PATH: process.env['PATH'], DATABASE_URL: url };
+    const processes = Array.from({ length: 8 }, () => new Child(process.execPath, ['cmd/migrate/main.ts'], { env }));
+    const codes = await Promise.all(processes.map(({ exited }) => exited));
+    expect(codes, processes.flatMap(({ output }) => output).join('\n')).to.deep.equal(Array(8).fill(0));
+    const ran = processes.flatMap(({ output }) => output).filter((line) => line.includes('0001-initial'));
+    expect(ran).to.have.length(1);
+    expect(await query(url, 'select name from kysely_migration')).to.deep.equal([{ name: '0001-initial' }]);
+  });
+
+  it('run once, however many pools of one process begin them at once', async () => {
+    const url = await emptyDatabase();
+    const pools = Array.from({ length: 8 }, () => openDatabase(url));
+    const ran = await Promise.all(pools.map((db) => migrateToLatest(db)));
+    await Promise.all(pools.map((db) => db.destroy()));
+    expect(ran.flat()).to.deep.equal(['0001-initial']);
+  });
+
+  it('make the schema that is committed', async () => {
+    expect(await dumpSchema(await emptyDatabase()), 'run `make schema` after a change').to.equal(
+      await readFile(schemaFile, 'utf8'),
+    );
+  });
+
+  it('end the process with one line that says why when the database cannot be reached', async () => {
+    const env = { PATH: process.env['PATH'], DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+    const child = new Child(process.execPath, ['cmd/migrate/main.ts'], { env });
+    expect(await child.exited).to.equal(1);
+    expect(child.output.join('\n')).to.contain('ECONNREFUSED');
+  });
+});

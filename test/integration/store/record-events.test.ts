@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { executionsOf, keyText } from '../../../internal/outcome/outcome.ts';
+import { recordEvents, type Transition } from '../../../internal/store/record-events.ts';
+import { anEvent, someEvent } from '../../support/events.ts';
+import { migratedDatabase, storedEvents, storedExecutions, type TestDatabase } from '../../support/store.ts';
+
+/** Executions by organization and state, as the transitions reported add up. */
+function balance(transitions: Transition[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  const add = (organization: string, state: string, count: number): void => {
+    const key = `${organization} ${state}`;
+    sums[key] = (sums[key] ?? 0) + count;
+  };
+  for (const { organization, from, to, executions } of transitions) {
+    if (from !== 'none') add(organization, from, -executions);
+    add(organization, to, executions);
+  }
+  return Object.fromEntries(Object.entries(sums).filter(([, count]) => count !== 0));
+}
+
+const byText = <T>(items: T[], text: (item: T) => string): T[] =>
+  [...items].sort((a, b) => (text(a) < text(b) ? -1 : 1));
+
+/** Events, and the batches in which they come: any order, each at least once, waves of concurrent statements. */
+const deliveries = fc
+  .uniqueArray(someEvent, { minLength: 1, maxLength: 40, selector: ({ id }) => id })
+  .chain((events) =>
+    fc.record({
+      events: fc.constant(events),
+      waves: fc
+        .tuple(
+          fc.shuffledSubarray(events, { minLength: events.length }),
+          fc.array(fc.constantFrom(...events), { maxLength: 30 }),
+          fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 }),
+          fc.integer({ min: 1, max: 4 }),
+        )
+        .map(([once, again, sizes, atOnce]) => chunks(chunks([...once, ...again], sizes), [atOnce])),
+    }),
+  );
+
+function chunks<T>(items: T[], sizes: number[]): T[][] {
+  const result: T[][] = [];
+  for (let start = 0, turn = 0; start < items.length; turn += 1) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    result.push(items.slice(start, start + size));
+    start += size;
+  }
+  return result;
+}
+
+describe('recording events', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+  });
+  afterEach(() => database[Symbol.asyncDispose]());
+
+  it('gives the executions of the pure function in any order, batching and redelivery, also at once', async function () {
+    this.timeout(60_000);
+    const { db } = database;
+    const property = fc.asyncProperty(deliveries, async ({ events, waves }) => {
+      await db.deleteFrom('executions').execute();
+      await db.deleteFrom('events').execute();
+      const results = [];
+      for (const wave of waves) results.push(...(await Promise.all(wave.map((batch) => recordEvents(db, batch)))));
+
+      const expected = [...executionsOf(events).values()];
+      expect(byText(await storedExecutions(db), keyText)).to.deep.equal(byText(expected, keyText));
+      expect(byText(await storedEvents(db), ({ id }) => id)).to.deep.equal(byText(events, ({ id }) => id));
+      expect(results.reduce((sum, { stored }) => sum + stored, 0)).to.equal(events.length);
+      const states = expected.map(({ organization, state }) => ({
+        organization,
+        from: 'none' as const,
+        to: state,
+        executions: 1,
+      }));
+      expect(balance(results.flatMap(({ transitions }) => transitions))).to.deep.equal(balance(states));
+    });
+    await fc.assert(property, { numRuns: 150 });
+  });
+
+  it('lets statements that hold the same events in opposite orders all through', async () => {
+    const { db } = database;
+    const events = Array.from({ length: 400 }, (_, index) => anEvent({ createdAt: Date.now() - index }));
+    const batches = Array.from({ length: 24 }, (_, index) => (index % 2 === 0 ? events : events.toReversed()));
+    const results = await Promise.all(batches.map((batch) => recordEvents(db, batch)));
+    expect(results.reduce((sum, { stored }) => sum + stored, 0)).to.equal(400);
+  });
+
+  it('lets statements that meet in executions all through', async () => {
+    const { db } = database;
+    const sizes = Array.from({ length: 60 }, (_, index) => 3 + ((index * 37) % 500));
+    const batches = sizes.map((size, batch) =>
+      Array.from({ length: size }, (_, index) => anEvent({ executionId: `run ${(index * 7 + batch * 13) % 500}` })),
+    );
+    await Promise.all(batches.map((batch) => recordEvents(db, batch)));
+    const expected = [...executionsOf(batches.flat()).values()];
+    expect(byText(await storedExecutions(db), keyText)).to.deep.equal(byText(expected, keyText));
+  });
+
+  it('changes nothing when one event of the batch is refused', async () => {
+    const { db } = database;
+    const refused = await recordEvents(db, [anEvent(), anEvent({ description: 'a\0b' })]).catch(
+      (error: unknown) => error,
+    );
+    expect(refused).to.include({ code: '22021' });
+    expect(await storedEvents(db)).to.deep.equal([]);
+    expect(await storedExecutions(db)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,71 @@
+import type { AcceptedEvent } from '../../internal/event/event.ts';
+import type { Execution } from '../../internal/outcome/outcome.ts';
+import { openPostgres, type Database } from '../../internal/store/database.ts';
+import { migrateToLatest } from '../../internal/store/migrate.ts';
+import { emptyDatabase } from './servers.ts';
+
+export interface TestDatabase extends AsyncDisposable {
+  db: Database;
+  url: string;
+}
+
+/** A connection pool on a fresh database with the schema. */
+export async function migratedDatabase(options: { statementTimeout?: number } = {}): Promise<TestDatabase> {
+  const url = await emptyDatabase();
+  const db = openDatabase(url, options.statementTimeout);
+  await migrateToLatest(db);
+  return { db, url, [Symbol.asyncDispose]: () => db.destroy() };
+}
+
+export function openDatabase(url: string, statementTimeout = 10_000): Database {
+  return openPostgres({
+    url,
+    maxConnections: 6,
+    statementTimeout,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  });
+}
+
+/** The table `executions` in the form of the pure function, in no order. */
+export async function storedExecutions(db: Database): Promise<Execution[]> {
+  const rows = await db.selectFrom('executions').selectAll().execute();
+  return rows.map((row) => ({
+    organization: row.organization,
+    automationId: row.automation_id,
+    executionId: row.execution_id,
+    state: row.state,
+    firstEventAt: row.first_event_at.getTime(),
+    lastEventAt: row.last_event_at.getTime(),
+    startedAt: row.started_at?.getTime() ?? null,
+    failedAt: row.failed_at?.getTime() ?? null,
+    endedAt: row.ended_at?.getTime() ?? null,
+    counts: {
+      START: row.start_count,
+      EVENT: row.event_count,
+      WARNING: row.warning_count,
+      ERROR: row.error_count,
+      END: row.end_count,
+    },
+    startMissing: row.start_missing,
+    startRepeated: row.start_repeated,
+    startLate: row.start_late,
+    eventAfterEnd: row.event_after_end,
+  }));
+}
+
+/** The table `events` as the events that were accepted, in the order of acceptance. */
+export async function storedEvents(db: Database): Promise<AcceptedEvent[]> {
+  const rows = await db.selectFrom('events').selectAll().orderBy('created_at').orderBy('id').execute();
+  return rows.map((row) => ({
+    id: row.id,
+    organization: row.organization,
+    automationId: row.automation_as_sent ?? row.automation_id,
+    executionId: row.execution_id,
+    kind: row.kind,
+    description: row.description,
+    errorId: row.error_id,
+    errorDescription: row.error_description,
+    createdAt: row.created_at.getTime(),
+  }));
+}

@@ -1,0 +1,131 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import { GroupCommit, type GroupCommitLimits } from '../../../internal/queue/group-commit.ts';
+import { anEvent } from '../../support/events.ts';
+
+const roomy: GroupCommitLimits = {
+  batchEvents: 100,
+  batchBytes: 1e6,
+  commitsInFlight: 1,
+  bufferedEvents: 1_000,
+  bufferedBytes: 1e6,
+};
+
+/** Commits that the test ends by hand, in the order they began. */
+function manualCommits() {
+  const batches: { events: AcceptedEvent[]; end: PromiseWithResolvers<void> }[] = [];
+  const commit = (events: AcceptedEvent[]): Promise<void> => {
+    const end = Promise.withResolvers<void>();
+    batches.push({ events, end });
+    return end.promise;
+  };
+  const sizes = (): number[] => batches.map(({ events }) => events.length);
+  return { commit, batches, sizes };
+}
+
+const refused = (promise: Promise<void>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('group commit', () => {
+  it('commits a lone event at once', async () => {
+    const { commit, batches, sizes } = manualCommits();
+    const added = new GroupCommit(commit, roomy).add(anEvent());
+    await turn();
+    expect(sizes()).to.deep.equal([1]);
+    batches[0]?.end.resolve();
+    await added;
+  });
+
+  it('coalesces what arrives while commits are under way, in order, and answers each with its own commit', async () => {
+    const { commit, batches, sizes } = manualCommits();
+    const group = new GroupCommit(commit, { ...roomy, commitsInFlight: 2 });
+    const events = Array.from({ length: 5 }, (_, index) => anEvent({ description: String(index) }));
+    const answered: number[] = [];
+    const add = (index: number): void => {
+      void group.add(events[index] ?? anEvent()).then(() => answered.push(index));
+    };
+    add(0);
+    await turn();
+    add(1);
+    await turn();
+    for (const index of [2, 3, 4]) add(index);
+    await turn();
+    expect(sizes()).to.deep.equal([1, 1]);
+    expect(group.buffered).to.equal(3);
+
+    batches[1]?.end.resolve();
+    await turn();
+    await turn();
+    expect(answered).to.deep.equal([1]);
+    expect(batches[2]?.events).to.deep.equal(events.slice(2));
+    batches[0]?.end.resolve();
+    batches[2]?.end.resolve();
+    await turn();
+    expect(answered).to.deep.equal([1, 0, 2, 3, 4]);
+    expect([group.buffered, group.inFlight]).to.deep.equal([0, 0]);
+  });
+
+  it('bounds a batch by events and by bytes, and takes a larger event alone', async () => {
+    const { commit, batches, sizes } = manualCommits();
+    const group = new GroupCommit(commit, { ...roomy, batchEvents: 3, batchBytes: 1_000, commitsInFlight: 10 });
+    const lengths = [0, 0, 0, 0, 600, 600, 5_000, 0];
+    const added = lengths.map((length) => group.add(anEvent({ description: 'x'.repeat(length) })));
+    await turn();
+    expect(sizes()).to.deep.equal([3, 2, 1, 1, 1]);
+    for (const { end } of batches) end.resolve();
+    await Promise.all(added);
+  });
+
+  it('refuses at once past the buffered events, and takes more when there is room again', async () => {
+    const { commit, batches } = manualCommits();
+    const group = new GroupCommit(commit, { ...roomy, bufferedEvents: 2 });
+    const first = group.add(anEvent());
+    await turn();
+    const waiting = [group.add(anEvent()), group.add(anEvent())];
+    expect(await refused(group.add(anEvent()))).to.include({ code: 'unavailable' });
+    batches[0]?.end.resolve();
+    await first;
+    await turn();
+    const again = group.add(anEvent());
+    for (let index = 1; index < 3; index += 1) {
+      batches[index]?.end.resolve();
+      await turn();
+      await turn();
+    }
+    await Promise.all([...waiting, again]);
+  });
+
+  it('refuses past the buffered bytes', async () => {
+    const { commit, batches } = manualCommits();
+    const group = new GroupCommit(commit, { ...roomy, bufferedBytes: 1_000 });
+    const first = group.add(anEvent({ description: 'x'.repeat(800) }));
+    expect(await refused(group.add(anEvent({ description: 'x'.repeat(800) })))).to.include({ code: 'unavailable' });
+    await turn();
+    const second = group.add(anEvent({ description: 'x'.repeat(800) }));
+    batches[0]?.end.resolve();
+    await first;
+    await turn();
+    batches[1]?.end.resolve();
+    await second;
+  });
+
+  it('fails what waits behind a failed commit, and goes on afterwards', async () => {
+    const { commit, batches, sizes } = manualCommits();
+    const group = new GroupCommit(commit, roomy);
+    const first = refused(group.add(anEvent()));
+    await turn();
+    const behind = [refused(group.add(anEvent())), refused(group.add(anEvent()))];
+    const failure = new Error('no redis');
+    batches[0]?.end.reject(failure);
+    expect(await Promise.all([first, ...behind])).to.deep.equal([failure, failure, failure]);
+    const later = group.add(anEvent());
+    await turn();
+    expect(sizes()).to.deep.equal([1, 1]);
+    batches[1]?.end.resolve();
+    await later;
+  });
+});
