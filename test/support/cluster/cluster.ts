@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { ApiClient } from './api-client.ts';
+import { KubernetesClient } from './kubernetes-client.ts';
 import { findBinaries } from './binaries.ts';
 import { Daemon } from './daemon.ts';
 import { freePort } from '../free-port.ts';
@@ -21,7 +21,7 @@ export class Cluster {
   /** What the API server's certificate is signed with, as PEM. */
   readonly ca: string;
   /** Calls as a member of system:masters. */
-  readonly admin: ApiClient;
+  readonly admin: KubernetesClient;
   readonly #plan: Plan;
   #etcd: Daemon;
   #apiServer: Daemon;
@@ -30,7 +30,7 @@ export class Cluster {
     this.#plan = plan;
     this.url = plan.url;
     this.ca = plan.ca;
-    this.admin = new ApiClient(plan.url, plan.ca, plan.adminToken);
+    this.admin = new KubernetesClient(plan.url, plan.ca, plan.adminToken);
     this.#etcd = plan.startEtcd();
     this.#apiServer = plan.startApiServer();
   }
@@ -70,8 +70,8 @@ export class Cluster {
   }
 
   /** Calls as a ServiceAccount. The caller closes the client. */
-  async clientFor(namespace: string, serviceAccount: string): Promise<ApiClient> {
-    return new ApiClient(this.url, this.ca, await this.tokenFor(namespace, serviceAccount));
+  async clientFor(namespace: string, serviceAccount: string): Promise<KubernetesClient> {
+    return new KubernetesClient(this.url, this.ca, await this.tokenFor(namespace, serviceAccount));
   }
 
   /** A folder with what the kubelet mounts into a pod of this account: `ca.crt`, `namespace`, `token`. */

@@ -1,15 +1,19 @@
 import { Cluster } from './cluster.ts';
 
-let cluster: Promise<Cluster> | undefined;
+let cluster: Cluster | undefined;
 
-/** The one cluster of a test run, started by the first test that asks for it. Tests keep to namespaces of their own. */
-export async function sharedCluster(): Promise<Cluster> {
-  cluster ??= Cluster.start();
-  return cluster;
+/** Started once a run, before the first test; each test makes its own namespaces in it. */
+export async function mochaGlobalSetup(): Promise<void> {
+  cluster = await Cluster.start();
 }
 
-/** Called by mocha when all tests are over: named in test/cluster/.mocharc.json. */
 export async function mochaGlobalTeardown(): Promise<void> {
-  const started = await cluster?.catch(() => undefined);
-  await started?.stop();
+  await cluster?.stop();
+}
+
+/** The run's API server. */
+export function sharedCluster(): Cluster {
+  if (cluster === undefined)
+    throw new Error('test/support/cluster/shared-cluster.ts is not among the required modules');
+  return cluster;
 }

@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { kubeconfigAccount } from '../../internal/tokens/kubeconfig-account.ts';
+import type { ConnectToCluster } from '../../internal/tokens/cluster-access.ts';
+import { createToken } from '../../internal/tokens/manifest.ts';
+import { podAccount } from '../../internal/tokens/pod-account.ts';
+import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { eventually } from '../support/cluster/eventually.ts';
+import { sharedCluster } from '../support/cluster/shared-cluster.ts';
+import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
+import { capturedLogger, capturedMetrics } from '../support/cluster/token-fixtures.ts';
+
+describe('the account that reads the Secrets', () => {
+  let cluster: Cluster;
+  let tenancy: Tenancy;
+  let source: SecretTokenSource;
+  let logs: ReturnType<typeof capturedLogger>;
+
+  beforeEach(async () => {
+    cluster = sharedCluster();
+    tenancy = await createTenancy(cluster);
+    logs = capturedLogger();
+  });
+  afterEach(() => source.stop());
+
+  const known = (token: string): boolean => source.authenticate(token).status === 'known';
+
+  async function follow(connect: ConnectToCluster, namespace?: string): Promise<void> {
+    const { metrics } = capturedMetrics();
+    const times = { idleMs: 1000, backoff: { firstMs: 100, longestMs: 500 } };
+    source = new SecretTokenSource({ connect, namespace, ...logs, metrics, times });
+    await source.start();
+    await eventually(() => source.unready() === undefined, 'the first list');
+  }
+
+  it('may get a new token, and lose the old one', async () => {
+    const [before, after] = [createToken(), createToken()];
+    await tenancy.put('acme', 'acme', { token: before });
+    await follow(podAccount(cluster.url, tenancy.accountFolder), tenancy.tokens);
+    expect(known(before)).to.equal(true);
+
+    // A token is void as soon as its account is gone; the account that comes back has the same rights.
+    const accounts = `/api/v1/namespaces/${tenancy.release}/serviceaccounts`;
+    await cluster.admin.must('DELETE', `${accounts}/${tenancy.account}`);
+    await cluster.admin.must('POST', accounts, { metadata: { name: tenancy.account } });
+    await eventually(() => logs.lines.some((line) => line.includes('401')), 'the old token refused', 30_000);
+    expect(known(before)).to.equal(true);
+
+    await writeFile(join(tenancy.accountFolder, 'token'), await cluster.tokenFor(tenancy.release, tenancy.account));
+    await tenancy.put('globex', 'globex', { token: after });
+    await eventually(() => known(after), 'the new Secret');
+    expect(logs.lines.join('')).not.to.contain(before).and.not.contain(after);
+  });
+
+  it('may come from a kubeconfig, which also names the namespace', async () => {
+    const token = createToken();
+    await tenancy.put('acme', 'acme', { token });
+    const path = join(tenancy.accountFolder, 'kubeconfig');
+    await writeFile(path, cluster.kubeconfig(tenancy.tokens, await cluster.tokenFor(tenancy.release, tenancy.account)));
+    await follow(kubeconfigAccount(path));
+    expect(known(token)).to.equal(true);
+  });
+});

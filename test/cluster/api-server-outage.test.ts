@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createToken } from '../../internal/tokens/manifest.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { CuttingProxy } from '../support/cluster/cutting-proxy.ts';
+import { eventually } from '../support/cluster/eventually.ts';
+import { Ingest } from '../support/cluster/ingest.ts';
+import { RequestLoad } from '../support/cluster/request-load.ts';
+import { sharedCluster } from '../support/cluster/shared-cluster.ts';
+import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
+import { RedisServer } from '../support/redis-server.ts';
+
+const catchUpMs = 35_000;
+
+describe('an API server that goes away', () => {
+  let cluster: Cluster;
+  let tenancy: Tenancy;
+  let redis: RedisServer;
+  let proxy: CuttingProxy;
+  let ingest: Ingest;
+  const untouched = createToken();
+
+  beforeEach(async () => {
+    cluster = sharedCluster();
+    [tenancy, redis] = await Promise.all([createTenancy(cluster), RedisServer.start()]);
+    // So long that a list of all of them can be cut in the middle.
+    for (let index = 0; index < 40; index += 1) {
+      await tenancy.put(`s-${index}`, `org-${index}`, { token: createToken(), padding: 'x'.repeat(10_000) });
+    }
+    await tenancy.put('untouched', 'untouched', { token: untouched });
+    proxy = await CuttingProxy.start(cluster.url);
+  });
+  afterEach(async () => {
+    await ingest.stop();
+    await Promise.all([proxy.stop(), redis.stop()]);
+  });
+
+  /** How many watches of the tokens namespace's Secrets the API server has open, by its own account. */
+  async function openWatches(): Promise<number> {
+    const { text } = await cluster.admin.call('GET', '/metrics');
+    const gauges = text.split('\n').filter((line) => line.startsWith('apiserver_longrunning_requests{'));
+    const ours = gauges.filter((line) => /resource="secrets"/.test(line) && /scope="namespace"/.test(line));
+    return ours.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  }
+
+  /** A change that was made while ingest could not see it. Resolves with the milliseconds until it is in force. */
+  async function catchesUp(): Promise<number> {
+    const token = createToken();
+    await tenancy.put('fresh', 'fresh', { token });
+    await tenancy.delete('s-0');
+    return eventually(async () => (await ingest.whose(token)) === 'fresh', 'the new token', catchUpMs, 20);
+  }
+
+  async function watchesOnce(): Promise<void> {
+    await eventually(async () => (await openWatches()) === 1, 'one watch', 5000, 50);
+    await sleep(2000);
+    expect(await openWatches(), 'watches two seconds later').to.equal(1);
+  }
+
+  it('for 60 s: serving never stops, the set catches up within 35 s, one watch is open', async function () {
+    this.timeout(150_000);
+    ingest = await Ingest.start(tenancy, cluster.url, redis.url);
+    await ingest.ready(10_000);
+    expect(await openWatches()).to.equal(1);
+    const load = new RequestLoad(ingest, untouched, 2);
+    await cluster.kill();
+    await sleep(60_000);
+    expect(await ingest.readiness()).to.equal(200);
+    await cluster.restart();
+    const caughtUpMs = await catchesUp();
+    await watchesOnce();
+    const { good, bad } = await load.stop();
+    console.log(`      caught up after ${Math.round(caughtUpMs)} ms, ${good} requests accepted meanwhile`);
+    expect(bad).to.deep.equal({});
+  });
+
+  it('in the middle of the first list: 503 and never 401 until the list is complete', async function () {
+    this.timeout(90_000);
+    const cut = proxy.standStillAfter(200_000);
+    ingest = await Ingest.start(tenancy, proxy.url, redis.url);
+    await cut;
+    await cluster.kill();
+    expect((await ingest.ping(untouched)).status).to.equal(503);
+    expect((await ingest.ping('some-other-token')).status).to.equal(503);
+    expect(await ingest.readiness()).to.equal(503);
+    await cluster.restart();
+    const readyMs = await ingest.ready(catchUpMs);
+    console.log(`      ready ${Math.round(readyMs)} ms after the API server`);
+    expect(await ingest.whose(untouched)).to.equal('untouched');
+    expect(await ingest.whose('some-other-token')).to.equal(401);
+    await watchesOnce();
+  });
+
+  it('in the middle of a later list: serving never stops, the set catches up within 35 s, one watch is open', async function () {
+    this.timeout(120_000);
+    ingest = await Ingest.start(tenancy, proxy.url, redis.url);
+    await ingest.ready(10_000);
+    const load = new RequestLoad(ingest, untouched, 2);
+    await cluster.kill();
+    const cut = proxy.standStillAfter(200_000);
+    await cluster.restart();
+    await cut;
+    await cluster.kill();
+    await cluster.restart();
+    const caughtUpMs = await catchesUp();
+    await watchesOnce();
+    const { good, bad } = await load.stop();
+    console.log(`      caught up after ${Math.round(caughtUpMs)} ms, ${good} requests accepted meanwhile`);
+    expect(bad).to.deep.equal({});
+  });
+});

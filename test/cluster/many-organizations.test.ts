@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import { createToken } from '../../internal/tokens/manifest.ts';
+import { digestOf } from '../../internal/tokens/token-set.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { eventually } from '../support/cluster/eventually.ts';
+import { Ingest } from '../support/cluster/ingest.ts';
+import { sharedCluster } from '../support/cluster/shared-cluster.ts';
+import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
+import { RedisServer } from '../support/redis-server.ts';
+
+const organizations = 2000;
+
+describe(`${organizations} organizations with 2 tokens each`, () => {
+  const clear = Array.from({ length: organizations }, createToken);
+  const digested = Array.from({ length: organizations }, createToken);
+  let cluster: Cluster;
+  let tenancy: Tenancy;
+  let redis: RedisServer;
+
+  const entries = (index: number): Record<string, string> => ({
+    'token-1': clear[index] ?? '',
+    'sha256-2': digestOf(digested[index] ?? ''),
+  });
+
+  before(async function () {
+    this.timeout(120_000);
+    cluster = sharedCluster();
+    [tenancy, redis] = await Promise.all([createTenancy(cluster), RedisServer.start()]);
+    const indexes = Array.from({ length: organizations }, (_, index) => index).values();
+    const create = async (): Promise<void> => {
+      for (const index of indexes) await tenancy.put(`s-${index}`, `org-${index}`, entries(index));
+    };
+    await Promise.all(Array.from({ length: 8 }, create));
+  });
+  after(() => redis.stop());
+
+  it('are ready within 5 s and under 150 MB, and one change is applied within 1 s', async () => {
+    const ingest = await Ingest.start(tenancy, cluster.url, redis.url);
+    try {
+      const readyMs = await ingest.ready(5000);
+      for (let index = 0; index < organizations; index += 1) {
+        const token = (index % 2 === 0 ? clear : digested)[index] ?? '';
+        expect(await ingest.whose(token)).to.equal(`org-${index}`);
+      }
+
+      const fresh = createToken();
+      const began = performance.now();
+      await tenancy.put('s-1000', 'org-1000', { ...entries(1000), 'token-3': fresh });
+      await eventually(async () => (await ingest.whose(fresh)) === 'org-1000', 'the new token', 1000, 2);
+      const changeMs = performance.now() - began;
+
+      const { now, most } = await ingest.residentMb();
+      console.log(
+        `      ready after ${Math.round(readyMs)} ms, change applied after ${Math.round(changeMs)} ms,`,
+        `${Math.round(now)} MB resident (at most ${Math.round(most)})`,
+      );
+      expect(now).to.be.below(150);
+    } finally {
+      await ingest.stop();
+    }
+  });
+});

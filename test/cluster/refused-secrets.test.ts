@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { createLogger } from '../../internal/telemetry/logger.ts';
+import { createToken } from '../../internal/tokens/manifest.ts';
+import { podAccount } from '../../internal/tokens/pod-account.ts';
+import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { eventually } from '../support/cluster/eventually.ts';
+import { sharedCluster } from '../support/cluster/shared-cluster.ts';
+import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
+import { capturedMetrics } from '../support/cluster/token-fixtures.ts';
+
+const replicas = 5;
+
+interface SecretEvent {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+describe(`a refused Secret, seen by ${replicas} replicas`, () => {
+  let cluster: Cluster;
+  let tenancy: Tenancy;
+  let sources: SecretTokenSource[];
+  let lists: (() => Promise<number>)[];
+
+  beforeEach(async () => {
+    cluster = sharedCluster();
+    tenancy = await createTenancy(cluster);
+    const logger = createLogger('test', 'silent');
+    const connect = podAccount(cluster.url, tenancy.accountFolder);
+    const observed = Array.from({ length: replicas }, capturedMetrics);
+    const times = { relistMs: 500 };
+    sources = observed.map(
+      ({ metrics }) => new SecretTokenSource({ connect, namespace: tenancy.tokens, logger, metrics, times }),
+    );
+    lists = observed.map((one) => () => one.value('runledger_token_last_list_timestamp_seconds'));
+    await Promise.all(sources.map((source) => source.start()));
+    await eventually(() => sources.every((source) => source.unready() === undefined), 'all replicas ready');
+  });
+  afterEach(() => Promise.all(sources.map((source) => source.stop())));
+
+  /** What `kubectl events --for secret/NAME` shows. */
+  async function eventsOf(name: string): Promise<SecretEvent[]> {
+    const selector = encodeURIComponent(`involvedObject.kind=Secret,involvedObject.name=${name}`);
+    const path = `/api/v1/namespaces/${tenancy.tokens}/events?fieldSelector=${selector}`;
+    return (await cluster.admin.must('GET', path))['items'] as SecretEvent[];
+  }
+
+  /** When every replica has listed all Secrets again, twice: whatever it had to say has been said. */
+  async function settled(): Promise<void> {
+    for (const listedAt of lists) {
+      for (let turn = 0; turn < 2; turn += 1) {
+        const before = await listedAt();
+        await eventually(async () => (await listedAt()) > before, 'another list');
+      }
+    }
+  }
+
+  const has = (name: string, count: number) =>
+    eventually(async () => (await eventsOf(name)).length === count, `${count} Events on ${name}`);
+
+  it('gets one Warning for each change that leaves it refused, and none when it is mended', async () => {
+    await tenancy.put('acme', 'acme', { 'token-1': 'tiny-secret', 'token-2': createToken() });
+    await has('acme', 1);
+    await settled();
+    expect(await eventsOf('acme')).to.have.length(1);
+    expect((await eventsOf('acme'))[0]).to.deep.include({
+      type: 'Warning',
+      reason: 'TokenRefused',
+      message: 'token-1: the token is shorter than 16 characters',
+    });
+
+    await tenancy.put('acme', 'acme', { 'token-1': ' ', 'token-2': createToken() });
+    await has('acme', 2);
+    await tenancy.put('acme', 'acme', { 'token-2': createToken() });
+    await settled();
+    expect(await eventsOf('acme')).to.have.length(2);
+    expect(JSON.stringify(await eventsOf('acme'))).not.to.contain('tiny-secret');
+  });
+
+  it('is told of the other Secret that has the same token', async () => {
+    const token = createToken();
+    await tenancy.put('acme', 'acme', { token });
+    await tenancy.put('globex', 'globex', { token });
+    await Promise.all([has('acme', 1), has('globex', 1)]);
+    expect(sources.map((source) => source.authenticate(token).status)).to.deep.equal(Array(replicas).fill('unknown'));
+    await settled();
+    const [onAcme, onGlobex] = [await eventsOf('acme'), await eventsOf('globex')];
+    expect([onAcme.length, onGlobex.length]).to.deep.equal([1, 1]);
+    expect(onAcme[0]?.message).to.contain('in another organization').and.contain('see Secret globex');
+    expect(onGlobex[0]?.message).to.contain('see Secret acme');
+
+    await tenancy.delete('globex');
+    await eventually(() => sources.every((source) => source.authenticate(token).status === 'known'), 'acme served');
+  });
+});

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parse, stringify } from 'yaml';
+import { createLogger } from '../../internal/telemetry/logger.ts';
+import { podAccount } from '../../internal/tokens/pod-account.ts';
+import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { eventually } from '../support/cluster/eventually.ts';
+import { sharedCluster } from '../support/cluster/shared-cluster.ts';
+import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
+import { capturedMetrics } from '../support/cluster/token-fixtures.ts';
+
+const main = join(import.meta.dirname, '../../cmd/token/main.ts');
+
+describe('token command and the API server', () => {
+  let cluster: Cluster;
+  let tenancy: Tenancy;
+  let source: SecretTokenSource;
+
+  beforeEach(async () => {
+    cluster = sharedCluster();
+    tenancy = await createTenancy(cluster);
+    const connect = podAccount(cluster.url, tenancy.accountFolder);
+    const logger = createLogger('test', 'silent');
+    source = new SecretTokenSource({ connect, namespace: tenancy.tokens, logger, metrics: capturedMetrics().metrics });
+    await source.start();
+  });
+  afterEach(() => source.stop());
+
+  async function token(args: string[], input = ''): Promise<{ manifest: string; token: string }> {
+    const running = promisify(execFile)(process.execPath, [main, ...args]);
+    running.child.stdin?.end(input);
+    const { stdout, stderr } = await running;
+    return { manifest: stdout, token: stderr.trim() };
+  }
+
+  it('go through issue, rotate and revoke together', async () => {
+    const path = `${tenancy.secrets}/runledger-acme`;
+    const status = (value: string) => source.authenticate(value).status;
+    const becomes = (value: string, expected: string) => eventually(() => status(value) === expected, expected);
+
+    const issued = await token(['create', '--organization', 'acme', '--namespace', tenancy.tokens]);
+    await cluster.admin.apply(path, issued.manifest);
+    await becomes(issued.token, 'known');
+
+    const live = stringify(await cluster.admin.must('GET', path));
+    const rotated = await token(['rotate', '--sha256-only'], live);
+    await cluster.admin.apply(path, rotated.manifest);
+    await becomes(rotated.token, 'known');
+    expect(status(issued.token)).to.equal('known');
+
+    const manifest = parse(rotated.manifest) as { data: Record<string, string> };
+    delete manifest.data['token-1'];
+    await cluster.admin.apply(path, stringify(manifest));
+    await becomes(issued.token, 'unknown');
+    expect(status(rotated.token)).to.equal('known');
+  });
+});

@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { createToken } from '../../internal/tokens/manifest.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { eventually } from '../support/cluster/eventually.ts';
+import { Ingest } from '../support/cluster/ingest.ts';
+import { RequestLoad } from '../support/cluster/request-load.ts';
+import { sharedCluster } from '../support/cluster/shared-cluster.ts';
+import { summarize } from '../support/cluster/statistics.ts';
+import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
+import { RedisServer } from '../support/redis-server.ts';
+
+const rounds = 50;
+
+describe('life of a token under request load', () => {
+  let cluster: Cluster;
+  let tenancy: Tenancy;
+  let redis: RedisServer;
+  let ingest: Ingest;
+
+  before(async () => {
+    cluster = sharedCluster();
+    [tenancy, redis] = await Promise.all([createTenancy(cluster), RedisServer.start()]);
+    ingest = await Ingest.start(tenancy, cluster.url, redis.url);
+    await ingest.ready(10_000);
+  });
+  after(async () => {
+    const code = await ingest.stop();
+    await redis.stop();
+    expect(code, 'exit code of ingest').to.equal(0);
+  });
+
+  it(`is followed within 1 s at the median and 3 s at the worst, over ${rounds} rounds`, async function () {
+    this.timeout(180_000);
+    const untouched = createToken();
+    await tenancy.put('untouched', 'untouched', { 'token-1': untouched });
+    const opens = async (token: string, expected: string | number): Promise<number> =>
+      eventually(async () => (await ingest.whose(token)) === expected, `token to give ${expected}`, 5000, 2);
+    await opens(untouched, 'untouched');
+
+    const took: Record<string, number[]> = { created: [], rotated: [], revoked: [], changed: [], deleted: [] };
+    const load = new RequestLoad(ingest, untouched);
+    for (let round = 0; round < rounds; round += 1) {
+      const [name, organization] = [`round-${round}`, `org-${round}`];
+      const [first, second] = [createToken(), createToken()];
+      await tenancy.put(name, organization, { 'token-1': first });
+      took['created']?.push(await opens(first, organization));
+      await tenancy.put(name, organization, { 'token-1': first, 'token-2': second });
+      took['rotated']?.push(await opens(second, organization));
+      expect(await ingest.whose(first), 'the old token during rotation').to.equal(organization);
+      await tenancy.put(name, organization, { 'token-2': second });
+      took['revoked']?.push(await opens(first, 401));
+      expect(await ingest.whose(second), 'the new token after rotation').to.equal(organization);
+      await tenancy.put(name, `${organization}-b`, { 'token-2': second });
+      took['changed']?.push(await opens(second, `${organization}-b`));
+      await tenancy.delete(name);
+      took['deleted']?.push(await opens(second, 401));
+    }
+    const { good, bad } = await load.stop();
+
+    for (const [step, durations] of Object.entries(took)) {
+      const { count, median, worst } = summarize(durations);
+      console.log(`      ${step}: ${count} times, median ${median} ms, worst ${worst} ms`);
+      expect(count).to.equal(rounds);
+      expect(median, step).to.be.below(1000);
+      expect(worst, step).to.be.below(3000);
+    }
+    console.log(`      ${good} requests with the untouched token, all accepted`);
+    expect(bad, 'answers to the untouched token').to.deep.equal({});
+    expect(good).to.be.greaterThan(1000);
+  });
+});
