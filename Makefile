@@ -3,7 +3,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 PACKAGES := node_modules/.package-lock.json
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: help run demo test test-cluster test-fault soak bench check format schema
+.PHONY: help run demo test test-cluster test-fault soak bench check docs format schema
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -26,6 +26,10 @@ test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end 
 
 check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAPI, audit
 	@mocha --no-config --timeout 120000 test/unit/checks.test.ts
+
+docs: $(PACKAGES) ## Rewrite the parts of documents that are made from the code
+	@$(NODE) test/support/docs.ts
+	@prettier --write --log-level warn README.md
 
 format: $(PACKAGES) ## Format the source
 	@prettier --write --log-level warn .

@@ -1,0 +1,28 @@
+import { ingestSettings } from '../../cmd/ingest/ingest.ts';
+import { tokenSettings } from '../../cmd/ingest/tokens.ts';
+import { databaseSettings } from '../../cmd/worker/database.ts';
+import { workerSettings } from '../../cmd/worker/worker.ts';
+import { processSettings } from '../../internal/config/process-settings.ts';
+import { settings, type SettingName } from '../../internal/config/settings.ts';
+
+/** Which settings each process takes. Standalone takes those of ingest and worker as well. */
+const processes: Record<string, readonly SettingName[]> = {
+  ingest: [...processSettings, ...ingestSettings, ...tokenSettings],
+  worker: [...processSettings, ...workerSettings, ...databaseSettings],
+  migrate: ['DATABASE_URL', 'LOG_LEVEL'],
+  standalone: ['DATA_DIR'],
+};
+
+/** The README's table of settings, made from the code that reads them. */
+export function settingsTable(): string {
+  const rows = Object.entries(settings).map(([name, { default: value, desc }]) => {
+    const users = Object.entries(processes).filter(([, names]) => names.includes(name as SettingName));
+    return `| \`${name}\` | ${shown(name as SettingName, value)} | ${users.map(([user]) => user).join(', ')} | ${desc ?? ''} |`;
+  });
+  return ['| Variable | Default | Used by | Meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+function shown(name: SettingName, value: unknown): string {
+  if (value !== undefined) return `\`${String(value)}\``;
+  return 'default' in settings[name] ? 'none' : '**required**';
+}

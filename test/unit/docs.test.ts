@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { settings } from '../../internal/config/settings.ts';
+import { generatedParts, withPart } from '../support/docs.ts';
+
+describe('documents', () => {
+  for (const { file, part, make } of generatedParts) {
+    it(`${file} has an up-to-date part ${part} (make docs)`, async () => {
+      const document = await readFile(new URL(`../../${file}`, import.meta.url), 'utf8');
+      // Formatting pads the cells of a table; what they say is what counts.
+      const flat = (text: string): string => text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---');
+      expect(flat(document)).to.equal(flat(withPart(document, part, make())));
+    });
+  }
+
+  it('every setting says what it means', () => {
+    const silent = Object.entries(settings).filter(([, { desc }]) => desc === undefined);
+    expect(silent).to.deep.equal([]);
+  });
+});
