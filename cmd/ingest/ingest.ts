@@ -57,7 +57,10 @@ export function createIngest(config: IngestConfig, tokens: TokenSource, telemetr
   probes.ready.set('tokens', () => tokens.unready());
   const servers = createServers(config, (event, key) => producer.enqueue(event, key), tokens, telemetry);
   const connection = component('redis', { stop: () => disconnect(redis) });
-  return { component: new ComponentGroup('ingest', [connection, guard, producer, tokens, ...servers], logger), servers };
+  return {
+    component: new ComponentGroup('ingest', [connection, guard, producer, tokens, ...servers], logger),
+    servers,
+  };
 }
 
 function backlogLimits(config: IngestConfig) {

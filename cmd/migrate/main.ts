@@ -1,11 +1,13 @@
 import { readConfig } from '../../internal/config/read.ts';
 import { runMain } from '../../internal/lifecycle/main.ts';
+import { StartError } from '../../internal/lifecycle/run-process.ts';
 import { openPostgres } from '../../internal/store/database.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
+import { untilReachable } from '../../internal/store/reachable.ts';
 import { createLogger } from '../../internal/telemetry/logger.ts';
 
 runMain(async () => {
-  const config = readConfig(['DATABASE_URL', 'LOG_LEVEL']);
+  const config = readConfig(['DATABASE_URL', 'DATABASE_WAIT_MS', 'LOG_LEVEL']);
   const logger = createLogger('migrate', config.LOG_LEVEL);
   const db = openPostgres({
     url: config.DATABASE_URL,
@@ -16,8 +18,12 @@ runMain(async () => {
     onIdleError: (error) => logger.warn({ error }, 'idle postgres connection lost'),
   });
   try {
+    await untilReachable(db, config.DATABASE_WAIT_MS, (error) => logger.warn({ error }, 'waiting for postgres'));
     const migrations = await migrateToLatest(db);
     logger.info({ migrations }, 'schema is up to date');
+  } catch (error) {
+    logger.fatal({ error }, 'schema not up to date');
+    throw new StartError(error);
   } finally {
     await db.destroy();
   }

@@ -1,16 +1,20 @@
 import { makeExactValidator } from 'envalid';
 
-/** A whole number within bounds. */
-export function wholeNumber(min: number, max: number) {
-  return makeExactValidator<number>((text) => {
+/** A setting that is a whole number from `min` to `max`. */
+export function wholeNumber({ min, max, ...spec }: { min: number; max: number; default: number; desc: string }) {
+  const validator = makeExactValidator<number>((text) => {
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= min && value <= max) return value;
     throw new Error(`must be a whole number from ${min} to ${max}`);
   });
+  return validator(spec);
 }
 
 /** A TCP port; 0 lets the system choose. */
-export const portNumber = wholeNumber(0, 65_535);
+export const portNumber = makeExactValidator<number>((text) => {
+  if (/^\d+$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new Error('must be a whole number from 0 to 65535');
+});
 
 /** A share greater than 0 and up to 1. */
 export const ratio = makeExactValidator<number>((text) => {

@@ -9,7 +9,7 @@ import { settings, type SettingName } from '../../internal/config/settings.ts';
 const processes: Record<string, readonly SettingName[]> = {
   ingest: [...processSettings, ...ingestSettings, ...tokenSettings],
   worker: [...processSettings, ...workerSettings, ...databaseSettings],
-  migrate: ['DATABASE_URL', 'LOG_LEVEL'],
+  migrate: ['DATABASE_URL', 'DATABASE_WAIT_MS', 'LOG_LEVEL'],
   standalone: ['DATA_DIR'],
 };
 
