@@ -1,17 +1,35 @@
 import { ConfigError, type Config } from '../../internal/config/read.ts';
 import { tokenMetrics } from '../../internal/telemetry/token-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { ConnectToCluster } from '../../internal/tokens/cluster-access.ts';
 import { FileTokenSource } from '../../internal/tokens/file-token-source.ts';
+import { kubeconfigAccount } from '../../internal/tokens/kubeconfig-account.ts';
+import { apiServerUrl, podAccount } from '../../internal/tokens/pod-account.ts';
+import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 
-export const tokenSettings = ['TOKENS_FILE', 'TOKENS_NAMESPACE', 'TOKENS_LABEL_SELECTOR'] as const;
+export const tokenSettings = [
+  'TOKENS_FILE',
+  'TOKENS_NAMESPACE',
+  'TOKENS_LABEL_SELECTOR',
+  'TOKENS_ACCOUNT_DIR',
+  'KUBERNETES_SERVICE_HOST',
+  'KUBERNETES_SERVICE_PORT',
+  'KUBECONFIG',
+] as const;
+
+type TokenConfig = Config<(typeof tokenSettings)[number]>;
 
 /** Tokens from `TOKENS_FILE` where it is set, otherwise from the Secrets of the cluster. */
-export function createTokenSource(
-  config: Config<(typeof tokenSettings)[number]>,
-  { logger, registry }: Telemetry,
-): TokenSource {
+export function createTokenSource(config: TokenConfig, { logger, registry }: Telemetry): TokenSource {
   const common = { labelSelector: config.TOKENS_LABEL_SELECTOR, logger, metrics: tokenMetrics(registry) };
   if (config.TOKENS_FILE !== undefined) return new FileTokenSource({ ...common, path: config.TOKENS_FILE });
-  throw new ConfigError('TOKENS_FILE is required');
+  return new SecretTokenSource({ ...common, connect: clusterAccount(config), namespace: config.TOKENS_NAMESPACE });
+}
+
+function clusterAccount(config: TokenConfig): ConnectToCluster {
+  if (config.KUBECONFIG !== undefined) return kubeconfigAccount(config.KUBECONFIG);
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = config;
+  if (host !== undefined) return podAccount(apiServerUrl(host, port), config.TOKENS_ACCOUNT_DIR);
+  throw new ConfigError('TOKENS_FILE is required outside a Kubernetes cluster, or KUBECONFIG');
 }

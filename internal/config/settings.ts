@@ -18,6 +18,13 @@ export const settings = {
   TOKENS_NAMESPACE: str({ default: undefined, desc: "Namespace of the token Secrets; the pod's own unless set" }),
   TOKENS_LABEL_SELECTOR: str({ default: 'runledger.dev/organization', desc: 'Selects the token Secrets' }),
   TOKENS_FILE: str({ default: undefined, desc: 'Secret manifests (YAML) to take tokens from, instead of a cluster' }),
+  TOKENS_ACCOUNT_DIR: str({
+    default: '/var/run/secrets/kubernetes.io/serviceaccount',
+    desc: "Where Kubernetes mounts the pod's account",
+  }),
+  KUBERNETES_SERVICE_HOST: str({ default: undefined, desc: 'The API server; set by Kubernetes' }),
+  KUBERNETES_SERVICE_PORT: portNumber({ default: 443, desc: 'The API server; set by Kubernetes' }),
+  KUBECONFIG: str({ default: undefined, desc: "A kubeconfig file to use instead of the pod's account" }),
   REQUIRE_DURABLE_REDIS: flag({ default: false, desc: 'Take no event while Redis may lose it' }),
   REDIS_MAX_MEMORY_RATIO: ratio({ default: 0.75, desc: "Share of Redis' maxmemory past which ingest answers 503" }),
   BACKLOG_MAX_JOBS: wholeNumber({
