@@ -1,11 +1,15 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { Client } from 'pg';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
+import { isDataError } from '../../../internal/store/errors.ts';
 import { maintain } from '../../../internal/store/maintain.ts';
+import { createPartition } from '../../../internal/store/partitions.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { migratedDatabase, storedEvents, storedExecutions, type TestDatabase } from '../../support/store.ts';
+import { until } from '../../support/until.ts';
 
 const day = 24 * 3_600_000;
 const midnight = Date.parse('2026-11-21T00:00:00Z');
@@ -69,10 +73,36 @@ describe('maintenance of the partitions', () => {
     expect((await storedExecutions(db))[0]?.counts.EVENT).to.equal(6);
   });
 
+  it('makes no dead letter of an event that was on its way into the DEFAULT partition', async () => {
+    const { db } = database;
+    const event = anEvent({ createdAt: now });
+    const { recording } = await db.transaction().execute(async (trx) => {
+      await sql`lock table events_default in access exclusive mode`.execute(trx);
+      const recording = recordEvents(db, [event]).catch((error: unknown) => error);
+      await until('the statement waits', async () => {
+        const waiting =
+          await sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%unnest%'`.execute(db);
+        return waiting.rows.length > 0 ? true : undefined;
+      });
+      await createPartition(trx, midnight);
+      return { recording };
+    });
+    const error = await recording;
+    expect(error).to.include({ code: '23514' });
+    expect(isDataError(error)).to.equal(false);
+    expect(await recordEvents(db, [event])).to.include({ stored: 1 });
+  });
+
   it('loses and doubles nothing while events come in', async () => {
     const { db } = database;
+    const record = async (event: AcceptedEvent): Promise<void> => {
+      await recordEvents(db, [event]).catch((error: unknown) => {
+        expect(isDataError(error), String(error)).to.equal(false);
+        return record(event);
+      });
+    };
     const events = Array.from({ length: 300 }, (_, index) => anEvent({ createdAt: midnight + index * (day / 100) }));
-    const writing = Promise.all(events.map((event) => recordEvents(db, [event])));
+    const writing = Promise.all(events.map((event) => record(event)));
     await Promise.all([maintain(db, keepAll), maintain(db, keepAll)]);
     await writing;
     await maintain(db, keepAll);
