@@ -44,6 +44,7 @@ export interface ConsumerOptions {
 export class Consumer {
   readonly name = 'consumer';
   readonly #options: ConsumerOptions;
+  readonly #handling = new Set<Promise<unknown>>();
   #running: { worker: Worker; connections: ConsumerConnections } | undefined;
   #rest: NodeJS.Timeout | undefined;
 
@@ -67,7 +68,8 @@ export class Consumer {
     this.#running = undefined;
     clearTimeout(this.#rest);
     const closed = worker.close();
-    await settledWithin(this.#options.drainMs, closed);
+    // Jobs taken while BullMQ closes are few; they get closingMs, as what it has to tell Redis.
+    await settledWithin(this.#options.drainMs, Promise.allSettled(this.#handling));
     this.#options.abandon();
     await settledWithin(closingMs, closed);
     await connections.close();
@@ -115,7 +117,9 @@ export class Consumer {
 
   async #process(job: Job, token: string | undefined): Promise<void> {
     const events = await this.#read(job, token);
-    const fate = await this.#options.handle(events);
+    const handled = this.#options.handle(events);
+    this.#handling.add(handled);
+    const fate = await handled.finally(() => this.#handling.delete(handled));
     if (fate === 'stored') return;
     await job.moveToWait(token);
     throw new WaitingError();

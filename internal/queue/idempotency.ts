@@ -8,10 +8,10 @@ import type { RedisClient } from './redis.ts';
 const timeToLive = 24 * 60 * 60 * 1_000;
 
 /**
- * How long the first request with a key may be under way, in ms. Longer than any answer takes; after it a retry takes
- * over from an ingest pod that died.
+ * How long the first request with a key may be under way, in ms: longer than its caller waits for the answer. After it
+ * a retry takes over from an ingest pod that died; should the first still be committed, that is the same event.
  */
-const lease = 10_000;
+const lease = 2_500;
 
 /** What a key stands for: the identity its event was first given, and whether a commit of it was acknowledged. */
 export type Reservation = EventIdentity & { committed: boolean };

@@ -48,3 +48,8 @@ export const someEvent: fc.Arbitrary<AcceptedEvent> = fc
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '');
 }
+
+/** The body of a request that registers an event. */
+export function anEventBody(given: Record<string, string> = {}): Record<string, string> {
+  return { automation_id: '0190a0b0-0000-7000-8000-000000000001', execution_id: 'run 1', event: 'EVENT', ...given };
+}

@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import { anEventBody } from '../../support/events.ts';
+import { startIngest, startWorker } from '../../support/pipeline.ts';
+import { durable, RedisServer } from '../../support/redis-server.ts';
+import { figure } from '../../support/rows.ts';
+import { emptyDatabase } from '../../support/servers.ts';
+import { until } from '../../support/until.ts';
+
+describe('shedding', function () {
+  this.timeout(30_000);
+  let redis: RedisServer;
+  afterEach(() => redis.stop());
+
+  it('while Redis may lose events and that is not allowed, saying which settings; until they are right', async () => {
+    redis = await RedisServer.start([
+      '--appendonly',
+      'yes',
+      '--appendfsync',
+      'everysec',
+      '--maxmemory-policy',
+      'allkeys-lru',
+    ]);
+    await using ingest = await startIngest({ REDIS_URL: redis.url, REQUIRE_DURABLE_REDIS: 'true' });
+    expect(ingest.unready()['redis']).to.equal(
+      'Redis may lose acknowledged events: appendfsync is everysec, must be always; maxmemory-policy is allkeys-lru, must be noeviction.',
+    );
+    expect(await ingest.client.register(anEventBody())).to.include({ status: 503 });
+    expect(await figure(ingest.telemetry.registry, 'runledger_redis_durable')).to.equal(0);
+    expect(await figure(ingest.telemetry.registry, 'runledger_sheds_total', { reason: 'redis-not-durable' })).to.equal(
+      1,
+    );
+
+    await redis.command('config', 'set', 'appendfsync', 'always');
+    await redis.command('config', 'set', 'maxmemory-policy', 'noeviction');
+    await until('ready', () => (Object.keys(ingest.unready()).length === 0 ? true : undefined));
+    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    expect(await figure(ingest.telemetry.registry, 'runledger_redis_durable')).to.equal(1);
+
+    await redis.command('config', 'set', 'appendonly', 'no');
+    await until('unready', () => ingest.unready()['redis']);
+    expect(ingest.unready()['redis']).to.contain('appendonly is no, must be yes');
+  });
+
+  it('not, but says so loudly, where a Redis that may lose events is allowed', async () => {
+    redis = await RedisServer.start(['--appendonly', 'no']);
+    await using ingest = await startIngest({ REDIS_URL: redis.url });
+    expect(ingest.unready()).to.deep.equal({});
+    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    expect(await figure(ingest.telemetry.registry, 'runledger_redis_durable')).to.equal(0);
+  });
+
+  it('when a managed Redis does not tell its settings and they must be right', async () => {
+    redis = await RedisServer.start([...durable, '--rename-command', 'CONFIG', '']);
+    await using ingest = await startIngest({ REDIS_URL: redis.url, REQUIRE_DURABLE_REDIS: 'true' });
+    expect(ingest.unready()['redis']).to.contain('appendonly is not readable, must be yes');
+  });
+
+  it('when Redis is nearly full, while the workers go on; takes events again when there is room', async () => {
+    redis = await RedisServer.start([...durable, '--maxmemory', '32mb']);
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
+    await using ingest = await startIngest(settings);
+    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    await redis.command('setrange', 'ballast', String(26 * 1024 * 1024), 'x');
+    await until('shedding', () => ingest.unready()['redis']);
+    expect(ingest.unready()).to.deep.equal({ redis: 'Redis is nearly full.' });
+    expect(await ingest.client.register(anEventBody())).to.include({ status: 503 });
+    expect(await figure(ingest.telemetry.registry, 'runledger_redis_memory_ratio')).to.be.within(0.75, 1);
+
+    await using worker = await startWorker(settings);
+    const stored = () => figure(worker.telemetry.registry, 'runledger_events_stored_total');
+    await until('the worker drains', async () => ((await stored()) === 1 ? true : undefined));
+    await redis.command('del', 'ballast');
+    await until('ready', () => (Object.keys(ingest.unready()).length === 0 ? true : undefined));
+    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+  });
+
+  it('when the backlog is too long, until it is drained', async () => {
+    redis = await RedisServer.start();
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
+    await using ingest = await startIngest({ ...settings, BACKLOG_MAX_JOBS: '3' });
+    const shedding = async () => ((await ingest.client.register(anEventBody())).status === 503 ? true : undefined);
+    await until('a 503', shedding);
+    expect(ingest.unready()).to.deep.equal({ redis: 'The backlog is too long.' });
+    await using worker = await startWorker(settings);
+    await until('ready', () => (Object.keys(ingest.unready()).length === 0 ? true : undefined));
+    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    const { telemetry } = worker;
+    const accepted = await figure(ingest.telemetry.registry, 'runledger_events_accepted_total');
+    const stored = () => figure(telemetry.registry, 'runledger_events_stored_total');
+    await until('all stored', async () => ((await stored()) === accepted ? true : undefined));
+  });
+
+  it('does not make workers hammer a Redis that refuses their commands', async () => {
+    redis = await RedisServer.start([...durable, '--maxmemory', '16mb']);
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
+    await using ingest = await startIngest(settings);
+    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    await redis.command('setrange', 'ballast', String(15 * 1024 * 1024), 'x');
+    await redis.command('config', 'set', 'maxmemory', '8mb');
+    await using worker = await startWorker(settings);
+    const refused = async () =>
+      Number(/errorstat_OOM:count=(\d+)/.exec(String(await redis.command('info', 'errorstats')))?.[1] ?? 0);
+    await until('a refused command', async () => ((await refused()) > 0 ? true : undefined));
+    const before = await refused();
+    const begun = performance.now();
+    await until('more refused commands', async () => ((await refused()) >= before + 3 ? true : undefined));
+    const seconds = (performance.now() - begun) / 1_000;
+    expect(((await refused()) - before) / seconds, 'refused commands a second').to.be.lessThan(10);
+
+    await redis.command('config', 'set', 'maxmemory', '64mb');
+    const stored = () => figure(worker.telemetry.registry, 'runledger_events_stored_total');
+    await until('the worker resumes', async () => ((await stored()) === 1 ? true : undefined));
+  });
+});

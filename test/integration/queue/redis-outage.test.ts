@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { Callers } from '../../support/callers.ts';
+import { startIngest, startWorker } from '../../support/pipeline.ts';
+import { RedisServer } from '../../support/redis-server.ts';
+import { expectStored, storedMarks } from '../../support/rows.ts';
+import { emptyDatabase } from '../../support/servers.ts';
+import { until } from '../../support/until.ts';
+
+/** Waits until callers have got so many more answers with a status. */
+async function more(callers: Callers, status: number, count: number, withinMs?: number): Promise<void> {
+  const before = callers.statuses[status] ?? 0;
+  const enough = () => ((callers.statuses[status] ?? 0) >= before + count ? true : undefined);
+  await until(`${count} more answers ${status}`, enough, withinMs);
+}
+
+describe('an outage of Redis', function () {
+  this.timeout(60_000);
+  let redis: RedisServer;
+  beforeEach(async () => {
+    redis = await RedisServer.start();
+  });
+  afterEach(() => redis.stop());
+
+  const outages: Record<string, { begin: () => Promise<void>; end: () => Promise<void> }> = {
+    'killed and restarted on its data': { begin: () => redis.kill(), end: () => redis.startAgain() },
+    'frozen and woken': {
+      begin: () => Promise.resolve(redis.signal('SIGSTOP')),
+      end: () => Promise.resolve(redis.signal('SIGCONT')),
+    },
+  };
+  for (const [name, { begin, end }] of Object.entries(outages)) {
+    it(`under load, ${name}: 201 or 503 within 2 s, each 201 is a row, and both sides resume`, async () => {
+      const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
+      await using worker = await startWorker(settings);
+      await using ingest = await startIngest(settings);
+      expect(worker).to.not.equal(undefined);
+      const callers = new Callers(ingest.client, 16);
+      for (let round = 0; round < 2; round += 1) {
+        await more(callers, 201, 100);
+        await begin();
+        await more(callers, 503, 40);
+        await end();
+        await more(callers, 201, 100, 5_000);
+      }
+      await callers.stop();
+
+      expect(Object.keys(callers.statuses)).to.deep.equal(['201', '503']);
+      expect(callers.slowestMs).to.be.lessThan(2_000);
+      expect(ingest.unready()).to.deep.equal({});
+      await expectStored(settings.DATABASE_URL, callers.accepted, 20_000);
+    });
+  }
+
+  it('leaves a key usable: the retry after a 503 is the same event', async () => {
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
+    await using worker = await startWorker(settings);
+    await using ingest = await startIngest(settings);
+    expect(worker).to.not.equal(undefined);
+    const event = { automation_id: randomUUID(), execution_id: 'run', event: 'START', description: 'keyed' };
+    const send = () => ingest.client.register(event, { 'idempotency-key': 'key-1' });
+    redis.signal('SIGSTOP');
+    const sentAt = performance.now();
+    const first = await send();
+    expect(first.status).to.equal(503);
+    expect(first.headers).to.include({ 'retry-after': '1' });
+    expect(performance.now() - sentAt).to.be.lessThan(2_000);
+    redis.signal('SIGCONT');
+
+    const answer = await until(
+      'a 201',
+      async () => {
+        const again = await send();
+        return again.status === 201 ? again : undefined;
+      },
+      15_000,
+    );
+    expect((await send()).body).to.equal(answer.body);
+    await until('the row', async () => ((await storedMarks(settings.DATABASE_URL)).length > 0 ? true : undefined));
+    expect(await storedMarks(settings.DATABASE_URL)).to.deep.equal(['keyed']);
+  });
+
+  it('at the start of ingest and worker: they start, say so, and work once Redis is there', async () => {
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
+    await redis.kill();
+    await using worker = await startWorker(settings);
+    await using ingest = await startIngest(settings);
+    expect(worker).to.not.equal(undefined);
+    expect(ingest.unready()).to.deep.equal({ redis: 'Redis does not answer.' });
+    const callers = new Callers(ingest.client, 2);
+    await more(callers, 503, 10);
+    await redis.startAgain();
+    await more(callers, 201, 10, 5_000);
+    await callers.stop();
+    expect(ingest.unready()).to.deep.equal({});
+    await expectStored(settings.DATABASE_URL, callers.accepted);
+  });
+
+  it('does not keep ingest and worker from stopping', async () => {
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
+    const started = async () => [await startWorker(settings), await startIngest(settings)];
+    const connected = await started();
+    await redis.kill();
+    const never = await started();
+    const begun = performance.now();
+    await Promise.all([...connected, ...never].map((process) => process[Symbol.asyncDispose]()));
+    expect(performance.now() - begun).to.be.lessThan(6_000);
+  });
+});
