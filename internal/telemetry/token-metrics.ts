@@ -14,7 +14,7 @@ export function tokenMetrics(registry: Registry) {
     tokens: new Gauge({ name: 'runledger_tokens', help: 'Usable tokens loaded.', registers }),
     refused: new Gauge({
       name: 'runledger_token_secrets_refused',
-      help: 'Token entries refused, by reason. Not zero: describe the Secrets, their Warning Events say why.',
+      help: 'Token entries refused, by reason. Not zero: kubectl events in the tokens namespace says why.',
       labelNames: ['reason'] as const,
       registers,
     }),

@@ -6,7 +6,7 @@ export const minimumTokenLength = 16;
 /** The longest token taken, in characters: all headers of a request together have 16 KiB. */
 export const maximumTokenLength = 4096;
 
-/** Why a Secret, or one entry of it, gives no token. The sentences are read in `kubectl describe secret`. */
+/** Why a Secret, or one entry of it, gives no token. The sentences are read in `kubectl events`. */
 export const refusalReasons = {
   'no-organization': 'the organization label has no value',
   'no-tokens': 'the Secret has no entry that begins with "token" or "sha256-"',

