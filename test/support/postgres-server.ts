@@ -82,13 +82,14 @@ export async function query(url: string, sql: string): Promise<Record<string, un
   }
 }
 
-async function postgresUser(): Promise<{ uid: number; gid: number }> {
+/** The ids of the system user `postgres`. */
+export async function postgresUser(): Promise<{ uid: number; gid: number }> {
   const id = async (flag: string): Promise<number> => Number((await run('id', [flag, 'postgres'])).stdout);
   return { uid: await id('-u'), gid: await id('-g') };
 }
 
 /** Debian keeps the server's programs beside the PATH, in a folder per version; the newest is taken. */
-async function binary(name: string): Promise<string> {
+export async function binary(name: string): Promise<string> {
   const root = '/usr/lib/postgresql';
   const versions = await readdir(root).catch(() => []);
   const newest = versions.map(Number).sort((a, b) => b - a).at(0);

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { median, p99OfGoodClients } from '../support/fault/latency.ts';
+import { System } from '../support/fault/system.ts';
+import { Timeline } from '../support/fault/timeline.ts';
+import { until } from '../support/until.ts';
+
+/** Compared side by side, in turns, since the machine has other things to do too. */
+const turns = 3;
+
+describe('abuse of connections', () => {
+  let system: System;
+  let port: number;
+
+  before(async () => {
+    system = await System.start({ timeline: new Timeline(false) });
+    port = system.pod('ingest-1').apiPort;
+  });
+
+  after(() => system.stop());
+
+  async function open(count: number): Promise<Socket[]> {
+    const sockets: Socket[] = [];
+    while (sockets.length < count) {
+      const some = Array.from({ length: Math.min(200, count - sockets.length) }, () =>
+        connect({ port, host: '127.0.0.1' }),
+      );
+      for (const socket of some) socket.on('error', () => undefined);
+      await Promise.all(some.map((socket) => once(socket, 'connect')));
+      sockets.push(...some);
+    }
+    return sockets;
+  }
+
+  /** Good clients' p99 with the abuse as a multiple of that without, the median of some turns. */
+  async function slowdown(abuse: () => Promise<() => void>): Promise<number> {
+    await p99OfGoodClients(port);
+    const ratios: number[] = [];
+    for (let turn = 0; turn < turns; turn += 1) {
+      const usual = await p99OfGoodClients(port);
+      const end = await abuse();
+      const abused = await p99OfGoodClients(port);
+      end();
+      ratios.push(abused / usual);
+    }
+    console.log(`      p99 under abuse / usual p99: ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')}`);
+    return median(ratios);
+  }
+
+  it('1,000 half-open requests: good clients go on within twice their usual p99', async () => {
+    const ratio = await slowdown(async () => {
+      const sockets = await open(1_000);
+      for (const socket of sockets) socket.write('POST /v1/register/ HTTP/1.1\r\nHost: x\r\n');
+      const drip = setInterval(() => {
+        for (const socket of sockets) socket.write('X-Slow: 1\r\n');
+      }, 1_000);
+      return () => {
+        clearInterval(drip);
+        for (const socket of sockets) socket.destroy();
+      };
+    });
+    expect(ratio).to.be.below(2);
+  });
+
+  it('a request that does not come to its end is cut off within 20 s, headers or body', async () => {
+    const [headers, body] = await open(2);
+    headers?.write('POST /v1/register/ HTTP/1.1\r\nHost: x\r\n');
+    body?.write(
+      'POST /v1/register/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{',
+    );
+    for (const socket of [headers, body]) socket?.resume();
+    await until(
+      'both are cut off',
+      () => (headers?.destroyed === true && body?.destroyed === true ? true : undefined),
+      20_000,
+    );
+  });
+
+  it('10,000 idle keep-alive connections: good clients go on, and each idle one still works', async () => {
+    const idle = await open(10_000);
+    const usable = idle.filter((_, index) => index % 500 === 0);
+    expect(await p99OfGoodClients(port)).to.be.below(1_000);
+    for (const socket of usable) {
+      socket.write('GET /v1/ping/ HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\n\r\n');
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      expect(answer.toString()).to.match(/^HTTP\/1\.1 401 /);
+    }
+    for (const socket of idle) socket.destroy();
+    expect(system.crashes).to.equal(0);
+  });
+});

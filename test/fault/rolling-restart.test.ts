@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { audit } from '../support/fault/audit.ts';
+import { Load } from '../support/fault/load.ts';
+import { seedOfRun } from '../support/fault/random.ts';
+import { organization, slotNames, System, token } from '../support/fault/system.ts';
+import { Timeline } from '../support/fault/timeline.ts';
+
+describe('rolling restart', () => {
+  let system: System;
+
+  before(async () => {
+    system = await System.start({ timeline: new Timeline(false) });
+  });
+
+  after(() => system.stop());
+
+  it('of ingest and workers at 1,000 events/s: every answer is 201', async () => {
+    const load = new Load({ port: system.front.port, token, rate: 1_000, seed: seedOfRun(), twins: false });
+    load.start();
+    const begun = performance.now();
+    await sleep(2_000);
+    for (const slot of slotNames) await system.replace(slot);
+    await sleep(2_000);
+    const rate = load.ledger.entries.length / ((performance.now() - begun) / 1_000);
+    await load.stop();
+    await system.drained();
+
+    expect([...load.ledger.statuses.keys()]).to.deep.equal([201]);
+    const result = await audit(load.ledger, system.postgres, load.automations.ids, organization);
+    expect(result).to.include({ lost: 0, doubled: 0, wrong: 0, alien: 0, improper: 0, unreceipted: 0 });
+    expect(rate, 'events a second').to.be.above(900);
+  });
+});

@@ -1,0 +1,88 @@
+import type { Fault, FaultType } from './fault.ts';
+import { networkFaults } from './network-faults.ts';
+import { otherFaults } from './other-faults.ts';
+import { postgresFaults } from './postgres-faults.ts';
+import { processFaults } from './process-faults.ts';
+import { Random } from './random.ts';
+import { redisFaults } from './redis-faults.ts';
+
+/** Every kind of fault, by name. */
+export const faultTypes: Readonly<Record<string, FaultType>> = {
+  ...processFaults,
+  ...redisFaults,
+  ...postgresFaults,
+  ...networkFaults,
+  ...otherFaults,
+};
+
+/** One fault alone, or two that overlap. */
+export type Episode = Fault[];
+
+export interface PlanOptions {
+  seed: number;
+  /** Kinds to draw from; all unless given. */
+  kinds?: readonly string[];
+  /** Share of the episodes with two faults. */
+  pairs?: number;
+  /** Longest hold, in ms. */
+  longestHold?: number;
+}
+
+/** Episodes without end, the same for the same options. Every kind comes once before any comes again. */
+export function* planEpisodes({
+  seed,
+  kinds = Object.keys(faultTypes),
+  pairs = 0.35,
+  longestHold = Infinity,
+}: PlanOptions): Generator<Episode, never> {
+  const random = new Random(seed);
+  let bag: string[] = [];
+  const draw = (): Fault => {
+    if (bag.length === 0) bag = random.shuffle(kinds);
+    return drawFault(bag.pop() ?? '', random, longestHold);
+  };
+  for (;;) {
+    const first = draw();
+    if (!random.chance(pairs)) {
+      yield [{ ...first, afterMs: 0 }];
+      continue;
+    }
+    const second = draw();
+    if (first.place === second.place) {
+      yield [{ ...first, afterMs: 0 }];
+      yield [{ ...second, afterMs: 0 }];
+    } else yield [first, second];
+  }
+}
+
+/** The first `count` episodes of a plan, of those that are wanted. */
+export function firstEpisodes(
+  options: PlanOptions,
+  count: number,
+  wanted: (episode: Episode) => boolean = () => true,
+): Episode[] {
+  const episodes: Episode[] = [];
+  for (const episode of planEpisodes(options)) {
+    if (wanted(episode)) episodes.push(episode);
+    if (episodes.length === count) break;
+  }
+  return episodes;
+}
+
+function drawFault(kind: string, random: Random, longestHold: number): Fault {
+  const type = faultTypes[kind];
+  if (type === undefined) throw new Error(`there is no fault named ${kind}`);
+  const [min, max] = type.hold;
+  return {
+    kind,
+    place: random.pick(type.places),
+    afterMs: random.int(0, 1_500),
+    holdMs: Math.min(longestHold, Math.round(min + (max - min) * random.next() ** 3)),
+    amount: random.next(),
+  };
+}
+
+/** `redis killed (redis, 3.2 s) + pod frozen (worker-1, 12.0 s)` */
+export function describeEpisode(episode: Episode): string {
+  return episode.map(({ kind, place, holdMs }) => `${kind} (${place}, ${(holdMs / 1_000).toFixed(1)} s)`).join(' + ');
+}

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { chown, mkdir, statfs } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { Ids } from './postgres-daemon.ts';
+import { forgetMount, unmountAtExit } from './reaper.ts';
+
+const run = promisify(execFile);
+
+/** Room while the disk is not full, in bytes. It costs memory only as far as it is used. */
+const room = 2 * 1024 ** 3;
+
+/** A file system of its own for a tablespace (tmpfs), that can be made full at any time. Needs the right to mount. */
+export class SmallDisk {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** Undefined where this process may not mount: nothing can be full then. */
+  static async mount(folder: string, owner: Ids | undefined): Promise<SmallDisk | undefined> {
+    await mkdir(folder);
+    try {
+      await run('mount', ['-t', 'tmpfs', '-o', `size=${room}`, 'tmpfs', folder]);
+    } catch {
+      return undefined;
+    }
+    unmountAtExit(folder);
+    if (owner !== undefined) await chown(folder, owner.uid, owner.gid);
+    return new SmallDisk(folder);
+  }
+
+  /** Leaves room for nothing more. */
+  async fill(): Promise<void> {
+    const { blocks, bfree, bsize } = await statfs(this.folder);
+    await this.#resize((blocks - bfree) * bsize);
+  }
+
+  async makeRoom(): Promise<void> {
+    await this.#resize(room);
+  }
+
+  async unmount(): Promise<void> {
+    forgetMount(this.folder);
+    await run('umount', ['-l', this.folder]);
+  }
+
+  async #resize(bytes: number): Promise<void> {
+    await run('mount', ['-o', `remount,size=${Math.max(bytes, 4_096)}`, this.folder]);
+  }
+}

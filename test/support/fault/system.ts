@@ -1,0 +1,200 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { queueKey } from '../../../internal/queue/keys.ts';
+import { until } from '../until.ts';
+import { Front } from './front.ts';
+import { Link } from './link.ts';
+import { Pod } from './pod.ts';
+import { PostgresDaemon } from './postgres-daemon.ts';
+import { RedisDaemon } from './redis-daemon.ts';
+import { SmallDisk } from './small-disk.ts';
+import { stablePort } from './stable-port.ts';
+import type { Timeline } from './timeline.ts';
+
+const run = promisify(execFile);
+
+export const organization = 'acme';
+export const token = 'fault-token-of-acme-0123456789';
+export const queueName = 'events';
+
+export type SlotName = 'ingest-1' | 'ingest-2' | 'worker-1' | 'worker-2';
+export const slotNames: readonly SlotName[] = ['ingest-1', 'ingest-2', 'worker-1', 'worker-2'];
+
+/** Settings of pods beside those that wire them together. */
+export interface SystemOptions {
+  timeline: Timeline;
+  ingest?: Record<string, string>;
+  worker?: Record<string, string>;
+}
+
+/** The whole of Runledger as it runs in a cluster, each process a real one, with a network of the harness between them. */
+export class System {
+  readonly redis: RedisDaemon;
+  readonly postgres: PostgresDaemon;
+  readonly front = new Front();
+  readonly disk: SmallDisk | undefined;
+  readonly timeline: Timeline;
+  readonly folder: string;
+  readonly #options: SystemOptions;
+  readonly #slots = new Map<SlotName, Pod>();
+  #generation = 0;
+  #crashesOfRetired = 0;
+
+  private constructor(
+    folder: string,
+    redis: RedisDaemon,
+    postgres: PostgresDaemon,
+    disk: SmallDisk | undefined,
+    options: SystemOptions,
+  ) {
+    this.folder = folder;
+    this.redis = redis;
+    this.postgres = postgres;
+    this.disk = disk;
+    this.timeline = options.timeline;
+    this.#options = options;
+  }
+
+  static async start(options: SystemOptions): Promise<System> {
+    const folder = await mkdtemp(join(tmpdir(), 'runledger-fault-'));
+    // Postgres runs as another user and must be able to pass.
+    await chmod(folder, 0o755);
+    await writeFile(join(folder, 'tokens.yaml'), tokens);
+    const [redis, postgres] = await Promise.all([RedisDaemon.start(folder), PostgresDaemon.start(folder)]);
+    const disk = await SmallDisk.mount(join(folder, 'small-disk'), postgres.user);
+    const system = new System(folder, redis, postgres, disk, options);
+    await system.#deploy();
+    return system;
+  }
+
+  /** The pod that fills a slot now. */
+  pod(slot: SlotName): Pod {
+    const pod = this.#slots.get(slot);
+    if (pod === undefined) throw new Error(`no pod fills ${slot}`);
+    return pod;
+  }
+
+  /** Times that a process ended by itself. */
+  get crashes(): number {
+    return [...this.#slots.values()].reduce((sum, pod) => sum + pod.crashes, this.#crashesOfRetired);
+  }
+
+  /** Replaces a pod as a Deployment with `maxSurge: 1, maxUnavailable: 0` does: the new one is ready before the old one goes. */
+  async replace(slot: SlotName): Promise<void> {
+    const old = this.pod(slot);
+    await this.#fill(slot);
+    await old.retire();
+    this.front.remove(old);
+    this.#crashesOfRetired += old.crashes;
+  }
+
+  /** Jobs in Redis that are not done. */
+  async backlog(): Promise<number> {
+    return this.redis.commands(async (redis) => {
+      const key = (part: string): string => queueKey(queueName, part);
+      const counts = await Promise.all([
+        redis.llen(key('wait')),
+        redis.llen(key('active')),
+        redis.zcard(key('delayed')),
+        redis.zcard(key('failed')),
+      ]);
+      return counts.reduce((sum, count) => sum + count, 0);
+    });
+  }
+
+  /** Resolves with the ms it took until nothing was left in the queue. */
+  async drained(withinMs = 120_000): Promise<number> {
+    const begun = performance.now();
+    await until('the backlog is empty', async () => ((await this.backlog()) === 0 ? true : undefined), withinMs);
+    return performance.now() - begun;
+  }
+
+  /** Ends everything. The folder with the logs stays when the run failed. */
+  async stop(keepFolder = false): Promise<void> {
+    await this.front.stop();
+    await Promise.all([...this.#slots.values()].map((pod) => pod.retire(10_000)));
+    await Promise.all([this.redis.end('SIGKILL'), this.postgres.end('SIGQUIT')]);
+    await this.disk?.unmount();
+    if (!keepFolder) await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #deploy(): Promise<void> {
+    const environment = { ...process.env, DATABASE_URL: this.postgres.url(this.postgres.port), LOG_LEVEL: 'warn' };
+    await run(process.execPath, ['cmd/migrate/main.ts'], {
+      cwd: join(import.meta.dirname, '../../..'),
+      env: environment,
+    });
+    await this.front.start();
+    await Promise.all(slotNames.map((slot) => this.#fill(slot)));
+    if (this.disk !== undefined) await this.#putTodayOnSmallDisk(this.disk);
+  }
+
+  async #putTodayOnSmallDisk(disk: SmallDisk): Promise<void> {
+    const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
+    const find = `select 1 from pg_class where relname = 'events_${today}'`;
+    await until('today has a partition', async () => ((await this.postgres.query(find)).length > 0 ? true : undefined));
+    await this.postgres.query(`create tablespace small location '${disk.folder}'`);
+    await this.postgres.query(`alter table events_${today} set tablespace small`);
+  }
+
+  async #fill(slot: SlotName): Promise<void> {
+    this.#generation += 1;
+    const name = `${slot}.${this.#generation}`;
+    const pod = slot.startsWith('ingest') ? await this.#createIngest(name) : await this.#createWorker(name);
+    await pod.start();
+    if (slot.startsWith('ingest')) await this.front.add(pod);
+    this.#slots.set(slot, pod);
+  }
+
+  async #createIngest(name: string): Promise<Pod> {
+    const [port, opsPort] = [await stablePort(), await stablePort()];
+    const [front, redis] = [await Link.open(`front>${name}`, port), await Link.open(`${name}>redis`, this.redis.port)];
+    const environment = {
+      PORT: String(port),
+      OPS_PORT: String(opsPort),
+      PUBLIC_URL: 'https://runledger.example',
+      TRUST_PROXY: 'true',
+      REQUIRE_DURABLE_REDIS: 'true',
+      REDIS_URL: `redis://127.0.0.1:${redis.port}`,
+      TOKENS_FILE: join(this.folder, 'tokens.yaml'),
+      ...this.#options.ingest,
+    };
+    return this.#createPod(name, 'cmd/ingest/main.ts', environment, opsPort, { front, redis });
+  }
+
+  async #createWorker(name: string): Promise<Pod> {
+    const opsPort = await stablePort();
+    const redis = await Link.open(`${name}>redis`, this.redis.port);
+    const postgres = await Link.open(`${name}>postgres`, this.postgres.port);
+    const environment = {
+      OPS_PORT: String(opsPort),
+      REDIS_URL: `redis://127.0.0.1:${redis.port}`,
+      DATABASE_URL: this.postgres.url(postgres.port),
+      ...this.#options.worker,
+    };
+    return this.#createPod(name, 'cmd/worker/main.ts', environment, opsPort, { redis, postgres });
+  }
+
+  #createPod(
+    name: string,
+    main: string,
+    environment: Record<string, string>,
+    opsPort: number,
+    links: Record<string, Link>,
+  ): Pod {
+    return new Pod({ name, main, environment, opsPort, links, folder: this.folder, timeline: this.timeline });
+  }
+}
+
+const tokens = `apiVersion: v1
+kind: Secret
+metadata:
+  name: runledger-${organization}
+  labels:
+    runledger.dev/organization: ${organization}
+stringData:
+  token-1: ${token}
+`;
