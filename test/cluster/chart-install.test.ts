@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { sharedCluster } from '../support/cluster/shared-cluster.ts';
+import { findKubectl } from '../support/helm-binaries.ts';
+import {
+  environmentOf,
+  podsOf,
+  theContainer,
+  type Container,
+  type Manifest,
+  type PodSpec,
+} from '../support/helm-manifests.ts';
+import { shapes } from '../support/helm.ts';
+import { installOptionalApis } from '../support/node/optional-apis.ts';
+import { Release } from '../support/node/release.ts';
+
+interface Revision {
+  readonly revision: number;
+  readonly status: string;
+}
+
+const everyShape = await shapes();
+
+describe('chart in a real API server', () => {
+  let cluster: Cluster;
+  before(async () => {
+    cluster = sharedCluster();
+    await installOptionalApis(cluster);
+  });
+
+  for (const shape of everyShape) {
+    describe(`shape ${shape}`, () => {
+      let release: Release;
+      before(async () => {
+        release = await Release.prepare(cluster);
+      });
+      after(() => release.cleanUp());
+
+      it('installs what the API server knows, field by field', async () => {
+        await release.install(...(await release.valuesOf(shape)));
+        const file = [
+          '--filename',
+          '-',
+          '--dry-run=server',
+          '--validate=strict',
+          '--field-manager=check',
+          '--force-conflicts',
+        ];
+        const manifest = await release.helm('get', 'manifest', release.name);
+        const report = await kubectl(['apply', '--server-side', ...file], release, manifest);
+        expect(report.stderr, 'no warning either').to.equal('');
+        expect(report.stdout.trim().split('\n')).to.have.length((await release.manifests()).length);
+      });
+
+      it('runs pods that meet the Pod Security Standard restricted', async () => {
+        const templates = podsOf(await release.manifests());
+        expect(templates).to.have.length.greaterThan(1);
+        for (const { name, spec } of templates) {
+          const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: unplaced(spec) };
+          const pods = `/api/v1/namespaces/${release.namespace}/pods?dryRun=All&fieldValidation=Strict`;
+          expect((await cluster.admin.call('POST', pods, pod)).status, name).to.equal(201);
+        }
+      });
+
+      it('takes changed values', async () => {
+        const kept = await secrets(release);
+        await release.upgrade(...(await release.valuesOf(shape)), '--set', 'config.logLevel=debug');
+        expect(logLevelOf(await release.manifests())).to.equal('debug');
+        expect(await secrets(release), 'passwords and certificates stay').to.deep.equal(kept);
+      });
+
+      it('rolls back', async () => {
+        await release.helm('rollback', release.name, '1');
+        expect(logLevelOf(await release.manifests())).to.equal('info');
+        const history = JSON.parse(await release.helm('history', release.name, '--output', 'json')) as Revision[];
+        expect(history.map(({ status }) => status)).to.deep.equal(['superseded', 'superseded', 'deployed']);
+        const path = `/apis/apps/v1/namespaces/${release.namespace}/deployments/runledger-ingest`;
+        const deployment = (await cluster.admin.must('GET', path)) as unknown as Manifest;
+        expect(logLevelOf([deployment]), 'and the API server has it').to.equal('info');
+      });
+
+      it('leaves nothing behind', async () => {
+        const before = await release.objects();
+        expect(before).to.include(`deployments ${release.namespace}/runledger-ingest`);
+        const keeps = (await release.manifests()).filter(
+          ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep',
+        );
+        await release.helm('uninstall', release.name);
+        // Only the tokens' namespace, where values say that it outlives the release.
+        expect(await release.objects()).to.deep.equal(keeps.map(({ metadata }) => `namespaces /${metadata.name}`));
+      });
+    });
+  }
+});
+
+/** The pod without what only other parts of a cluster give: a class of priority, an account, a claimed volume. */
+function unplaced(spec: PodSpec): object {
+  const { volumes = [], containers } = spec;
+  const claimed = volumes.every(({ name }) => name !== 'data') && mounts(containers, 'data');
+  const complete = claimed ? [...volumes, { name: 'data', emptyDir: {} }] : volumes;
+  return { ...spec, volumes: complete, priorityClassName: undefined, serviceAccountName: undefined };
+}
+
+function mounts(containers: readonly Container[], volume: string): boolean {
+  return containers.some(({ volumeMounts }) => volumeMounts?.some(({ name }) => name === volume));
+}
+
+function logLevelOf(manifests: readonly Manifest[]): string | undefined {
+  return environmentOf(theContainer(manifests, 'runledger-ingest'))['LOG_LEVEL'];
+}
+
+/** The Secrets that the chart has made up, with their content. */
+async function secrets(release: Release): Promise<unknown[]> {
+  const made = (await release.manifests()).filter(({ kind }) => kind === 'Secret');
+  return made.map(({ metadata, ...rest }) => [metadata.name, rest['data']]);
+}
+
+async function kubectl(args: string[], release: Release, input: string): Promise<{ stdout: string; stderr: string }> {
+  const run = promisify(execFile)(await findKubectl(), ['--kubeconfig', release.kubeconfig, ...args]);
+  run.child.stdin?.end(input);
+  return run;
+}
