@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createToken } from '../../internal/tokens/manifest.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
@@ -23,9 +24,12 @@ describe('an API server that goes away', () => {
   beforeEach(async () => {
     cluster = sharedCluster();
     [tenancy, redis] = await Promise.all([createTenancy(cluster), RedisServer.start()]);
-    // So long that a list of all of them can be cut in the middle.
+    // So long, also when compressed, that a list of all of them can be cut in the middle.
     for (let index = 0; index < 40; index += 1) {
-      await tenancy.put(`s-${index}`, `org-${index}`, { token: createToken(), padding: 'x'.repeat(10_000) });
+      await tenancy.put(`s-${index}`, `org-${index}`, {
+        token: createToken(),
+        padding: randomBytes(10_000).toString('hex'),
+      });
     }
     await tenancy.put('untouched', 'untouched', { token: untouched });
     proxy = await CuttingProxy.start(cluster.url);
@@ -76,10 +80,11 @@ describe('an API server that goes away', () => {
 
   it('in the middle of the first list: 503 and never 401 until the list is complete', async function () {
     this.timeout(90_000);
-    const cut = proxy.standStillAfter(200_000);
+    const cut = proxy.standStillAfter(100_000);
     ingest = await Ingest.start(tenancy, proxy.url, redis.url);
     await cut;
     await cluster.kill();
+    proxy.reset();
     expect((await ingest.ping(untouched)).status).to.equal(503);
     expect((await ingest.ping('some-other-token')).status).to.equal(503);
     expect(await ingest.readiness()).to.equal(503);
@@ -97,10 +102,11 @@ describe('an API server that goes away', () => {
     await ingest.ready(10_000);
     const load = new RequestLoad(ingest, untouched, 2);
     await cluster.kill();
-    const cut = proxy.standStillAfter(200_000);
+    const cut = proxy.standStillAfter(100_000);
     await cluster.restart();
     await cut;
     await cluster.kill();
+    proxy.reset();
     await cluster.restart();
     const caughtUpMs = await catchesUp();
     await watchesOnce();

@@ -33,10 +33,15 @@ export class CuttingProxy {
     return promise;
   }
 
+  /** Resets every connection, as the system of a server that was killed does. */
+  reset(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
   async stop(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
+    this.reset();
     await closed;
   }
 
