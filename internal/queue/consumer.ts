@@ -85,7 +85,7 @@ export class Consumer {
       autorun: false,
       skipVersionCheck: true,
       lockDuration: lockMs,
-      stalledInterval: lockMs / 3,
+      stalledInterval: Math.ceil(lockMs / 3),
       maxStalledCount: 1_000_000,
       runRetryDelay: 1_000,
       removeOnComplete: { count: 0 },

@@ -89,10 +89,7 @@ export async function connect(client: RedisClient): Promise<void> {
 
 /** Closes the connection, whatever state it is in: commands under way reject, its socket is gone then. Safe twice. */
 export async function disconnect(client: RedisClient): Promise<void> {
-  if (client.status === 'wait' || client.status === 'end') {
-    client.disconnect();
-    return;
-  }
+  if (client.status === 'end') return;
   const ended = new Promise<void>((resolve) => {
     client.once('end', () => resolve());
   });

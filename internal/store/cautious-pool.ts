@@ -29,6 +29,11 @@ export class CautiousPool implements PostgresPool {
       doubtful ||= !(error instanceof DatabaseError) || error.code === readOnly;
       throw error;
     };
+    // While a connection is taken the pool does not listen: without this, its loss would end the process.
+    const onError = (): void => {
+      doubtful = true;
+    };
+    client.on('error', onError);
     const query = (sql: string, values: unknown[]): Promise<unknown> => client.query(sql, values).catch(doubt);
     return {
       // Kysely's other form, with a cursor, is for streaming, which needs a package that is not there.
@@ -36,6 +41,7 @@ export class CautiousPool implements PostgresPool {
       release: (destroy = false) => {
         this.#taken.delete(client);
         client.release(destroy || doubtful);
+        client.off('error', onError);
       },
     };
   }
