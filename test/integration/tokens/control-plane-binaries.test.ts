@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -43,5 +43,6 @@ describe('programs of the cluster tests', () => {
     expect(await found({ PATH: folder })).to.equal(
       'The cluster tests need Go 1.25 or later, or kube-apiserver and etcd on the PATH or in KUBEBUILDER_ASSETS.',
     );
+    expect(await readdir(join(folder, 'runledger')), 'what is left of the attempt').to.deep.equal([]);
   });
 });

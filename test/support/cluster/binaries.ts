@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, constants, mkdir, mkdtemp, readFile, rename } from 'node:fs/promises';
+import { access, constants, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -54,9 +54,14 @@ async function build(cache: string): Promise<Binaries> {
   // Built aside and moved into place, so that no run finds half of it.
   const folder = await mkdtemp(`${cache}-`);
   console.error('Building kube-apiserver and etcd with Go, once. This takes some minutes.');
-  await goBuild(join(folder, 'etcd'), 'go.etcd.io/etcd/server/v3');
-  await goBuild(join(folder, 'kube-apiserver'), 'k8s.io/kubernetes/cmd/kube-apiserver');
-  await rename(folder, cache);
+  try {
+    await goBuild(join(folder, 'etcd'), 'go.etcd.io/etcd/server/v3');
+    await goBuild(join(folder, 'kube-apiserver'), 'k8s.io/kubernetes/cmd/kube-apiserver');
+    await rename(folder, cache);
+  } catch (error) {
+    await rm(folder, { recursive: true });
+    throw error;
+  }
   const built = await bothIn(cache);
   if (built === undefined) throw new Error(`Go built no kube-apiserver and etcd in ${cache}`);
   return built;
