@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Server as HttpServer } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
@@ -72,9 +73,16 @@ export class Certificate {
   async #load(server: HttpsServer): Promise<boolean> {
     const [cert, key] = await Promise.all([readFile(this.#certFile, 'utf8'), readFile(this.#keyFile, 'utf8')]);
     if (cert + key === this.#current) return false;
-    createSecureContext({ cert, key });
+    check(cert, key);
     server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' });
     this.#current = cert + key;
     return true;
   }
+}
+
+/** @throws unless TLS can be served with the pair; OpenSSL alone takes half of one, as a file being written shows it. */
+function check(cert: string, key: string): void {
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
+    throw new Error('the key is of another certificate');
+  createSecureContext({ cert, key });
 }

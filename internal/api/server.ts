@@ -34,7 +34,8 @@ export class ApiServer {
     const take = (request: IncomingMessage, response: ServerResponse): void => this.#take(request, response);
     // Requests that expect something come as events of their own; otherwise Node would invite every body unseen.
     this.#server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
-    this.#server.on('connection', (socket: Socket) => this.#remember(socket));
+    const remember = (socket: Socket): void => this.#remember(socket);
+    this.#server.on('connection', remember).on('secureConnection', remember);
     answerProtocolErrors(this.#server, (socket) => this.#endsAfterAnswer(socket));
   }
 
@@ -57,6 +58,7 @@ export class ApiServer {
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
     this.#server.close();
+    this.#closeUnused();
     const latest = new Map([...this.#underWay].map((response) => [response.req.socket, response]));
     for (const response of latest.values()) endsConnection(response);
     const cutOff = setTimeout(() => this.#cutAll(), this.#limits.stopTimeout);
@@ -74,6 +76,11 @@ export class ApiServer {
   #remember(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
+  }
+
+  /** Node closes connections that are idle after a request, but takes one that has sent nothing yet for busy. */
+  #closeUnused(): void {
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
   }
 
   #cutAll(): void {
