@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, type Socket, type SocketConstructorOpts } from 'node:net';
 import { until } from './until.ts';
 
 /** A TCP connection that says byte for byte what a test wants, for what an HTTP client would not send. */
@@ -17,10 +17,14 @@ export class RawConnection implements Disposable {
     socket.on('error', () => undefined);
   }
 
-  static async open(port: number): Promise<RawConnection> {
-    const socket = connect(port, '127.0.0.1');
+  static async open(port: number, options: SocketConstructorOpts = {}): Promise<RawConnection> {
+    const socket = connect({ port, host: '127.0.0.1', ...options });
     await once(socket, 'connect');
     return new RawConnection(socket);
+  }
+
+  get isClosed(): boolean {
+    return this.#socket.closed;
   }
 
   /** Everything received so far. */
@@ -31,10 +35,6 @@ export class RawConnection implements Disposable {
   /** Sends lines with CRLF between, and the empty line that ends headers when the last one is ''. */
   send(...lines: string[]): void {
     this.#socket.write(lines.join('\r\n'));
-  }
-
-  sendBytes(bytes: Buffer): void {
-    this.#socket.write(bytes);
   }
 
   /** Resolves when what was received matches. */

@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import { createSchemaCompiler } from '../../../internal/event/validate.ts';
+import { ApiClient, type Answer } from '../../support/api-client.ts';
+import { startApi } from '../../support/api-server.ts';
+import { eventBody } from '../../support/event-body.ts';
+import { startIngest } from '../../support/pipeline.ts';
+import { readOpenApi, type OpenApiDocument } from '../../support/openapi.ts';
+import { exchange } from '../../support/raw-connection.ts';
+import { suiteIngest } from '../../support/suite-ingest.ts';
+
+type Register = (body: unknown, headers?: Record<string, string | undefined>) => Promise<Answer>;
+
+describe('openapi.yaml describes what is served', () => {
+  const suite = suiteIngest();
+  const notLoaded = suiteIngest(
+    () => ({}),
+    () => ({ status: 'not-loaded' }),
+  );
+  let document: OpenApiDocument;
+  before(async () => {
+    document = await readOpenApi({ dereferenced: true });
+  });
+  const register: Register = (body, headers) => suite.ingest.client.register(body, headers);
+
+  for (const kind of ['START', 'EVENT', 'WARNING', 'ERROR', 'END']) {
+    it(`201: the example of ${kind} gives the example's answer`, async () => {
+      const operation = document.paths['/v1/register/']?.['post'];
+      const example = operation?.requestBody?.content['application/json']?.examples[kind]?.value;
+      const promised = operation?.responses['201']?.content?.['application/json']?.examples?.[kind]?.value;
+      const answer = await register(example);
+
+      expect(answer.status).to.equal(201);
+      expectDescribed(answer, '/v1/register/', 'post');
+      expect({ ...answer.json(), created_at: '' }).to.deep.equal({ ...(promised as object), created_at: '' });
+      expectValid(operation?.responses['201'], promised);
+    });
+  }
+
+  for (const method of ['get', 'head', 'post']) {
+    it(`200 of ${method} ping`, async () => {
+      const answer = await suite.ingest.client.send({ method: method.toUpperCase(), path: '/v1/ping/' });
+      expect(answer.status).to.equal(200);
+      if (method !== 'head') expectDescribed(answer, '/v1/ping/', method);
+      expectValid(document.paths['/v1/ping/']?.[method]?.responses['200']);
+    });
+  }
+
+  it('301', async () => {
+    const answer = await register(eventBody(), { 'x-forwarded-proto': undefined });
+    const headers = document.paths['/v1/register/']?.['post']?.responses['301']?.headers ?? {};
+    expect(answer.status).to.equal(301);
+    expect(Object.keys(answer.headers)).to.include.members(Object.keys(headers).map((name) => name.toLowerCase()));
+  });
+
+  /** How to get each documented problem. The answer must be the example, word for word. */
+  const problems: Record<string, () => Promise<Answer>> = {
+    '400 invalidEvent': () => register({ automation_id: '7', event: 'BEGIN' }),
+    '400 malformedJson': () => register('{'),
+    '400 malformedKey': () => register(eventBody(), { 'idempotency-key': 'a b' }),
+    '401 missingToken': () => register(eventBody(), { token: undefined }),
+    '401 unknownToken': () => register(eventBody(), { token: 'unknown' }),
+    '408 slowClient': async () => {
+      const impatient = { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 5 };
+      await using api = await startApi((event) => Promise.resolve(event), impatient);
+      return answerOf(await exchange(api.port, 'GET / HTTP/1.1', ''));
+    },
+    '409 inProgress': async () => {
+      const body = eventBody();
+      await register(body, { 'idempotency-key': 'k' });
+      const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
+      await suite.redis.command('hset', key, 'committed', '0');
+      return register(body, { 'idempotency-key': 'k' });
+    },
+    '413 tooLarge': () => register(Buffer.alloc(300 * 1024)),
+    '415 notJson': () => register('x', { 'content-type': 'text/plain' }),
+    '415 compressed': () => register('x', { 'content-encoding': 'gzip' }),
+    '422 keyReused': async () => {
+      await register(eventBody(), { 'idempotency-key': 'k' });
+      return register(eventBody(), { 'idempotency-key': 'k' });
+    },
+    '431 headersTooLarge': async () =>
+      answerOf(await exchange(suite.ingest.port, 'GET / HTTP/1.1', `X: ${'x'.repeat(17_000)}`, '', '')),
+    '500 internalError': async () => {
+      await using api = await startApi(() => Promise.reject(new Error('boom')));
+      const client = new ApiClient(`http://127.0.0.1:${api.port}`, api.headers);
+      return await client.register(eventBody()).finally(() => client.close());
+    },
+    '503 overloaded': async () => {
+      await using away = await startIngest({ REDIS_URL: 'redis://127.0.0.1:1' });
+      return await away.client.register(eventBody());
+    },
+    '503 starting': () => notLoaded.ingest.client.register(eventBody()),
+  };
+
+  for (const [name, provoke] of Object.entries(problems)) {
+    it(name, async () => {
+      const [status = '', example = ''] = name.split(' ');
+      const response = document.paths['/v1/register/']?.['post']?.responses[status];
+      const answer = await provoke();
+
+      expect(String(answer.status)).to.equal(status);
+      expectDescribed(answer, '/v1/register/', 'post');
+      expect(answer.json()).to.deep.equal(response?.content?.['application/problem+json']?.examples?.[example]?.value);
+    });
+  }
+
+  it('has no example that was not sent', () => {
+    const responses = Object.entries(document.paths['/v1/register/']?.['post']?.responses ?? {});
+    const documented = responses.flatMap(([status, { content }]) =>
+      Object.keys(content?.['application/problem+json']?.examples ?? {}).map((example) => `${status} ${example}`),
+    );
+    expect(documented).to.have.members(Object.keys(problems));
+  });
+
+  /** The answer has the type, the headers and the shape that the document promises. */
+  function expectDescribed(answer: Answer, path: string, method: string): void {
+    const response = document.paths[path]?.[method]?.responses[String(answer.status)];
+    const [type = ''] = answer.headers['content-type']?.split(';') ?? [];
+    expect(Object.keys(response?.content ?? {})).to.deep.equal([type]);
+    expect(Object.keys(answer.headers)).to.include.members(
+      Object.keys(response?.headers ?? {}).map((name) => name.toLowerCase()),
+    );
+    expectValid(response, answer.json());
+  }
+
+  /** The value, or each example when there is none, is as the response's schema says. */
+  function expectValid(
+    response: (typeof document.paths)[string][string]['responses'][string] | undefined,
+    value?: unknown,
+  ): void {
+    const [content] = Object.values(response?.content ?? {});
+    const compiler = createSchemaCompiler();
+    compiler.addFormat('uri', (text: string) => URL.canParse(text));
+    compiler.addFormat('date-time', (text: string) => !Number.isNaN(Date.parse(text)));
+    const validate = compiler.compile(content?.schema ?? { not: {} });
+    expect(validate(value ?? content?.example), JSON.stringify(validate.errors)).to.equal(true);
+  }
+});
+
+/** A raw answer as a client would see it. */
+function answerOf(raw: string): Answer {
+  const [head = '', body = ''] = raw.split('\r\n\r\n');
+  const [first = '', ...lines] = head.split('\r\n');
+  const headers = lines.map((line) => [line.split(': ')[0]?.toLowerCase(), line.split(': ')[1]]);
+  return {
+    status: Number(first.split(' ')[1]),
+    headers: Object.fromEntries(headers),
+    body,
+    json: JSON.parse.bind(JSON, body) as Answer['json'],
+  };
+}

@@ -1,0 +1,145 @@
+import { expect } from 'chai';
+import { defaultServerLimits } from '../../../internal/api/server-limits.ts';
+import { ApiClient } from '../../support/api-client.ts';
+import { startApi } from '../../support/api-server.ts';
+import { eventBody } from '../../support/event-body.ts';
+import { exchange, RawConnection } from '../../support/raw-connection.ts';
+import { until } from '../../support/until.ts';
+
+const impatient = { headersTimeout: 60, requestTimeout: 120, connectionsCheckingInterval: 10 };
+const head = [
+  'POST /v1/register/ HTTP/1.1',
+  'Host: x',
+  'Token: x',
+  'X-Forwarded-Proto: https',
+  'Content-Type: application/json',
+];
+
+describe('slow and broken clients', () => {
+  const enqueue = <T>(event: T): Promise<T> => Promise.resolve(event);
+
+  for (const [what, lines] of [
+    ['headers', ['GET /v1/ping/ HTTP/1.1', 'Host: x']],
+    ['a body', [...head, 'Content-Length: 100', '', '{']],
+    ['a chunk', [...head, 'Transfer-Encoding: chunked', '', '5', '{']],
+  ] as const) {
+    it(`are cut off with 408 when they do not finish ${what}`, async () => {
+      await using api = await startApi(enqueue, impatient);
+      const answer = await exchange(api.port, ...lines);
+      expectProblem(answer, 408, 'request-timeout');
+    });
+  }
+
+  it('are cut off when they say nothing at all', async () => {
+    await using api = await startApi(enqueue, impatient);
+    using silent = await RawConnection.open(api.port);
+    await silent.closed;
+  });
+
+  it('are cut off also when they do not close their side', async () => {
+    await using api = await startApi(enqueue, impatient);
+    using stubborn = await RawConnection.open(api.port, { allowHalfOpen: true });
+    stubborn.send('GET /v1/ping/ HTTP/1.1', 'Host: x');
+    await stubborn.receives(/ 408 /);
+    await until('the reset', () => {
+      stubborn.send('more');
+      return stubborn.isClosed || undefined;
+    });
+  });
+
+  for (const [what, status, code, lines] of [
+    [
+      'headers over 16 KiB',
+      431,
+      'headers-too-large',
+      ['GET / HTTP/1.1', 'Host: x', `X: ${'x'.repeat(17_000)}`, '', ''],
+    ],
+    ['headers of megabytes', 431, 'headers-too-large', ['GET / HTTP/1.1', 'Host: x', `X: ${'x'.repeat(4e6)}`, '', '']],
+    [
+      'chunk extensions over 16 KiB',
+      413,
+      'payload-too-large',
+      [...head, 'Transfer-Encoding: chunked', '', `5;${'x'.repeat(17_000)}`, '', ''],
+    ],
+    ['no HTTP', 400, 'malformed-request', ['hello', '', '']],
+    ['a TLS handshake', 400, 'malformed-request', ['\u0016\u0003\u0001\u0002\u0000\u0001', '', '']],
+    ['two lengths', 400, 'malformed-request', [...head, 'Content-Length: 5', 'Content-Length: 6', '', '']],
+    [
+      'a length and chunks',
+      400,
+      'malformed-request',
+      [...head, 'Content-Length: 5', 'Transfer-Encoding: chunked', '', '0', '', ''],
+    ],
+    ['a bad chunk', 400, 'malformed-request', [...head, 'Transfer-Encoding: chunked', '', 'xyz', '', '']],
+  ] as const) {
+    it(`get a problem document for ${what}`, async () => {
+      await using api = await startApi(enqueue);
+      expectProblem(await exchange(api.port, ...lines), status, code);
+    });
+  }
+
+  it('spoil only their own answer: a valid request before the broken one keeps its 201', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await using api = await startApi((event) => promise.then(() => event));
+    using connection = await RawConnection.open(api.port);
+    const body = JSON.stringify(eventBody());
+    connection.send(...head, `Content-Length: ${body.length}`, '', `${body}broken`, '', '');
+    setImmediate(resolve);
+
+    const received = await connection.toEnd();
+    expect(received.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 201']);
+    expect(received).to.contain('Connection: close');
+  });
+
+  it('do not get in the way of the idle connections of a proxy', async () => {
+    expect(defaultServerLimits.keepAliveTimeout).to.be.greaterThan(60_000);
+    expect(defaultServerLimits.headersTimeout).to.equal(10_000);
+    expect(defaultServerLimits.requestTimeout).to.equal(15_000);
+    await using api = await startApi(enqueue);
+    const client = new ApiClient(`http://127.0.0.1:${api.port}`, api.headers);
+    const answer = await client.send({ path: '/v1/ping/' });
+    client.close();
+    expect(answer.headers['keep-alive']).to.equal('timeout=75');
+  });
+
+  it('may be idle between two requests for longer than one may take', async () => {
+    await using api = await startApi(enqueue, impatient);
+    using connection = await RawConnection.open(api.port);
+    const ping = ['GET /v1/ping/ HTTP/1.1', 'Host: x', 'Token: x', 'X-Forwarded-Proto: https', '', ''];
+    connection.send(...ping);
+    await connection.receives(/"ok"/);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 250);
+    });
+    connection.send(...ping);
+    await connection.receives(/"ok"[^]*"ok"/);
+  });
+});
+
+describe('internal errors', () => {
+  it('are a 500 that tells nothing, and a log that does', async () => {
+    await using api = await startApi(() => Promise.reject(new TypeError('secret of redis://user:pw@host')));
+    const client = new ApiClient(`http://127.0.0.1:${api.port}`, api.headers);
+    const answer = await client.register(eventBody());
+    client.close();
+
+    expect(answer.status).to.equal(500);
+    expect(answer.headers['content-type']).to.equal('application/problem+json');
+    expect(answer.json()).to.deep.equal({
+      type: 'https://runledger.dev/problems/internal-error',
+      title: 'Internal error',
+      status: 500,
+      detail: 'Something went wrong on our side. Please retry.',
+    });
+    expect(JSON.stringify(answer.headers)).to.not.contain('secret');
+    expect(api.records.find(({ level }) => level === 'error')?.message).to.equal('request failed unexpectedly');
+  });
+});
+
+function expectProblem(answer: string, status: number, code: string): void {
+  const [headers = '', body = ''] = answer.split('\r\n\r\n');
+  expect(headers).to.match(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(headers).to.match(/^content-type: application\/problem\+json$/im);
+  expect(headers).to.match(/^connection: close$/im);
+  expect(JSON.parse(body)).to.include({ status, type: `https://runledger.dev/problems/${code}` });
+}

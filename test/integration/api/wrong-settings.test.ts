@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { Child } from '../../support/child.ts';
+
+const good = {
+  PUBLIC_URL: 'https://x.example',
+  REDIS_URL: 'redis://127.0.0.1:1',
+  TOKENS_FILE: '/no/such',
+  OPS_PORT: '0',
+  PORT: '0',
+};
+
+describe('the process with a wrong setting', () => {
+  for (const [what, settings, line] of [
+    ['none at all', {}, /^runledger: PUBLIC_URL is required: /],
+    ['a bad port', { ...good, PORT: 'http' }, /^runledger: PORT must be a whole number from 0 to 65535$/],
+    [
+      'a bad secret',
+      { ...good, REDIS_URL: 'hunter2' },
+      /^runledger: REDIS_URL must be a redis:\/\/ or rediss:\/\/ address/,
+    ],
+    ['no certificate', { ...good, HTTPS_PORT: '0' }, /^runledger: TLS_CERT_FILE is required when HTTPS_PORT is set$/],
+  ] as const) {
+    it(`ends at once with one line that names it: ${what}`, async () => {
+      const { PATH = '' } = process.env;
+      const ingest = new Child('node', ['cmd/ingest/main.ts'], { env: { PATH, ...settings } });
+      expect(await ingest.exited).to.equal(1);
+      expect(ingest.output).to.have.lengthOf(1);
+      expect(ingest.output[0]).to.match(line);
+      expect(ingest.output[0]).to.not.contain('hunter2');
+    });
+  }
+});

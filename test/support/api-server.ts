@@ -1,0 +1,40 @@
+import { createApi, type ApiOptions } from '../../internal/api/app.ts';
+import { defaultServerLimits, type ServerLimits } from '../../internal/api/server-limits.ts';
+import { ApiServer } from '../../internal/api/server.ts';
+import { createIdentitySource } from '../../internal/event/identity.ts';
+import { defaultFieldLimits } from '../../internal/event/schema.ts';
+import { createEventValidator } from '../../internal/event/validate.ts';
+import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
+import { Registry } from '../../internal/telemetry/metrics.ts';
+import { recordingLogger, type LogRecord } from './recording-logger.ts';
+
+export interface RunningApi extends AsyncDisposable {
+  server: ApiServer;
+  port: number;
+  /** Headers of a caller behind a proxy that ends TLS. */
+  headers: Record<string, string>;
+  records: LogRecord[];
+}
+
+/** The API alone, with an `enqueue` that a test holds in its hand, for faults that Redis cannot show on command. */
+export async function startApi(
+  enqueue: ApiOptions['enqueue'],
+  limits: Partial<ServerLimits> = {},
+): Promise<RunningApi> {
+  const { logger, records } = recordingLogger();
+  const handler = createApi({
+    validate: createEventValidator(defaultFieldLimits),
+    identify: createIdentitySource(),
+    enqueue,
+    authenticate: () => ({ status: 'known', organization: 'acme' }),
+    publicUrl: new URL('https://runledger.example'),
+    trustProxy: true,
+    bodyLimit: 262_144,
+    metrics: apiMetrics(new Registry()),
+    logger,
+  }).callback();
+  const server = new ApiServer({ port: 0, handler, logger, limits: { ...defaultServerLimits, ...limits } });
+  await server.start();
+  const headers = { token: 'x', 'x-forwarded-proto': 'https' };
+  return { server, port: server.port, headers, records, [Symbol.asyncDispose]: () => server.stop() };
+}

@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { defaultFieldLimits, eventRequestSchema } from '../../../internal/event/schema.ts';
+import { readOpenApi } from '../../support/openapi.ts';
+
+describe('openapi.yaml', () => {
+  it('has the request schema that is validated with', async () => {
+    const { components, paths } = await readOpenApi();
+    const documented = components.schemas['EventRequest'];
+
+    expect(withoutTexts(documented)).to.deep.equal(structuredClone(eventRequestSchema(defaultFieldLimits)));
+    expect(paths['/v1/register/']?.['post']).to.have.nested.property(
+      'requestBody.content.application/json.schema.$ref',
+      '#/components/schemas/EventRequest',
+    );
+  });
+
+  it('has both paths with all their methods, and the token on each', async () => {
+    const { components, paths, security } = await readOpenApi();
+    const methods = Object.entries(paths).map(([path, item]) => [path, Object.keys(item)]);
+    expect(Object.fromEntries(methods)).to.deep.equal({
+      '/v1/register/': ['post'],
+      '/v1/ping/': ['get', 'head', 'post'],
+    });
+    expect(security).to.deep.equal([{ token: [] }]);
+    expect(components.securitySchemes['token']).to.include({ type: 'apiKey', in: 'header', name: 'token' });
+  });
+});
+
+/** Without what OpenAPI adds for people: the descriptions of schemas, but not the property of that name. */
+function withoutTexts(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
+  const kept = Object.entries(schema).filter(([name, value]) => name !== 'description' || typeof value !== 'string');
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutTexts(value)]));
+}

@@ -1,0 +1,126 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ConfigError, readConfig } from '../../../internal/config/read.ts';
+import { settings, type SettingName } from '../../../internal/config/settings.ts';
+
+/** The one line that a wrong setting ends the process with. */
+function complaint(name: SettingName, environment: Record<string, string>): string {
+  try {
+    readConfig([name], environment);
+  } catch (error) {
+    expect(error).to.be.instanceOf(ConfigError);
+    const { message } = error as ConfigError;
+    expect(message).to.match(/^[^\n]+$/);
+    return message;
+  }
+  return expect.fail(`took ${JSON.stringify(environment)}`);
+}
+
+const whole = (Object.keys(settings) as SettingName[]).filter((name) =>
+  /(PORT|_MS|_BYTES|_EVENTS|_LENGTH|_JOBS|_SIZE|_DAYS|_IN_FLIGHT|_CONCURRENCY)$/.test(name),
+);
+
+describe('settings', () => {
+  it('have defaults where they can, which are valid themselves', () => {
+    const required = new Set<SettingName>(['PUBLIC_URL', 'REDIS_URL', 'DATABASE_URL']);
+    const names = (Object.keys(settings) as SettingName[]).filter((name) => !required.has(name));
+    const config = readConfig(names, {});
+    const written = Object.entries(config).filter(([, value]) => value !== undefined);
+    const again = readConfig(names, Object.fromEntries(written.map(([name, value]) => [name, String(value)])));
+    expect({ ...again }).to.deep.equal({ ...config });
+  });
+
+  for (const name of ['PUBLIC_URL', 'REDIS_URL', 'DATABASE_URL'] as const) {
+    it(`are required where they have none: ${name}, absent or empty`, () => {
+      expect(complaint(name, {})).to.match(new RegExp(`^${name} is required: .`));
+      expect(complaint(name, { [name]: '' })).to.equal(complaint(name, {}));
+    });
+  }
+
+  for (const name of whole) {
+    it(`are whole numbers within bounds: ${name}`, () => {
+      for (const value of ['x', '-1', '1.5', '1e3', ' 1', '0x10', '99999999999999999999', 'NaN']) {
+        expect(complaint(name, { [name]: value })).to.match(
+          new RegExp(`^${name} must be a whole number from \\d+ to \\d+$`),
+        );
+      }
+    });
+  }
+
+  for (const [name, value, message] of [
+    ['PUBLIC_URL', 'http://runledger.example', /must be an https:\/\/ address/],
+    ['PUBLIC_URL', 'runledger.example', /must be an https:\/\/ address/],
+    ['PUBLIC_URL', 'https://x.example/?a=b', /without user, query or fragment/],
+    ['PUBLIC_URL', 'https://x.example/#a', /without user, query or fragment/],
+    ['PUBLIC_URL', 'https://user@x.example', /without user, query or fragment/],
+    ['PUBLIC_URL', 'https://:hunter2@x.example', /without user, query or fragment/],
+    ['TRUST_PROXY', 'yes', /must be true or false/],
+    ['TRUST_PROXY', 'TRUE', /must be true or false/],
+    ['REDIS_MAX_MEMORY_RATIO', '0', /must be a number greater than 0 and up to 1/],
+    ['REDIS_MAX_MEMORY_RATIO', '1.1', /must be a number greater than 0 and up to 1/],
+    ['QUEUE_NAME', 'a:b', /must be 1 to 64 letters/],
+    ['LOG_LEVEL', 'verbose', /must be one of \[.*info.*\]$/],
+    ['LOG_LEVEL', 'in\nfo', /must be one of \[.*info.*\]$/],
+    ['REDIS_URL', 'http://:hunter2@redis', /must be a redis:\/\/ or rediss:\/\/ address/],
+    ['REDIS_URL', 'redis://a,hunter2', /must be a redis:\/\/ or rediss:\/\/ address/],
+    ['REDIS_URL', 'hunter2', /must be a redis:\/\/ or rediss:\/\/ address/],
+    ['DATABASE_URL', 'mysql://u:hunter2@db/x', /must be a postgres:\/\/ or postgresql:\/\/ address/],
+    ['DATABASE_URL', 'postgres://u:hunter2@db:port/x', /must be a postgres:\/\/ or postgresql:\/\/ address/],
+  ] as const) {
+    it(`that are wrong are named in one line, without a secret: ${name}=${JSON.stringify(value)}`, () => {
+      const line = complaint(name, { [name]: value });
+      expect(line).to.match(message);
+      expect(line.startsWith(`${name} `)).to.equal(true);
+      expect(line).to.not.contain('hunter2');
+    });
+  }
+
+  it('keep a base path and a cluster list as they are', () => {
+    const config = readConfig(['PUBLIC_URL', 'REDIS_URL'], {
+      PUBLIC_URL: 'https://x.example:8443/base',
+      REDIS_URL: 'rediss://:pw@a:6379, rediss://b:6379',
+    });
+    expect(config.PUBLIC_URL.href).to.equal('https://x.example:8443/base');
+    expect(config.REDIS_URL).to.equal('rediss://:pw@a:6379, rediss://b:6379');
+  });
+});
+
+describe('settings from files', () => {
+  let folder: string;
+  let file: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'runledger-config-'));
+    file = join(folder, 'url');
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('hold the secret, with the line break that editors leave', async () => {
+    await writeFile(file, 'redis://:hunter2@redis\n');
+    expect(readConfig(['REDIS_URL'], { REDIS_URL_FILE: file }).REDIS_URL).to.equal('redis://:hunter2@redis');
+    expect(readConfig(['REDIS_URL'], { REDIS_URL: '', REDIS_URL_FILE: file }).REDIS_URL).to.contain('hunter2');
+  });
+
+  it('are named with what is wrong, without their content', async () => {
+    expect(complaint('REDIS_URL', { REDIS_URL_FILE: join(folder, 'none') })).to.match(
+      /^REDIS_URL_FILE .*none \(ENOENT\)$/,
+    );
+    expect(complaint('REDIS_URL', { REDIS_URL_FILE: folder })).to.match(/^REDIS_URL_FILE .*\(EISDIR\)$/);
+    await writeFile(file, ' \n');
+    expect(complaint('REDIS_URL', { REDIS_URL_FILE: file })).to.match(/^REDIS_URL_FILE names a file that is empty/);
+    await writeFile(file, 'mysql://:hunter2@db');
+    const line = complaint('DATABASE_URL', { DATABASE_URL_FILE: file });
+    expect(line).to.match(/^DATABASE_URL must be/);
+    expect(line).to.not.contain('hunter2');
+  });
+
+  it('may not be given beside the setting itself', () => {
+    const line = complaint('REDIS_URL', { REDIS_URL: 'redis://:hunter2@redis', REDIS_URL_FILE: file });
+    expect(line).to.equal('REDIS_URL and REDIS_URL_FILE are both set: set one of them');
+  });
+
+  it('are not read by a process that has no use for them', () => {
+    expect(readConfig(['PORT'], { DATABASE_URL_FILE: join(folder, 'none') }).PORT).to.equal(8080);
+  });
+});

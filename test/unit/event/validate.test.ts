@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { acceptEvent, recordedEvent } from '../../../internal/event/event.ts';
+import { Refusal } from '../../../internal/event/refusal.ts';
+import { defaultFieldLimits, eventKinds } from '../../../internal/event/schema.ts';
+import { createEventValidator, isStorable } from '../../../internal/event/validate.ts';
+
+const validate = createEventValidator(defaultFieldLimits);
+const uuid = '123e4567-e89b-12d3-a456-426614174000';
+
+describe('event validator', () => {
+  it('gives every event that can be stored back as it was, and its recorded form echoes it', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 40 }).filter(isStorable);
+    const optional = fc.option(text, { nil: null });
+    const events = fc.record(
+      {
+        automation_id: fc.uuid(),
+        execution_id: text.filter((id) => id !== ''),
+        event: fc.constantFrom(...eventKinds),
+        description: optional,
+        error_id: optional,
+        error_description: optional,
+      },
+      { requiredKeys: ['automation_id', 'execution_id', 'event'] },
+    );
+    fc.assert(
+      fc.property(events, (body) => {
+        const request = validate(body);
+        expect(request).to.equal(body);
+        expect(recordedEvent(acceptEvent(request, 'acme', { id: 'x', createdAt: 0 }))).to.deep.equal({
+          automation: body.automation_id,
+          execution_id: body.execution_id,
+          type_of_event: body.event,
+          description: body.description ?? '',
+          error_id: body.error_id ?? '',
+          error_description_detail: body.error_description ?? '',
+          created_at: '1970-01-01T00:00:00.000Z',
+        });
+      }),
+    );
+  });
+
+  it('gives any other JSON a refusal with at least one fault, and nothing else', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 40 }), (body) => {
+        try {
+          validate(body);
+          expect.fail('took it');
+        } catch (error) {
+          expect(error).to.be.instanceOf(Refusal);
+          expect((error as Refusal).code).to.equal('invalid-event');
+          expect((error as Refusal).faults).to.not.deep.equal([]);
+        }
+      }),
+    );
+  });
+
+  it('takes the limits it is given, in characters and not in UTF-16 units', () => {
+    const narrow = createEventValidator({ executionId: 2, errorId: 1, description: 1, errorDescription: 1 });
+    const body = { automation_id: uuid, execution_id: '🪵🪵', event: 'START' };
+    expect(narrow(body)).to.equal(body);
+    expect(() => narrow({ ...body, execution_id: '🪵🪵🪵' })).to.throw(Refusal);
+  });
+
+  it('copies the known fields and no others', () => {
+    const body: unknown = JSON.parse(
+      `{"automation_id":"${uuid}","execution_id":"x","event":"END","__proto__":{"id":"evil"},"createdAt":1}`,
+    );
+    const event = acceptEvent(validate(body), 'acme', { id: 'id', createdAt: 2 });
+    expect(Object.getPrototypeOf(event)).to.equal(Object.prototype);
+    expect(event).to.deep.equal({
+      id: 'id',
+      organization: 'acme',
+      automationId: uuid,
+      executionId: 'x',
+      kind: 'END',
+      description: '',
+      errorId: '',
+      errorDescription: '',
+      createdAt: 2,
+    });
+  });
+});
