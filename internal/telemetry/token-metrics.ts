@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from './metrics.ts';
+import { Counter, Gauge, type Registry, unknownAtFirst } from './metrics.ts';
 
 export type TokenMetrics = ReturnType<typeof tokenMetrics>;
 
@@ -11,18 +11,24 @@ export function tokenMetrics(registry: Registry) {
       help: 'Organizations with at least one usable token. A sudden drop means Secrets were deleted or refused.',
       registers,
     }),
-    tokens: new Gauge({ name: 'runledger_tokens', help: 'Usable tokens loaded.', registers }),
+    tokens: new Gauge({
+      name: 'runledger_tokens',
+      help: 'Usable tokens loaded. 0: every request is answered with 401.',
+      registers,
+    }),
     refused: new Gauge({
       name: 'runledger_token_secrets_refused',
       help: 'Token entries refused, by reason. Not zero: kubectl events in the tokens namespace says why.',
       labelNames: ['reason'] as const,
       registers,
     }),
-    listedAt: new Gauge({
-      name: 'runledger_token_last_list_timestamp_seconds',
-      help: 'Unix time of the last successful full list. Its age grows while the API server is away.',
-      registers,
-    }),
+    listedAt: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_token_last_list_timestamp_seconds',
+        help: 'Unix time of the last successful full list. Its age grows while the API server is away.',
+        registers,
+      }),
+    ),
     watchRestarts: new Counter({
       name: 'runledger_token_watch_restarts_total',
       help: 'Watches started anew after an error. A steady rise means the API server keeps refusing the watch.',

@@ -1,4 +1,5 @@
-import { batchBuckets, Counter, durationBuckets, Gauge, Histogram, type Registry } from './metrics.ts';
+import { batchBuckets, Counter, durationBuckets, Gauge, Histogram, type Registry, unknownAtFirst } from './metrics.ts';
+import { createOrganizationLabel, defaultOrganizations, type OrganizationLabel } from './organization-label.ts';
 
 export type ConsumerMetrics = ReturnType<typeof consumerMetrics>;
 export type StoreMetrics = ReturnType<typeof storeMetrics>;
@@ -18,22 +19,38 @@ export function consumerMetrics(registry: Registry) {
       help: 'Times a job could not be read and was put back. Rising: a newer release wrote it; update the workers.',
       registers,
     }),
-    durable: new Gauge({
-      name: 'runledger_worker_redis_durable',
-      help: 'As runledger_redis_durable, seen by a worker when it connected: 0 when Redis may lose events.',
-      registers,
-    }),
+    durable: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_worker_redis_durable',
+        help: 'As runledger_redis_durable, seen by a worker when it connected: 0 when Redis may lose events.',
+        registers,
+      }),
+    ),
   };
 }
 
 /** What the batcher does with the store. */
-export function storeMetrics(registry: Registry) {
+export function storeMetrics(
+  registry: Registry,
+  organization: OrganizationLabel = createOrganizationLabel(defaultOrganizations),
+) {
   const registers = [registry];
   return {
-    stored: new Counter({ name: 'runledger_events_stored_total', help: 'Events committed to Postgres.', registers }),
+    /** The value of the label of that name. */
+    organization,
+    stored: new Counter({
+      name: 'runledger_events_stored_total',
+      help: 'Events inserted into Postgres. 0 per second while jobs wait: see runledger_store_holding.',
+      registers,
+    }),
     duplicates: new Counter({
       name: 'runledger_events_duplicate_total',
-      help: 'Events that were there already (redelivered jobs, repeated commits). Ignored by the store.',
+      help: 'Events that were there already, and so were ignored: repeated statements and Idempotency-Keys, and redelivered jobs.',
+      registers,
+    }),
+    redelivered: new Counter({
+      name: 'runledger_events_redelivered_total',
+      help: 'Those of runledger_events_duplicate_total that came with a job delivered again after a worker gave it back or died. The books leave them out: the first delivery has counted them.',
       registers,
     }),
     deadLetters: new Counter({
@@ -44,31 +61,37 @@ export function storeMetrics(registry: Registry) {
     }),
     transitions: new Counter({
       name: 'runledger_execution_transitions_total',
-      help: 'Executions whose state changed, by organization and states ("none" for a new one).',
+      help: 'Executions whose state changed, by organization and states ("none" for a new one). To "failed" from "succeeded": an ERROR came after END.',
       labelNames: ['organization', 'from', 'to'] as const,
+      registers,
+    }),
+    anomalies: new Counter({
+      name: 'runledger_execution_anomalies_total',
+      help: 'Executions whose events break the order, counted when a batch shows it, by anomaly. Rising: an automation reports wrongly; the flags in the table executions say which.',
+      labelNames: ['anomaly'] as const,
       registers,
     }),
     batchSize: new Histogram({
       name: 'runledger_store_batch_events',
-      help: 'Events in one statement.',
+      help: 'Events in one statement. At STORE_BATCH_EVENTS all the time, the workers are busy: see the backlog.',
       buckets: batchBuckets,
       registers,
     }),
     statementSeconds: new Histogram({
       name: 'runledger_store_statement_duration_seconds',
-      help: 'Time Postgres took for one statement, successful or not.',
+      help: 'Time Postgres took for one statement, successful or not. Slow: look at its disk, locks and vacuum.',
       buckets: durationBuckets,
       registers,
     }),
     lagSeconds: new Histogram({
       name: 'runledger_event_lag_seconds',
-      help: 'Time from the acceptance of an event to its commit in Postgres.',
+      help: 'Time from the acceptance of an event to its commit in Postgres: the freshness objective is 99 % within 30 s.',
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
       registers,
     }),
     retries: new Counter({
       name: 'runledger_store_retries_total',
-      help: 'Statements tried again because Postgres was away or busy.',
+      help: 'Statements tried again because Postgres was away or busy. The log says why.',
       registers,
     }),
     holding: new Gauge({
@@ -76,11 +99,13 @@ export function storeMetrics(registry: Registry) {
       help: '1 while the worker holds events because Postgres cannot take them. Nothing is lost; the backlog grows.',
       registers,
     }),
-    progressAt: new Gauge({
-      name: 'runledger_store_last_progress_timestamp_seconds',
-      help: 'Unix time of the last commit to Postgres. Old while jobs wait: the worker makes no progress.',
-      registers,
-    }),
+    progressAt: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_store_last_progress_timestamp_seconds',
+        help: 'Unix time of the last commit to Postgres. Old while jobs wait: the worker makes no progress.',
+        registers,
+      }),
+    ),
   };
 }
 
@@ -88,16 +113,34 @@ export function storeMetrics(registry: Registry) {
 export function maintenanceMetrics(registry: Registry) {
   const registers = [registry];
   return {
-    partitionsAhead: new Gauge({
-      name: 'runledger_partitions_ahead',
-      help: 'Days, from today on, that have a partition of their own. At 0 events go to the DEFAULT partition.',
-      registers,
-    }),
-    defaultRows: new Gauge({
-      name: 'runledger_default_partition_rows',
-      help: 'Events in the DEFAULT partition: their day had none. Maintenance moves them; not zero for long: look at its log.',
-      registers,
-    }),
+    partitionsAhead: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_partitions_ahead',
+        help: 'Days, from today on, that have a partition of their own. At 0 events go to the DEFAULT partition: look at the log of the maintenance.',
+        registers,
+      }),
+    ),
+    defaultRows: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_default_partition_rows',
+        help: 'Events in the DEFAULT partition: their day had none. Maintenance moves them; not zero for long: look at its log.',
+        registers,
+      }),
+    ),
+    running: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_executions_running',
+        help: 'Executions neither ended nor failed, up to a million, as of the last maintenance. The same from every worker: take the max.',
+        registers,
+      }),
+    ),
+    overdue: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_executions_overdue',
+        help: 'Of those, executions whose first event is older than OVERDUE_AFTER_HOURS: probably killed without an END. Take the max.',
+        registers,
+      }),
+    ),
     failures: new Counter({
       name: 'runledger_maintenance_failures_total',
       help: 'Runs of the maintenance that failed. It is tried again; see the log for the reason.',
