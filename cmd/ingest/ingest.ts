@@ -4,7 +4,7 @@ import { ApiServer } from '../../internal/api/server.ts';
 import { ConfigError, type Config } from '../../internal/config/read.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';
-import { component, ComponentGroup } from '../../internal/lifecycle/group.ts';
+import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import { BacklogGuard } from '../../internal/queue/backlog-guard.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { createProducerRedis, disconnect } from '../../internal/queue/redis.ts';
@@ -57,10 +57,8 @@ export function createIngest(config: IngestConfig, tokens: TokenSource, telemetr
   probes.ready.set('tokens', () => tokens.unready());
   const servers = createServers(config, (event, key) => producer.enqueue(event, key), tokens, telemetry);
   const connection = component('redis', { stop: () => disconnect(redis) });
-  return {
-    component: new ComponentGroup('ingest', [connection, guard, producer, tokens, ...servers], logger),
-    servers,
-  };
+  const parts = [connection, guard, producer, tokens, inParallel('servers', servers)];
+  return { component: new ComponentGroup('ingest', parts, logger), servers };
 }
 
 function backlogLimits(config: IngestConfig) {

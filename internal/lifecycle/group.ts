@@ -49,6 +49,19 @@ export class ComponentGroup implements Component {
   }
 }
 
+/** Components of one rank: started one after another, stopped at once, since each may wait for its slowest client. */
+export function inParallel(name: string, components: readonly Component[]): Component {
+  return {
+    name,
+    async start() {
+      for (const part of components) await part.start();
+    },
+    async stop() {
+      await Promise.all(components.map((part) => part.stop()));
+    },
+  };
+}
+
 /** A component made of functions, for the few things that need no class. */
 export function component(name: string, parts: { start?: () => Promise<void>; stop?: () => Promise<void> }): Component {
   const nothing = (): Promise<void> => Promise.resolve();

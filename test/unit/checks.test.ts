@@ -8,7 +8,8 @@ const root = new URL('../..', import.meta.url).pathname;
 /** What a program says when it fails; nothing when it succeeds. */
 async function complaint(program: string, ...args: string[]): Promise<string> {
   try {
-    await run(program, args, { cwd: root, maxBuffer: 16 * 1024 * 1024 });
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+    await run(program, args, { cwd: root, env, maxBuffer: 16 * 1024 * 1024 });
     return '';
   } catch (error) {
     const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string };
