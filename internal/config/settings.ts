@@ -15,7 +15,7 @@ export const settings = {
   REDIS_URL: redisUrl({ desc: 'redis:// or rediss://; a comma list is a Redis Cluster' }),
   DATABASE_URL: postgresUrl({ desc: 'postgres://user:password@host:5432/database' }),
   QUEUE_NAME: queueName({ default: 'events', desc: 'The queue in Redis' }),
-  TOKENS_NAMESPACE: str({ default: undefined, desc: "Namespace of the token Secrets; the pod's own unless set" }),
+  TOKENS_NAMESPACE: str({ default: undefined, desc: "Namespace of the token Secrets; the account's own unless set" }),
   TOKENS_LABEL_SELECTOR: str({ default: 'runledger.dev/organization', desc: 'Selects the token Secrets' }),
   TOKENS_FILE: str({ default: undefined, desc: 'Secret manifests (YAML) to take tokens from, instead of a cluster' }),
   TOKENS_ACCOUNT_DIR: str({
