@@ -1,13 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { median, p99OfGoodClients } from '../support/fault/latency.ts';
+import { p99OfGoodClients, slowdown } from '../support/fault/latency.ts';
 import { System } from '../support/fault/system.ts';
 import { Timeline } from '../support/fault/timeline.ts';
 import { until } from '../support/until.ts';
-
-/** Compared side by side, in turns, since the machine has other things to do too. */
-const turns = 3;
 
 describe('abuse of connections', () => {
   let system: System;
@@ -33,23 +30,8 @@ describe('abuse of connections', () => {
     return sockets;
   }
 
-  /** Good clients' p99 with the abuse as a multiple of that without, the median of some turns. */
-  async function slowdown(abuse: () => Promise<() => void>): Promise<number> {
-    await p99OfGoodClients(port);
-    const ratios: number[] = [];
-    for (let turn = 0; turn < turns; turn += 1) {
-      const usual = await p99OfGoodClients(port);
-      const end = await abuse();
-      const abused = await p99OfGoodClients(port);
-      end();
-      ratios.push(abused / usual);
-    }
-    console.log(`      p99 under abuse / usual p99: ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')}`);
-    return median(ratios);
-  }
-
   it('1,000 half-open requests: good clients go on within twice their usual p99', async () => {
-    const ratio = await slowdown(async () => {
+    const ratio = await slowdown(port, async () => {
       const sockets = await open(1_000);
       for (const socket of sockets) socket.write('POST /v1/register/ HTTP/1.1\r\nHost: x\r\n');
       const drip = setInterval(() => {

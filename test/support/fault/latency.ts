@@ -27,6 +27,20 @@ export async function p99OfGoodClients(port: number, { rate = 200, ms = 3_000 } 
   return times[Math.floor(times.length * 0.99)] ?? Infinity;
 }
 
-export function median(figures: number[]): number {
-  return [...figures].sort((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
+/** Compared side by side, in turns, since the machine has other things to do too. */
+const turns = 5;
+
+/** Good clients' p99 with the abuse as a multiple of that without: the median of some turns. */
+export async function slowdown(port: number, abuse: () => Promise<() => void>): Promise<number> {
+  await p99OfGoodClients(port);
+  const ratios: number[] = [];
+  for (let turn = 0; turn < turns; turn += 1) {
+    const usual = await p99OfGoodClients(port, { ms: 2_000 });
+    const end = await abuse();
+    const abused = await p99OfGoodClients(port, { ms: 2_000 });
+    end();
+    console.log(`      p99 usual ${usual.toFixed(1)} ms, under abuse ${abused.toFixed(1)} ms`);
+    ratios.push(abused / usual);
+  }
+  return ratios.sort((a, b) => a - b)[Math.floor(turns / 2)] ?? Number.NaN;
 }

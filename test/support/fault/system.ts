@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,7 +60,7 @@ export class System {
   }
 
   static async start(options: SystemOptions): Promise<System> {
-    const folder = await mkdtemp(join(tmpdir(), 'runledger-fault-'));
+    const folder = await mkdtemp(join(memoryOrDisk(), 'runledger-fault-'));
     // Postgres runs as another user and must be able to pass.
     await chmod(folder, 0o755);
     await writeFile(join(folder, 'tokens.yaml'), tokens);
@@ -187,6 +188,14 @@ export class System {
   ): Pod {
     return new Pod({ name, main, environment, opsPort, links, folder: this.folder, timeline: this.timeline });
   }
+}
+
+/**
+ * Processes are killed here, not machines: what was written stays, in memory as on a disk. And in memory nobody else's
+ * load on the disk can stall an fsync for seconds and pass for a fault.
+ */
+function memoryOrDisk(): string {
+  return existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 }
 
 const tokens = `apiVersion: v1
