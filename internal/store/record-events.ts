@@ -10,7 +10,15 @@ interface ChangeRow {
   to_state: ExecutionState;
   executions: number;
   events: number;
+  start_missing: number;
+  start_repeated: number;
+  start_late: number;
+  event_after_end: number;
 }
+
+/** Anomalies of the order of events, by the names of their columns. */
+const anomalies = ['start_missing', 'start_repeated', 'start_late', 'event_after_end'] as const;
+export type Anomaly = (typeof anomalies)[number];
 
 /** Executions that a batch moved from one state to another; `none` is the state of one not seen before. */
 export interface Transition {
@@ -20,10 +28,14 @@ export interface Transition {
   executions: number;
 }
 
-/** What the statement did: events inserted (the rest of the batch was there already), and changes of state. */
+/**
+ * What the statement did: events inserted (the rest of the batch was there already), changes of state, and executions
+ * whose events of this batch broke the order, by anomaly.
+ */
 export interface StoredBatch {
   stored: number;
   transitions: Transition[];
+  anomalies: Record<Anomaly, number>;
 }
 
 /**
@@ -45,7 +57,13 @@ export async function recordEvents(db: Database, events: readonly AcceptedEvent[
         to: row.to_state,
         executions: row.executions,
       })),
+    anomalies: countAnomalies(rows),
   };
+}
+
+function countAnomalies(rows: readonly ChangeRow[]): Record<Anomaly, number> {
+  const sum = (anomaly: Anomaly): number => rows.reduce((total, row) => total + row[anomaly], 0);
+  return Object.fromEntries(anomalies.map((anomaly) => [anomaly, sum(anomaly)])) as Record<Anomaly, number>;
 }
 
 function statement(events: readonly AcceptedEvent[]) {
@@ -115,7 +133,8 @@ function statement(events: readonly AcceptedEvent[]) {
         error_count = e.error_count + excluded.error_count,
         end_count = e.end_count + excluded.end_count
       returning
-        organization, automation_id, execution_id, state, error_count, end_count,
+        organization, automation_id, execution_id, state, error_count, end_count, start_count, ended_at,
+        start_missing, start_late,
         start_count + event_count + warning_count + error_count + end_count as total
     )
     select
@@ -128,7 +147,11 @@ function statement(events: readonly AcceptedEvent[]) {
       end as from_state,
       merged.state as to_state,
       count(*)::integer as executions,
-      sum(change.total)::integer as events
+      sum(change.total)::integer as events,
+      (count(*) filter (where merged.start_missing and merged.total = change.total))::integer as start_missing,
+      (count(*) filter (where merged.start_count > 1 and change.start_count > 0))::integer as start_repeated,
+      (count(*) filter (where merged.start_late and merged.start_count = change.start_count))::integer as start_late,
+      (count(*) filter (where change.last_event_at > merged.ended_at))::integer as event_after_end
     from merged join change using (organization, automation_id, execution_id)
     group by 1, 2, 3
   `;
