@@ -6,10 +6,11 @@ import { createIdentitySource } from '../../internal/event/identity.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import { BacklogGuard } from '../../internal/queue/backlog-guard.ts';
+import { takeCensus } from '../../internal/queue/census.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { createProducerRedis, disconnect } from '../../internal/queue/redis.ts';
 import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
-import { backlogMetrics, producerMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import { backlogMetrics, censusMetrics, producerMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 
@@ -52,6 +53,7 @@ export function createIngest(config: IngestConfig, tokens: TokenSource, telemetr
   const redis = createProducerRedis(config.REDIS_URL);
   redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
   const guard = new BacklogGuard(redis, config.QUEUE_NAME, backlogLimits(config), backlogMetrics(registry), logger);
+  censusMetrics(registry, () => takeCensus(redis, config.QUEUE_NAME));
   const producer = createProducer(config, redis, guard, telemetry);
   probes.ready.set('redis', () => guard.shed?.detail);
   probes.ready.set('tokens', () => tokens.unready());
@@ -74,7 +76,7 @@ function createProducer(
   config: IngestConfig,
   redis: ReturnType<typeof createProducerRedis>,
   guard: BacklogGuard,
-  { logger, registry }: Telemetry,
+  { logger, registry, organization }: Telemetry,
 ): Producer {
   const limits = {
     batchEvents: config.COMMIT_BATCH_EVENTS,
@@ -83,7 +85,7 @@ function createProducer(
     bufferedEvents: config.BUFFER_EVENTS,
     bufferedBytes: config.BUFFER_BYTES,
   };
-  const metrics = producerMetrics(registry);
+  const metrics = producerMetrics(registry, organization);
   return new Producer({ redis, queueName: config.QUEUE_NAME, limits, guard, metrics, logger });
 }
 

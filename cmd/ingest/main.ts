@@ -10,7 +10,7 @@ import { createTokenSource, tokenSettings } from './tokens.ts';
 
 runMain(async () => {
   const config = readConfig([...processSettings, ...ingestSettings, ...tokenSettings]);
-  const telemetry = createTelemetry('ingest', config.LOG_LEVEL);
+  const telemetry = createTelemetry('ingest', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS);
   const { logger, probes, registry } = telemetry;
   const ops = new OpsServer(config.OPS_PORT, probes, registry);
   const ingest = createIngest(config, createTokenSource(config, telemetry), telemetry);

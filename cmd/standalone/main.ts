@@ -12,7 +12,7 @@ const defaults = { DRAIN_DELAY_MS: '0', LOG_LEVEL: 'warn' };
 
 runMain(async () => {
   const config = readConfig(['DATA_DIR', ...processSettings], undefined, defaults);
-  const telemetry = createTelemetry('standalone', config.LOG_LEVEL);
+  const telemetry = createTelemetry('standalone', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS);
   const folder = await createDataFolder(config.DATA_DIR);
   const standalone = new Standalone(folder, config.OPS_PORT, telemetry);
   await runProcess({

@@ -10,7 +10,7 @@ import { createWorker, workerSettings } from './worker.ts';
 
 runMain(async () => {
   const config = readConfig([...processSettings, ...workerSettings, ...databaseSettings]);
-  const telemetry = createTelemetry('worker', config.LOG_LEVEL);
+  const telemetry = createTelemetry('worker', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS);
   const { logger, probes, registry } = telemetry;
   const ops = new OpsServer(config.OPS_PORT, probes, registry);
   const worker = createWorker(config, openDatabase(config, logger), telemetry);

@@ -20,6 +20,7 @@ export const workerSettings = [
   'PARTITIONS_AHEAD_DAYS',
   'RETENTION_DAYS',
   'MAINTENANCE_INTERVAL_MS',
+  'OVERDUE_AFTER_HOURS',
 ] as const;
 
 export type WorkerConfig = Config<(typeof workerSettings)[number]>;
@@ -31,10 +32,12 @@ const retry = { retryMinMs: 50, retryMaxMs: 2_000 };
 const drainMs = 10_000;
 
 /** The worker, wired: Redis → Postgres. Closes the database when it stops. */
-export function createWorker(config: WorkerConfig, db: Database, { logger, registry }: Telemetry): ComponentGroup {
+export function createWorker(config: WorkerConfig, db: Database, telemetry: Telemetry): ComponentGroup {
+  const { logger, registry, organization } = telemetry;
   const store = createStore(db, {
     partitionsAhead: config.PARTITIONS_AHEAD_DAYS,
     retentionDays: config.RETENTION_DAYS,
+    overdueAfterHours: config.OVERDUE_AFTER_HOURS,
   });
   const limits = {
     ...retry,
@@ -42,13 +45,13 @@ export function createWorker(config: WorkerConfig, db: Database, { logger, regis
     batchBytes: config.STORE_BATCH_BYTES,
     statementsInFlight: config.STORE_STATEMENTS_IN_FLIGHT,
   };
-  const batcher = new Batcher(store, limits, storeMetrics(registry), logger);
+  const batcher = new Batcher(store, limits, storeMetrics(registry, organization), logger);
   const consumer = new Consumer({
     redisUrl: config.REDIS_URL,
     queueName: config.QUEUE_NAME,
     concurrency: config.WORKER_CONCURRENCY,
     lockMs: config.JOB_LOCK_MS,
-    handle: (events) => batcher.add(events),
+    handle: (events, redelivered) => batcher.add(events, redelivered),
     abandon: () => batcher.abandon(),
     drainMs,
     metrics: consumerMetrics(registry),

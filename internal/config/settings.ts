@@ -108,6 +108,18 @@ export const settings = {
     default: 600_000,
     desc: 'Between two runs of the partition maintenance',
   }),
+  OVERDUE_AFTER_HOURS: wholeNumber({
+    min: 1,
+    max: 87_600,
+    default: 24,
+    desc: 'Age from which a running execution is counted as overdue',
+  }),
+  METRICS_ORGANIZATIONS: wholeNumber({
+    min: 0,
+    max: 10_000,
+    default: 200,
+    desc: 'Organizations named in metrics, later ones are `other`; 0 names none',
+  }),
   LOG_LEVEL: str({
     default: 'info',
     choices: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],

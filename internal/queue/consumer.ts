@@ -17,10 +17,10 @@ const restMs = 1_000;
 const closingMs = 2_000;
 
 /**
- * Stores a batch. `stored`: every event of it is safe, the job is forgotten. `abandoned`: the process stops before
+ * Stores a batch. `redelivered`: it was handed out before, to a worker that gave it back or died. `stored`: every event of it is safe, the job is forgotten. `abandoned`: the process stops before
  * that, the job goes back to the queue.
  */
-export type Handle = (events: AcceptedEvent[]) => Promise<'stored' | 'abandoned'>;
+export type Handle = (events: AcceptedEvent[], redelivered: boolean) => Promise<'stored' | 'abandoned'>;
 
 export interface ConsumerOptions {
   redisUrl: string;
@@ -117,7 +117,7 @@ export class Consumer {
 
   async #process(job: Job, token: string | undefined): Promise<void> {
     const events = await this.#read(job, token);
-    const handled = this.#options.handle(events);
+    const handled = this.#options.handle(events, job.attemptsStarted > 1);
     this.#handling.add(handled);
     const fate = await handled.finally(() => this.#handling.delete(handled));
     if (fate === 'stored') return;

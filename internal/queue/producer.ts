@@ -4,6 +4,7 @@ import { Refusal, unavailable } from '../event/refusal.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ProducerMetrics } from '../telemetry/queue-metrics.ts';
 import type { BacklogGuard } from './backlog-guard.ts';
+import { jobName } from './census.ts';
 import { GroupCommit, type GroupCommitLimits } from './group-commit.ts';
 import { IdempotencyKeys } from './idempotency.ts';
 import { encodeJob, type JobData } from './job.ts';
@@ -84,7 +85,8 @@ export class Producer {
 
   async #enqueueOnce(event: AcceptedEvent): Promise<AcceptedEvent> {
     await this.#groupCommit.add(event);
-    this.#options.metrics.accepted.inc({ kind: event.kind });
+    const { metrics } = this.#options;
+    metrics.accepted.inc({ kind: event.kind, organization: metrics.organization(event.organization) });
     return event;
   }
 
@@ -113,7 +115,7 @@ export class Producer {
     metrics.batchSize.observe(events.length);
     try {
       const queue = await this.#open();
-      await queue.add('events', encodeJob(events));
+      await queue.add(jobName(events.length), encodeJob(events));
     } catch (error) {
       logger.warn({ error, events: events.length }, 'commit to redis failed');
       throw error;

@@ -99,6 +99,8 @@ CREATE INDEX events_of_execution ON ONLY public.events USING btree (organization
 
 CREATE INDEX events_default_organization_automation_id_execution_id_crea_idx ON public.events_default USING btree (organization, automation_id, execution_id, created_at, id);
 
+CREATE INDEX executions_running ON public.executions USING btree (first_event_at) WHERE (state = 'running'::text);
+
 ALTER INDEX public.events_of_execution ATTACH PARTITION public.events_default_organization_automation_id_execution_id_crea_idx;
 
 ALTER INDEX public.events_pkey ATTACH PARTITION public.events_default_pkey;

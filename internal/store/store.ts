@@ -1,14 +1,19 @@
 import type { AcceptedEvent } from '../event/event.ts';
+import { countRunning, type RunningExecutions } from './count-running.ts';
 import type { Database } from './database.ts';
 import { keepDeadLetter } from './dead-letters.ts';
 import { isDataError } from './errors.ts';
 import { maintain, type MaintenanceReport } from './maintain.ts';
 import { recordEvents, type StoredBatch } from './record-events.ts';
 
+const hourMs = 60 * 60 * 1_000;
+
 export interface StoreOptions {
   /** Days after today whose partitions are made ahead, and days before it that are kept (0 keeps everything). */
   partitionsAhead: number;
   retentionDays: number;
+  /** Age from which an execution that runs is overdue. */
+  overdueAfterHours: number;
 }
 
 /** The operations of the store on one database, as the worker uses them. */
@@ -16,7 +21,7 @@ export interface Store {
   recordEvents(events: readonly AcceptedEvent[]): Promise<StoredBatch>;
   keepDeadLetter(event: AcceptedEvent, reason: string): Promise<void>;
   isDataError(error: unknown): boolean;
-  maintain(): Promise<MaintenanceReport>;
+  maintain(): Promise<MaintenanceReport & RunningExecutions>;
 }
 
 /** Binds the operations to a database. Opening and destroying it stays with the caller. */
@@ -25,11 +30,11 @@ export function createStore(db: Database, options: StoreOptions): Store {
     recordEvents: (events) => recordEvents(db, events),
     keepDeadLetter: (event, reason) => keepDeadLetter(db, event, reason),
     isDataError,
-    maintain: () =>
-      maintain(db, {
-        now: Date.now(),
-        daysAhead: options.partitionsAhead,
-        retentionDays: options.retentionDays,
-      }),
+    maintain: async () => {
+      const now = Date.now();
+      const { partitionsAhead: daysAhead, retentionDays, overdueAfterHours } = options;
+      const report = await maintain(db, { now, daysAhead, retentionDays });
+      return { ...report, ...(await countRunning(db, now - overdueAfterHours * hourMs)) };
+    },
   };
 }

@@ -26,6 +26,7 @@ export type Fate = 'stored' | 'abandoned';
 interface Waiting {
   events: AcceptedEvent[];
   bytes: number;
+  redelivered: boolean;
   settle: (fate: Fate) => void;
   fail: (error: unknown) => void;
 }
@@ -53,12 +54,15 @@ export class Batcher {
     this.#logger = logger;
   }
 
-  /** Resolves once all of the events are safe, or are given back. Rejects on a defect only. */
-  add(events: AcceptedEvent[]): Promise<Fate> {
+  /**
+   * Resolves once all of the events are safe, or are given back. Rejects on a defect only. `redelivered` says that they
+   * may have been stored, and counted, by an earlier delivery.
+   */
+  add(events: AcceptedEvent[], redelivered = false): Promise<Fate> {
     if (events.length === 0) return Promise.resolve('stored');
     if (this.#abandon.signal.aborted) return Promise.resolve('abandoned');
     return new Promise((settle, fail) => {
-      this.#waiting.push({ events, bytes: sizeOf(events), settle, fail });
+      this.#waiting.push({ events, bytes: sizeOf(events), redelivered, settle, fail });
       this.#schedule();
     });
   }
@@ -103,7 +107,7 @@ export class Batcher {
   async #commit(batch: Waiting[]): Promise<void> {
     this.#underWay.add(batch);
     try {
-      const fate = await this.#storeOrHold(batch.flatMap(({ events }) => events));
+      const fate = await this.#storeOrHold(batch);
       for (const { settle } of batch) settle(fate);
     } catch (error) {
       for (const { fail } of batch) fail(error);
@@ -113,10 +117,13 @@ export class Batcher {
     }
   }
 
-  async #storeOrHold(events: AcceptedEvent[]): Promise<Fate> {
+  async #storeOrHold(batch: Waiting[]): Promise<Fate> {
+    const events = batch.flatMap((waiting) => waiting.events);
+    const redelivered = batch.reduce((sum, waiting) => sum + (waiting.redelivered ? waiting.events.length : 0), 0);
     for (let attempt = 0; ; attempt += 1) {
       try {
-        await storeIsolating(this.#store, events, this.#metrics, this.#logger);
+        const duplicates = await storeIsolating(this.#store, events, this.#metrics, this.#logger);
+        this.#metrics.redelivered.inc(Math.min(duplicates, redelivered));
         if (attempt > 0) this.#endHold();
         return 'stored';
       } catch (error) {

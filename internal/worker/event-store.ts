@@ -14,6 +14,8 @@ export interface StoredBatch {
   /** Events inserted; the rest of the batch was there already. */
   stored: number;
   transitions: Transition[];
+  /** Executions whose events broke the order, by anomaly. */
+  anomalies: Readonly<Record<string, number>>;
 }
 
 /** What the worker needs of the store. */

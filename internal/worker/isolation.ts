@@ -6,34 +6,35 @@ import type { EventStore, StoredBatch } from './event-store.ts';
 /**
  * Stores a batch with one statement. When Postgres refuses what an event holds, halves the batch until the bad one is
  * alone and keeps it as a dead letter; its neighbours are stored. Rejects when the batch should be tried again: what
- * has been stored by then is ignored as duplicate.
+ * has been stored by then is ignored as duplicate. Resolves with the number of events that were there already.
  */
 export async function storeIsolating(
   store: EventStore,
   events: readonly AcceptedEvent[],
   metrics: StoreMetrics,
   logger: Logger,
-): Promise<void> {
+): Promise<number> {
   try {
-    await storeWhole(store, events, metrics);
+    return await storeWhole(store, events, metrics);
   } catch (error) {
     if (!store.isDataError(error)) throw error;
     const [only] = events;
     if (events.length === 1 && only !== undefined) {
       await bury(store, only, error, metrics, logger);
-      return;
+      return 0;
     }
     const middle = Math.ceil(events.length / 2);
-    await storeIsolating(store, events.slice(0, middle), metrics, logger);
-    await storeIsolating(store, events.slice(middle), metrics, logger);
+    const first = await storeIsolating(store, events.slice(0, middle), metrics, logger);
+    return first + (await storeIsolating(store, events.slice(middle), metrics, logger));
   }
 }
 
-async function storeWhole(store: EventStore, events: readonly AcceptedEvent[], metrics: StoreMetrics): Promise<void> {
+async function storeWhole(store: EventStore, events: readonly AcceptedEvent[], metrics: StoreMetrics): Promise<number> {
   metrics.batchSize.observe(events.length);
   const stopTimer = metrics.statementSeconds.startTimer();
   const batch = await store.recordEvents(events).finally(stopTimer);
   count(batch, events, metrics);
+  return events.length - batch.stored;
 }
 
 function count(batch: StoredBatch, events: readonly AcceptedEvent[], metrics: StoreMetrics): void {
@@ -42,8 +43,9 @@ function count(batch: StoredBatch, events: readonly AcceptedEvent[], metrics: St
   metrics.stored.inc(batch.stored);
   metrics.duplicates.inc(events.length - batch.stored);
   for (const { organization, from, to, executions } of batch.transitions) {
-    metrics.transitions.inc({ organization, from, to }, executions);
+    metrics.transitions.inc({ organization: metrics.organization(organization), from, to }, executions);
   }
+  for (const [anomaly, executions] of Object.entries(batch.anomalies)) metrics.anomalies.inc({ anomaly }, executions);
   for (const event of events) metrics.lagSeconds.observe(Math.max(0, now - event.createdAt) / 1_000);
 }
 

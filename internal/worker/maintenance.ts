@@ -12,6 +12,9 @@ export interface MaintenanceReport {
   defaultRows: number;
   /** Days from today on that have a partition. */
   daysAhead: number;
+  /** Executions that run, and those of them that have for too long. */
+  running: number;
+  overdue: number;
 }
 
 /** The store's part: makes partitions ahead, empties the DEFAULT one, drops what is past retention. */
@@ -66,6 +69,8 @@ export class Maintenance {
     const report = await this.#maintain();
     this.#metrics.partitionsAhead.set(report.daysAhead);
     this.#metrics.defaultRows.set(report.defaultRows);
+    this.#metrics.running.set(report.running);
+    this.#metrics.overdue.set(report.overdue);
     if (report.created.length + report.dropped.length + report.moved > 0) {
       this.#logger.info({ ...report }, 'partitions maintained');
     }

@@ -17,8 +17,8 @@ describe('embedded Postgres', () => {
     const events = (['START', 'ERROR', 'END'] as const).map((kind, index) => anEvent({ kind, createdAt: now + index }));
     try {
       let db = await openEmbedded(folder);
-      expect(await migrateToLatest(db)).to.deep.equal(['0001-initial']);
-      let store = createStore(db, { partitionsAhead: 1, retentionDays: 30 });
+      expect(await migrateToLatest(db)).to.deep.equal(['0001-initial', '0002-running-executions']);
+      let store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
       const results = await Promise.all([store.recordEvents(events.slice(0, 2)), store.recordEvents(events)]);
       expect(results.reduce((sum, { stored }) => sum + stored, 0)).to.equal(3);
       const refused: unknown = await store
@@ -29,7 +29,7 @@ describe('embedded Postgres', () => {
       await db.destroy();
 
       db = await openEmbedded(folder);
-      store = createStore(db, { partitionsAhead: 1, retentionDays: 30 });
+      store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
       expect(await store.maintain()).to.deep.include({ moved: 3, defaultRows: 0, daysAhead: 2 });
       expect(await storedEvents(db)).to.deep.equal(events);
       expect(await storedExecutions(db)).to.deep.equal([...executionsOf(events).values()]);
