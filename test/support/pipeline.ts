@@ -40,15 +40,26 @@ export async function startIngest(
     client.close();
     await component.stop();
   };
-  return { client, port, httpsPort, telemetry, unready: () => failing(telemetry.probes.ready), stop, [Symbol.asyncDispose]: stop };
+  return {
+    client,
+    port,
+    httpsPort,
+    telemetry,
+    unready: () => failing(telemetry.probes.ready),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
-/** A worker in this process, on a database whose schema it brings up to date first. */
-export async function startWorker(settings: Record<string, string>): Promise<AsyncDisposable & { telemetry: Telemetry }> {
+/** A worker in this process, on a database whose schema it brings up to date first, unless that is away. */
+export async function startWorker(
+  settings: Record<string, string>,
+  { migrate } = { migrate: true },
+): Promise<AsyncDisposable & { telemetry: Telemetry }> {
   const telemetry = createTelemetry('worker', 'silent');
   const config = readConfig([...workerSettings, ...databaseSettings], settings);
   const db = openDatabase(config, telemetry.logger);
-  await migrateToLatest(db);
+  if (migrate) await migrateToLatest(db);
   const worker = createWorker(config, db, telemetry);
   await worker.start();
   return { telemetry, [Symbol.asyncDispose]: () => worker.stop() };

@@ -1,0 +1,93 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Child } from '../../support/child.ts';
+
+const manifest = `
+apiVersion: v1
+kind: Secret
+metadata: { name: acme, labels: { runledger.dev/organization: acme } }
+stringData: { token: a-token-of-the-lifecycle-test }
+`;
+
+/** Starts test/support/run-process.ts with a behaviour. */
+function start(behaviour: string): Child {
+  return new Child(process.execPath, ['test/support/run-process.ts', behaviour], {
+    env: { PATH: process.env['PATH'] },
+  });
+}
+
+describe('a process', () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`stops gracefully on ${signal} and ends with 0`, async () => {
+      const child = start('well');
+      await child.line(/ready/);
+      expect(await child.kill(signal)).to.equal(0);
+      const order = child.output.join('\n');
+      expect(order).to.match(/ready[^]*"stopping"[^]*\nstop\nstop done\n[^]*"stopped"/);
+      expect(order).to.contain(`"signal":"${signal}"`);
+    });
+  }
+
+  it('ends at once on a second signal, with 1', async () => {
+    const child = start('does not stop');
+    await child.line(/ready/);
+    child.process.kill('SIGTERM');
+    await child.line(/^stop$/);
+    const begun = performance.now();
+    expect(await child.kill('SIGINT')).to.equal(1);
+    expect(performance.now() - begun).to.be.lessThan(500);
+  });
+
+  it('ends at the deadline when it does not stop, with 1', async () => {
+    const child = start('does not stop');
+    await child.line(/ready/);
+    expect(await child.kill('SIGTERM')).to.equal(1);
+    expect(child.output.join('\n')).to.contain('leaving');
+  });
+
+  it('ends at the deadline when something is left behind, with 1', async () => {
+    const child = start('leaves something behind');
+    await child.line(/ready/);
+    expect(await child.kill('SIGTERM')).to.equal(1);
+    expect(child.output.join('\n')).to.match(/stop done[^]*leaving/);
+  });
+
+  it('ends with 1 and says why when it cannot start', async () => {
+    const child = start('cannot start');
+    expect(await child.exited).to.equal(1);
+    expect(child.output.join('\n')).to.contain('port taken');
+  });
+
+  it('stops on a signal while it starts', async () => {
+    const child = start('starts for ever');
+    await child.line(/ready/);
+    expect(await child.kill('SIGTERM')).to.equal(0);
+    expect(child.output).to.include('stop done');
+  });
+
+  for (const name of ['worker', 'ingest'] as const) {
+    it(`${name}: starts and stops gracefully while what it needs is away`, async function () {
+      this.timeout(30_000);
+      const folder = await mkdtemp(join(tmpdir(), 'runledger-lifecycle-'));
+      await writeFile(join(folder, 'tokens.yaml'), manifest);
+      const env = {
+        PATH: process.env['PATH'],
+        REDIS_URL: 'redis://127.0.0.1:1',
+        DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+        PUBLIC_URL: 'https://runledger.example',
+        TOKENS_FILE: join(folder, 'tokens.yaml'),
+        PORT: '0',
+        OPS_PORT: '0',
+        DRAIN_DELAY_MS: '0',
+      };
+      const child = new Child(process.execPath, [`cmd/${name}/main.ts`], { env });
+      await child.line(/"msg":"started"/);
+      const begun = performance.now();
+      expect(await child.kill('SIGTERM'), child.output.join('\n')).to.equal(0);
+      expect(performance.now() - begun).to.be.lessThan(5_000);
+      await rm(folder, { recursive: true });
+    });
+  }
+});

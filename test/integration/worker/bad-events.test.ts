@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { encodeJob } from '../../../internal/queue/job.ts';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import { anEvent } from '../../support/events.ts';
+import { startWorker } from '../../support/pipeline.ts';
+import { query } from '../../support/postgres-server.ts';
+import { jobCounts, withQueue } from '../../support/queue.ts';
+import { expectStored, figure } from '../../support/rows.ts';
+import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
+import { until } from '../../support/until.ts';
+
+const none = { wait: 0, active: 0, delayed: 0, failed: 0 };
+
+describe('jobs that hold what they should not', () => {
+  it('bad events become dead letters with their reason, their neighbours are stored, no job fails', async () => {
+    const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
+    const bad: Partial<AcceptedEvent>[] = [{ errorDescription: 'a\0b' }, { id: 'no uuid' }, { automationId: '{}' }];
+    const good = Array.from({ length: 60 }, (_, index) =>
+      anEvent({ description: String(index), executionId: `run ${index % 7}` }),
+    );
+    const mixed = good.flatMap((event, index) => {
+      const fields = bad[index / 20];
+      return fields === undefined ? [event] : [anEvent({ ...fields, description: `bad ${index}` }), event];
+    });
+    await withQueue(redis.url, async (queue) => {
+      await queue.add('events', encodeJob(mixed.slice(0, 40)));
+      await queue.add('events', encodeJob(mixed.slice(40)));
+      await queue.add(
+        'events',
+        encodeJob([anEvent({ kind: 'PAUSE' as AcceptedEvent['kind'], description: 'bad alone' })]),
+      );
+    });
+    await using worker = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: database });
+    await expectStored(
+      database,
+      good.map(({ description }) => description),
+    );
+    await until('all jobs are done', async () => ((await jobCounts(redis)).active === 0 ? true : undefined));
+
+    const letters = await query(
+      database,
+      `select reason, convert_from(event, 'UTF8')::json as event from dead_letters`,
+    );
+    const reasons = letters.map(({ reason, event }) => [
+      (event as AcceptedEvent).description,
+      String(reason).slice(0, 5),
+    ]);
+    expect(Object.fromEntries(reasons)).to.deep.equal({
+      'bad 0': '22021',
+      'bad 20': '22P02',
+      'bad 40': '22P02',
+      'bad alone': '23514',
+    });
+    const { registry } = worker.telemetry;
+    expect(await figure(registry, 'runledger_events_stored_total')).to.equal(60);
+    expect(await figure(registry, 'runledger_events_dead_lettered_total', { reason: '22P02' })).to.equal(2);
+    expect(await figure(registry, 'runledger_events_dead_lettered_total')).to.equal(4);
+    expect(await jobCounts(redis)).to.deep.equal(none);
+  });
+
+  it('jobs of a newer release and damaged ones are kept, counted, and stored once they can be read', async () => {
+    const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
+    const event = anEvent({ description: 'from the future' });
+    const ids = await withQueue(redis.url, async (queue) => {
+      const newer = await queue.add('events', { v: 2, rows: [] });
+      const damaged = await queue.add('events', { v: 1, zstd: 'AAAA' });
+      await queue.add('events', encodeJob([anEvent({ description: 'readable' })]));
+      return [newer.id, damaged.id];
+    });
+    await using worker = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: database });
+    await expectStored(database, ['readable']);
+    await until('both are put back', async () => ((await jobCounts(redis)).delayed === 2 ? true : undefined));
+    expect(await jobCounts(redis)).to.deep.equal({ ...none, delayed: 2 });
+    expect(await figure(worker.telemetry.registry, 'runledger_jobs_unreadable_total')).to.equal(2);
+
+    await withQueue(redis.url, async (queue) => {
+      for (const id of ids) {
+        const job = await queue.getJob(String(id));
+        expect(job).to.include({ attemptsMade: 0 });
+        await job?.updateData(encodeJob([event]));
+        await job?.promote();
+      }
+    });
+    await expectStored(database, ['readable', 'from the future']);
+    await until('all jobs are done', async () => ((await jobCounts(redis)).active === 0 ? true : undefined));
+    expect(await jobCounts(redis)).to.deep.equal(none);
+    expect(await figure(worker.telemetry.registry, 'runledger_events_duplicate_total')).to.equal(1);
+  });
+
+  it('a job that is not even JSON is never lost, and holds up no other', async () => {
+    const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
+    const id = await withQueue(redis.url, async (queue) => {
+      const { id } = await queue.add('events', { v: 1, rows: [] });
+      await queue.add('events', encodeJob([anEvent({ description: 'behind it' })]));
+      return id;
+    });
+    await redis.command('hset', `{runledger}:events:${id}`, 'data', 'not JSON');
+    {
+      await using worker = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: database, JOB_LOCK_MS: '1000' });
+      await expectStored(database, ['behind it']);
+      const recovered = () => figure(worker.telemetry.registry, 'runledger_jobs_stalled_total');
+      await until('it is tried again', async () => ((await recovered()) > 0 ? true : undefined));
+    }
+    const { wait, active, failed } = await jobCounts(redis);
+    expect([wait + active, failed]).to.deep.equal([1, 0]);
+  });
+});

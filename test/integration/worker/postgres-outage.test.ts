@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Callers } from '../../support/callers.ts';
+import { startIngest, startWorker } from '../../support/pipeline.ts';
+import { PostgresServer } from '../../support/postgres-server.ts';
+import { jobCounts } from '../../support/queue.ts';
+import { expectStored, figure, storedMarks } from '../../support/rows.ts';
+import { emptyRedis } from '../../support/servers.ts';
+import { until } from '../../support/until.ts';
+
+/** How long Postgres is away, in ms. The promise is 30 s: POSTGRES_AWAY_MS=30000 shows it. */
+const awayMs = Number(process.env['POSTGRES_AWAY_MS'] ?? 4_000);
+
+describe('an outage of Postgres', function () {
+  this.timeout(60_000 + awayMs);
+  let postgres: PostgresServer;
+  beforeEach(async () => {
+    postgres = await PostgresServer.start();
+  });
+  afterEach(() => postgres.stop());
+
+  it('under load: not one 5xx, the worker holds, and all is stored within 10 s of its return', async () => {
+    const redis = await emptyRedis();
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: await postgres.createDatabase() };
+    await using worker = await startWorker(settings);
+    await using ingest = await startIngest(settings);
+    const callers = new Callers(ingest.client, 16);
+    await until('events come in', () => (callers.accepted.length > 100 ? true : undefined));
+    await postgres.kill();
+    const holding = () => figure(worker.telemetry.registry, 'runledger_store_holding');
+    await until('the worker holds', async () => ((await holding()) === 1 ? true : undefined));
+    // What is tested is the time itself.
+    await sleep(awayMs);
+    const backlog = await jobCounts(redis);
+    await postgres.startAgain();
+    const returned = performance.now();
+    await callers.stop();
+
+    expect(callers.statuses).to.have.all.keys('201');
+    expect(backlog).to.include({ failed: 0, delayed: 0 });
+    await expectStored(settings.DATABASE_URL, callers.accepted, 10_000);
+    const seconds = ((performance.now() - returned) / 1_000).toFixed(1);
+    const slowest = callers.slowestMs.toFixed(0);
+    process.stdout.write(
+      `      ${callers.accepted.length} events in ${awayMs} ms, slowest 201 ${slowest} ms, drained in ${seconds} s\n`,
+    );
+    expect(await storedMarks(settings.DATABASE_URL)).to.have.length(callers.accepted.length);
+    await until('holding no more', async () => ((await holding()) === 0 ? true : undefined));
+    expect(await jobCounts(redis)).to.include({ failed: 0 });
+  });
+
+  it('at the start of a worker: it starts, and works once Postgres is there', async () => {
+    const redis = await emptyRedis();
+    const database = await postgres.createDatabase();
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: database };
+    await (await startWorker(settings))[Symbol.asyncDispose]();
+    await using ingest = await startIngest(settings);
+    await postgres.kill();
+    await using worker = await startWorker(settings, { migrate: false });
+    const callers = new Callers(ingest.client, 2);
+    const { registry } = worker.telemetry;
+    await until('the worker holds', async () =>
+      (await figure(registry, 'runledger_store_holding')) === 1 ? true : undefined,
+    );
+    await until('maintenance fails', async () =>
+      (await figure(registry, 'runledger_maintenance_failures_total')) > 0 ? true : undefined,
+    );
+    await postgres.startAgain();
+    await callers.stop();
+    await expectStored(database, callers.accepted);
+  });
+});

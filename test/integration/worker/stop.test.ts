@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import { Consumer } from '../../../internal/queue/consumer.ts';
+import { encodeJob } from '../../../internal/queue/job.ts';
+import { createStore } from '../../../internal/store/store.ts';
+import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
+import { consumerMetrics, storeMetrics } from '../../../internal/telemetry/worker-metrics.ts';
+import { Batcher } from '../../../internal/worker/batcher.ts';
+import { anEvent } from '../../support/events.ts';
+import { startWorker } from '../../support/pipeline.ts';
+import { jobCounts, withQueue } from '../../support/queue.ts';
+import { RedisServer } from '../../support/redis-server.ts';
+import { startRelay, type Relay } from '../../support/relay.ts';
+import { expectStored } from '../../support/rows.ts';
+import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
+import { migratedDatabase, openDatabase, type TestDatabase } from '../../support/store.ts';
+import { until } from '../../support/until.ts';
+
+const drainMs = 500;
+
+/** A consumer and its batcher, with a shorter drain than the worker's. */
+function startConsumer(redisUrl: string, databaseUrl: string) {
+  const { logger, registry } = createTelemetry('worker', 'silent');
+  const db = openDatabase(databaseUrl);
+  const store = createStore(db, { partitionsAhead: 1, retentionDays: 0, overdueAfterHours: 24 });
+  const limits = { batchEvents: 2, batchBytes: 1e6, statementsInFlight: 2, retryMinMs: 20, retryMaxMs: 200 };
+  const batcher = new Batcher(store, limits, storeMetrics(registry), logger);
+  const consumer = new Consumer({
+    redisUrl,
+    queueName: 'events',
+    concurrency: 10,
+    lockMs: 15_000,
+    handle: (events) => batcher.add(events),
+    abandon: () => batcher.abandon(),
+    drainMs,
+    metrics: consumerMetrics(registry),
+    logger,
+  });
+  return { consumer, db, stop: () => consumer.stop().then(() => db.destroy()) };
+}
+
+describe('stopping a worker', function () {
+  this.timeout(30_000);
+  let database: TestDatabase;
+  let relay: Relay;
+  let through: string;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    relay = await startRelay(Number(new URL(database.url).port));
+    through = Object.assign(new URL(database.url), { port: String(relay.port) }).href;
+  });
+  afterEach(async () => {
+    await relay[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
+
+  const absences: Record<string, () => string> = {
+    'refuses connections': () => 'postgres://postgres@127.0.0.1:1/none',
+    'is there and silent': () => {
+      relay.freeze();
+      return through;
+    },
+  };
+  for (const [name, absent] of Object.entries(absences)) {
+    it(`gives its jobs back in time, unharmed, while Postgres ${name}`, async () => {
+      const redis = await emptyRedis();
+      const events = Array.from({ length: 15 }, (_, index) => anEvent({ description: String(index) }));
+      await withQueue(redis.url, (queue) =>
+        Promise.all(events.map((event) => queue.add('events', encodeJob([event])))),
+      );
+      const worker = startConsumer(redis.url, absent());
+      await worker.consumer.start();
+      await until('it has taken what it can', async () => ((await jobCounts(redis)).active === 10 ? true : undefined));
+
+      const begun = performance.now();
+      await worker.consumer.stop();
+      expect(performance.now() - begun).to.be.within(drainMs - 50, drainMs + 1_500);
+      await worker.stop();
+      expect(await jobCounts(redis)).to.deep.equal({ wait: 15, active: 0, delayed: 0, failed: 0 });
+      const attempts = await withQueue(redis.url, async (queue) =>
+        (await queue.getWaiting()).map((job) => job.attemptsMade),
+      );
+      expect(attempts).to.deep.equal(Array(15).fill(0));
+
+      await using next = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: database.url });
+      expect(next).to.not.equal(undefined);
+      await expectStored(
+        database.url,
+        events.map(({ description }) => description),
+      );
+    });
+  }
+
+  it('finishes what it has taken, takes no more, and may be done twice or before a start', async () => {
+    const redis = await emptyRedis();
+    const worker = startConsumer(redis.url, database.url);
+    await worker.consumer.stop();
+    await withQueue(redis.url, (queue) =>
+      queue.addBulk(
+        Array.from({ length: 300 }, (_, index) => ({
+          name: 'events',
+          data: encodeJob([anEvent({ description: String(index) })]),
+        })),
+      ),
+    );
+    await worker.consumer.start();
+    await until('it works', async () => ((await jobCounts(redis)).wait < 300 ? true : undefined));
+    await Promise.all([worker.consumer.stop(), worker.consumer.stop()]);
+    await worker.stop();
+    const { wait, active, delayed, failed } = await jobCounts(redis);
+    expect([active, delayed, failed]).to.deep.equal([0, 0, 0]);
+    const stored = await database.db.selectFrom('events').select('description').execute();
+    expect(stored).to.have.length(300 - wait);
+  });
+
+  it('leaves its jobs to be recovered when Redis has gone, and does not wait for it', async () => {
+    const redis = await RedisServer.start();
+    try {
+      await withQueue(redis.url, (queue) => queue.add('events', encodeJob([anEvent({ description: 'kept' })])));
+      relay.freeze();
+      const worker = startConsumer(redis.url, through);
+      await worker.consumer.start();
+      await until('it has taken the job', async () => ((await jobCounts(redis)).active === 1 ? true : undefined));
+      await redis.kill();
+      const begun = performance.now();
+      await worker.consumer.stop();
+      expect(performance.now() - begun).to.be.lessThan(drainMs + 3_000);
+      await worker.stop();
+      await redis.startAgain();
+      await redis.command('del', '{runledger}:events:1:lock');
+      const url = await emptyDatabase();
+      await using next = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: url, JOB_LOCK_MS: '1000' });
+      expect(next).to.not.equal(undefined);
+      await expectStored(url, ['kept']);
+    } finally {
+      await redis.stop();
+    }
+  });
+});

@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
+import { storeMetrics } from '../../../internal/telemetry/worker-metrics.ts';
+import { Batcher, type BatcherLimits } from '../../../internal/worker/batcher.ts';
+import type { EventStore } from '../../../internal/worker/event-store.ts';
+import { anEvent } from '../../support/events.ts';
+import { figure } from '../../support/rows.ts';
+import { until } from '../../support/until.ts';
+
+const roomy: BatcherLimits = { batchEvents: 100, batchBytes: 1e6, statementsInFlight: 1, retryMinMs: 1, retryMaxMs: 5 };
+const refusedByPostgres = Object.assign(new Error('refused'), { code: '22021' });
+
+/** A store that shows faults which a real one cannot be made to show at will. */
+function fakeStore(
+  faults: { record?: (events: readonly AcceptedEvent[]) => Promise<void>; bury?: () => Promise<void> } = {},
+) {
+  const batches: AcceptedEvent[][] = [];
+  const buried: string[] = [];
+  const store: EventStore = {
+    async recordEvents(events) {
+      batches.push([...events]);
+      await faults.record?.(events);
+      return {
+        stored: events.length,
+        transitions: [{ organization: 'acme', from: 'none', to: 'running', executions: 1 }],
+        anomalies: {},
+      };
+    },
+    async keepDeadLetter(event) {
+      await faults.bury?.();
+      buried.push(event.id);
+    },
+    isDataError: (error) => error === refusedByPostgres,
+  };
+  return { store, batches, buried };
+}
+
+function createBatcher(store: EventStore, limits: Partial<BatcherLimits> = {}) {
+  const { registry, logger } = createTelemetry('worker', 'silent');
+  const batcher = new Batcher(store, { ...roomy, ...limits }, storeMetrics(registry), logger);
+  return { batcher, count: (name: string, labels = {}) => figure(registry, `runledger_${name}`, labels) };
+}
+
+const some = (count: number, fields: Partial<AcceptedEvent> = {}): AcceptedEvent[] =>
+  Array.from({ length: count }, () => anEvent(fields));
+
+describe('batcher', () => {
+  it('makes one statement of what arrives together, and of what arrives during a statement the next', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { store, batches } = fakeStore({ record: () => (batches.length === 1 ? promise : Promise.resolve()) });
+    const { batcher, count } = createBatcher(store);
+    const first = [batcher.add(some(2)), batcher.add(some(3))];
+    await until('the first statement', () => (batches.length === 1 ? true : undefined));
+    const second = [batcher.add(some(1)), batcher.add(some(1))];
+    resolve();
+    expect(await Promise.all([...first, ...second])).to.deep.equal(Array(4).fill('stored'));
+    expect(batches.map(({ length }) => length)).to.deep.equal([5, 2]);
+    expect(await count('events_stored_total')).to.equal(7);
+    expect(await count('execution_transitions_total', { from: 'none', to: 'running' })).to.equal(2);
+  });
+
+  it('bounds statements by events and by bytes, without splitting what one job holds', async () => {
+    const { store, batches } = fakeStore();
+    const { batcher } = createBatcher(store, { batchEvents: 5, batchBytes: 1_000 });
+    const jobs = [
+      some(3),
+      some(2),
+      some(9),
+      some(1, { description: 'x'.repeat(900) }),
+      some(1, { errorDescription: 'x'.repeat(200) }),
+    ];
+    await Promise.all(jobs.map((events) => batcher.add(events)));
+    expect(batches.map(({ length }) => length)).to.deep.equal([5, 9, 1, 1]);
+  });
+
+  it('holds and tries again while Postgres is away, and says so', async () => {
+    let away = true;
+    const { store } = fakeStore({
+      record: () => (away ? Promise.reject(new Error('ECONNREFUSED')) : Promise.resolve()),
+    });
+    const { batcher, count } = createBatcher(store);
+    const added = batcher.add(some(1));
+    await until('some tries', async () => ((await count('store_retries_total')) > 3 ? true : undefined));
+    expect([batcher.holding, await count('store_holding')]).to.deep.equal([true, 1]);
+    away = false;
+    expect(await added).to.equal('stored');
+    expect([batcher.holding, await count('store_holding')]).to.deep.equal([false, 0]);
+  });
+
+  it('isolates bad events with few statements, and stores their neighbours', async () => {
+    const events = some(64);
+    const bad = new Set([events[5], events[40]]);
+    const { store, batches, buried } = fakeStore({
+      record: (batch) =>
+        batch.some((event) => bad.has(event)) ? Promise.reject(refusedByPostgres) : Promise.resolve(),
+    });
+    const { batcher, count } = createBatcher(store);
+    expect(await batcher.add(events)).to.equal('stored');
+    expect(buried).to.deep.equal([events[5]?.id, events[40]?.id]);
+    expect(await count('events_stored_total')).to.equal(62);
+    expect(await count('events_dead_lettered_total', { reason: '22021' })).to.equal(2);
+    expect(batches.length).to.be.lessThan(26);
+  });
+
+  it('goes on where Postgres went away in the middle of isolating', async () => {
+    let burials = 0;
+    const [bad] = some(1);
+    const { store, buried } = fakeStore({
+      record: (batch) => (batch.some((event) => event === bad) ? Promise.reject(refusedByPostgres) : Promise.resolve()),
+      bury: () => ((burials += 1) < 3 ? Promise.reject(new Error('terminated')) : Promise.resolve()),
+    });
+    const { batcher } = createBatcher(store);
+    expect(await batcher.add([...some(3), ...(bad === undefined ? [] : [bad])])).to.equal('stored');
+    expect(buried).to.deep.equal([bad?.id]);
+  });
+
+  it('gives everything back when it is told to: held, waiting, under way without an answer, and added later', async () => {
+    const forever = new Promise<void>(() => undefined);
+    const { store, batches } = fakeStore({
+      record: () => (batches.length === 1 ? forever : Promise.reject(new Error('away'))),
+    });
+    const { batcher } = createBatcher(store, {
+      statementsInFlight: 2,
+      batchEvents: 1,
+      retryMinMs: 60_000,
+      retryMaxMs: 60_000,
+    });
+    const added = [batcher.add(some(1)), batcher.add(some(1)), batcher.add(some(1))];
+    await until('one is held', () => (batcher.holding ? true : undefined));
+    batcher.abandon();
+    batcher.abandon();
+    expect(await Promise.all([...added, batcher.add(some(1))])).to.deep.equal(Array(4).fill('abandoned'));
+  });
+
+  it('has nothing to do for a job without events', async () => {
+    const { store, batches } = fakeStore();
+    expect(await createBatcher(store).batcher.add([])).to.equal('stored');
+    expect(batches).to.deep.equal([]);
+  });
+});
