@@ -1,5 +1,6 @@
-import type { Context, Middleware } from 'koa';
+import type { Middleware } from 'koa';
 import { Refusal, unavailable } from '../event/refusal.ts';
+import { createGuessBrake } from './guess-brake.ts';
 
 /** Whose token it is. `not-loaded`: the token set has never been read, so nobody can tell. */
 export type Authentication =
@@ -14,17 +15,16 @@ export interface AuthenticatedState {
 
 /** Requires the header `token` (spec, "Authentication"). Never 401 before the tokens are loaded: a caller may drop the event. */
 export function requireToken(authenticate: Authenticate): Middleware<AuthenticatedState> {
+  const brake = createGuessBrake();
   return async (ctx, next) => {
-    ctx.state.organization = organizationOf(ctx, authenticate);
+    const token = ctx.get('token').trim();
+    const result = authenticate(token);
+    if (result.status === 'not-loaded') throw unavailable('Tokens are not loaded yet.');
+    if (result.status === 'unknown') {
+      await brake();
+      throw new Refusal('unauthorized', token === '' ? 'The header token is missing.' : 'The token is not valid.');
+    }
+    ctx.state.organization = result.organization;
     return next();
   };
-}
-
-function organizationOf(ctx: Context, authenticate: Authenticate): string {
-  const token = ctx.get('token').trim();
-  const result = authenticate(token);
-  if (result.status === 'not-loaded') throw unavailable('Tokens are not loaded yet.');
-  if (token === '') throw new Refusal('unauthorized', 'The header token is missing.');
-  if (result.status === 'unknown') throw new Refusal('unauthorized', 'The token is not valid.');
-  return result.organization;
 }

@@ -1,0 +1,120 @@
+import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { automations, mutated, schemaAware, type FuzzedRequest } from '../support/fault/fuzz.ts';
+import { Random, seedOfRun } from '../support/fault/random.ts';
+import { exchangeRaw } from '../support/fault/raw-request.ts';
+import { System, token } from '../support/fault/system.ts';
+import { Timeline } from '../support/fault/timeline.ts';
+
+/** What design, section 2, allows as an answer to a request with a valid token, for nothing is wrong on our side. */
+const documented = new Set([201, 400, 409, 413, 415, 422, 431]);
+
+describe('fuzzing', () => {
+  const seed = seedOfRun();
+  const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+  let system: System;
+  let port: number;
+  /** Events that were acknowledged: without a key each is one, with one each key is. */
+  let receipts = 0;
+  const keys = new Set<string>();
+  const improper: string[] = [];
+  const statuses = new Map<number, number>();
+
+  before(async () => {
+    system = await System.start({ timeline: new Timeline(false) });
+    port = system.pod('ingest-1').apiPort;
+  });
+
+  after(async () => {
+    agent.destroy();
+    await system.stop();
+  });
+
+  async function send({ headers, body }: FuzzedRequest): Promise<void> {
+    const { status, answer } = await new Promise<{ status: number; answer: string }>((resolve, reject) => {
+      const all = { token, 'x-forwarded-proto': 'https', 'content-length': String(body.length), ...headers };
+      const outgoing = request({ port, host: '127.0.0.1', agent, method: 'POST', path: '/v1/register/', headers: all });
+      outgoing.on('error', reject);
+      outgoing.on('response', (response) => {
+        text(response).then((answer) => resolve({ status: response.statusCode ?? 0, answer }), reject);
+      });
+      outgoing.end(body);
+    });
+    note(status, answer, { headers, body });
+  }
+
+  function note(status: number, answer: string, { headers, body }: FuzzedRequest): void {
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    if (!documented.has(status))
+      improper.push(`${status} ${answer}\nfor ${JSON.stringify(headers)}\n${body.toString('base64')}`);
+    if (status !== 201) return;
+    const key = headers['idempotency-key'];
+    if (key === undefined) receipts += 1;
+    else keys.add(key.replace(/^"(.*)"$/, '$1'));
+  }
+
+  /** Sends requests 32 at a time. */
+  async function sendAll(requests: Iterator<FuzzedRequest>): Promise<void> {
+    const work = async (): Promise<void> => {
+      for (let next = requests.next(); next.done !== true; next = requests.next()) await send(next.value);
+    };
+    await Promise.all(Array.from({ length: 32 }, work));
+  }
+
+  function* batches(count: number, size: number): Generator<FuzzedRequest> {
+    for (let index = 0; index < count; index += size) yield* schemaAware(seed + index, size);
+  }
+
+  function* mutations(count: number): Generator<FuzzedRequest> {
+    const random = new Random(seed);
+    for (let index = 0; index < count; index += 1) yield mutated(random);
+  }
+
+  it(`60,000 bodies and headers that know the schema get documented answers, SEED=${seed}`, async () => {
+    await sendAll(batches(60_000, 1_000));
+    expect(improper.slice(0, 3)).to.deep.equal([]);
+    expect([...statuses.keys()]).to.include.members([201, 400, 415]);
+  });
+
+  it(`40,000 bodies with changed bytes get documented answers, SEED=${seed}`, async () => {
+    await sendAll(mutations(40_000));
+    expect(improper.slice(0, 3)).to.deep.equal([]);
+  });
+
+  it(`3,000 requests with changed bytes anywhere are answered or cut off, SEED=${seed}`, async () => {
+    const random = new Random(seed + 1);
+    const head = [
+      'POST /v1/register/ HTTP/1.1',
+      'Host: x',
+      `token: ${token}`,
+      'X-Forwarded-Proto: https',
+      'Content-Type: application/json',
+    ];
+    const body = Buffer.from(JSON.stringify({ automation_id: 'not a UUID', execution_id: 'raw', event: 'START' }));
+    const valid = Buffer.concat([Buffer.from([...head, `Content-Length: ${body.length}`, '', ''].join('\r\n')), body]);
+    for (let sent = 0; sent < 3_000; sent += 100) {
+      const exchanges = Array.from({ length: 100 }, () => {
+        const bytes = Buffer.from(valid);
+        for (let count = random.int(1, 5); count > 0; count -= 1)
+          bytes[random.int(0, bytes.length - 1)] = random.int(0, 255);
+        return exchangeRaw(port, bytes, 300);
+      });
+      for (const { statuses } of await Promise.all(exchanges))
+        for (const status of statuses) expect(status).to.be.below(500);
+    }
+  });
+
+  it('every receipt is a row, nothing else is, and nothing became a dead letter', async () => {
+    await system.drained();
+    const count = async (sql: string, values: unknown[] = []): Promise<number> =>
+      Number((await system.postgres.query<{ count: string }>(sql, values))[0]?.count);
+    expect(await count('select count(*) from dead_letters')).to.equal(0);
+    expect(await count('select count(*) from events where automation_id = any($1::uuid[])', [automations])).to.be.above(
+      10_000,
+    );
+    expect(await count('select count(*) from events')).to.equal(receipts + keys.size);
+    expect(system.crashes).to.equal(0);
+    console.log(`      ${JSON.stringify(Object.fromEntries(statuses))}`);
+  });
+});
