@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { Image, imageName } from '../support/node/image.ts';
+import type { Pod } from '../support/node/pod.ts';
 import { Release } from '../support/node/release.ts';
 import { TestNode } from '../support/node/test-node.ts';
 
@@ -9,12 +10,17 @@ describe('a release without any values', function () {
   let release: Release;
   let image: Image;
   let node: TestNode;
+  let ingest: Pod;
 
   before(async () => {
     [image, release] = await Promise.all([Image.build(), Release.prepare(sharedCluster())]);
     const built = `image.repository=${imageName.repository},image.tag=${imageName.tag}`;
     await release.install('--set', built);
     node = await TestNode.start(sharedCluster(), release, image);
+    // Ingest before Redis: a cluster starts everything at once.
+    ingest = await node.startPod('runledger-ingest');
+    await node.startRedis('runledger-redis');
+    await node.startService('runledger', [ingest], { 80: 8080, 443: 8443 });
   });
   after(async () => {
     await node?.[Symbol.asyncDispose]();
@@ -23,11 +29,7 @@ describe('a release without any values', function () {
   });
 
   it('comes up whatever starts first, and ends TLS in the pod', async () => {
-    // Ingest before Redis: a cluster starts everything at once.
-    const ingest = await node.startPod('runledger-ingest');
-    await node.startRedis('runledger-redis');
     await node.ready(ingest);
-    await node.startService('runledger', [ingest], { 80: 8080, 443: 8443 });
     const log = await node.helmTest();
     expect(log.trim().split('\n')).to.deep.equal([
       'ok: POST over plain HTTP: 301',

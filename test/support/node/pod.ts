@@ -87,10 +87,10 @@ export class Pod {
 /** The kubelet tells every pod where the API server is. Its certificate here is for this address. */
 const apiServerVariables = ['KUBERNETES_SERVICE_HOST=127.0.0.1', 'KUBERNETES_SERVICE_PORT=443'];
 
-/** Passes connections on from inside a network namespace. Resolves when it listens. */
-export async function relay(place: PodAddress, from: string, to: readonly string[]): Promise<Child> {
-  const program = join(import.meta.dirname, 'forward.ts');
-  const child = inside(place, process.execPath, [program, from, ...to]);
+/** Passes connections on: inside a network namespace, or outside of all. Resolves when it listens. */
+export async function relay(place: PodAddress | undefined, from: string, to: readonly string[]): Promise<Child> {
+  const args = [join(import.meta.dirname, 'forward.ts'), from, ...to];
+  const child = place === undefined ? new Child(process.execPath, args) : inside(place, process.execPath, args);
   await child.line(/forwarding/);
   return child;
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Cluster } from '../cluster/cluster.ts';
 import { thePod, type Manifest, type PodSpec } from '../helm-manifests.ts';
 import { startPostgres, startRedis, type BundledPostgres } from './bundled.ts';
-import { forward } from './forward.ts';
 import type { Image } from './image.ts';
 import { PodNetwork, type PodAddress } from './network.ts';
 import { PodInputs } from './pod-inputs.ts';
@@ -46,8 +45,8 @@ export class TestNode implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-node-'));
     const node = new TestNode(cluster, release, image, await PodNetwork.create(), folder);
     await node.#placeServices();
-    const apiServer = await forward(node.#apiServerSocket, [new URL(cluster.url).host]);
-    node.#closers.push(() => apiServer.stop());
+    const apiServer = await relay(undefined, node.#apiServerSocket, [new URL(cluster.url).host]);
+    node.#closers.push(() => apiServer.kill('SIGKILL'));
     return node;
   }
 
