@@ -4,9 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { Pod } from './pod.ts';
 
-/** Longest that the proxy waits for an answer, in ms: twice what ingest needs for the slowest 503. */
-const patience = 4_000;
-
 /** Between two looks at a pod's readiness, in ms. */
 const probeInterval = 500;
 
@@ -23,10 +20,13 @@ interface Backend {
 export class Front {
   readonly #server: Server;
   readonly #backends = new Map<Pod, Backend>();
+  readonly #patienceMs: number;
   #timer: NodeJS.Timeout | undefined;
   #turn = 0;
 
-  constructor() {
+  /** `patienceMs`: longest that the proxy waits for an answer. */
+  constructor(patienceMs: number) {
+    this.#patienceMs = patienceMs;
     this.#server = createServer(
       { keepAliveTimeout: 120_000 },
       (incoming, response) => void this.#handle(incoming, response),
@@ -77,7 +77,7 @@ export class Front {
       this.#turn += 1;
       const backend = ready[this.#turn % ready.length];
       if (backend === undefined) refuse(response, 503);
-      else forward(backend, incoming, body, response);
+      else forward(backend, incoming, body, response, this.#patienceMs);
     } catch {
       // The client has gone.
       response.destroy();
@@ -85,7 +85,13 @@ export class Front {
   }
 }
 
-function forward(backend: Backend, incoming: IncomingMessage, body: Buffer, response: ServerResponse): void {
+function forward(
+  backend: Backend,
+  incoming: IncomingMessage,
+  body: Buffer,
+  response: ServerResponse,
+  timeout: number,
+): void {
   const { host: _, connection: __, ...headers } = incoming.headers;
   const outgoing = request({
     port: backend.pod.links['front']?.port,
@@ -94,7 +100,7 @@ function forward(backend: Backend, incoming: IncomingMessage, body: Buffer, resp
     method: incoming.method,
     path: incoming.url,
     headers: { ...headers, 'x-forwarded-proto': 'https' },
-    timeout: patience,
+    timeout,
   });
   outgoing.on('timeout', () => {
     refuse(response, 504);

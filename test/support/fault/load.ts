@@ -15,12 +15,14 @@ export interface LoadOptions {
   seed: number;
   /** Some callers with an Idempotency-Key send a request twice at once, and are told 409; true unless set. */
   twins?: boolean;
+  /** Longest that a caller waits for an answer, in ms. */
+  patienceMs?: number;
   /** Makes every description up to 9,000 characters longer, of the kind that does not compress. */
   large?: boolean;
 }
 
-/** Longest that a caller waits for an answer, in ms. */
-const patience = 10_000;
+/** Longest that a caller waits for an answer unless told otherwise, in ms. */
+const usualPatience = 10_000;
 
 /** Executions under way past which no more are begun: callers, too, are finite. */
 const maxExecutions = 2_000;
@@ -103,7 +105,7 @@ export class Load {
   }
 
   #send(entry: Entry): Promise<Attempt> {
-    const { port, token } = this.#options;
+    const { port, token, patienceMs = usualPatience } = this.#options;
     const content = JSON.stringify(entry.body);
     const begun = performance.now();
     const waiting = { begun };
@@ -128,7 +130,7 @@ export class Load {
           'content-length': Buffer.byteLength(content),
           ...(entry.idempotencyKey !== undefined && { 'idempotency-key': entry.idempotencyKey }),
         },
-        timeout: patience,
+        timeout: patienceMs,
       });
       outgoing.on('timeout', () => outgoing.destroy());
       outgoing.on('error', () => end(0, ''));

@@ -29,13 +29,17 @@ export interface SystemOptions {
   timeline: Timeline;
   ingest?: Record<string, string>;
   worker?: Record<string, string>;
+  /** Longest that the proxy waits for an answer of ingest, in ms; twice what the slowest 503 takes, unless set. */
+  proxyPatienceMs?: number;
 }
+
+const proxyPatience = 4_000;
 
 /** The whole of Runledger as it runs in a cluster, each process a real one, with a network of the harness between them. */
 export class System {
   readonly redis: RedisDaemon;
   readonly postgres: PostgresDaemon;
-  readonly front = new Front();
+  readonly front: Front;
   readonly disk: SmallDisk | undefined;
   readonly timeline: Timeline;
   readonly folder: string;
@@ -56,6 +60,7 @@ export class System {
     this.postgres = postgres;
     this.disk = disk;
     this.timeline = options.timeline;
+    this.front = new Front(options.proxyPatienceMs ?? proxyPatience);
     this.#options = options;
   }
 
