@@ -6,39 +6,7 @@ import { faultTypes, type Episode } from './plan.ts';
 import { until } from '../until.ts';
 import { organization, slotNames, System, token, type SystemOptions } from './system.ts';
 import { Timeline } from './timeline.ts';
-
-/** What a campaign came to. */
-export interface Totals {
-  faults: Map<string, number>;
-  episodes: number;
-  requests: number;
-  receipts: number;
-  unavailable: number;
-  /** Other failures that a caller sees: no answer in time, or the proxy's 502 and 504. */
-  unanswered: number;
-  rows: number;
-  executions: number;
-  unreceipted: number;
-  lost: number;
-  doubled: number;
-  wrong: number;
-  alien: number;
-  improper: number;
-  /** Processes that ended by themselves. */
-  crashes: number;
-  /** Processes that went on running and did nothing. */
-  stuck: number;
-  /** From the end of a fault to flawless answers, in ms: after a fault alone, and after two. */
-  worstRecoveryMs: number;
-  worstRecoveryOfPairsMs: number;
-  /** What the worst one came after. */
-  worstRecoveryAfter: string;
-  /** From the end of a round's load to an empty queue, in ms. */
-  worstDrainMs: number;
-  /** Slowest 503 that ingest itself gave, in ms. */
-  slowest503Ms: number;
-  findings: string[];
-}
+import { noTotals } from './totals.ts';
 
 export interface CampaignOptions extends Partial<SystemOptions> {
   seed: number;
@@ -60,30 +28,7 @@ export const recoveryLimit = 5_000;
 export class Campaign {
   readonly system: System;
   readonly timeline: Timeline;
-  readonly totals: Totals = {
-    faults: new Map(),
-    episodes: 0,
-    requests: 0,
-    receipts: 0,
-    unavailable: 0,
-    unanswered: 0,
-    rows: 0,
-    executions: 0,
-    unreceipted: 0,
-    lost: 0,
-    doubled: 0,
-    wrong: 0,
-    alien: 0,
-    improper: 0,
-    crashes: 0,
-    stuck: 0,
-    worstRecoveryMs: 0,
-    worstRecoveryOfPairsMs: 0,
-    worstRecoveryAfter: '',
-    worstDrainMs: 0,
-    slowest503Ms: 0,
-    findings: [],
-  };
+  readonly totals = noTotals();
   readonly #options: CampaignOptions;
   #rounds = 0;
   #load: Load | undefined;

@@ -1,4 +1,4 @@
-import type { Totals } from './campaign.ts';
+import type { Totals } from './totals.ts';
 
 /** The result of a soak, in Markdown. */
 export function tableOf(totals: Totals, run: { minutes: number; rate: number; seed: number }): string {
