@@ -9,6 +9,12 @@ export const commandTimeout = 1_500;
 /** Longest silence of Redis that a consumer bears, in ms: more than BullMQ's longest blocking command (10 s). */
 const consumerSilence = 15_000;
 
+/**
+ * Between two looks at a Redis that is loading its data, in ms. Its own estimate of the time left, which the client
+ * would wait for, has been seconds too long.
+ */
+const loadingInterval = 250;
+
 /** What the two kinds of client set differently. */
 type Behaviour = Pick<
   RedisOptions,
@@ -51,7 +57,7 @@ export function createConsumerRedis(url: string): RedisClient {
 }
 
 function create(url: string, { lazyConnect, ...behaviour }: Behaviour): RedisClient {
-  const common = { ...behaviour, keepAlive: 10_000, noDelay: true };
+  const common = { ...behaviour, keepAlive: 10_000, noDelay: true, maxLoadingRetryTime: loadingInterval };
   const nodes = url.split(',').map((node) => node.trim());
   const connecting = { lazyConnect: lazyConnect ?? false };
   if (nodes.length === 1) return new Redis(url, { ...common, ...connecting, retryStrategy: reconnectDelay });
