@@ -106,7 +106,10 @@ export class Standalone implements Component {
 
   async #startWorker(redis: { REDIS_URL?: string }, db: Database): Promise<void> {
     const defaults = { ...standaloneDefaults, ...redis, ...(!isGiven('DATABASE_URL') && embeddedStore) };
-    await this.#begin(createWorker(readConfig(workerSettings, undefined, defaults), db, this.#telemetry));
+    // Readiness is about requests here, and those are taken whether Postgres is there or not.
+    const probes = { ...this.#telemetry.probes, ready: new Map() };
+    const config = readConfig(workerSettings, undefined, defaults);
+    await this.#begin(createWorker(config, db, { ...this.#telemetry, probes }));
   }
 
   async #startIngest(redis: { REDIS_URL?: string }): Promise<Omit<Addresses, 'ops'>> {

@@ -7,6 +7,7 @@ import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import { consumerMetrics, maintenanceMetrics, storeMetrics } from '../../internal/telemetry/worker-metrics.ts';
 import { Batcher } from '../../internal/worker/batcher.ts';
 import { Maintenance } from '../../internal/worker/maintenance.ts';
+import { ProgressWatch } from '../../internal/worker/progress-watch.ts';
 
 /** The settings of a worker beside those of every process. The database is opened by the caller. */
 export const workerSettings = [
@@ -33,7 +34,7 @@ const drainMs = 10_000;
 
 /** The worker, wired: Redis → Postgres. Closes the database when it stops. */
 export function createWorker(config: WorkerConfig, db: Database, telemetry: Telemetry): ComponentGroup {
-  const { logger, registry, organization } = telemetry;
+  const { logger, registry, probes, organization } = telemetry;
   const store = createStore(db, {
     partitionsAhead: config.PARTITIONS_AHEAD_DAYS,
     retentionDays: config.RETENTION_DAYS,
@@ -59,9 +60,18 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
   });
   const intervals = { intervalMs: config.MAINTENANCE_INTERVAL_MS, retryMs: 5_000 };
   const maintenance = new Maintenance(() => store.maintain(), intervals, maintenanceMetrics(registry), logger);
+  const watch = new ProgressWatch({
+    waitingJobs: () => consumer.waitingJobs(),
+    pingDatabase: () => store.ping(),
+    holding: () => batcher.holding,
+    stored: () => batcher.storedBatches,
+  });
+  probes.live.set('progress', () => watch.stuck);
+  probes.ready.set('queue', () => watch.queueProblem);
+  probes.ready.set('postgres', () => watch.databaseProblem);
   return new ComponentGroup(
     'worker',
-    [component('postgres', { stop: () => db.destroy() }), maintenance, consumer],
+    [component('postgres', { stop: () => db.destroy() }), maintenance, consumer, watch],
     logger,
   );
 }

@@ -5,13 +5,16 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
 import { ConsumerConnections } from './consumer-connections.ts';
 import { decodeJob, UnreadableJob } from './job.ts';
-import { keyPrefix } from './keys.ts';
+import { keyPrefix, queueKey } from './keys.ts';
 
 /** Until an unreadable job is looked at again, in ms: by then a newer worker may have taken it. */
 const unreadableDelay = 30_000;
 
 /** How long no job is taken after Redis has refused a command (full, read-only, …), in ms: BullMQ asks again at once. */
 const restMs = 1_000;
+
+/** How long after a refused command Redis counts as not well, in ms: longer than the rest and the next try. */
+const refusedMs = 10_000;
 
 /** What a stop leaves BullMQ to give back jobs and close, in ms, before the connections are cut. */
 const closingMs = 2_000;
@@ -47,6 +50,7 @@ export class Consumer {
   readonly #handling = new Set<Promise<unknown>>();
   #running: { worker: Worker; connections: ConsumerConnections } | undefined;
   #rest: NodeJS.Timeout | undefined;
+  #refusedAt = -Infinity;
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
@@ -74,6 +78,13 @@ export class Consumer {
     await settledWithin(closingMs, closed);
     await connections.close();
     await closed;
+  }
+
+  /** Jobs that wait for a worker. Undefined while Redis is not connected, or refuses the worker's commands. */
+  async waitingJobs(): Promise<number | undefined> {
+    const main = this.#running?.connections.main;
+    if (main?.status !== 'ready' || performance.now() - this.#refusedAt < refusedMs) return undefined;
+    return main.llen(queueKey(this.#options.queueName, 'wait'));
   }
 
   #createWorker({ main }: ConsumerConnections): Worker {
@@ -111,6 +122,7 @@ export class Consumer {
     if (isConnectionError(error)) return;
     this.#options.logger.warn({ error }, 'queue consumer error');
     if (error.name !== 'ReplyError' || worker.isPaused() || this.#running === undefined) return;
+    this.#refusedAt = performance.now();
     worker.pause(true).catch(() => undefined);
     this.#rest = setTimeout(() => void worker.resume(), restMs);
   }

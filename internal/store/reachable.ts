@@ -8,6 +8,11 @@ const passing = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET',
 /** Between two tries, in ms. */
 const pause = 500;
 
+/** Resolves when Postgres answers a statement. */
+export async function ping(db: Database): Promise<void> {
+  await sql`select 1`.execute(db);
+}
+
 /**
  * Waits for a Postgres that is coming up, for `withinMs` at most, and says so once.
  * @throws the last error when it did not come, and at once any that time does not mend, such as a wrong password.
@@ -16,7 +21,7 @@ export async function untilReachable(db: Database, withinMs: number, onWait: (er
   const deadline = performance.now() + withinMs;
   for (let attempt = 0; ; attempt += 1) {
     try {
-      await sql`select 1`.execute(db);
+      await ping(db);
       return;
     } catch (error) {
       if (!passes(error) || performance.now() > deadline) throw error;

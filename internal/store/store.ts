@@ -4,6 +4,7 @@ import type { Database } from './database.ts';
 import { keepDeadLetter } from './dead-letters.ts';
 import { isDataError } from './errors.ts';
 import { maintain, type MaintenanceReport } from './maintain.ts';
+import { ping } from './reachable.ts';
 import { recordEvents, type StoredBatch } from './record-events.ts';
 
 const hourMs = 60 * 60 * 1_000;
@@ -21,6 +22,7 @@ export interface Store {
   recordEvents(events: readonly AcceptedEvent[]): Promise<StoredBatch>;
   keepDeadLetter(event: AcceptedEvent, reason: string): Promise<void>;
   isDataError(error: unknown): boolean;
+  ping(): Promise<void>;
   maintain(): Promise<MaintenanceReport & RunningExecutions>;
 }
 
@@ -30,6 +32,7 @@ export function createStore(db: Database, options: StoreOptions): Store {
     recordEvents: (events) => recordEvents(db, events),
     keepDeadLetter: (event, reason) => keepDeadLetter(db, event, reason),
     isDataError,
+    ping: () => ping(db),
     maintain: async () => {
       const now = Date.now();
       const { partitionsAhead: daysAhead, retentionDays, overdueAfterHours } = options;

@@ -73,6 +73,12 @@ export class Batcher {
   }
   #holding = 0;
 
+  /** Batches that have been stored. Grows as long as there is progress. */
+  get storedBatches(): number {
+    return this.#storedBatches;
+  }
+  #storedBatches = 0;
+
   /**
    * Gives back what is not known to be in Postgres, and everything added from now on. The outcome of a statement under
    * way is not waited for: it may never come. Should it have been stored, the next worker finds duplicates.
@@ -124,6 +130,7 @@ export class Batcher {
       try {
         const duplicates = await storeIsolating(this.#store, events, this.#metrics, this.#logger);
         this.#metrics.redelivered.inc(Math.min(duplicates, redelivered));
+        this.#storedBatches += 1;
         if (attempt > 0) this.#endHold();
         return 'stored';
       } catch (error) {
