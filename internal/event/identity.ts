@@ -6,8 +6,14 @@ import type { EventIdentity } from './event.ts';
 const counterSeed = 2 ** 31;
 
 /**
+ * Longest that time may stand still while a clock that stepped back catches up, in ms. Past it the clock was wrong before
+ * and is right now: the true time matters more than the order of events across the correction.
+ */
+const longestStandstill = 10_000;
+
+/**
  * Stamps events: each identity is greater than the one before, also within a millisecond and when the clock steps
- * back. One per process. A counter leads the random bits of the UUID; it begins anywhere in each millisecond (RFC 9562,
+ * back by a little. One per process. A counter leads the random bits of the UUID; it begins anywhere in each millisecond (RFC 9562,
  * section 6.2, method 1), because one that began at 0 would leave 42 random bits between the events of two pods.
  */
 export function createIdentitySource(now: () => number = Date.now): () => EventIdentity {
@@ -15,7 +21,7 @@ export function createIdentitySource(now: () => number = Date.now): () => EventI
   let counter = 0;
   return () => {
     const time = now();
-    if (time > createdAt) {
+    if (time > createdAt || time < createdAt - longestStandstill) {
       createdAt = time;
       counter = randomInt(counterSeed);
     } else {
