@@ -17,6 +17,8 @@ runMain(async () => {
     statementTimeout: 0,
     onIdleError: (error) => logger.warn({ error }, 'idle postgres connection lost'),
   });
+  // As PID 1 of a container it would not end otherwise. What it has done by then is rolled back with its connection.
+  process.once('SIGTERM', () => process.exit(143));
   try {
     await untilReachable(db, config.DATABASE_WAIT_MS, (error) => logger.warn({ error }, 'waiting for postgres'));
     const migrations = await migrateToLatest(db);

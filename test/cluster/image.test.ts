@@ -50,7 +50,8 @@ describe('the image', function () {
 
   it('holds what runs, and nothing else', async () => {
     const inside = (await command('find', join(image.rootfs, 'app'), '-maxdepth', '1', '-printf', '%f\n')).split('\n');
-    expect(inside).to.have.members(['app', 'node_modules', 'package.json', 'LICENSE', 'internal', 'cmd', '']);
+    const wanted = ['app', 'node_modules', 'package.json', 'LICENSE', 'internal', 'cmd', '.compile-cache', ''];
+    expect(inside).to.have.members(wanted);
     for (const absent of ['app/node_modules/typescript', 'app/node_modules/mocha', 'usr/local/bin/npm']) {
       const found = await access(join(image.rootfs, absent)).then(
         () => true,
@@ -64,6 +65,16 @@ describe('the image', function () {
     console.log(
       `      image: ${image.size.whole / 1e6} MB, of these ${Math.round(image.size.own / 1e6)} MB on top of the base`,
     );
+  });
+
+  it('brings its source along, stripped of types and compiled', async () => {
+    const script = `
+      const { readdirSync } = require('node:fs');
+      console.log('compiled:', readdirSync(require('node:module').getCompileCacheDir()).length);`;
+    const look = await start(['--eval', script]);
+    const line = await look.process.line(/^compiled:/);
+    expect(Number(line.split(' ').at(-1))).to.be.greaterThan(100);
+    await look.process.exited;
   });
 
   it('lets its user write nothing', async () => {

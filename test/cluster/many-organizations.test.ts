@@ -37,7 +37,10 @@ describe(`${organizations} organizations with 2 tokens each`, () => {
 
   /** What the image brings along: Node's compile cache, without which it loads a TypeScript compiler of 20 MB. */
   async function warmCompileCache(): Promise<NodeJS.ProcessEnv> {
-    const env = { NODE_COMPILE_CACHE: join(tenancy.accountFolder, 'compile-cache') };
+    const env = {
+      NODE_COMPILE_CACHE: join(tenancy.accountFolder, 'compile-cache'),
+      NODE_OPTIONS: '--max-semi-space-size=8',
+    };
     const first = await Ingest.start(tenancy, cluster.url, redis.url, env);
     await first.ready(10_000);
     await first.stop();

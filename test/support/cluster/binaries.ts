@@ -42,10 +42,10 @@ async function bothIn(folder: string): Promise<Binaries | undefined> {
   }
 }
 
-/** One folder for each set of pinned versions. */
+/** One folder for each set of pinned versions, and way of building them. */
 async function cacheFolder(): Promise<string> {
   const pinned = await readFile(join(tools, 'go.sum'));
-  const key = createHash('sha256').update(pinned).digest('hex').slice(0, 16);
+  const key = createHash('sha256').update(pinned).update(goBuild.toString()).digest('hex').slice(0, 16);
   return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'runledger', `control-plane-${key}`);
 }
 
@@ -56,7 +56,7 @@ async function build(cache: string): Promise<Binaries> {
   console.error('Building kube-apiserver and etcd with Go, once. This takes some minutes.');
   try {
     await goBuild(join(folder, 'etcd'), 'go.etcd.io/etcd/server/v3');
-    await goBuild(join(folder, 'kube-apiserver'), 'k8s.io/kubernetes/cmd/kube-apiserver');
+    await goBuild(join(folder, 'kube-apiserver'), 'k8s.io/kubernetes/cmd/kube-apiserver', await versionFlags());
     await rename(folder, cache);
   } catch (error) {
     await rm(folder, { recursive: true });
@@ -67,10 +67,24 @@ async function build(cache: string): Promise<Binaries> {
   return built;
 }
 
-async function goBuild(output: string, command: string): Promise<void> {
-  const flags = ['build', '-mod=readonly', '-trimpath', '-ldflags=-s -w', '-o', output, command];
+async function goBuild(output: string, command: string, linkFlags = ''): Promise<void> {
+  await go('build', '-mod=readonly', '-trimpath', `-ldflags=-s -w ${linkFlags}`, '-o', output, command);
+}
+
+/** Kubernetes' own build writes its version into the program; Helm compares it with what a chart asks for. */
+async function versionFlags(): Promise<string> {
+  const version = (await go('list', '-m', '-f', '{{.Version}}', 'k8s.io/kubernetes')).trim();
+  const [major, minor] = version.slice(1).split('.');
+  const values = { gitVersion: version, gitMajor: major, gitMinor: minor };
+  return Object.entries(values)
+    .map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
+    .join(' ');
+}
+
+async function go(...words: string[]): Promise<string> {
   try {
-    await promisify(execFile)('go', flags, { cwd: tools, env: { ...process.env, GOFLAGS: '', CGO_ENABLED: '0' } });
+    const env = { ...process.env, GOFLAGS: '', CGO_ENABLED: '0' };
+    return (await promisify(execFile)('go', words, { cwd: tools, env })).stdout;
   } catch (error) {
     throw new Error(explainBuild(error), { cause: error });
   }
