@@ -90,7 +90,12 @@ function reconnectDelay(attempt: number): number {
  * background and reports to its `error` listeners.
  */
 export async function connect(client: RedisClient): Promise<void> {
-  if (client.status === 'wait') await client.connect().catch(() => undefined);
+  if (client.status !== 'wait') return;
+  // A cluster's connect() settles neither way when the nodes are there and the cluster does not work.
+  const closed = new Promise<void>((resolve) => {
+    client.once('close', () => resolve());
+  });
+  await Promise.race([client.connect().catch(() => undefined), closed]);
 }
 
 /** Closes the connection, whatever state it is in: commands under way reject, its socket is gone then. Safe twice. */

@@ -31,7 +31,7 @@ describe('an outage of Redis', function () {
   };
   for (const [name, { begin, end }] of Object.entries(outages)) {
     it(`under load, ${name}: 201 or 503 within 2 s, each 201 is a row, and both sides resume`, async () => {
-      const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
+      const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase(), JOB_LOCK_MS: '1000' };
       await using worker = await startWorker(settings);
       await using ingest = await startIngest(settings);
       expect(worker).to.not.equal(undefined);
@@ -53,7 +53,7 @@ describe('an outage of Redis', function () {
   }
 
   it('leaves a key usable: the retry after a 503 is the same event', async () => {
-    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase(), JOB_LOCK_MS: '1000' };
     await using worker = await startWorker(settings);
     await using ingest = await startIngest(settings);
     expect(worker).to.not.equal(undefined);
@@ -81,7 +81,7 @@ describe('an outage of Redis', function () {
   });
 
   it('at the start of ingest and worker: they start, say so, and work once Redis is there', async () => {
-    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase(), JOB_LOCK_MS: '1000' };
     await redis.kill();
     await using worker = await startWorker(settings);
     await using ingest = await startIngest(settings);
@@ -97,7 +97,7 @@ describe('an outage of Redis', function () {
   });
 
   it('does not keep ingest and worker from stopping', async () => {
-    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase(), JOB_LOCK_MS: '1000' };
     const started = async () => [await startWorker(settings), await startIngest(settings)];
     const connected = await started();
     await redis.kill();
