@@ -1,5 +1,5 @@
 import { Router } from '@koa/router';
-import Koa, { type Middleware } from 'koa';
+import Koa, { type Context, type Middleware } from 'koa';
 import { Refusal } from '../event/refusal.ts';
 import type { ApiMetrics } from '../telemetry/api-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -9,6 +9,7 @@ import { ping } from './ping.ts';
 import { answerProblem } from './problem.ts';
 import { refuseRoute } from './refuse-route.ts';
 import { register, type RegisterOptions } from './register.ts';
+import { answeredRequestId, identifyRequests } from './request-id.ts';
 import { requireSecureTransport } from './secure-transport.ts';
 
 export interface ApiOptions extends RegisterOptions {
@@ -37,6 +38,7 @@ export function createApi(options: ApiOptions): Koa {
   const app = new Koa();
   app.silent = true;
   app.on('error', (error: unknown) => logger.debug({ error }, 'answer not delivered'));
+  app.use(identifyRequests());
   app.use(requireSecureTransport(publicUrl, trustProxy, metrics));
   app.use(measure(metrics));
   app.use(answerErrors(logger));
@@ -50,17 +52,31 @@ function answerErrors(logger: Logger): Middleware {
     try {
       await next();
     } catch (error) {
-      if (!(error instanceof Refusal)) logger.error({ error }, 'request failed unexpectedly');
       answerProblem(ctx, error);
+      reportRefusal(ctx, error, logger);
     }
   };
+}
+
+/** A human must act on defects; may have to on what the service cannot do now; callers mend the rest. */
+function reportRefusal(ctx: Context, error: unknown, logger: Logger): void {
+  const { organization } = ctx.state as Partial<AuthenticatedState>;
+  const { method, status } = ctx;
+  const request = { requestId: answeredRequestId(ctx), method, route: routeOf(ctx), status, organization };
+  if (!(error instanceof Refusal)) logger.error({ ...request, error }, 'request failed unexpectedly');
+  else if (status >= 500) logger.warn({ ...request, reason: error.message }, 'request cannot be served now');
+  else logger.info({ ...request, reason: error.code }, 'request refused');
+}
+
+function routeOf(ctx: Context): string {
+  return String(ctx['_matchedRouteName'] ?? 'none');
 }
 
 function measure(metrics: ApiMetrics): Middleware {
   return async (ctx, next) => {
     const arrived = performance.now();
     await next();
-    const route = String(ctx['_matchedRouteName'] ?? 'none');
+    const route = routeOf(ctx);
     metrics.requests.inc({ route, method: ctx.method, status: ctx.status });
     metrics.seconds.observe({ route }, (performance.now() - arrived) / 1_000);
   };
