@@ -30,12 +30,25 @@ test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (nee
 	@deploy/install.sh redis postgres nginx
 	@mocha --config test/cluster/.mocharc.json
 
+test-fault: $(PACKAGES) ## Real processes under faults and abuse: a seeded selection, in minutes
+	@deploy/install.sh redis postgres
+	@mocha --config test/fault/.mocharc.json
+
+MINUTES ?= 60
+soak: $(PACKAGES) ## Faults at random for MINUTES=, and a table of what was lost (nothing)
+	@deploy/install.sh redis postgres
+	@exec $(NODE) test/fault/soak.ts --minutes $(MINUTES)
+
 check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAPI, audit
 	@mocha --no-config --timeout 120000 test/unit/checks.test.ts
 
 docs: $(PACKAGES) ## Rewrite the parts of documents that are made from the code
 	@$(NODE) test/support/docs.ts
 	@prettier --write --log-level warn README.md
+
+schema: $(PACKAGES) ## Write the dump of the schema that a test compares, after a migration
+	@deploy/install.sh postgres
+	@$(NODE) test/support/write-schema.ts
 
 format: $(PACKAGES) ## Format the source
 	@prettier --write --log-level warn .
