@@ -28,6 +28,8 @@ export class FileTokenSource implements TokenSource {
   readonly #organizationLabel: string;
   #set: TokenSet | undefined;
   #version = '';
+  /** The version whose tokens are in force. */
+  #taken = '';
   #timer: NodeJS.Timeout | undefined;
   #refreshing: Promise<unknown> = Promise.resolve();
 
@@ -39,6 +41,7 @@ export class FileTokenSource implements TokenSource {
   async start(): Promise<void> {
     this.#version = await versionOf(this.#options.path);
     this.#take(await this.#read());
+    this.#taken = this.#version;
     // Looked at by path: a watch of the inode or the folder misses a renamed file or a swapped symlink behind it.
     this.#timer = setInterval(() => void this.refresh(), this.#options.intervalMs ?? 1000).unref();
   }
@@ -64,16 +67,22 @@ export class FileTokenSource implements TokenSource {
   }
 
   async #readIfChanged(): Promise<void> {
-    const { path, logger } = this.#options;
+    const { path, logger, metrics } = this.#options;
     const version = await versionOf(path);
+    // What was read before and is there unchanged has been found good once more: its age does not grow.
+    if (version === this.#taken) metrics.listedAt.setToCurrentTime();
     if (version === this.#version) return;
     const before = this.#version;
     this.#version = version;
     try {
       const set = await this.#read();
       // Still being written: half a file may be valid and would take tokens away that are in the other half.
-      if ((await versionOf(path)) === version) this.#take(set);
-      else this.#version = before;
+      if ((await versionOf(path)) !== version) {
+        this.#version = before;
+        return;
+      }
+      this.#take(set);
+      this.#taken = version;
     } catch (error) {
       logger.error({ error }, 'token file not usable, the last good tokens stay in force');
     }
