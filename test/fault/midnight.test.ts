@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { ApiClient } from '../support/api-client.ts';
 import { audit } from '../support/fault/audit.ts';
 import { clocksCanStep } from '../support/fault/clock.ts';
 import { Load } from '../support/fault/load.ts';
@@ -27,8 +28,18 @@ describe('days', () => {
 
   /** Load while the clocks of both ingest pods are so many seconds ahead; resolves with what the audit found. */
   async function loadAt(seconds: number, ms: number) {
-    for (const slot of ['ingest-1', 'ingest-2'] as const) system.pod(slot).clock.step(seconds);
-    await sleep(1_200);
+    for (const slot of ['ingest-1', 'ingest-2'] as const) {
+      system.pod(slot).clock.step(seconds);
+      const client = new ApiClient(`http://127.0.0.1:${system.pod(slot).apiPort}`, {
+        token,
+        'x-forwarded-proto': 'https',
+      });
+      await until(`the clock of ${slot} has stepped`, async () => {
+        const { time = '' } = (await client.send({ path: '/v1/ping/' })).json<{ time?: string }>();
+        return Math.abs(Date.parse(time) - Date.now() - seconds * 1_000) < 2_000 ? true : undefined;
+      });
+      client.close();
+    }
     const load = new Load({ port: system.front.port, token, rate: 200, seed: seedOfRun() });
     load.start();
     await sleep(ms);
@@ -49,7 +60,7 @@ describe('days', () => {
   it('events on both sides of midnight UTC are stored in their days, and executions across it are whole', async () => {
     const now = Date.now() / 1_000;
     const toMidnight = day - Math.floor(now % day);
-    const { load, found } = await loadAt(toMidnight - 4, 5_000);
+    const { load, found } = await loadAt(toMidnight - 6, 7_000);
 
     expect(found).to.include({ lost: 0, doubled: 0, wrong: 0, alien: 0, improper: 0 });
     const tables = await rowsByTable(load.automations.ids);
@@ -61,9 +72,13 @@ describe('days', () => {
 
     expect(found).to.include({ lost: 0, doubled: 0, wrong: 0, alien: 0, improper: 0 });
     const missing = tableOf(Date.now() + 40 * day * 1_000);
-    await until('maintenance has made the partition and moved the events', async () => {
-      const tables = await rowsByTable(load.automations.ids);
-      return tables.size === 1 && tables.get(missing) === found.rows ? true : undefined;
-    });
+    await until(
+      'maintenance has made the partition and moved the events',
+      async () => {
+        const tables = await rowsByTable(load.automations.ids);
+        return tables.size === 1 && tables.get(missing) === found.rows ? true : undefined;
+      },
+      30_000,
+    );
   });
 });
