@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 
 /** libfaketime (Debian's package faketime): it answers a process' questions for the time of day, and only those. */
 const library = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib64', '/usr/lib']
@@ -7,6 +7,11 @@ const library = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/us
 
 /** False where libfaketime is not installed: clocks cannot be stepped then. */
 export const clocksCanStep = library !== undefined;
+
+/** Removes what libfaketime leaves behind of a process that was killed: another one may be given the same number. */
+export function forgetProcess(pid: number | undefined): void {
+  for (const name of [`faketime_shm_${pid}`, `sem.faketime_sem_${pid}`]) rmSync(`/dev/shm/${name}`, { force: true });
+}
 
 /** The time of day as one pod sees it. */
 export class Clock {
@@ -25,7 +30,6 @@ export class Clock {
       FAKETIME_TIMESTAMP_FILE: this.#file,
       FAKETIME_CACHE_DURATION: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      FAKETIME_DISABLE_SHM: '1',
     };
   }
 

@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../until.ts';
-import { Clock } from './clock.ts';
+import { Clock, forgetProcess } from './clock.ts';
 import type { Link } from './link.ts';
 import { reapAtExit } from './reaper.ts';
 import type { Timeline } from './timeline.ts';
@@ -78,10 +78,6 @@ export class Pod {
     return Number(this.#options.environment['PORT']);
   }
 
-  get pid(): number | undefined {
-    return this.#process?.pid;
-  }
-
   /** Ends the pod for good as a Deployment does: SIGTERM, and SIGKILL after the grace period. */
   async retire(graceMs = 30_000): Promise<void> {
     this.#retired = true;
@@ -112,7 +108,10 @@ export class Pod {
     reapAtExit(child);
     this.#process = child;
     this.#signalled = false;
-    child.once('exit', (code, signal) => void this.#ended(code, signal));
+    child.once('exit', (code, signal) => {
+      forgetProcess(child.pid);
+      void this.#ended(code, signal);
+    });
   }
 
   async #ended(code: number | null, signal: string | null): Promise<void> {
