@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { alertCases } from '../../support/observability/alert-cases.ts';
+import { healthy, worldWith } from '../../support/observability/healthy-world.ts';
+import { complaintOf, playScenarios, rulesFile } from '../../support/observability/promtool.ts';
+
+interface Alert {
+  alert: string;
+  labels: { severity: string };
+  annotations: { summary: string; description: string; runbook_url: string };
+}
+
+const root = new URL('../../../', import.meta.url);
+const document = parse(await readFile(rulesFile, 'utf8')) as { groups: { rules: Partial<Alert>[] }[] };
+const alerts = document.groups.flatMap(({ rules }) => rules).filter((rule): rule is Alert => rule.alert !== undefined);
+
+/** When a world is looked at, in minutes. */
+const moments = [40, 80, 120];
+
+describe('alerts', () => {
+  it('are rules that promtool has nothing to say against', async () => {
+    expect(await complaintOf('check', 'rules', '--lint-fatal', rulesFile)).to.equal('');
+  });
+
+  it('are the same in the chart', async () => {
+    const chart = await readFile(new URL('charts/runledger/files/alerts.yaml', root), 'utf8');
+    expect(chart).to.equal(await readFile(rulesFile, 'utf8'));
+  });
+
+  it('stay silent while all is well', async () => {
+    const firing = moments.map((minute) => ({ minute, alerts: [] }));
+    expect(await playScenarios([{ name: 'healthy', world: healthy, firing }])).to.equal('');
+  });
+
+  it('each have a case', () => {
+    expect(Object.keys(alertCases).sort()).to.deep.equal(alerts.map(({ alert }) => alert).sort());
+  });
+
+  for (const [alert, { fires, with: others = [], nearly, nearlyWith = [] }] of Object.entries(alertCases)) {
+    it(`${alert} fires when it should, and only then`, async () => {
+      const complaint = await playScenarios([
+        { name: 'fires', world: worldWith(fires), firing: [{ minute: 120, alerts: [alert, ...others].sort() }] },
+        { name: 'nearly', world: worldWith(nearly), firing: moments.map((minute) => ({ minute, alerts: nearlyWith })) },
+      ]);
+      expect(complaint).to.equal('');
+    });
+  }
+
+  for (const { alert, labels, annotations } of alerts) {
+    it(`${alert} says how urgent it is and has a runbook`, async () => {
+      expect(['critical', 'warning']).to.include(labels.severity);
+      const path = `deploy/runbooks/${alert}.md`;
+      expect(annotations.runbook_url).to.equal(`https://github.com/runledger/runledger/blob/main/${path}`);
+      const runbook = await readFile(new URL(path, root), 'utf8');
+      expect(runbook.split('\n').filter((line) => line.startsWith('#'))).to.deep.equal([
+        `# ${alert}`,
+        '## What it means',
+        '## How to see it',
+        '## What to do',
+      ]);
+    });
+  }
+});

@@ -1,0 +1,122 @@
+import {
+  clock,
+  growing,
+  late,
+  ofIngest,
+  ofWorker,
+  progressAt,
+  requests,
+  steady,
+  transitions,
+  waiting,
+} from './healthy-world.ts';
+
+type Differences = Record<string, string | undefined>;
+
+/** What makes an alert fire, and what nearly does. Looked at after two hours, and now and then before. */
+export interface AlertCase {
+  fires: Differences;
+  /** Alerts that rightly come with it. */
+  with?: string[];
+  nearly: Differences;
+  /** Alerts that rightly fire in what is only nearly this one. */
+  nearlyWith?: string[];
+}
+
+const refused = 'runledger_token_secrets_refused{namespace="rl",pod="i",reason="shared"}';
+const plain = 'runledger_plain_http_requests_total{namespace="rl",pod="i",token="true"}';
+const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
+
+/** Nothing is stored: neither progress nor a time of commit. */
+const noProgress: Differences = { [progressAt]: steady(1), [ofWorker('events_stored_total')]: steady(0) };
+
+export const alertCases: Record<string, AlertCase> = {
+  RunledgerAvailabilityBudgetBurning: {
+    fires: { [requests(503)]: growing(6) },
+    with: ['RunledgerAvailabilityBudgetEroding'],
+    nearly: { [requests(503)]: growing(1) },
+    nearlyWith: ['RunledgerAvailabilityBudgetEroding'],
+  },
+  RunledgerAvailabilityBudgetEroding: {
+    fires: { [requests(503)]: growing(1) },
+    nearly: { [requests(503)]: growing(0.25) },
+  },
+  RunledgerIngestMissing: {
+    fires: { [ofIngest('redis_reachable')]: undefined },
+    nearly: { [ofIngest('redis_reachable')]: steady(0) },
+  },
+  RunledgerFreshnessBudgetBurning: {
+    fires: { [late]: growing(480) },
+    with: ['RunledgerFreshnessBudgetEroding'],
+    nearly: { [late]: growing(580) },
+    nearlyWith: ['RunledgerFreshnessBudgetEroding'],
+  },
+  RunledgerFreshnessBudgetEroding: {
+    fires: { [late]: growing(580) },
+    nearly: { [late]: growing(595) },
+  },
+  RunledgerWorkerMissing: {
+    fires: { [ofWorker('store_holding')]: undefined },
+    nearly: { [ofWorker('store_holding')]: `0x117 _x2 0x30` },
+  },
+  RunledgerPostgresUnavailable: {
+    fires: { [ofWorker('store_holding')]: steady(1), ...noProgress },
+    nearly: { [ofWorker('store_holding')]: steady(1) },
+  },
+  RunledgerOldestJobTooOld: {
+    fires: { [ofIngest('queue_oldest_job_age_seconds')]: steady(300) },
+    nearly: { [ofIngest('queue_oldest_job_age_seconds')]: steady(60) },
+  },
+  RunledgerBacklogGrowing: {
+    fires: { [waiting]: growing(20) },
+    nearly: { [waiting]: growing(-20, 9_000) },
+  },
+  RunledgerWorkerWithoutProgress: {
+    fires: noProgress,
+    nearly: { ...noProgress, [waiting]: steady(0) },
+  },
+  RunledgerTokenSetStale: {
+    fires: { [ofIngest('token_last_list_timestamp_seconds')]: clock(2_000) },
+    nearly: { [ofIngest('token_last_list_timestamp_seconds')]: clock(900) },
+  },
+  RunledgerSecretsRefused: {
+    fires: { [refused]: steady(1) },
+    nearly: { [refused]: `0x113 1x5 0x40` },
+  },
+  RunledgerPlainHttpWithToken: {
+    fires: { [plain]: growing(1) },
+    nearly: { [plain.replace('true', 'false')]: growing(100) },
+  },
+  RunledgerRedisMemoryHigh: {
+    fires: { [ofIngest('redis_memory_ratio')]: steady(0.65) },
+    nearly: { [ofIngest('redis_memory_ratio')]: steady(0.59) },
+  },
+  RunledgerRedisMemoryCritical: {
+    fires: { [ofIngest('redis_memory_ratio')]: steady(0.8) },
+    with: ['RunledgerRedisMemoryHigh'],
+    nearly: { [ofIngest('redis_memory_ratio')]: `0.2x115 0.8x1 0.2x40` },
+  },
+  RunledgerRedisNotDurable: {
+    fires: { [ofWorker('worker_redis_durable')]: steady(0) },
+    nearly: { [ofIngest('redis_durable')]: undefined, [ofWorker('worker_redis_durable')]: undefined },
+  },
+  RunledgerDeadLetters: {
+    fires: { [dead]: `_x113 1x40` },
+    nearly: { [dead]: `_x60 7x90` },
+  },
+  RunledgerDefaultPartitionNotEmpty: {
+    fires: { [ofWorker('default_partition_rows')]: steady(3) },
+    nearly: { [ofWorker('default_partition_rows')]: `0x90 3x15 0x50` },
+  },
+  RunledgerPartitionsRunningOut: {
+    fires: { [ofWorker('partitions_ahead')]: steady(1) },
+    nearly: { [ofWorker('partitions_ahead')]: steady(2) },
+  },
+  RunledgerFailureRateJumped: {
+    fires: {
+      [transitions('running', 'failed')]: `0+1x60 60+9x90`,
+      [transitions('running', 'succeeded')]: `0+9x60 540+1x90`,
+    },
+    nearly: { [transitions('running', 'failed')]: growing(9), [transitions('running', 'succeeded')]: growing(1) },
+  },
+};

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { stringify } from 'yaml';
+
+const run = promisify(execFile);
+
+/** The rules that are shipped. */
+export const rulesFile = new URL('../../../deploy/prometheus/alerts.rules.yaml', import.meta.url).pathname;
+
+/** Series by name and labels, with values in promtool's notation, one a minute. */
+export type World = Record<string, string>;
+
+/** One world, and the alerts that fire in it at some moments (minutes from its beginning). */
+export interface Scenario {
+  name: string;
+  world: World;
+  firing: { minute: number; alerts: string[] }[];
+}
+
+/** What promtool complains of when it plays the scenarios; empty when all is as expected. */
+export async function playScenarios(scenarios: Scenario[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'runledger-rules-'));
+  try {
+    const file = join(folder, 'scenarios.yaml');
+    const document = { rule_files: [rulesFile], evaluation_interval: '1m', tests: scenarios.map(toTest) };
+    await writeFile(file, stringify(document, { lineWidth: 0 }));
+    return await complaintOf('test', 'rules', file);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** What promtool says when it fails; empty when it succeeds. */
+export async function complaintOf(...args: string[]): Promise<string> {
+  try {
+    await run('promtool', args, { maxBuffer: 64 * 1024 * 1024 });
+    return '';
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    return [String(error).split('\n')[0], stdout, stderr].join('\n');
+  }
+}
+
+function toTest({ name, world, firing }: Scenario): object {
+  return {
+    name,
+    interval: '1m',
+    input_series: Object.entries(world).map(([series, values]) => ({ series, values })),
+    promql_expr_test: firing.map(({ minute, alerts }) => ({
+      expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+      eval_time: `${minute}m`,
+      exp_samples: alerts.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: 1 })),
+    })),
+  };
+}
