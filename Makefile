@@ -55,5 +55,6 @@ format: $(PACKAGES) ## Format the source
 
 # npm's warnings here are about its own Node being older than the one it installs.
 $(PACKAGES): package.json package-lock.json .npmrc
+	@echo 'Fetching packages, the first time only.' >&2
 	@npm ci --loglevel=error --no-progress >/dev/null
 	@touch $@

@@ -16,12 +16,17 @@ export interface DemoOptions {
   clients: number;
 }
 
+/** What went wrong, for the person who started the demo. */
+export class DemoError extends Error {
+  override readonly name = 'DemoError';
+}
+
 /** Longest that the last events may take to reach the database, in ms. */
 const patience = 60_000;
 
 /** Plays the fleet, waits for the database, prints the table. True when the database holds just what was sent. */
 export async function runDemo(options: DemoOptions): Promise<boolean> {
-  const token = (await readFile(options.tokenFile, 'utf8')).trim();
+  const token = await readToken(options.tokenFile);
   const fleet = createFleet();
   const ledger = new Ledger(fleet);
   const pace = new Pace(options.rate);
@@ -52,10 +57,28 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
   return report(options, fleet, ledger);
 }
 
+async function readToken(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch {
+    throw new DemoError(`there is no token in ${file}: is \`make run\` running, with the same DATA_DIR?`);
+  }
+}
+
+/** A request that tells what to do when nobody is there. */
+async function reach(url: string, init?: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    throw new DemoError(`${url} cannot be reached (${reason}): is \`make run\` running, on these ports?`);
+  }
+}
+
 /** Sends an event until it is acknowledged: a refused one is repeated after what `Retry-After` says. */
 async function send(api: string, token: string, event: DemoEvent, ledger: Ledger): Promise<void> {
   for (;;) {
-    const answer = await fetch(`${api}/v1/register/`, {
+    const answer = await reach(`${api}/v1/register/`, {
       method: 'POST',
       headers: { token, 'Content-Type': 'application/json' },
       body: JSON.stringify(event),
@@ -65,7 +88,7 @@ async function send(api: string, token: string, event: DemoEvent, ledger: Ledger
       ledger.acknowledged += 1;
       return;
     }
-    if (answer.status !== 503) throw new Error(`the API answered ${answer.status}: ${body}`);
+    if (answer.status !== 503) throw new DemoError(`the API answered ${answer.status}: ${body}`);
     ledger.refused += 1;
     await sleep(Number(answer.headers.get('Retry-After') ?? 1) * 1_000);
   }
@@ -76,7 +99,7 @@ async function report(options: DemoOptions, fleet: DemoAutomation[], ledger: Led
   const deadline = performance.now() + patience;
   let stored: AutomationOutcomes[] = [];
   do {
-    stored = (await (await fetch(`${options.ops}/outcomes?${query}`)).json()) as AutomationOutcomes[];
+    stored = (await (await reach(`${options.ops}/outcomes?${query}`)).json()) as AutomationOutcomes[];
     if (ledger.matches(stored)) break;
     await sleep(200);
   } while (performance.now() < deadline);

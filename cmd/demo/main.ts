@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { runMain } from '../../internal/lifecycle/main.ts';
-import { runDemo } from './demo.ts';
+import { DemoError, runDemo } from './demo.ts';
 
 const usage = `Plays a fleet of automations against a running Runledger and checks what the database holds afterwards.
 
@@ -41,9 +41,5 @@ runMain(async () => {
 
 function wholeNumber(option: string, text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
-  throw new UsageError(`${option} must be a whole number, not ${text}`);
-}
-
-class UsageError extends Error {
-  override readonly name = 'StartError';
+  throw new DemoError(`${option} must be a whole number, not ${text}`);
 }

@@ -16,6 +16,7 @@ runMain(async () => {
     // Waiting for another pod's migration may take as long as that takes.
     statementTimeout: 0,
     onIdleError: (error) => logger.warn({ error }, 'idle postgres connection lost'),
+    onNotDurable: (missing) => logger.error({ missing }, 'postgres may lose stored events'),
   });
   // As PID 1 of a container it would not end otherwise. What it has done by then is rolled back with its connection.
   process.once('SIGTERM', () => process.exit(143));

@@ -23,11 +23,22 @@ export function banner(folder: DataFolder, addresses: Addresses | undefined): st
       -d '{"automation_id":"0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11","execution_id":"run-1","event":"START"}'
 
   See what its executions came to:   curl ${ops}/outcomes
-  Play a fleet of automations:       make demo
+  Play a fleet of automations:       ${demoCommand(folder, addresses)}
   Stop:                              Ctrl-C
 
 ready ${api}
 `;
+}
+
+/** With the variables that `make demo` needs to find this one; none when all is where it is by default. */
+function demoCommand(folder: DataFolder, { api, ops }: Addresses): string {
+  const places = [
+    ['DATA_DIR', shown(folder.root), '.data'],
+    ['HTTPS_PORT', new URL(api).port, '8443'],
+    ['OPS_PORT', new URL(ops).port, '9090'],
+  ];
+  const elsewhere = places.filter(([, place, usual]) => place !== usual);
+  return ['make demo', ...elsewhere.map(([name, place]) => `${name}=${place}`)].join(' ');
 }
 
 /** Relative where that is shorter: the person stands in the project's folder. */

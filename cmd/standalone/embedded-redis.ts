@@ -25,7 +25,7 @@ export class EmbeddedRedis implements Component {
   readonly #logger: Logger;
   #child: ChildProcess | undefined;
   #restart: NodeJS.Timeout | undefined;
-  #stopping = false;
+  readonly #stopping = new AbortController();
 
   constructor(folder: string, socket: string, logger: Logger) {
     this.#folder = folder;
@@ -41,7 +41,7 @@ export class EmbeddedRedis implements Component {
   }
 
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.#stopping.abort();
     clearTimeout(this.#restart);
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -62,6 +62,7 @@ export class EmbeddedRedis implements Component {
   }
 
   async #spawn(): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
     for (const program of programs) {
       const child = await this.#run(program);
       if (child === undefined) continue;
@@ -88,7 +89,7 @@ export class EmbeddedRedis implements Component {
   }
 
   #onExit(code: number | null, signal: NodeJS.Signals | null): void {
-    if (this.#stopping) return;
+    if (this.#stopping.signal.aborted) return;
     this.#logger.error({ code, signal }, 'embedded redis ended, starting it again');
     this.#restart = setTimeout(() => void this.#spawn(), 500);
   }
@@ -99,12 +100,13 @@ export class EmbeddedRedis implements Component {
     });
   }
 
-  /** Runs commands on a connection of their own; rejects when they take too long. */
+  /** Runs commands on a connection of their own; rejects when they take too long, or at a stop. */
   async #ask(commands: (redis: RedisClient) => Promise<void>): Promise<void> {
     const redis = createConsumerRedis(this.#socket);
     redis.on('error', () => undefined);
     const answered = new AbortController();
-    const givingUp = sleep(patience, undefined, { signal: answered.signal }).then(() => {
+    const signal = AbortSignal.any([answered.signal, this.#stopping.signal]);
+    const givingUp = sleep(patience, undefined, { signal }).then(() => {
       throw new Error(`embedded redis does not answer; see ${join(this.#folder, 'redis.log')}`);
     });
     try {

@@ -5,7 +5,9 @@ import { countOutcomes } from '../../internal/store/count-outcomes.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { openEmbedded } from '../../internal/store/embedded.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
+import { describeError } from '../../internal/telemetry/logger.ts';
 import { OpsServer } from '../../internal/telemetry/ops-server.ts';
+import { failing } from '../../internal/telemetry/probes.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import { createIngest, ingestSettings } from '../ingest/ingest.ts';
 import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
@@ -40,6 +42,7 @@ export class Standalone implements Component {
   readonly #opsPort: number;
   readonly #telemetry: Telemetry;
   readonly #started: Component[] = [];
+  #stopped = false;
 
   constructor(folder: DataFolder, opsPort: number, telemetry: Telemetry) {
     this.#folder = folder;
@@ -61,6 +64,7 @@ export class Standalone implements Component {
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     for (const part of this.#started.splice(0).toReversed()) await part.stop();
   }
 
@@ -79,12 +83,20 @@ export class Standalone implements Component {
     const ops = new OpsServer(this.#opsPort, probes, registry, pages);
     await this.#begin(ops);
     await this.#startWorker(redis, db);
-    this.addresses = { ...(await this.#startIngest(redis)), ops: `http://localhost:${ops.port}` };
+    const addresses = await this.#startIngest(redis);
+    if ('redis' in failing(probes.ready) && isGiven('REDIS_URL')) throw new Error('REDIS_URL: Redis does not answer');
+    this.addresses = { ...addresses, ops: `http://localhost:${ops.port}` };
   }
 
+  /** Remembers a part for `stop`, and starts it; one that a stop has overtaken is stopped again. */
   async #begin(part: Component): Promise<void> {
-    this.#started.push(part);
-    await part.start();
+    if (!this.#stopped) {
+      this.#started.push(part);
+      await part.start();
+    }
+    if (!this.#stopped) return;
+    await part.stop();
+    throw new Error('stopped before it had started');
   }
 
   /** Settings that lead to the Redis in use. */
@@ -96,11 +108,14 @@ export class Standalone implements Component {
   }
 
   async #openDatabase(): Promise<Database> {
-    const db = isGiven('DATABASE_URL')
+    const given = isGiven('DATABASE_URL');
+    const db = given
       ? openDatabase(readConfig(databaseSettings), this.#telemetry.logger)
       : await openEmbedded(this.#folder.postgres);
     await this.#begin(component('database', { stop: () => db.destroy() }));
-    await migrateToLatest(db);
+    await migrateToLatest(db).catch((error: unknown) => {
+      throw given ? new Error(`DATABASE_URL: ${describeError(error).message}`, { cause: error }) : error;
+    });
     return db;
   }
 

@@ -15,5 +15,6 @@ export function openDatabase(config: Config<(typeof databaseSettings)[number]>, 
     applicationName: 'runledger-worker',
     statementTimeout,
     onIdleError: (error) => logger.warn({ error }, 'idle postgres connection lost'),
+    onNotDurable: (missing) => logger.error({ missing }, 'postgres may lose stored events'),
   });
 }

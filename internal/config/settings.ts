@@ -57,7 +57,7 @@ export const settings = {
   COMMIT_BATCH_BYTES: wholeNumber({
     min: 1_024,
     max: 64 * mebi,
-    default: mebi,
+    default: 262_144,
     desc: 'Most bytes in one commit to Redis',
   }),
   COMMITS_IN_FLIGHT: wholeNumber({ min: 1, max: 64, default: 4, desc: 'Commits to Redis at once' }),
@@ -93,7 +93,7 @@ export const settings = {
     desc: 'Most bytes of descriptions in one statement, near enough',
   }),
   STORE_STATEMENTS_IN_FLIGHT: wholeNumber({ min: 1, max: 16, default: 2, desc: 'Statements at once' }),
-  WORKER_CONCURRENCY: wholeNumber({ min: 1, max: 10_000, default: 200, desc: 'Jobs a worker takes at once' }),
+  WORKER_CONCURRENCY: wholeNumber({ min: 1, max: 10_000, default: 100, desc: 'Jobs a worker takes at once' }),
   JOB_LOCK_MS: wholeNumber({
     min: 1_000,
     max: 600_000,

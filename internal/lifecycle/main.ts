@@ -9,7 +9,7 @@ export function runMain(main: () => Promise<void>): void {
 }
 
 /** Errors made for people are one line; of a defect the stack is wanted. */
-const forPeople = new Set(['ConfigError', 'StartError']);
+const forPeople = new Set(['ConfigError', 'StartError', 'DemoError']);
 
 function describe(error: unknown): string {
   if (error instanceof Error && forPeople.has(error.name)) return error.message;

@@ -32,19 +32,19 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const { main, logger, onReady } = options;
   const signal = nextSignal();
   const started = main.start().then(
-    () => {
-      logger.info('started');
-      onReady?.();
-      return undefined;
-    },
+    () => 'started' as const,
     (error: unknown) => ({ error }),
   );
-  const failure = await Promise.race([started, signal]);
-  if (typeof failure === 'object') {
-    logger.fatal({ error: failure.error }, 'could not start');
-    throw new StartError(failure.error);
+  const first = await Promise.race([started, signal]);
+  if (typeof first === 'object') {
+    logger.fatal({ error: first.error }, 'could not start');
+    throw new StartError(first.error);
   }
-  const name = failure ?? (await signal);
+  if (first === 'started') {
+    logger.info('started');
+    onReady?.();
+  }
+  const name = await signal;
   process.once('SIGTERM', () => process.exit(1));
   process.once('SIGINT', () => process.exit(1));
   await stopGracefully(options, name);

@@ -18,7 +18,7 @@ export interface BacklogLimits {
 
 /** Why no event can be taken now: `reason` is a metric label, `detail` a sentence for people. */
 export interface Shed {
-  reason: 'redis-unreachable' | 'redis-not-durable' | 'redis-memory' | 'backlog';
+  reason: 'not-checked' | 'redis-unreachable' | 'redis-not-durable' | 'redis-memory' | 'backlog';
   detail: string;
 }
 
@@ -33,7 +33,7 @@ export class BacklogGuard {
   readonly #limits: BacklogLimits;
   readonly #metrics: BacklogMetrics;
   readonly #logger: Logger;
-  #shed: Shed | undefined = { reason: 'redis-unreachable', detail: 'Redis has not answered yet.' };
+  #shed: Shed | undefined = { reason: 'not-checked', detail: 'Redis has not answered yet.' };
   #missing = '';
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
@@ -66,8 +66,8 @@ export class BacklogGuard {
     await this.#looking;
   }
 
-  /** Takes one look now. Never rejects. */
-  async runOnce(): Promise<void> {
+  /** Never rejects. */
+  async #lookOnce(): Promise<void> {
     try {
       const [missing, backlog] = await Promise.all([
         missingDurability(this.#redis),
@@ -82,7 +82,7 @@ export class BacklogGuard {
   }
 
   async #look(): Promise<void> {
-    this.#looking = this.runOnce();
+    this.#looking = this.#lookOnce();
     await this.#looking;
     if (!this.#stopped) this.#timer = setTimeout(() => void this.#look(), this.#limits.intervalMs);
   }
@@ -112,10 +112,12 @@ export class BacklogGuard {
   }
 
   #change(shed: Shed | undefined, error?: unknown): void {
-    if (shed?.reason !== this.#shed?.reason) {
-      if (shed === undefined) this.#logger.info('taking events');
-      else this.#logger.warn({ reason: shed.reason, detail: shed.detail, error }, 'shedding events');
-    }
+    const before = this.#shed?.reason;
     this.#shed = shed;
+    if (shed?.reason === before) return;
+    if (shed !== undefined) this.#logger.warn({ reason: shed.reason, detail: shed.detail, error }, 'shedding events');
+    else if (before === 'not-checked') this.#logger.info('taking events');
+    // As loud as the trouble that is over: whoever has seen the one looks for the other.
+    else this.#logger.warn({ before }, 'taking events again');
   }
 }

@@ -50,6 +50,7 @@ export class Consumer {
   readonly #handling = new Set<Promise<unknown>>();
   #running: { worker: Worker; connections: ConsumerConnections } | undefined;
   #rest: NodeJS.Timeout | undefined;
+  #restart: NodeJS.Timeout | undefined;
   #refusedAt = -Infinity;
 
   constructor(options: ConsumerOptions) {
@@ -71,6 +72,7 @@ export class Consumer {
     const { worker, connections } = this.#running;
     this.#running = undefined;
     clearTimeout(this.#rest);
+    clearTimeout(this.#restart);
     const closed = worker.close();
     // Jobs taken while BullMQ closes are few; they get closingMs, as what it has to tell Redis.
     await settledWithin(this.#options.drainMs, Promise.allSettled(this.#handling));
@@ -113,7 +115,7 @@ export class Consumer {
   #run(worker: Worker): void {
     worker.run().catch((error: unknown) => {
       this.#options.logger.error({ error }, 'queue consumer ended and is started again');
-      this.#rest = setTimeout(() => this.#run(worker), restMs);
+      this.#restart = setTimeout(() => this.#run(worker), restMs);
     });
   }
 
@@ -124,7 +126,7 @@ export class Consumer {
     if (error.name !== 'ReplyError' || worker.isPaused() || this.#running === undefined) return;
     this.#refusedAt = performance.now();
     worker.pause(true).catch(() => undefined);
-    this.#rest = setTimeout(() => void worker.resume(), restMs);
+    this.#rest = setTimeout(() => void worker.resume().catch(() => undefined), restMs);
   }
 
   async #process(job: Job, token: string | undefined): Promise<void> {

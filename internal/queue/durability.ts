@@ -4,6 +4,7 @@ import { mastersOf, type RedisClient } from './redis.ts';
 const required: Record<string, string> = {
   appendonly: 'yes',
   appendfsync: 'always',
+  'no-appendfsync-on-rewrite': 'no',
   'maxmemory-policy': 'noeviction',
 };
 

@@ -23,7 +23,7 @@ export async function countOutcomes(db: Database, automations: readonly string[]
       count(*) filter (where state = 'failed')::integer as failed,
       sum(start_count + event_count + warning_count + error_count + end_count)::integer as events
     from executions
-    where ${automations.length} = 0 or automation_id = any(${automations}::uuid[])
+    where ${automations.length} = 0 or automation_id::text = any(${automations.map((id) => id.toLowerCase())}::text[])
     group by organization, automation_id
     order by organization, automation_id
   `.execute(db);

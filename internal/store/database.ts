@@ -1,9 +1,10 @@
 import { Kysely, PostgresDialect } from 'kysely';
-import { Pool } from 'pg';
+import { Pool, type ClientBase } from 'pg';
 import { CautiousPool } from './cautious-pool.ts';
 import type { DeadLettersTable } from './dead-letters-table.ts';
 import type { EventsTable } from './events-table.ts';
 import type { ExecutionsTable } from './executions-table.ts';
+import { prepareSession } from './session.ts';
 
 /** The schema, as queries see it. */
 export interface Tables {
@@ -24,10 +25,19 @@ export interface PostgresOptions {
   applicationName: string;
   /** Errors of idle connections end up here; the pool replaces the connection by itself. */
   onIdleError: (error: Error) => void;
+  /** Told once, when the server is found to lose commits in a crash: a sentence for each setting that makes it. */
+  onNotDurable: (missing: string[]) => void;
 }
 
 /** Opens a pool; connections are made when they are needed. */
 export function openPostgres(options: PostgresOptions): Database {
+  let told = false;
+  // A connection that cannot be prepared is not used.
+  const onConnect = async (client: ClientBase): Promise<void> => {
+    const missing = await prepareSession(client, options.statementTimeout);
+    if (missing.length > 0 && !told) options.onNotDurable(missing);
+    told = missing.length > 0;
+  };
   const pool = new Pool({
     connectionString: options.url,
     max: options.maxConnections,
@@ -35,10 +45,9 @@ export function openPostgres(options: PostgresOptions): Database {
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    ...(options.statementTimeout > 0 && {
-      statement_timeout: options.statementTimeout,
-      query_timeout: options.statementTimeout + 5_000,
-    }),
+    ...(options.statementTimeout > 0 && { query_timeout: options.statementTimeout + 5_000 }),
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, whatever its types say
+    onConnect,
   });
   pool.on('error', options.onIdleError);
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new CautiousPool(pool) }) });

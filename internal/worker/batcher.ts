@@ -28,13 +28,12 @@ interface Waiting {
   bytes: number;
   redelivered: boolean;
   settle: (fate: Fate) => void;
-  fail: (error: unknown) => void;
 }
 
 /**
  * Group commit towards Postgres: what arrives while statements are under way is coalesced into the next. While
  * Postgres is away it holds what it has and tries again; nothing is failed. Memory is bounded by the consumer's
- * concurrency, since each job waits for its events.
+ * concurrency and the bytes of a job, since each job waits for its events.
  */
 export class Batcher {
   readonly name = 'batcher';
@@ -55,14 +54,14 @@ export class Batcher {
   }
 
   /**
-   * Resolves once all of the events are safe, or are given back. Rejects on a defect only. `redelivered` says that they
-   * may have been stored, and counted, by an earlier delivery.
+   * Resolves once all of the events are safe, or are given back; never rejects. `redelivered` says that they may
+   * have been stored, and counted, by an earlier delivery.
    */
   add(events: AcceptedEvent[], redelivered = false): Promise<Fate> {
     if (events.length === 0) return Promise.resolve('stored');
     if (this.#abandon.signal.aborted) return Promise.resolve('abandoned');
-    return new Promise((settle, fail) => {
-      this.#waiting.push({ events, bytes: sizeOf(events), redelivered, settle, fail });
+    return new Promise((settle) => {
+      this.#waiting.push({ events, bytes: sizeOf(events), redelivered, settle });
       this.#schedule();
     });
   }
@@ -112,15 +111,10 @@ export class Batcher {
 
   async #commit(batch: Waiting[]): Promise<void> {
     this.#underWay.add(batch);
-    try {
-      const fate = await this.#storeOrHold(batch);
-      for (const { settle } of batch) settle(fate);
-    } catch (error) {
-      for (const { fail } of batch) fail(error);
-    } finally {
-      this.#underWay.delete(batch);
-      if (this.#waiting.length > 0) this.#schedule();
-    }
+    const fate = await this.#storeOrHold(batch);
+    for (const { settle } of batch) settle(fate);
+    this.#underWay.delete(batch);
+    if (this.#waiting.length > 0) this.#schedule();
   }
 
   async #storeOrHold(batch: Waiting[]): Promise<Fate> {
@@ -153,7 +147,7 @@ export class Batcher {
     this.#holding -= 1;
     if (this.#holding > 0) return;
     this.#metrics.holding.set(0);
-    this.#logger.info('postgres takes events again');
+    this.#logger.warn('postgres takes events again');
   }
 
   #backoff(attempt: number): number {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
@@ -8,6 +9,7 @@ import { eventKinds } from '../../internal/event/schema.ts';
 import { executionsOf } from '../../internal/outcome/outcome.ts';
 import { openEmbedded } from '../../internal/store/embedded.ts';
 import { ApiClient } from '../support/api-client.ts';
+import { freePort } from '../support/free-port.ts';
 import { MakeRun } from '../support/make-run.ts';
 import { until } from '../support/until.ts';
 
@@ -29,7 +31,11 @@ describe('make run', function suite() {
     await run.start();
     const { told, refused } = await report(run);
     expect(refused).to.deep.equal([]);
-    await until('all events in the database', async () => ((await storedEvents(run)) === events ? true : undefined), 60_000);
+    await until(
+      'all events in the database',
+      async () => ((await storedEvents(run)) === events ? true : undefined),
+      60_000,
+    );
     await run.interrupt();
     expect(leftovers(run.folder)).to.equal('');
 
@@ -44,7 +50,7 @@ describe('make run', function suite() {
       state,
       counts.START + counts.EVENT + counts.WARNING + counts.ERROR + counts.END,
     ]);
-    expect(stored.executions.sort()).to.deep.equal(expected.sort());
+    expect(stored.executions).to.have.deep.members(expected);
   });
 
   it('answers plain HTTP with 301 to its HTTPS address, and stores nothing of it', async () => {
@@ -80,6 +86,33 @@ describe('make run', function suite() {
     await until('the event', async () => ((await storedEvents(run)) === 1 ? true : undefined), 60_000);
     await run.interrupt();
     expect(leftovers(run.folder)).to.equal('');
+  });
+
+  it('stops when it is interrupted while it starts, and leaves nothing', async () => {
+    const child = run.spawn();
+    const redis = join(run.folder, 'redis.sock');
+    await until('a Redis on its way up', () =>
+      access(redis).then(
+        () => true,
+        () => undefined,
+      ),
+    );
+    process.kill(-(child.process.pid ?? 0), 'SIGINT');
+    await child.exited;
+    expect(child.output.join('\n')).to.not.match(/^ready/m);
+    expect(leftovers(run.folder)).to.equal('');
+    await run.start();
+    await run.interrupt();
+  });
+
+  it('names the server of yours that does not answer', async () => {
+    const port = await freePort();
+    const noRedis = run.spawn({ REDIS_URL: `redis://127.0.0.1:${port}` });
+    expect(await noRedis.exited).to.not.equal(0);
+    expect(noRedis.output.join('\n')).to.include('could not start: REDIS_URL: Redis does not answer');
+    const noPostgres = run.spawn({ DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/x` });
+    expect(await noPostgres.exited).to.not.equal(0);
+    expect(noPostgres.output.join('\n')).to.match(/could not start: DATABASE_URL: .*ECONNREFUSED/);
   });
 
   it('says which port is taken', async () => {

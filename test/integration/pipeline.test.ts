@@ -44,6 +44,6 @@ describe('pipeline', () => {
     const events = await query(database, 'select * from events order by created_at, id');
     expect(events.map((event) => event['kind'])).to.deep.equal(['START', 'ERROR']);
     expect(events[1]).to.include({ automation_as_sent: automation, error_description: 'stack 🪵' });
-    expect((events[1]?.['created_at'] as Date).toISOString()).to.equal(created_at);
+    expect(events[1]?.['created_at']).to.deep.equal(new Date(String(created_at)));
   });
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 
@@ -24,7 +24,11 @@ export class ApiClient {
   readonly #headers: Record<string, string>;
   readonly #agent: HttpAgent | HttpsAgent;
 
-  constructor(base: string, headers: Record<string, string> = {}, tls: { ca?: string | Buffer; maxSockets?: number } = {}) {
+  constructor(
+    base: string,
+    headers: Record<string, string> = {},
+    tls: { ca?: string | Buffer; maxSockets?: number } = {},
+  ) {
     this.#base = new URL(base);
     this.#headers = headers;
     const options = { keepAlive: true, ...tls };
@@ -39,10 +43,10 @@ export class ApiClient {
       method,
       path,
       agent: this.#agent,
-      headers: Object.fromEntries(merged) as Record<string, string>,
+      headers: Object.fromEntries(merged),
     });
     request.end(body);
-    const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
     const content = await text(response);
     return {
       status: response.statusCode ?? 0,

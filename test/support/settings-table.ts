@@ -22,7 +22,7 @@ export function settingsTable(): string {
   return ['| Variable | Default | Used by | Meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
-function shown(name: SettingName, value: unknown): string {
+function shown(name: SettingName, value: string | number | boolean | URL | undefined): string {
   if (value !== undefined) return `\`${String(value)}\``;
   return 'default' in settings[name] ? 'none' : '**required**';
 }

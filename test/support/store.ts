@@ -17,13 +17,18 @@ export async function migratedDatabase(options: { statementTimeout?: number } = 
   return { db, url, [Symbol.asyncDispose]: () => db.destroy() };
 }
 
-export function openDatabase(url: string, statementTimeout = 10_000): Database {
+export function openDatabase(
+  url: string,
+  statementTimeout = 10_000,
+  onNotDurable: (missing: string[]) => void = () => undefined,
+): Database {
   return openPostgres({
     url,
     maxConnections: 6,
     statementTimeout,
     applicationName: 'test',
     onIdleError: () => undefined,
+    onNotDurable,
   });
 }
 

@@ -36,6 +36,12 @@ describe('shedding', function () {
     expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
     expect(await figure(ingest.telemetry.registry, 'runledger_redis_durable')).to.equal(1);
 
+    await redis.command('config', 'set', 'no-appendfsync-on-rewrite', 'yes');
+    const sentence = 'Redis may lose acknowledged events: no-appendfsync-on-rewrite is yes, must be no.';
+    await until('unready', () => (ingest.unready()['redis'] === sentence ? true : undefined));
+    await redis.command('config', 'set', 'no-appendfsync-on-rewrite', 'no');
+    await until('ready', () => (Object.keys(ingest.unready()).length === 0 ? true : undefined));
+
     await redis.command('config', 'set', 'appendonly', 'no');
     await until('unready', () => ingest.unready()['redis']);
     expect(ingest.unready()['redis']).to.contain('appendonly is no, must be yes');

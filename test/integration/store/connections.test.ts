@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { isDataError } from '../../../internal/store/errors.ts';
 import { PostgresServer, query } from '../../support/postgres-server.ts';
+import { emptyDatabase } from '../../support/servers.ts';
 import { migratedDatabase, openDatabase } from '../../support/store.ts';
 import { startRelay } from '../../support/relay.ts';
 
@@ -75,5 +76,29 @@ describe('connections to Postgres', () => {
       await db.destroy();
       await server.stop();
     }
+  });
+});
+
+describe('a Postgres that may lose commits', () => {
+  it('is made to wait for its disk by each connection, unless it is set to wait for more', async () => {
+    const url = await emptyDatabase();
+    const settings: unknown[] = [];
+    for (const configured of ['off', 'on', 'remote_apply']) {
+      await query(url, `alter database ${new URL(url).pathname.slice(1)} set synchronous_commit = ${configured}`);
+      const db = openDatabase(url);
+      const { rows } = await sql`select current_setting('synchronous_commit') as now`.execute(db);
+      await db.destroy();
+      settings.push(...rows);
+    }
+    expect(settings).to.deep.equal([{ now: 'on' }, { now: 'on' }, { now: 'remote_apply' }]);
+  });
+
+  it('is told of once, when its fsync is off', async () => {
+    const told: string[][] = [];
+    // The servers of the tests run without fsync, for speed.
+    const db = openDatabase(await emptyDatabase(), 10_000, (missing) => told.push(missing));
+    await Promise.all([sql`select 1`.execute(db), sql`select 2`.execute(db)]);
+    await db.destroy();
+    expect(told).to.deep.equal([['fsync is off, must be on']]);
   });
 });

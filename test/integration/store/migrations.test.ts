@@ -31,6 +31,16 @@ describe('migrations', () => {
     expect(ran.flat()).to.deep.equal(['0001-initial', '0002-running-executions']);
   });
 
+  it('refuse a database that cannot hold every text', async () => {
+    const server = new URL(await emptyDatabase());
+    await query(server.href, `create database latin encoding 'LATIN1' template template0 lc_collate 'C' lc_ctype 'C'`);
+    server.pathname = '/latin';
+    const db = openDatabase(server.href);
+    const failure = await migrateToLatest(db).catch((error: unknown) => error);
+    await db.destroy();
+    expect(String(failure)).to.equal('Error: the database must have the encoding UTF8, it has LATIN1');
+  });
+
   it('make the schema that is committed', async () => {
     expect(await dumpSchema(await emptyDatabase()), 'run `make schema` after a change').to.equal(
       await readFile(schemaFile, 'utf8'),
