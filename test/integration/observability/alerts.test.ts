@@ -23,11 +23,6 @@ describe('alerts', () => {
     expect(await complaintOf('check', 'rules', '--lint-fatal', rulesFile)).to.equal('');
   });
 
-  it('are the same in the chart', async () => {
-    const chart = await readFile(new URL('charts/runledger/files/alerts.yaml', root), 'utf8');
-    expect(chart).to.equal(await readFile(rulesFile, 'utf8'));
-  });
-
   it('stay silent while all is well', async () => {
     const firing = moments.map((minute) => ({ minute, alerts: [] }));
     expect(await playScenarios([{ name: 'healthy', world: healthy, firing }])).to.equal('');

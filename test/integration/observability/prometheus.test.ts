@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { metricNames } from '../../support/metrics-page.ts';
+import { playFleet, playOddities } from '../../support/observability/demo-load.ts';
+import { Prometheus } from '../../support/observability/prometheus.ts';
+import { RealProcesses } from '../../support/observability/real-processes.ts';
+import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
+import { until } from '../../support/until.ts';
+
+interface DashboardPanel {
+  type: string;
+  title: string;
+  targets?: { expr: string }[];
+}
+
+const file = new URL('../../../deploy/grafana/runledger.json', import.meta.url);
+const { panels } = JSON.parse(await readFile(file, 'utf8')) as { panels: DashboardPanel[] };
+
+/** What Grafana puts in for its variables. */
+function filledIn(expr: string): string {
+  return expr.replaceAll('$namespace', '.*').replaceAll('$__rate_interval', '30s');
+}
+
+/** Metrics without a series until what they count has happened, which it should not. */
+const onlyInTrouble = new Set(['runledger_events_dead_lettered_total']);
+
+/** What is a time, and not a number of things. */
+const times = new Set([
+  'runledger_token_last_list_timestamp_seconds',
+  'runledger_store_last_progress_timestamp_seconds',
+]);
+
+describe('a real Prometheus scraping real processes under load', function suite() {
+  this.timeout(40_000);
+  let processes: RealProcesses;
+  let prometheus: Prometheus;
+  let accepted: number;
+
+  before(async () => {
+    const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
+    processes = await RealProcesses.start({ REDIS_URL: redis.url, DATABASE_URL: database });
+    prometheus = await Prometheus.start([processes.ingestOps, processes.workerOps]);
+    accepted = await playFleet(processes.client, 150);
+    accepted += await playOddities(processes.client);
+    // Rates need two scrapes with something between them.
+    await until('the first part is scraped', async () =>
+      (await prometheus.query('sum(runledger_events_stored_total) > 0')).length > 0 ? true : undefined,
+    );
+    accepted += await playFleet(processes.client, 150);
+  });
+
+  after(async () => {
+    await Promise.all([prometheus.stop(), processes.stop()]);
+  });
+
+  it('finds the books balanced within one scrape of quiet', async () => {
+    const { targets = [] } = panels.find(({ title }) => title === 'Difference') ?? {};
+    const difference = filledIn(targets[0]?.expr ?? '');
+    // One Idempotency-Key was answered twice and accepted once.
+    const entered = `sum(runledger_events_accepted_total) == ${accepted - 1}`;
+    await until('a scrape of ingest after the last answer', async () =>
+      (await prometheus.query(entered)).length > 0 ? true : undefined,
+    );
+    // Ingest and worker are scraped in turn, a second apart at most.
+    const balanced = (): Promise<boolean | undefined> =>
+      prometheus.query(difference).then(([books]) => (books?.value === 0 ? true : undefined));
+    expect(await until('the scrape of the worker that belongs to it', balanced, 1_500)).to.equal(true);
+    expect(accepted).to.be.above(900);
+  });
+
+  it('sees every metric of metrics.md, with a sensible value', async () => {
+    const missing: string[] = [];
+    for (const name of metricNames().filter((each) => !onlyInTrouble.has(each))) {
+      const samples = await prometheus.query(`{__name__=~"${name}(_count)?"}`);
+      if (samples.length === 0) missing.push(name);
+      const limit = times.has(name) ? Date.now() / 1_000 + 1 : 100_000;
+      for (const { value } of samples) expect(value, name).to.be.within(0, limit);
+    }
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('sees what happened: kinds, outcomes, anomalies, refusals, plain HTTP', async () => {
+    const value = async (expr: string): Promise<number> => (await prometheus.query(expr))[0]?.value ?? 0;
+    expect(await value('count(count by (kind) (runledger_events_accepted_total{organization="acme"}))')).to.equal(5);
+    expect(await value('sum(runledger_execution_transitions_total{from="succeeded",to="failed"})')).to.be.above(0);
+    expect(await value('sum(runledger_execution_anomalies_total{anomaly="event_after_end"})')).to.be.above(0);
+    expect(await value('sum(runledger_execution_anomalies_total{anomaly="start_repeated"})')).to.be.above(0);
+    expect(await value('sum(runledger_token_secrets_refused{reason="too-short"})')).to.equal(1);
+    expect(await value('runledger_plain_http_requests_total{token="true"}')).to.equal(1);
+    expect(await value('runledger_idempotent_replays_total')).to.equal(1);
+    expect(await value('max(runledger_executions_running)')).to.be.above(0);
+    expect(await value('nodejs_eventloop_lag_p99_seconds')).to.be.above(0);
+  });
+
+  it('is told nothing that promtool would refuse', async () => {
+    for (const port of [processes.ingestOps, processes.workerOps]) {
+      const input = await processes.metrics(port);
+      expect(execFileSync('promtool', ['check', 'metrics'], { input }).toString()).to.equal('');
+    }
+  });
+
+  it('fires no alert but those that were provoked', async () => {
+    const firing = await prometheus.query('count by (alertname) (ALERTS{alertstate="firing"})');
+    expect(firing.map(({ labels }) => labels['alertname'])).to.deep.equal(['RunledgerPlainHttpWithToken']);
+  });
+
+  for (const { title, targets = [] } of panels.filter(({ type }) => type !== 'row')) {
+    it(`has data for the panel "${title}"`, async () => {
+      for (const { expr } of targets) {
+        const samples = await prometheus.query(filledIn(expr));
+        expect(samples, expr).not.to.have.length(0);
+        for (const { value } of samples) expect(value, expr).to.satisfy(Number.isFinite);
+      }
+    });
+  }
+});

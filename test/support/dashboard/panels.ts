@@ -1,0 +1,208 @@
+/** One line or figure: a query, and how it is named. `$ns` stands for the choice of the namespace. */
+export interface Query {
+  expr: string;
+  legend: string;
+}
+
+export interface Panel {
+  title: string;
+  /** Grafana's name of the unit. */
+  unit: string;
+  queries: Query[];
+  description?: string;
+}
+
+/** A row of panels. */
+export interface Row {
+  title: string;
+  panels: Panel[];
+}
+
+const window = '[$__rate_interval]';
+
+function panel(title: string, unit: string, queries: [legend: string, expr: string][], description?: string): Panel {
+  const described = description === undefined ? {} : { description };
+  return { title, unit, queries: queries.map(([legend, expr]) => ({ legend, expr })), ...described };
+}
+
+function rate(metric: string, labels = ''): string {
+  return `rate(${metric}{${labels}${labels && ','}$ns}${window})`;
+}
+
+function quantiles(metric: string, labels = ''): [string, string][] {
+  return ['0.5', '0.95', '0.99'].map((quantile) => [
+    `p${Number(quantile) * 100}`,
+    `histogram_quantile(${quantile}, sum by (le) (${rate(`${metric}_bucket`, labels)}))`,
+  ]);
+}
+
+const register = 'route="/v1/register/"';
+const requests = 'runledger_http_requests_total';
+const transitions = 'runledger_execution_transitions_total';
+const dead = 'sum(runledger_events_dead_lettered_total{$ns}) or vector(0)';
+
+/** What an SRE looks at, from the callers' side inwards. */
+export const rows: Row[] = [
+  {
+    title: 'Traffic',
+    panels: [
+      panel('Requests by status', 'reqps', [['{{status}}', `sum by (status) (${rate(requests)})`]]),
+      panel('Events accepted by kind', 'ops', [
+        ['{{kind}}', `sum by (kind) (${rate('runledger_events_accepted_total')})`],
+      ]),
+      panel('Events accepted, busiest organizations', 'ops', [
+        ['{{organization}}', `topk(10, sum by (organization) (${rate('runledger_events_accepted_total')}))`],
+      ]),
+      panel(
+        'Plain HTTP',
+        'reqps',
+        [['token sent: {{token}}', `sum by (token) (${rate('runledger_plain_http_requests_total')})`]],
+        'Answered with 301. With a token: it is compromised.',
+      ),
+    ],
+  },
+  {
+    title: 'Errors',
+    panels: [
+      panel('5xx of /v1/register/', 'percentunit', [
+        [
+          'share',
+          `(sum(${rate(requests, `${register},status=~"5.."`)}) or vector(0)) / sum(${rate(requests, register)})`,
+        ],
+      ]),
+      panel('503 by reason', 'ops', [['{{reason}}', `sum by (reason) (${rate('runledger_sheds_total')})`]]),
+      panel('Refused requests', 'reqps', [
+        ['{{status}}', `sum by (status) (${rate(requests, 'status=~"4.."')}) or vector(0)`],
+      ]),
+    ],
+  },
+  {
+    title: 'Latency',
+    panels: [
+      panel('Answers of /v1/register/', 's', quantiles('runledger_http_request_duration_seconds', register)),
+      panel('Commits to Redis', 's', quantiles('runledger_commit_duration_seconds')),
+      panel('Event loop, p99', 's', [['{{process}} {{pod}}{{instance}}', 'nodejs_eventloop_lag_p99_seconds{$ns}']]),
+    ],
+  },
+  {
+    title: 'Backlog',
+    panels: [
+      panel('Events in the queue', 'short', [['events', 'max(runledger_queue_events{$ns})']]),
+      panel('Jobs by state', 'short', [['{{state}}', 'max by (state) (runledger_queue_jobs{$ns})']]),
+      panel('Age of the oldest job', 's', [['oldest', 'max(runledger_queue_oldest_job_age_seconds{$ns})']]),
+      panel('Events in a commit, in a statement (p90)', 'short', [
+        ['commit', `histogram_quantile(0.9, sum by (le) (${rate('runledger_commit_batch_events_bucket')}))`],
+        ['statement', `histogram_quantile(0.9, sum by (le) (${rate('runledger_store_batch_events_bucket')}))`],
+      ]),
+    ],
+  },
+  {
+    title: 'Lag: acceptance to commit',
+    panels: [
+      panel('Lag', 's', quantiles('runledger_event_lag_seconds')),
+      panel('Later than 30 s', 'percentunit', [
+        [
+          'share',
+          `1 - sum(${rate('runledger_event_lag_seconds_bucket', 'le="30"')}) / sum(${rate('runledger_event_lag_seconds_count')})`,
+        ],
+      ]),
+      panel('Accepted and stored', 'ops', [
+        ['accepted', `sum(${rate('runledger_events_accepted_total')})`],
+        ['stored', `sum(${rate('runledger_events_stored_total')})`],
+      ]),
+    ],
+  },
+  {
+    title: 'The books',
+    panels: [
+      panel(
+        'Difference',
+        'short',
+        [
+          [
+            'unaccounted for',
+            `sum(runledger_events_accepted_total{$ns}) - sum(runledger_events_stored_total{$ns}) - (sum(runledger_events_duplicate_total{$ns}) - sum(runledger_events_redelivered_total{$ns})) - (${dead}) - max(runledger_queue_events{$ns})`,
+          ],
+        ],
+        '0 when quiet, as long as no process has ended. See deploy/prometheus/metrics.md.',
+      ),
+      panel('Entries', 'short', [
+        ['accepted', 'sum(runledger_events_accepted_total{$ns})'],
+        ['stored', 'sum(runledger_events_stored_total{$ns})'],
+        ['duplicate', 'sum(runledger_events_duplicate_total{$ns})'],
+        ['redelivered', 'sum(runledger_events_redelivered_total{$ns})'],
+        ['dead-lettered', dead],
+        ['queued', 'max(runledger_queue_events{$ns})'],
+      ]),
+    ],
+  },
+  {
+    title: 'Outcomes',
+    panels: [
+      panel('Executions ended, by organization and state', 'ops', [
+        ['{{organization}} {{to}}', `sum by (organization, to) (${rate(transitions, 'to=~"succeeded|failed"')})`],
+      ]),
+      panel('Failing share by organization', 'percentunit', [
+        [
+          '{{organization}}',
+          `sum by (organization) (${rate(transitions, 'to="failed"')}) / sum by (organization) (${rate(transitions, 'from=~"none|running",to=~"succeeded|failed"')})`,
+        ],
+      ]),
+      panel('Running and overdue', 'short', [
+        ['running', 'max(runledger_executions_running{$ns})'],
+        ['overdue', 'max(runledger_executions_overdue{$ns})'],
+      ]),
+      panel('Anomalies', 'ops', [['{{anomaly}}', `sum by (anomaly) (${rate('runledger_execution_anomalies_total')})`]]),
+    ],
+  },
+  {
+    title: 'Token set',
+    panels: [
+      panel('Loaded', 'short', [
+        ['tokens', 'min(runledger_tokens{$ns})'],
+        ['organizations', 'min(runledger_token_organizations{$ns})'],
+      ]),
+      panel('Refused', 'short', [['{{reason}}', 'max by (reason) (runledger_token_secrets_refused{$ns})']]),
+      panel('Age of the last list', 's', [['age', 'time() - min(runledger_token_last_list_timestamp_seconds{$ns})']]),
+    ],
+  },
+  {
+    title: 'Redis',
+    panels: [
+      panel('Memory', 'percentunit', [['of maxmemory', 'max(runledger_redis_memory_ratio{$ns})']]),
+      panel('Reachable and durable', 'short', [
+        ['reachable', 'min(runledger_redis_reachable{$ns})'],
+        ['durable', 'min(runledger_redis_durable{$ns})'],
+      ]),
+      panel('Commits in flight, events buffered', 'short', [
+        ['commits', 'sum(runledger_commits_in_flight{$ns})'],
+        ['events', 'sum(runledger_events_buffered{$ns})'],
+      ]),
+    ],
+  },
+  {
+    title: 'Postgres',
+    panels: [
+      panel('Statements', 's', quantiles('runledger_store_statement_duration_seconds')),
+      panel('Holding and retries', 'short', [
+        ['holding', 'max(runledger_store_holding{$ns})'],
+        ['retries per second', `sum(${rate('runledger_store_retries_total')})`],
+      ]),
+      panel('Since the last commit', 's', [
+        ['age', 'time() - max(runledger_store_last_progress_timestamp_seconds{$ns})'],
+      ]),
+      panel('Partitions', 'short', [
+        ['days ahead', 'max(runledger_partitions_ahead{$ns})'],
+        ['rows in DEFAULT', 'max(runledger_default_partition_rows{$ns})'],
+        ['dead letters', dead],
+      ]),
+    ],
+  },
+  {
+    title: 'Processes',
+    panels: [
+      panel('CPU', 'short', [['{{process}} {{pod}}{{instance}}', rate('process_cpu_seconds_total')]]),
+      panel('Memory', 'bytes', [['{{process}} {{pod}}{{instance}}', 'process_resident_memory_bytes{$ns}']]),
+    ],
+  },
+];

@@ -1,0 +1,62 @@
+import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
+import { Counter, Gauge, Histogram, Registry } from '../../internal/telemetry/metrics.ts';
+import { backlogMetrics, censusMetrics, producerMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import { tokenMetrics } from '../../internal/telemetry/token-metrics.ts';
+import { consumerMetrics, maintenanceMetrics, storeMetrics } from '../../internal/telemetry/worker-metrics.ts';
+
+/** What a metric of the library knows of itself; its types do not say. */
+interface Described {
+  name: string;
+  help: string;
+  labelNames: readonly string[];
+}
+
+/** Every area of the metrics, the process that shows it, and what registers it. */
+const areas: { title: string; register: (registry: Registry) => void }[] = [
+  { title: 'Ingest: requests', register: apiMetrics },
+  { title: 'Ingest: commits to Redis', register: producerMetrics },
+  { title: 'Ingest: the queue and Redis', register: registerQueue },
+  { title: 'Ingest: tokens', register: tokenMetrics },
+  { title: 'Worker: jobs', register: consumerMetrics },
+  { title: 'Worker: Postgres', register: storeMetrics },
+  { title: 'Worker: maintenance', register: maintenanceMetrics },
+];
+
+/** The tables of the page of metrics, made from the registries. */
+export function metricsTables(): string {
+  return areas.map(({ title, register }) => `## ${title}\n\n${table(metricsOf(register))}`).join('\n\n');
+}
+
+/** The names of all metrics of Runledger's own. */
+export function metricNames(): string[] {
+  return areas.flatMap(({ register }) => metricsOf(register).map(({ name }) => name));
+}
+
+function registerQueue(registry: Registry): void {
+  backlogMetrics(registry);
+  censusMetrics(registry, () => Promise.resolve({ events: 0, oldestAge: 0 }));
+}
+
+function metricsOf(register: (registry: Registry) => void): (Described & { type: string })[] {
+  const registry = new Registry();
+  register(registry);
+  return registry.getMetricsAsArray().map((metric) => {
+    const { name, help, labelNames } = metric as unknown as Described;
+    return { name, help, labelNames: labelNames.filter((label) => label !== 'le'), type: typeOf(metric) };
+  });
+}
+
+function typeOf(metric: object): string {
+  if (metric instanceof Counter) return 'counter';
+  if (metric instanceof Gauge) return 'gauge';
+  if (metric instanceof Histogram) return 'histogram';
+  throw new Error('a metric of another type');
+}
+
+function table(metrics: (Described & { type: string })[]): string {
+  const rows = metrics.map(({ name, type, labelNames, help }) => {
+    const labels = labelNames.map((label) => `\`${label}\``).join(' ');
+    return `| \`${name}\` | ${type} | ${labels} | ${help} |`;
+  });
+  return ['| Metric | Type | Labels | What it says |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
