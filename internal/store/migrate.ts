@@ -2,10 +2,9 @@ import { sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
 import * as initial from './migrations/0001-initial.ts';
-import * as runningExecutions from './migrations/0002-running-executions.ts';
 
 /** In order. Never change one that has been released: add the next (expand, then contract). */
-const migrations = { '0001-initial': initial, '0002-running-executions': runningExecutions };
+const migrations = { '0001-initial': initial };
 
 /**
  * Brings the schema up to date, in one transaction under a lock: any number of processes may do it at once.

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
+import { anomalies, type Anomaly, type StoredBatch } from '../outcome/change.ts';
 import type { ExecutionState } from '../outcome/outcome.ts';
 import type { Database } from './database.ts';
 
@@ -14,28 +15,6 @@ interface ChangeRow {
   start_repeated: number;
   start_late: number;
   event_after_end: number;
-}
-
-/** Anomalies of the order of events, by the names of their columns. */
-const anomalies = ['start_missing', 'start_repeated', 'start_late', 'event_after_end'] as const;
-export type Anomaly = (typeof anomalies)[number];
-
-/** Executions that a batch moved from one state to another; `none` is the state of one not seen before. */
-export interface Transition {
-  organization: string;
-  from: ExecutionState | 'none';
-  to: ExecutionState;
-  executions: number;
-}
-
-/**
- * What the statement did: events inserted (the rest of the batch was there already), changes of state, and executions
- * whose events of this batch broke the order, by anomaly.
- */
-export interface StoredBatch {
-  stored: number;
-  transitions: Transition[];
-  anomalies: Record<Anomaly, number>;
 }
 
 /**

@@ -1,11 +1,12 @@
 import type { AcceptedEvent } from '../event/event.ts';
+import type { StoredBatch } from '../outcome/change.ts';
 import { countRunning, type RunningExecutions } from './count-running.ts';
 import type { Database } from './database.ts';
 import { keepDeadLetter } from './dead-letters.ts';
 import { isDataError } from './errors.ts';
 import { maintain, type MaintenanceReport } from './maintain.ts';
 import { ping } from './reachable.ts';
-import { recordEvents, type StoredBatch } from './record-events.ts';
+import { recordEvents } from './record-events.ts';
 
 const hourMs = 60 * 60 * 1_000;
 

@@ -1,22 +1,5 @@
 import type { AcceptedEvent } from '../event/event.ts';
-import type { ExecutionState } from '../outcome/outcome.ts';
-
-/** Executions that a batch moved from one state to another; `none` is the state of one not seen before. */
-export interface Transition {
-  organization: string;
-  from: ExecutionState | 'none';
-  to: ExecutionState;
-  executions: number;
-}
-
-/** What one statement did. */
-export interface StoredBatch {
-  /** Events inserted; the rest of the batch was there already. */
-  stored: number;
-  transitions: Transition[];
-  /** Executions whose events broke the order, by anomaly. */
-  anomalies: Readonly<Record<string, number>>;
-}
+import type { StoredBatch } from '../outcome/change.ts';
 
 /** What the worker needs of the store. */
 export interface EventStore {

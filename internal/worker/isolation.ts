@@ -1,7 +1,8 @@
 import type { AcceptedEvent } from '../event/event.ts';
+import type { StoredBatch } from '../outcome/change.ts';
 import { describeError, type Logger } from '../telemetry/logger.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
-import type { EventStore, StoredBatch } from './event-store.ts';
+import type { EventStore } from './event-store.ts';
 
 /**
  * Stores a batch with one statement. When Postgres refuses what an event holds, halves the batch until the bad one is

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import type { Transition } from '../../../internal/outcome/change.ts';
 import { executionsOf, keyText } from '../../../internal/outcome/outcome.ts';
-import { recordEvents, type Transition } from '../../../internal/store/record-events.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { migratedDatabase, storedEvents, storedExecutions, type TestDatabase } from '../../support/store.ts';
 

@@ -24,7 +24,7 @@ function fakeStore(
       return {
         stored: events.length,
         transitions: [{ organization: 'acme', from: 'none', to: 'running', executions: 1 }],
-        anomalies: {},
+        anomalies: { start_missing: 0, start_repeated: 0, start_late: 0, event_after_end: 0 },
       };
     },
     async keepDeadLetter(event) {
