@@ -39,7 +39,7 @@ describe('a real Prometheus scraping real processes under load', function suite(
 
   before(async () => {
     const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
-    processes = await RealProcesses.start({ REDIS_URL: redis.url, DATABASE_URL: database });
+    processes = await RealProcesses.start({ REDIS_URL: redis.url, DATABASE_URL: database }, true);
     prometheus = await Prometheus.start([processes.ingestOps, processes.workerOps]);
     accepted = await playFleet(processes.client, 150);
     accepted += await playOddities(processes.client);

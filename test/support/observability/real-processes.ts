@@ -26,11 +26,16 @@ export class RealProcesses {
     this.#children = children;
   }
 
-  /** With a token that is refused beside the good one. Resolves when both are ready. */
-  static async start(settings: Record<string, string>): Promise<RealProcesses> {
+  /** Resolves when both are ready. On wish with a token that is refused beside the good one. */
+  static async start(settings: Record<string, string>, refusedToken = false): Promise<RealProcesses> {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-observed-'));
     const tokens = join(folder, 'tokens.yaml');
-    await writeFile(tokens, [manifest('acme', 'acme', token), manifest('short', 'umbrella', 'short')].join('---\n'));
+    await writeFile(
+      tokens,
+      [manifest('acme', 'acme', token), ...(refusedToken ? [manifest('short', 'umbrella', 'short')] : [])].join(
+        '---\n',
+      ),
+    );
     const ports = { http: await freePort(), ingest: await freePort(), worker: await freePort() };
     const common = { PATH: process.env['PATH'], LOG_LEVEL: 'info', SHUTDOWN_TIMEOUT_MS: '5000', ...settings };
     const run = (name: string, own: Record<string, string>): Child =>
