@@ -1,7 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What keeps a process alive and a test can leave behind, by Node's name for it. */
-const watched = new Set(['Timeout', 'Immediate', 'TCPSocketWrap', 'TCPServerWrap', 'TLSWrap', 'PipeWrap', 'ProcessWrap', 'FSEvent', 'StatWatcher', 'Worker', 'MessagePort']);
+const watched = new Set([
+  'Timeout',
+  'Immediate',
+  'TCPSocketWrap',
+  'TCPServerWrap',
+  'TLSWrap',
+  'PipeWrap',
+  'ProcessWrap',
+  'FSEvent',
+  'StatWatcher',
+  'Worker',
+  'MessagePort',
+]);
 
 /** Longest that what a test has closed may take to be gone, in ms. */
 const grace = 2_000;

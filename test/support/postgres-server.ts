@@ -28,9 +28,13 @@ export class PostgresServer {
     const user = process.getuid?.() === 0 ? await postgresUser() : undefined;
     if (user !== undefined) await chown(folder, user.uid, user.gid);
     const server = new PostgresServer(await freePort(), folder, user);
-    await run(await binary('initdb'), ['-D', folder, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '-N'], {
-      ...user,
-    });
+    await run(
+      await binary('initdb'),
+      ['-D', folder, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '-N'],
+      {
+        ...user,
+      },
+    );
     await server.startAgain();
     return server;
   }
@@ -92,6 +96,9 @@ export async function postgresUser(): Promise<{ uid: number; gid: number }> {
 export async function binary(name: string): Promise<string> {
   const root = '/usr/lib/postgresql';
   const versions = await readdir(root).catch(() => []);
-  const newest = versions.map(Number).sort((a, b) => b - a).at(0);
+  const newest = versions
+    .map(Number)
+    .sort((a, b) => b - a)
+    .at(0);
   return newest === undefined ? name : join(root, String(newest), 'bin', name);
 }
