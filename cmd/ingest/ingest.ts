@@ -76,7 +76,7 @@ function createProducer(
   config: IngestConfig,
   redis: ReturnType<typeof createProducerRedis>,
   guard: BacklogGuard,
-  { logger, registry, organization }: Telemetry,
+  { logger, registry, organization, tracing }: Telemetry,
 ): Producer {
   const limits = {
     batchEvents: config.COMMIT_BATCH_EVENTS,
@@ -86,14 +86,14 @@ function createProducer(
     bufferedBytes: config.BUFFER_BYTES,
   };
   const metrics = producerMetrics(registry, organization);
-  return new Producer({ redis, queueName: config.QUEUE_NAME, limits, guard, metrics, logger });
+  return new Producer({ redis, queueName: config.QUEUE_NAME, limits, guard, metrics, logger, tracing });
 }
 
 function createServers(
   config: IngestConfig,
   enqueue: Producer['enqueue'],
   tokens: TokenSource,
-  { logger, registry }: Telemetry,
+  { logger, registry, tracing }: Telemetry,
 ): ApiServer[] {
   const handler = createApi({
     validate: createEventValidator({
@@ -110,6 +110,7 @@ function createServers(
     bodyLimit: config.BODY_LIMIT_BYTES,
     metrics: apiMetrics(registry),
     logger,
+    tracing,
   }).callback();
   const http = new ApiServer({ port: config.PORT, handler, logger });
   if (config.HTTPS_PORT === undefined) return [http];

@@ -5,17 +5,19 @@ import { runMain } from '../../internal/lifecycle/main.ts';
 import { runProcess } from '../../internal/lifecycle/run-process.ts';
 import { OpsServer } from '../../internal/telemetry/ops-server.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { createTracing } from '../../internal/telemetry/tracing.ts';
 import { createIngest, ingestSettings } from './ingest.ts';
 import { createTokenSource, tokenSettings } from './tokens.ts';
 
 runMain(async () => {
   const config = readConfig([...processSettings, ...ingestSettings, ...tokenSettings]);
-  const telemetry = createTelemetry('ingest', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS);
+  const tracing = await createTracing('ingest', config);
+  const telemetry = { ...createTelemetry('ingest', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
   const { logger, probes, registry } = telemetry;
   const ops = new OpsServer(config.OPS_PORT, probes, registry);
   const ingest = createIngest(config, createTokenSource(config, telemetry), telemetry);
   await runProcess({
-    main: new ComponentGroup('process', [ops, ingest.component], logger),
+    main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), ingest.component], logger),
     probes,
     logger,
     drainDelayMs: config.DRAIN_DELAY_MS,

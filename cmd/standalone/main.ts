@@ -1,8 +1,10 @@
 import { processSettings } from '../../internal/config/process-settings.ts';
 import { readConfig } from '../../internal/config/read.ts';
+import { ComponentGroup } from '../../internal/lifecycle/group.ts';
 import { runMain } from '../../internal/lifecycle/main.ts';
 import { runProcess } from '../../internal/lifecycle/run-process.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { createTracing } from '../../internal/telemetry/tracing.ts';
 import { banner } from './banner.ts';
 import { createDataFolder } from './data-folder.ts';
 import { Standalone } from './standalone.ts';
@@ -12,11 +14,12 @@ const defaults = { DRAIN_DELAY_MS: '0', LOG_LEVEL: 'warn' };
 
 runMain(async () => {
   const config = readConfig(['DATA_DIR', ...processSettings], undefined, defaults);
-  const telemetry = createTelemetry('standalone', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS);
+  const tracing = await createTracing('standalone', config);
+  const telemetry = { ...createTelemetry('standalone', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
   const folder = await createDataFolder(config.DATA_DIR);
   const standalone = new Standalone(folder, config.OPS_PORT, telemetry);
   await runProcess({
-    main: standalone,
+    main: tracing ? new ComponentGroup('process', [tracing, standalone], telemetry.logger) : standalone,
     probes: telemetry.probes,
     logger: telemetry.logger,
     drainDelayMs: config.DRAIN_DELAY_MS,

@@ -5,17 +5,19 @@ import { runMain } from '../../internal/lifecycle/main.ts';
 import { runProcess } from '../../internal/lifecycle/run-process.ts';
 import { OpsServer } from '../../internal/telemetry/ops-server.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { createTracing } from '../../internal/telemetry/tracing.ts';
 import { databaseSettings, openDatabase } from './database.ts';
 import { createWorker, workerSettings } from './worker.ts';
 
 runMain(async () => {
   const config = readConfig([...processSettings, ...workerSettings, ...databaseSettings]);
-  const telemetry = createTelemetry('worker', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS);
+  const tracing = await createTracing('worker', config);
+  const telemetry = { ...createTelemetry('worker', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
   const { logger, probes, registry } = telemetry;
   const ops = new OpsServer(config.OPS_PORT, probes, registry);
   const worker = createWorker(config, openDatabase(config, logger), telemetry);
   await runProcess({
-    main: new ComponentGroup('process', [ops, worker], logger),
+    main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), worker], logger),
     probes,
     logger,
     // Nobody sends requests to a worker: there is no load balancer to wait for.

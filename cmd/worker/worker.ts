@@ -34,7 +34,7 @@ const drainMs = 10_000;
 
 /** The worker, wired: Redis → Postgres. Closes the database when it stops. */
 export function createWorker(config: WorkerConfig, db: Database, telemetry: Telemetry): ComponentGroup {
-  const { logger, registry, probes, organization } = telemetry;
+  const { logger, registry, probes, organization, tracing } = telemetry;
   const store = createStore(db, {
     partitionsAhead: config.PARTITIONS_AHEAD_DAYS,
     retentionDays: config.RETENTION_DAYS,
@@ -46,7 +46,7 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
     batchBytes: config.STORE_BATCH_BYTES,
     statementsInFlight: config.STORE_STATEMENTS_IN_FLIGHT,
   };
-  const batcher = new Batcher(store, limits, storeMetrics(registry, organization), logger);
+  const batcher = new Batcher(store, limits, storeMetrics(registry, organization), logger, tracing);
   const consumer = new Consumer({
     redisUrl: config.REDIS_URL,
     queueName: config.QUEUE_NAME,
@@ -57,6 +57,7 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
     drainMs,
     metrics: consumerMetrics(registry),
     logger,
+    tracing,
   });
   const intervals = { intervalMs: config.MAINTENANCE_INTERVAL_MS, retryMs: 5_000 };
   const maintenance = new Maintenance(() => store.maintain(), intervals, maintenanceMetrics(registry), logger);

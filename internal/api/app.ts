@@ -3,6 +3,7 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { Refusal } from '../event/refusal.ts';
 import type { ApiMetrics } from '../telemetry/api-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import { requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
 import { readJsonBody } from './json-body.ts';
 import { ping } from './ping.ts';
@@ -11,6 +12,7 @@ import { refuseRoute } from './refuse-route.ts';
 import { register, type RegisterOptions } from './register.ts';
 import { answeredRequestId, identifyRequests } from './request-id.ts';
 import { requireSecureTransport } from './secure-transport.ts';
+import { traceRequests } from './trace-requests.ts';
 
 export interface ApiOptions extends RegisterOptions {
   authenticate: Authenticate;
@@ -20,6 +22,8 @@ export interface ApiOptions extends RegisterOptions {
   bodyLimit: number;
   metrics: ApiMetrics;
   logger: Logger;
+  /** Absent where traces are off. */
+  tracing?: Tracing | undefined;
 }
 
 /**
@@ -27,7 +31,7 @@ export interface ApiOptions extends RegisterOptions {
  * 301, 404/405, 401, 415/413, 400.
  */
 export function createApi(options: ApiOptions): Koa {
-  const { authenticate, publicUrl, trustProxy, bodyLimit, metrics, logger } = options;
+  const { authenticate, publicUrl, trustProxy, bodyLimit, metrics, logger, tracing } = options;
   const router = new Router<AuthenticatedState>({ sensitive: true });
   const authenticated = requireToken(authenticate);
   const registering = [authenticated, readJsonBody(bodyLimit), register(options)];
@@ -40,6 +44,7 @@ export function createApi(options: ApiOptions): Koa {
   app.on('error', (error: unknown) => logger.debug({ error }, 'answer not delivered'));
   app.use(identifyRequests());
   app.use(requireSecureTransport(publicUrl, trustProxy, metrics));
+  if (tracing !== undefined) app.use(traceRequests(tracing));
   app.use(measure(metrics));
   app.use(answerErrors(logger));
   app.use(router.routes());

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, WaitingError, Worker, type Job } from 'bullmq';
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
 import { ConsumerConnections } from './consumer-connections.ts';
 import { decodeJob, UnreadableJob } from './job.ts';
@@ -38,6 +39,8 @@ export interface ConsumerOptions {
   drainMs: number;
   metrics: ConsumerMetrics;
   logger: Logger;
+  /** Absent where traces are off. */
+  tracing?: Tracing | undefined;
 }
 
 /**
@@ -90,7 +93,7 @@ export class Consumer {
   }
 
   #createWorker({ main }: ConsumerConnections): Worker {
-    const { queueName, concurrency, lockMs, metrics, logger } = this.#options;
+    const { queueName, concurrency, lockMs, metrics, logger, tracing } = this.#options;
     const worker = new Worker(queueName, (job, token) => this.#process(job, token), {
       connection: main,
       prefix: keyPrefix,
@@ -102,6 +105,7 @@ export class Consumer {
       maxStalledCount: 1_000_000,
       runRetryDelay: 1_000,
       removeOnComplete: { count: 0 },
+      ...(tracing && { telemetry: tracing.queue }),
     });
     worker.on('error', (error) => this.#onError(worker, error));
     worker.on('failed', (job, error) => logger.error({ error, job: job?.id }, 'job failed and will be retried'));

@@ -3,6 +3,7 @@ import type { AcceptedEvent } from '../event/event.ts';
 import { Refusal, unavailable } from '../event/refusal.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ProducerMetrics } from '../telemetry/queue-metrics.ts';
+import type { TracePoint, Tracing } from '../telemetry/tracing.ts';
 import type { BacklogGuard } from './backlog-guard.ts';
 import { jobName } from './census.ts';
 import { GroupCommit, type GroupCommitLimits } from './group-commit.ts';
@@ -24,6 +25,8 @@ export interface ProducerOptions {
   guard: BacklogGuard;
   metrics: ProducerMetrics;
   logger: Logger;
+  /** Absent where traces are off. */
+  tracing?: Tracing | undefined;
 }
 
 /** Puts events into the queue. The one place where a 201 is decided. */
@@ -33,6 +36,8 @@ export class Producer {
   readonly #groupCommit: GroupCommit;
   readonly #idempotency: IdempotencyKeys;
   readonly #underWay = new Set<Promise<unknown>>();
+  /** Where events were in their traces when they were handed over. */
+  readonly #points = new WeakMap<AcceptedEvent, TracePoint>();
   #queue: Promise<Queue<JobData>> | undefined;
 
   constructor(options: ProducerOptions) {
@@ -84,6 +89,8 @@ export class Producer {
   }
 
   async #enqueueOnce(event: AcceptedEvent): Promise<AcceptedEvent> {
+    const point = this.#options.tracing?.here();
+    if (point !== undefined) this.#points.set(event, point);
     await this.#groupCommit.add(event);
     const { metrics } = this.#options;
     metrics.accepted.inc({ kind: event.kind, organization: metrics.organization(event.organization) });
@@ -114,8 +121,7 @@ export class Producer {
     const stopTimer = metrics.commitSeconds.startTimer();
     metrics.batchSize.observe(events.length);
     try {
-      const queue = await this.#open();
-      await queue.add(jobName(events.length), encodeJob(events));
+      await this.#traced(events, () => this.#add(events));
     } catch (error) {
       logger.warn({ error, events: events.length }, 'commit to redis failed');
       throw error;
@@ -124,6 +130,18 @@ export class Producer {
       metrics.inFlight.set(this.#groupCommit.inFlight - 1);
       metrics.buffered.set(this.#groupCommit.buffered);
     }
+  }
+
+  async #add(events: AcceptedEvent[]): Promise<void> {
+    const queue = await this.#open();
+    await queue.add(jobName(events.length), encodeJob(events));
+  }
+
+  #traced(events: AcceptedEvent[], work: () => Promise<void>): Promise<void> {
+    const { tracing } = this.#options;
+    if (tracing === undefined) return work();
+    const points = events.flatMap((event) => this.#points.get(event) ?? []);
+    return tracing.continue('commit events', points, { 'messaging.batch.message_count': events.length }, work);
   }
 
   /** A queue whose first contact with Redis failed never recovers (BullMQ), so each failure is followed by a new one. */
@@ -136,7 +154,7 @@ export class Producer {
   }
 
   async #createQueue(): Promise<Queue<JobData>> {
-    const { redis, queueName, logger } = this.#options;
+    const { redis, queueName, logger, tracing } = this.#options;
     if (redis.status !== 'ready') throw new Error('redis is not connected');
     const queue = new Queue<JobData>(queueName, {
       connection: redis,
@@ -144,6 +162,7 @@ export class Producer {
       skipVersionCheck: true,
       defaultJobOptions: { ...neverGiveUp, removeOnComplete: true },
       streams: { events: { maxLen: 100 } },
+      ...(tracing && { telemetry: tracing.queue }),
     });
     queue.on('error', (error) => logger.debug({ error }, 'queue connection error'));
     await queue.waitUntilReady();

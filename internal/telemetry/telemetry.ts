@@ -2,6 +2,7 @@ import { createLogger, type Logger, type LogLevel } from './logger.ts';
 import { createRegistry, type Registry } from './metrics.ts';
 import { createOrganizationLabel, defaultOrganizations, type OrganizationLabel } from './organization-label.ts';
 import { createProbes, type Probes } from './probes.ts';
+import type { Tracing } from './tracing.ts';
 
 /** What a process tells of itself: records, figures, and whether it is well. */
 export interface Telemetry {
@@ -9,6 +10,8 @@ export interface Telemetry {
   registry: Registry;
   probes: Probes;
   organization: OrganizationLabel;
+  /** Absent where traces are off. */
+  tracing?: Tracing | undefined;
 }
 
 /** Telemetry of a process, named in every record and figure. At most so many organizations are named in figures. */

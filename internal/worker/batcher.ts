@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { TracePoint, Tracing } from '../telemetry/tracing.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
 import type { EventStore } from './event-store.ts';
 import { storeIsolating } from './isolation.ts';
@@ -27,6 +28,8 @@ interface Waiting {
   events: AcceptedEvent[];
   bytes: number;
   redelivered: boolean;
+  /** Where their job is in its trace. */
+  point: TracePoint | undefined;
   settle: (fate: Fate) => void;
 }
 
@@ -41,16 +44,18 @@ export class Batcher {
   readonly #limits: BatcherLimits;
   readonly #metrics: StoreMetrics;
   readonly #logger: Logger;
+  readonly #tracing: Tracing | undefined;
   readonly #abandon = new AbortController();
   readonly #underWay = new Set<Waiting[]>();
   #waiting: Waiting[] = [];
   #scheduled = false;
 
-  constructor(store: EventStore, limits: BatcherLimits, metrics: StoreMetrics, logger: Logger) {
+  constructor(store: EventStore, limits: BatcherLimits, metrics: StoreMetrics, logger: Logger, tracing?: Tracing) {
     this.#store = store;
     this.#limits = limits;
     this.#metrics = metrics;
     this.#logger = logger;
+    this.#tracing = tracing;
   }
 
   /**
@@ -61,7 +66,8 @@ export class Batcher {
     if (events.length === 0) return Promise.resolve('stored');
     if (this.#abandon.signal.aborted) return Promise.resolve('abandoned');
     return new Promise((settle) => {
-      this.#waiting.push({ events, bytes: sizeOf(events), redelivered, settle });
+      const point = this.#tracing?.here();
+      this.#waiting.push({ events, bytes: sizeOf(events), redelivered, point, settle });
       this.#schedule();
     });
   }
@@ -111,10 +117,18 @@ export class Batcher {
 
   async #commit(batch: Waiting[]): Promise<void> {
     this.#underWay.add(batch);
-    const fate = await this.#storeOrHold(batch);
+    const fate = await this.#traced(batch, () => this.#storeOrHold(batch));
     for (const { settle } of batch) settle(fate);
     this.#underWay.delete(batch);
     if (this.#waiting.length > 0) this.#schedule();
+  }
+
+  #traced(batch: Waiting[], work: () => Promise<Fate>): Promise<Fate> {
+    if (this.#tracing === undefined) return work();
+    const points = batch.flatMap(({ point }) => point ?? []);
+    const size = batch.reduce((sum, { events }) => sum + events.length, 0);
+    const attributes = { 'db.system.name': 'postgresql', 'db.operation.batch.size': size };
+    return this.#tracing.continue('store events', points, attributes, work);
   }
 
   async #storeOrHold(batch: Waiting[]): Promise<Fate> {

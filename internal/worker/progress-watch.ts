@@ -18,6 +18,9 @@ export interface ProgressTimes {
   answerMs: number;
 }
 
+/** Between two looks while something is not well, in ms. None of those counts against the worker. */
+const troubledMs = 200;
+
 /** Looks in a row without progress after which a restart is asked for: a minute, with five seconds between them. */
 const patience = 12;
 
@@ -94,9 +97,14 @@ export class ProgressWatch {
   async #loop(): Promise<void> {
     await this.runOnce();
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      this.#looking = this.#loop();
-    }, this.#times.intervalMs);
+    // A worker that starts, or whose servers come back, is to be ready soon.
+    const well = this.#queueProblem === undefined && this.#databaseProblem === undefined;
+    this.#timer = setTimeout(
+      () => {
+        this.#looking = this.#loop();
+      },
+      well ? this.#times.intervalMs : troubledMs,
+    );
   }
 
   /** The answer; undefined when it is an error, or late. */

@@ -1,0 +1,17 @@
+import type { Middleware } from 'koa';
+import type { Tracing } from '../telemetry/tracing.ts';
+import type { AuthenticatedState } from './authenticate.ts';
+import { answeredRequestId } from './request-id.ts';
+
+/** Makes each request a span, in the trace that its `traceparent` names (W3C Trace Context). */
+export function traceRequests(tracing: Tracing): Middleware {
+  return (ctx, next) =>
+    tracing.serve(ctx.method, ctx.headers, next, () => ({
+      route: String(ctx['_matchedRouteName'] ?? 'none'),
+      status: ctx.status,
+      attributes: {
+        'runledger.organization': (ctx.state as Partial<AuthenticatedState>).organization,
+        'runledger.request_id': answeredRequestId(ctx),
+      },
+    }));
+}

@@ -1,0 +1,16 @@
+import { INVALID_SPAN_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
+import { BullMQOtel, BullMQOTelSpan } from 'bullmq-otel';
+import type { Tracing } from './tracing.ts';
+
+/**
+ * BullMQ's adapter without its noise: spans of what it does for itself (polling, pausing, looking for stalled jobs)
+ * belong to no event, and would be a trace each. Names of spans lose the name of the job, which is a number of events.
+ */
+export function queueTracing(): Tracing['queue'] {
+  const { tracer, contextManager } = new BullMQOtel({ tracerName: 'runledger' });
+  const startSpan: typeof tracer.startSpan = (name, options: { kind?: SpanKind } = {}, parent) => {
+    if (options.kind === SpanKind.INTERNAL) return new BullMQOTelSpan(trace.wrapSpanContext(INVALID_SPAN_CONTEXT));
+    return tracer.startSpan(name.replace(/\.\d+ events$/, ''), options, parent);
+  };
+  return { tracer: Object.assign(Object.create(tracer) as typeof tracer, { startSpan }), contextManager };
+}
