@@ -4,9 +4,10 @@ ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Production packages only, and of these only what runs: no install scripts, type declarations, source maps.
+# Production packages only, and of these only what runs, and their licences: no install scripts, type declarations, source maps.
 RUN npm ci --omit=dev --ignore-scripts \
-    && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.md' \) -delete
+    && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \
+                                    -o -name '*.md' -not -iname 'licen*' -not -iname 'notice*' \) -delete
 
 FROM ${NODE_IMAGE}
 # What is not there needs no patch: the image installs nothing any more.
