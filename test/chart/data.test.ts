@@ -14,28 +14,23 @@ describe('chart, Redis and Postgres', () => {
       REDIS_URL: 'redis://:$(REDIS_PASSWORD)@runledger-redis:6379/0',
     });
     expect(worker(manifests)).to.include({
-      DATABASE_PASSWORD: 'runledger-postgresql/password',
-      DATABASE_URL: 'postgres://runledger:$(DATABASE_PASSWORD)@runledger-postgresql:5432/runledger',
+      PGPASSWORD: 'runledger-postgresql/password',
+      DATABASE_URL: 'postgres://runledger@runledger-postgresql:5432/runledger',
     });
-    expect(ingest(manifests), 'ingest never talks to Postgres').not.to.have.any.keys(
-      'DATABASE_URL',
-      'DATABASE_PASSWORD',
-    );
+    expect(ingest(manifests), 'ingest never talks to Postgres').not.to.have.any.keys('DATABASE_URL', 'PGPASSWORD');
   });
 
   it('names a password before the URL that refers to it, as the kubelet needs it', async () => {
-    for (const { env } of [theContainer(await render(), 'runledger-worker')]) {
-      const names = (env ?? []).map(({ name }) => name);
-      expect(names.indexOf('REDIS_PASSWORD')).to.be.lessThan(names.indexOf('REDIS_URL'));
-      expect(names.indexOf('DATABASE_PASSWORD')).to.be.lessThan(names.indexOf('DATABASE_URL'));
-    }
+    const { env } = theContainer(await render(), 'runledger-worker');
+    const names = (env ?? []).map(({ name }) => name);
+    expect(names.indexOf('REDIS_PASSWORD')).to.be.within(0, names.indexOf('REDIS_URL') - 1);
   });
 
   it('takes Redis from the Secret of an operator, over TLS', async () => {
     const manifests = await render(['--values', valuesOf('external-services')]);
     expect(ingest(manifests)).to.include({
       REDIS_PASSWORD: 'redis-credentials/password',
-      REDIS_URL: 'rediss://:$(REDIS_PASSWORD)@redis-leader.databases.svc:6379/0',
+      REDIS_URL: 'rediss://:$(REDIS_PASSWORD)@redis-leader.databases.svc:6380/0',
       NODE_EXTRA_CA_CERTS: '/etc/runledger/ca/ca.crt',
     });
     expect(manifests.filter(({ kind }) => kind === 'StatefulSet')).to.deep.equal([]);
@@ -43,24 +38,47 @@ describe('chart, Redis and Postgres', () => {
 
   it('takes Postgres from the Secret of CloudNativePG', async () => {
     const manifests = await render(['--values', valuesOf('external-services')]);
-    expect(worker(manifests)).to.include({ DATABASE_URL: 'runledger-db-app/uri' });
+    expect(worker(manifests)).to.include({ DATABASE_URL: 'runledger-db-app/uri', PGSSLMODE: 'verify-full' });
     const [migrate] = thePod(manifests, 'runledger-worker').initContainers ?? [];
     expect(migrate?.args).to.deep.equal(['cmd/migrate/main.ts']);
     expect(migrate && environmentOf(migrate)).to.deep.equal({
       LOG_LEVEL: 'info',
       DATABASE_URL: 'runledger-db-app/uri',
+      PGSSLMODE: 'verify-full',
       NODE_EXTRA_CA_CERTS: '/etc/runledger/ca/ca.crt',
     });
   });
 
-  it('takes user name and password from the Secret of an operator', async () => {
+  it('takes user name and password from the Secret of an operator, whatever characters they have', async () => {
     expect(worker(await render(['--values', valuesOf('ha')]))).to.include({
       REDIS_URL: 'runledger-redis/url',
-      DATABASE_USERNAME: 'runledger-postgres/username',
-      DATABASE_PASSWORD: 'runledger-postgres/password',
-      DATABASE_URL:
-        'postgres://$(DATABASE_USERNAME):$(DATABASE_PASSWORD)@postgres-rw.databases.svc:5432/runledger?sslmode=require',
+      PGUSER: 'runledger-postgres/username',
+      PGPASSWORD: 'runledger-postgres/password',
+      PGSSLMODE: 'no-verify',
+      DATABASE_URL: 'postgres://postgres-rw.databases.svc:5432/runledger',
     });
+    const own = ['credentialsSecret.usernameKey=', 'username=app@server', 'parameters=options=-c%20jit=off'];
+    const named = sets(...own.map((value) => `externalPostgresql.${value}`));
+    expect(worker(await render(['--values', valuesOf('ha'), ...named]))).to.include({
+      PGUSER: 'app@server',
+      DATABASE_URL: 'postgres://postgres-rw.databases.svc:5432/runledger?options=-c%20jit=off',
+    });
+  });
+
+  it("mounts an authority's certificate, and not the key that may lie beside it", async () => {
+    for (const [kind, source] of [
+      ['secret', 'secretName'],
+      ['configMap', 'name'],
+    ] as const) {
+      const bundle = sets(`caBundle.${kind}=runledger-db-ca`);
+      for (const name of ['runledger-ingest', 'runledger-worker']) {
+        const { volumes = [] } = thePod(await render(bundle), name);
+        expect(volumes.find((volume) => volume.name === 'ca')).to.deep.equal({
+          name: 'ca',
+          [kind]: { [source]: 'runledger-db-ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] },
+        });
+      }
+    }
   });
 
   it('takes files that an injector leaves, and plain URLs', async () => {
@@ -104,11 +122,19 @@ describe('chart, Redis and Postgres', () => {
     expect(await checksum()).not.to.equal(await checksum('redis.resources.limits.memory=1Gi'));
   });
 
+  it('keeps the password of Postgres as long as the volume that it opens', async () => {
+    const policy = async (...values: string[]) =>
+      the(await render(sets(...values)), 'Secret', 'runledger-postgresql').metadata.annotations;
+    expect(await policy()).to.deep.equal({ 'helm.sh/resource-policy': 'keep' });
+    expect(await policy('postgresql.persistence.whenDeleted=Delete')).to.equal(undefined);
+    expect(await policy('postgresql.persistence.enabled=false')).to.equal(undefined);
+  });
+
   it('takes passwords that are given, as values or as Secrets', async () => {
     const given = await render(sets('redis.auth.password=geheim123', 'postgresql.auth.existingSecret=pg'));
     const secret = the(given, 'Secret', 'runledger-redis') as unknown as { data: { password: string } };
     expect(Buffer.from(secret.data.password, 'base64').toString()).to.equal('geheim123');
-    expect(worker(given)).to.include({ DATABASE_PASSWORD: 'pg/password' });
+    expect(worker(given)).to.include({ PGPASSWORD: 'pg/password' });
     expect(given.some(({ kind, metadata }) => kind === 'Secret' && metadata.name === 'runledger-postgresql')).to.equal(
       false,
     );

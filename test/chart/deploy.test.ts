@@ -41,6 +41,9 @@ describe('deploy', () => {
     const [postgres] = parseManifests(await readFile(join(examples, 'postgres.yaml'), 'utf8'));
     expect(rendered).to.include(`name: ${postgres?.metadata.name}-app`);
     expect(rendered).to.include(`cnpg.io/cluster: ${postgres?.metadata.name}`);
+    expect(rendered).to.include(`secretName: ${postgres?.metadata.name}-ca`);
+    const [priority] = parseManifests(await readFile(join(examples, 'priority.yaml'), 'utf8'));
+    expect(rendered).to.include(`priorityClassName: ${priority?.metadata.name}`);
   });
 
   it('runs by compose what the chart runs, with settings that there are', async () => {
@@ -82,7 +85,7 @@ describe('deploy', () => {
   });
 
   it('sets variables in the chart that the processes know', async () => {
-    const known = new Set([...Object.keys(settings), 'REDIS_PASSWORD', 'DATABASE_PASSWORD']);
+    const known = new Set([...Object.keys(settings), 'REDIS_PASSWORD', 'PGPASSWORD']);
     for (const { spec } of podsOf(await render()).filter(({ kind }) => kind === 'Deployment')) {
       const names = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ env }) => env ?? []);
       expect(names.map(({ name }) => name).filter((name) => !known.has(name))).to.deep.equal([]);

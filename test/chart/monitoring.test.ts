@@ -75,4 +75,19 @@ describe('chart, monitoring', () => {
     expect(policy('runledger-postgresql').ingress[0]?.from).to.have.length(1);
     expect(policy('runledger-worker').ingress).to.have.length(1);
   });
+
+  it('lets out to the ports that addresses name, and to the DNS of the cluster', async () => {
+    const redis = 'externalRedis.url=rediss://a.example.com:6380/0\\,rediss://b.example.com:6381';
+    const postgres = ['postgresql.enabled=false', 'externalPostgresql.host=pg', 'externalPostgresql.port=6432'];
+    const values = ['redis.enabled=false', redis, ...postgres, 'networkPolicy.dnsPorts={53,5353}'];
+    const manifests = await render(values.flatMap((value) => ['--set', value]));
+    const { egress } = the(manifests, 'NetworkPolicy', 'runledger-worker')['spec'] as {
+      egress: { ports: { port: number }[] }[];
+    };
+    expect(egress.map(({ ports }) => ports.map(({ port }) => port))).to.deep.equal([
+      [53, 53, 5353, 5353],
+      [6379, 6380, 6381],
+      [5432, 6432],
+    ]);
+  });
 });

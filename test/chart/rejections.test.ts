@@ -21,6 +21,16 @@ const rejections: [what: string, values: string[], sentence: string][] = [
     'set service.enabled=true, or name your own in service.existingName.',
   ],
   ['nobody to end TLS', ['ingest.tls.mode=never'], 'Nothing ends TLS, so every request would get a 301: '],
+  [
+    'redirects that lead to nobody who ends TLS',
+    ['ingest.tls.mode=never', 'ingest.trustProxy=always'],
+    'redirects must lead to it: set publicUrl to the https:// address it serves.',
+  ],
+  [
+    'redirects to a wildcard',
+    ['ingress.enabled=true', 'ingress.hosts={*.example.com}'],
+    'The first host is a wildcard, and redirects need a name: set publicUrl',
+  ],
   ['an ingress without a host', ['ingress.enabled=true'], 'ingress.enabled=true needs a host: set ingress.hosts[0].'],
   [
     'a gateway without a host',
@@ -131,6 +141,9 @@ const rejections: [what: string, values: string[], sentence: string][] = [
   ['no worker at all', ['worker.replicas=0'], 'minimum'],
   ['KEDA down to no worker', ['worker.keda.minReplicas=0'], 'minimum'],
   ['a public URL over plain HTTP', ['publicUrl=http://events.example.com'], '/publicUrl'],
+  ['a public URL with a user', ['publicUrl=https://me@events.example.com'], '/publicUrl'],
+  ['a TLS mode that the driver does not know', ['externalPostgresql.sslMode=prefer'], '/externalPostgresql/sslMode'],
+  ['pods of root', ['podSecurityContext.runAsUser=0'], '/podSecurityContext/runAsUser'],
   ['an unknown controller', ['ingress.controller=caddy'], '/ingress/controller'],
   ['a password that would break the URL', ['redis.auth.password=p@ss/word'], '/redis/auth/password'],
   ['a digest that is none', ['image.digest=latest'], '/image/digest'],

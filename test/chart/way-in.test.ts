@@ -125,6 +125,23 @@ describe('chart, the way in', () => {
     expect(await notes('ha')).not.to.include('Before production');
   });
 
+  it('warns of redirects that lead to a name which only the cluster knows', async () => {
+    const warning = /redirected to https:\/\/runledger\.runledger\.svc, which only this cluster knows/;
+    expect(await notes('default')).not.to.match(warning);
+    expect(await notes('default', '--set', 'service.type=LoadBalancer')).to.match(warning);
+    const named = ['--set', 'service.type=LoadBalancer,publicUrl=https://events.example.com'];
+    const said = await notes('default', ...named);
+    expect(said).not.to.match(warning);
+    expect(said, 'self-signed').to.match(/curl -k .+ https:\/\/events\.example\.com\/v1\/register\//);
+  });
+
+  it('labels the first token as its selector says', async () => {
+    const selector = 'tokens.labelSelector=example.com/org\\,stage=prod';
+    expect(await notes('default', '--set', selector)).to.match(
+      /kubectl -n runledger label secret acme example\.com\/org=acme stage=prod\n/,
+    );
+  });
+
   it('tests itself through the Service as a proxy would, or straight over TLS', async () => {
     const environment = async (args: string[]) => {
       return environmentOf(theContainer(await render(args), 'runledger-test'));
@@ -147,7 +164,7 @@ describe('chart, the way in', () => {
 });
 
 /** What helm prints after an installation of a shape; printing it takes a cluster, so it is rendered as an object here. */
-async function notes(shape: string): Promise<string> {
+async function notes(shape: string, ...args: string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'runledger-chart-'));
   try {
     await cp(chart, folder, { recursive: true });
@@ -157,7 +174,7 @@ async function notes(shape: string): Promise<string> {
       join(folder, 'templates/notes.yaml'),
       `${object}text: {{ tpl (.Files.Get "NOTES.txt") . | toJson }}\n`,
     );
-    return String(the(await render(['--values', valuesOf(shape)], folder), 'Notes', 'notes')['text']);
+    return String(the(await render(['--values', valuesOf(shape), ...args], folder), 'Notes', 'notes')['text']);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { queueKey } from '../../internal/queue/keys.ts';
 import { render, valuesOf } from '../support/helm.ts';
-import { environmentOf, the, theContainer, thePod, type Manifest } from '../support/helm-manifests.ts';
+import { environmentOf, podsOf, the, theContainer, thePod, type Manifest } from '../support/helm-manifests.ts';
 
 interface Deployment {
   replicas?: number;
@@ -143,6 +143,69 @@ describe('chart, workloads', () => {
     const [demo] = await organizations(['--set', 'demo.enabled=true,demo.token=sixteen-letters!']);
     expect(demo?.metadata).to.include({ name: 'runledger-demo' });
     expect(demo?.['data']).to.deep.equal({ token: Buffer.from('sixteen-letters!').toString('base64') });
+  });
+
+  it("labels the Secrets it makes so that ingest's selector finds them", async () => {
+    const selector = 'tokens.labelSelector=example.com/org\\,stage=prod\\,tier!=old';
+    const manifests = await render(['--set', selector, '--set', 'demo.enabled=true']);
+    for (const [name, organization] of [
+      ['runledger-demo', 'demo'],
+      ['runledger-test', 'helm-test'],
+    ] as const) {
+      const { labels } = the(manifests, 'Secret', name).metadata;
+      expect(labels).to.include({ 'example.com/org': organization, stage: 'prod' });
+      expect(labels).not.to.have.any.keys('runledger.dev/organization', 'tier', 'tier!');
+    }
+  });
+
+  it('leaves the user of its pods to a cluster that chooses it', async () => {
+    const fields = ['runAsUser', 'runAsGroup', 'fsGroup'];
+    const chosen = fields.flatMap((field) => ['--set', `podSecurityContext.${field}=null`]);
+    const manifests = await render(chosen);
+    for (const name of ['runledger-ingest', 'runledger-worker', 'runledger-test']) {
+      expect(thePod(manifests, name).securityContext).to.include({ runAsNonRoot: true });
+      expect(thePod(manifests, name).securityContext).not.to.have.any.keys(...fields);
+    }
+  });
+
+  it('restarts no database because Runledger has a new version', async () => {
+    const manifests = await render();
+    for (const { kind, spec } of manifests as unknown as {
+      kind: string;
+      spec: { template: { metadata: { labels: object } } };
+    }[]) {
+      if (kind !== 'StatefulSet') continue;
+      expect(spec.template.metadata.labels).not.to.have.property('app.kubernetes.io/version');
+    }
+  });
+
+  it('runs its test where the image runs', async () => {
+    const { nodeSelector, tolerations } = the(await render(['--values', valuesOf('ha')]), 'Pod', 'runledger-test')[
+      'spec'
+    ] as { nodeSelector: unknown; tolerations: unknown };
+    expect(nodeSelector).to.deep.equal({ 'kubernetes.io/arch': 'amd64' });
+    expect(tolerations).to.have.length(1);
+  });
+
+  it('lets KEDA, which looks from another namespace, find a Redis with a short name', async () => {
+    const external = ['redis.enabled=false', 'externalRedis.host=redis', 'worker.keda.enabled=true'];
+    const manifests = await render(external.flatMap((value) => ['--set', value]));
+    const { triggers } = the(manifests, 'ScaledObject', 'runledger-worker')['spec'] as {
+      triggers: { metadata: { address: string } }[];
+    };
+    for (const { metadata } of triggers) expect(metadata.address).to.equal('redis.runledger.svc:6379');
+  });
+
+  it('takes pull secrets by name or as Kubernetes writes them, for every pod', async () => {
+    const secrets = ['global.imagePullSecrets={shared}', 'imagePullSecrets[0].name=own', 'imagePullSecrets[1]=shared'];
+    const pods = podsOf(await render(secrets.flatMap((value) => ['--set', value])));
+    expect(pods.map(({ name }) => name)).to.have.length(5);
+    for (const { name, spec } of pods) {
+      expect((spec as { imagePullSecrets?: unknown }).imagePullSecrets, name).to.deep.equal([
+        { name: 'shared' },
+        { name: 'own' },
+      ]);
+    }
   });
 
   it('mirrors every image from one registry, and pins by digest', async () => {

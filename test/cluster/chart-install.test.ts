@@ -88,8 +88,21 @@ describe('chart in a real API server', () => {
           ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep',
         );
         await release.helm('uninstall', release.name);
-        // Only the tokens' namespace, where values say that it outlives the release.
-        expect(await release.objects()).to.deep.equal(keeps.map(({ metadata }) => `namespaces /${metadata.name}`));
+        // Only what values say outlives the release: the tokens' namespace, and what opens the volume of Postgres.
+        const kept = keeps.map(
+          ({ kind, metadata }) => `${kind.toLowerCase()}s ${metadata.namespace ?? ''}/${metadata.name}`,
+        );
+        expect(await release.objects()).to.deep.equal(kept.sort());
+      });
+
+      it('takes up again what it left', async function () {
+        const left = await passwordOfPostgres(cluster, release);
+        if (left === undefined) this.skip();
+        // A namespace that is being deleted stays so here: nothing empties it.
+        const tokens = ['--set', 'tokens.createNamespace=false,tokens.namespace='];
+        await release.install(...(await release.valuesOf(shape)), ...tokens);
+        expect(await passwordOfPostgres(cluster, release)).to.equal(left);
+        await release.helm('uninstall', release.name);
       });
     });
   }
@@ -115,6 +128,13 @@ function logLevelOf(manifests: readonly Manifest[]): string | undefined {
 async function secrets(release: Release): Promise<unknown[]> {
   const made = (await release.manifests()).filter(({ kind }) => kind === 'Secret');
   return made.map(({ metadata, ...rest }) => [metadata.name, rest['data']]);
+}
+
+/** As it is in the API server, in base64; undefined where there is none. */
+async function passwordOfPostgres(cluster: Cluster, { namespace }: Release): Promise<string | undefined> {
+  const path = `/api/v1/namespaces/${namespace}/secrets/runledger-postgresql`;
+  const { status, body } = await cluster.admin.call('GET', path);
+  return status === 200 ? (body as { data: { password: string } }).data.password : undefined;
 }
 
 async function kubectl(args: string[], release: Release, input: string): Promise<{ stdout: string; stderr: string }> {

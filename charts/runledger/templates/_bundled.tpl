@@ -33,14 +33,18 @@ spec:
     - { name: {{ .component }}, port: {{ .port }}, targetPort: {{ .component }}, protocol: TCP }
 {{- end -}}
 
-{{/* The password of a bundled server. Takes (dict "root" $ "component" "redis" "name" … "auth" .Values.redis.auth). */}}
+{{/*
+The password of a bundled server. Takes (dict "root" $ "component" "redis" "name" … "auth" .Values.redis.auth "keep" …).
+"keep" leaves it in place at `helm uninstall`: a volume that is kept opens to no other.
+*/}}
 {{- define "runledger.bundled.secret" -}}
 apiVersion: v1
 kind: Secret
 metadata:
   name: {{ .name }}
   namespace: {{ .root.Release.Namespace }}
-  {{- include "runledger.meta" . | nindent 2 }}
+  {{- $annotations := .keep | ternary (dict "helm.sh/resource-policy" "keep") dict }}
+  {{- include "runledger.meta" (dict "root" .root "component" .component "annotations" $annotations) | nindent 2 }}
 data:
   password: {{ include "runledger.kept" (dict "namespace" .root.Release.Namespace "name" .name "key" "password" "value" .auth.password) }}
 {{- end -}}

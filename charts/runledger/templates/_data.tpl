@@ -1,6 +1,6 @@
 {{/*
-Environment that leads to Redis or Postgres. `passwords` are expanded inside the URL by the kubelet, so one
-mechanism serves the bundled servers and the Secrets of operators. An entry must follow those it refers to.
+Environment that leads to Redis. The kubelet expands user name and password inside the URL, so one mechanism serves the
+bundled server and the Secrets of operators. An entry must follow those it refers to.
 */}}
 {{- define "runledger.redis.env" -}}
 {{- $external := .Values.externalRedis -}}
@@ -19,19 +19,30 @@ mechanism serves the bundled servers and the Secrets of operators. An entry must
 - name: REDIS_URL
   value: {{ $external.url | quote }}
 {{- else }}
-{{- include "runledger.credentials.env" (dict "variable" "REDIS" "external" $external) }}
+{{- include "runledger.credentials.env" (dict "username" "REDIS_USERNAME" "password" "REDIS_PASSWORD" "secret" $external.credentialsSecret) }}
 - name: REDIS_URL
-  value: {{ $external.tls | ternary "rediss" "redis" }}://{{ include "runledger.credentials.url" (dict "variable" "REDIS" "external" $external) }}{{ $external.host }}:{{ $external.port }}/{{ $external.database }}
+  value: {{ $external.tls | ternary "rediss" "redis" }}://{{ include "runledger.redis.credentials" $external }}{{ $external.host }}:{{ $external.port }}/{{ $external.database }}
 {{- end }}
 {{- end -}}
 
+{{/* The part of the URL that refers to user name and password. */}}
+{{- define "runledger.redis.credentials" -}}
+{{- $username := .username -}}
+{{- if and .credentialsSecret.name .credentialsSecret.usernameKey -}}{{- $username = "$(REDIS_USERNAME)" -}}{{- end -}}
+{{- if .credentialsSecret.name -}}
+{{- $username }}:$(REDIS_PASSWORD)@
+{{- else if $username -}}
+{{- $username }}@
+{{- end -}}
+{{- end -}}
+
+{{/* Environment that leads to Postgres. User name and password are in variables of libpq's names, not in the URL: there they may hold any character. */}}
 {{- define "runledger.postgresql.env" -}}
 {{- $external := .Values.externalPostgresql -}}
 {{- if .Values.postgresql.enabled }}
-- name: DATABASE_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ include "runledger.postgresql.secret" . }}, key: password } }
+{{- include "runledger.credentials.env" (dict "username" "PGUSER" "password" "PGPASSWORD" "secret" (dict "name" (include "runledger.postgresql.secret" .) "passwordKey" "password")) }}
 - name: DATABASE_URL
-  value: postgres://runledger:$(DATABASE_PASSWORD)@{{ include "runledger.postgresql.name" . }}:5432/runledger
+  value: postgres://runledger@{{ include "runledger.postgresql.name" . }}:5432/runledger
 {{- else if $external.urlSecret.name }}
 - name: DATABASE_URL
   valueFrom: { secretKeyRef: { name: {{ $external.urlSecret.name }}, key: {{ $external.urlSecret.key }} } }
@@ -42,35 +53,30 @@ mechanism serves the bundled servers and the Secrets of operators. An entry must
 - name: DATABASE_URL
   value: {{ $external.url | quote }}
 {{- else }}
-{{- include "runledger.credentials.env" (dict "variable" "DATABASE" "external" $external) }}
+{{- if and $external.username (not (and $external.credentialsSecret.name $external.credentialsSecret.usernameKey)) }}
+- name: PGUSER
+  value: {{ $external.username | quote }}
+{{- end }}
+{{- include "runledger.credentials.env" (dict "username" "PGUSER" "password" "PGPASSWORD" "secret" $external.credentialsSecret) }}
 - name: DATABASE_URL
-  value: postgres://{{ include "runledger.credentials.url" (dict "variable" "DATABASE" "external" $external) }}{{ $external.host }}:{{ $external.port }}/{{ $external.database }}{{ with $external.parameters }}?{{ . }}{{ end }}
+  value: {{ printf "postgres://%s:%v/%s%s" $external.host $external.port $external.database ($external.parameters | empty | ternary "" (printf "?%s" $external.parameters)) | quote }}
+{{- end }}
+{{- if and (not .Values.postgresql.enabled) $external.sslMode }}
+- name: PGSSLMODE
+  value: {{ $external.sslMode }}
 {{- end }}
 {{- end -}}
 
-{{/* User name and password of an operator's Secret as environment. Takes (dict "variable" "REDIS" "external" …). */}}
+{{/* User name and password of a Secret as environment. Takes (dict "username" variable "password" variable "secret" credentialsSecret). */}}
 {{- define "runledger.credentials.env" -}}
-{{- $secret := .external.credentialsSecret -}}
-{{- if $secret.name }}
-{{- if $secret.usernameKey }}
-- name: {{ .variable }}_USERNAME
-  valueFrom: { secretKeyRef: { name: {{ $secret.name }}, key: {{ $secret.usernameKey }} } }
+{{- if .secret.name }}
+{{- if .secret.usernameKey }}
+- name: {{ .username }}
+  valueFrom: { secretKeyRef: { name: {{ .secret.name }}, key: {{ .secret.usernameKey }} } }
 {{- end }}
-- name: {{ .variable }}_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ $secret.name }}, key: {{ $secret.passwordKey }} } }
+- name: {{ .password }}
+  valueFrom: { secretKeyRef: { name: {{ .secret.name }}, key: {{ .secret.passwordKey }} } }
 {{- end }}
-{{- end -}}
-
-{{/* The part of a URL that refers to them. */}}
-{{- define "runledger.credentials.url" -}}
-{{- $secret := .external.credentialsSecret -}}
-{{- $username := .external.username -}}
-{{- if and $secret.name $secret.usernameKey -}}{{- $username = printf "$(%s_USERNAME)" .variable -}}{{- end -}}
-{{- if $secret.name -}}
-{{- printf "%s:$(%s_PASSWORD)@" $username .variable -}}
-{{- else if $username -}}
-{{- printf "%s@" $username -}}
-{{- end -}}
 {{- end -}}
 
 {{- define "runledger.redis.secret" -}}

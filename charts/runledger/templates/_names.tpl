@@ -31,9 +31,13 @@ annotations:
 {{- end }}
 {{- end -}}
 
-{{/* The labels of an object and of a pod: without the chart's version, which is no reason to restart a pod. */}}
+{{/*
+The labels of an object and of a pod: without the chart's version, which is no reason to restart a pod. Nor is
+Runledger's, for pods of another image: "unversioned" true.
+*/}}
 {{- define "runledger.labels" -}}
-{{- $fixed := dict "app.kubernetes.io/version" .root.Chart.AppVersion "app.kubernetes.io/part-of" "runledger" -}}
+{{- $fixed := dict "app.kubernetes.io/part-of" "runledger" -}}
+{{- if not .unversioned -}}{{- $_ := set $fixed "app.kubernetes.io/version" .root.Chart.AppVersion -}}{{- end -}}
 {{- toYaml (merge (include "runledger.selectorLabels" . | fromYaml) (.labels | default dict) .root.Values.commonLabels $fixed) -}}
 {{- end -}}
 
@@ -82,4 +86,16 @@ annotations:
 
 {{- define "runledger.tokens.namespace" -}}
 {{- .Values.tokens.namespace | default .Release.Namespace -}}
+{{- end -}}
+
+{{/* The labels by which tokens.labelSelector finds a Secret: its first key names the organization, and what it wants equal is equal. Takes (dict "root" $ "organization" …). */}}
+{{- define "runledger.tokens.labels" -}}
+{{- $labels := dict -}}
+{{- range splitList "," .root.Values.tokens.labelSelector -}}
+  {{- if regexMatch "^[^=!]+==?[^=]+$" . -}}
+    {{- $_ := set $labels (splitList "=" . | first | trim) (splitList "=" . | last | trim) -}}
+  {{- end -}}
+{{- end -}}
+{{- $_ := set $labels (regexFind "[A-Za-z0-9][A-Za-z0-9._/-]*" .root.Values.tokens.labelSelector) .organization -}}
+{{- toYaml $labels -}}
 {{- end -}}

@@ -16,8 +16,10 @@ spec:
 
 {{- define "runledger.network.dns" }}
 - ports:
-    - { port: 53, protocol: UDP }
-    - { port: 53, protocol: TCP }
+    {{- range .Values.networkPolicy.dnsPorts }}
+    - { port: {{ . }}, protocol: UDP }
+    - { port: {{ . }}, protocol: TCP }
+    {{- end }}
 {{- end -}}
 
 {{- define "runledger.network.metrics" }}
@@ -45,12 +47,21 @@ spec:
       {{- include "runledger.selectorLabels" . | nindent 6 }}
 {{- end -}}
 
+{{/* Ports of a server of your own: those of the policy, and those that its address names. Takes (dict "ports" … "external" .Values.externalRedis). */}}
+{{- define "runledger.network.ports" -}}
+{{- $ports := list -}}
+{{- range .ports -}}{{- $ports = append $ports (int .) -}}{{- end -}}
+{{- if .external.host -}}{{- $ports = append $ports (int .external.port) -}}{{- end -}}
+{{- range regexFindAll ":[0-9]+([/?,]|$)" .external.url -1 -}}{{- $ports = append $ports (regexFind "[0-9]+" . | int) -}}{{- end -}}
+{{- uniq $ports | toYaml -}}
+{{- end -}}
+
 {{- define "runledger.network.toRedis" }}
 {{- $bundled := include "runledger.network.peer" (dict "root" $ "component" "redis") | fromYamlArray }}
 {{- if .Values.redis.enabled }}
 {{- include "runledger.network.to" (dict "ports" (list 6379) "to" $bundled) }}
 {{- else }}
-{{- include "runledger.network.to" (dict "ports" .Values.networkPolicy.redisPorts "to" .Values.networkPolicy.redisTo) }}
+{{- include "runledger.network.to" (dict "ports" (include "runledger.network.ports" (dict "ports" .Values.networkPolicy.redisPorts "external" .Values.externalRedis) | fromYamlArray) "to" .Values.networkPolicy.redisTo) }}
 {{- end }}
 {{- end -}}
 
@@ -59,7 +70,7 @@ spec:
 {{- if .Values.postgresql.enabled }}
 {{- include "runledger.network.to" (dict "ports" (list 5432) "to" $bundled) }}
 {{- else }}
-{{- include "runledger.network.to" (dict "ports" .Values.networkPolicy.postgresqlPorts "to" .Values.networkPolicy.postgresqlTo) }}
+{{- include "runledger.network.to" (dict "ports" (include "runledger.network.ports" (dict "ports" .Values.networkPolicy.postgresqlPorts "external" .Values.externalPostgresql) | fromYamlArray) "to" .Values.networkPolicy.postgresqlTo) }}
 {{- end }}
 {{- end -}}
 

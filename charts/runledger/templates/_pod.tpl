@@ -1,9 +1,11 @@
-{{/* Security of a pod. The image's user is numeric, so that runAsNonRoot can be checked. Takes the user's id. */}}
+{{/* Security of a pod. The images' users are numeric, so that runAsNonRoot can be checked. Takes (dict "runAsUser" … "runAsGroup" … "fsGroup" …). */}}
 {{- define "runledger.podSecurity" -}}
 runAsNonRoot: true
-runAsUser: {{ . }}
-runAsGroup: {{ . }}
-fsGroup: {{ . }}
+{{- range $field := list "runAsUser" "runAsGroup" "fsGroup" }}
+{{- with get $ $field }}
+{{ $field }}: {{ int64 . }}
+{{- end }}
+{{- end }}
 fsGroupChangePolicy: OnRootMismatch
 seccompProfile: { type: RuntimeDefault }
 {{- end -}}
@@ -15,7 +17,12 @@ capabilities: { drop: [ALL] }
 {{- end -}}
 
 {{- define "runledger.pullSecrets" -}}
-{{- with uniq (concat (.Values.global.imagePullSecrets | default list) .Values.imagePullSecrets) }}
+{{- $secrets := list }}
+{{- range concat (.Values.global.imagePullSecrets | default list) .Values.imagePullSecrets }}
+{{- /* Some parent charts give names only. */}}
+{{- $secrets = append $secrets (kindIs "string" . | ternary (dict "name" .) .) }}
+{{- end }}
+{{- with uniq $secrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -101,11 +108,13 @@ resources:
 
 {{- define "runledger.volumes" -}}
 - { name: tmp, emptyDir: { sizeLimit: 64Mi } }
+{{- /* The one key: the Secret of an authority may hold its private key, too. */}}
+{{- $items := printf "items: [{ key: %s, path: %s }]" .root.Values.caBundle.key .root.Values.caBundle.key }}
 {{- with .root.Values.caBundle.configMap }}
-- { name: ca, configMap: { name: {{ . }} } }
+- { name: ca, configMap: { name: {{ . }}, {{ $items }} } }
 {{- end }}
 {{- with .root.Values.caBundle.secret }}
-- { name: ca, secret: { secretName: {{ . }} } }
+- { name: ca, secret: { secretName: {{ . }}, {{ $items }} } }
 {{- end }}
 {{- with .values.extraVolumes }}
 {{ toYaml . }}

@@ -22,6 +22,9 @@
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
   {{- fail "ingress.enabled=true needs a host: set ingress.hosts[0]." -}}
 {{- end -}}
+{{- if and (not $wayIn) (not (include "runledger.podTls" .)) (not .Values.publicUrl) -}}
+  {{- fail "A proxy of your own ends TLS, and redirects must lead to it: set publicUrl to the https:// address it serves." -}}
+{{- end -}}
 {{- with .Values.gateway -}}
 {{- if .enabled -}}
   {{- if not .hostnames -}}
@@ -37,6 +40,9 @@
     {{- fail "gateway.create makes one HTTPS listener, for one host: leave one in gateway.hostnames, or create the Gateway yourself and name it in gateway.parentRef." -}}
   {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- if contains "*" (include "runledger.publicUrl" .) -}}
+  {{- fail "The first host is a wildcard, and redirects need a name: set publicUrl to the https:// address callers use." -}}
 {{- end -}}
 {{- end -}}
 

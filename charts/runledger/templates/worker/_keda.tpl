@@ -7,8 +7,13 @@ address: {{ include "runledger.redis.name" . }}.{{ .Release.Namespace }}.svc:637
 {{- else if $keda.redisAddress -}}
 {{ $keda.redisCluster | ternary "addresses" "address" }}: {{ $keda.redisAddress | quote }}
 enableTLS: '{{ $keda.redisTls }}'
+{{- if not $keda.redisCluster }}
+databaseIndex: '{{ $external.database }}'
+{{- end }}
 {{- else -}}
-address: {{ printf "%s:%v" $external.host $external.port | quote }}
+{{- /* KEDA looks from its own namespace, where a short name means something else. */}}
+{{- $host := contains "." $external.host | ternary $external.host (printf "%s.%s.svc" $external.host .Release.Namespace) }}
+address: {{ printf "%s:%v" $host $external.port | quote }}
 enableTLS: '{{ $external.tls }}'
 databaseIndex: '{{ $external.database }}'
 {{- with $external.username }}
