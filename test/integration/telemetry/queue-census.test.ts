@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { jobName, takeCensus } from '../../../internal/queue/census.ts';
+import { encodeJob } from '../../../internal/queue/job.ts';
+import { connect, createProducerRedis, disconnect } from '../../../internal/queue/redis.ts';
+import type { Census } from '../../../internal/telemetry/queue-metrics.ts';
+import { anEvent } from '../../support/events.ts';
+import { startIngest, startWorker } from '../../support/pipeline.ts';
+import { withQueue } from '../../support/queue.ts';
+import { figure } from '../../support/rows.ts';
+import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
+import { until } from '../../support/until.ts';
+
+async function census(url: string): Promise<Census> {
+  const redis = createProducerRedis(url);
+  try {
+    await connect(redis);
+    return await takeCensus(redis, 'events');
+  } finally {
+    await disconnect(redis);
+  }
+}
+
+const batch = (size: number) => encodeJob(Array.from({ length: size }, () => anEvent()));
+
+describe('the census of the queue', () => {
+  it('is nothing when the queue is empty', async () => {
+    const redis = await emptyRedis();
+    expect(await census(redis.url)).to.deep.equal({ events: 0, oldestAge: 0 });
+  });
+
+  it('counts events, not jobs, waiting and delayed, and knows the oldest', async () => {
+    const redis = await emptyRedis();
+    await withQueue(redis.url, async (queue) => {
+      await queue.add(jobName(7), batch(7), { timestamp: Date.now() - 90_000 });
+      await queue.add(jobName(30), batch(30));
+      await queue.add(jobName(500), batch(500), { delay: 60_000 });
+    });
+    const { events, oldestAge } = await census(redis.url);
+    expect(events).to.equal(537);
+    expect(oldestAge).to.be.within(90, 100);
+  });
+
+  it('estimates a long queue from the mean of its oldest thousand jobs', async () => {
+    const redis = await emptyRedis();
+    const data = batch(1);
+    await withQueue(redis.url, (queue) =>
+      queue.addBulk(Array.from({ length: 2_500 }, () => ({ name: jobName(40), data }))),
+    );
+    expect((await census(redis.url)).events).to.equal(100_000);
+  });
+
+  it('balances the books while events wait, and after', async () => {
+    const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
+    await using ingest = await startIngest({ REDIS_URL: redis.url });
+    const answers = await Promise.all(
+      Array.from({ length: 25 }, (_, run) =>
+        ingest.client.register({
+          automation_id: '0190a0b0-0000-7000-8000-000000000001',
+          execution_id: `run ${run}`,
+          event: 'START',
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(25).fill(201));
+    const { registry } = ingest.telemetry;
+    expect(await figure(registry, 'runledger_events_accepted_total')).to.equal(25);
+    expect(await figure(registry, 'runledger_queue_events')).to.equal(25);
+    await using worker = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: database });
+    const stored = () => figure(worker.telemetry.registry, 'runledger_events_stored_total');
+    await until('all are stored', async () => ((await stored()) === 25 ? true : undefined));
+    await until('none is queued', async () =>
+      (await figure(registry, 'runledger_queue_events')) === 0 ? true : undefined,
+    );
+    expect(await figure(registry, 'runledger_queue_oldest_job_age_seconds')).to.equal(0);
+  });
+
+  it('is no figure at all while Redis is away', async () => {
+    const redis = await emptyRedis();
+    await using ingest = await startIngest({ REDIS_URL: redis.url.replace(/\d+$/, '1') });
+    expect(await figure(ingest.telemetry.registry, 'runledger_queue_events')).to.deep.equal(Number.NaN);
+  });
+});
