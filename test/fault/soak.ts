@@ -14,7 +14,8 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed);
-const until = performance.now() + Number(values.minutes) * 60_000;
+const begun = performance.now();
+const until = begun + Number(values.minutes) * 60_000;
 const perRound = 4 * 60_000;
 
 const campaign = await Campaign.start({ seed, rate: Number(values.rate), echo: true });
@@ -36,7 +37,8 @@ try {
   console.error(error);
 }
 const broken = campaign.broken();
-console.log(`\n${tableOf(campaign.totals, { minutes: Number(values.minutes), rate: Number(values.rate), seed })}\n`);
+const minutes = Math.round((performance.now() - begun) / 60_000);
+console.log(`\n${tableOf(campaign.totals, { minutes, rate: Number(values.rate), seed })}\n`);
 if (broken !== undefined) console.log(broken);
 if (failure !== undefined) console.log(campaign.timeline.tail());
 process.exitCode = broken === undefined && failure === undefined ? 0 : 1;
