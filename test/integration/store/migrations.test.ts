@@ -30,6 +30,15 @@ describe('migrations', () => {
     expect(ran.flat()).to.deep.equal(['0001-initial']);
   });
 
+  it('leave a schema alone that a newer release has brought further, as after a rollback', async () => {
+    const url = await emptyDatabase();
+    const db = openDatabase(url);
+    await migrateToLatest(db);
+    await query(url, `insert into kysely_migration values ('9999-of-a-newer-release', now()::text)`);
+    expect(await migrateToLatest(db)).to.deep.equal([]);
+    await db.destroy();
+  });
+
   it('refuse a database that cannot hold every text', async () => {
     const server = new URL(await emptyDatabase());
     await query(server.href, `create database latin encoding 'LATIN1' template template0 lc_collate 'C' lc_ctype 'C'`);
