@@ -5,7 +5,7 @@ PACKAGES := node_modules/.package-lock.json
 export NODE_COMPILE_CACHE := $(CURDIR)/.cache/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: help run demo test test-cluster test-fault soak bench check docs format schema
+.PHONY: help run demo test test-cluster test-fault soak check docs format schema
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -23,7 +23,7 @@ demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RA
 	  --token-file $${DATA_DIR:-.data}/demo-token --url https://localhost:$${HTTPS_PORT:-8443} --ops http://localhost:$${OPS_PORT:-9090}
 
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
-	@deploy/install.sh redis postgres
+	@deploy/install.sh redis postgres prometheus
 	@mocha
 
 test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (needs Go, or kube-apiserver and etcd)
@@ -44,7 +44,7 @@ check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAP
 
 docs: $(PACKAGES) ## Rewrite the parts of documents that are made from the code
 	@$(NODE) test/support/docs.ts
-	@prettier --write --log-level warn README.md
+	@prettier --write --log-level warn README.md deploy/prometheus/metrics.md
 
 schema: $(PACKAGES) ## Write the dump of the schema that a test compares, after a migration
 	@deploy/install.sh postgres
