@@ -23,6 +23,8 @@ export const ingestSettings = [
   'PUBLIC_URL',
   'TRUST_PROXY',
   'REDIS_URL',
+  'REDIS_USERNAME',
+  'REDIS_PASSWORD',
   'QUEUE_NAME',
   'REQUIRE_DURABLE_REDIS',
   'REDIS_MAX_MEMORY_RATIO',

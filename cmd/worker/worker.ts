@@ -12,6 +12,8 @@ import { ProgressWatch } from '../../internal/worker/progress-watch.ts';
 /** The settings of a worker beside those of every process. The database is opened by the caller. */
 export const workerSettings = [
   'REDIS_URL',
+  'REDIS_USERNAME',
+  'REDIS_PASSWORD',
   'QUEUE_NAME',
   'STORE_BATCH_EVENTS',
   'STORE_BATCH_BYTES',

@@ -8,7 +8,7 @@ export class ConfigError extends Error {
 }
 
 /** Settings that hold a password: each may come from a file instead, named by the same setting with `_FILE`. */
-const secrets = ['REDIS_URL', 'DATABASE_URL'] as const satisfies SettingName[];
+const secrets = ['REDIS_URL', 'REDIS_PASSWORD', 'DATABASE_URL'] as const satisfies SettingName[];
 
 /** The values of some settings, typed and checked. */
 export type Config<Name extends SettingName> = CleanedEnv<Pick<typeof settings, Name>>;
@@ -25,7 +25,7 @@ export function readConfig<Name extends SettingName>(
 ): Config<Name> {
   const present = { ...defaults, ...withoutEmpty(environment) };
   const wanted = Object.fromEntries(names.map((name) => [name, settings[name]])) as Pick<typeof settings, Name>;
-  return cleanEnv(withSecretFiles(present, names), wanted, {
+  return cleanEnv(withRedisCredentials(withSecretFiles(present, names)), wanted, {
     reporter: ({ errors }) => {
       const [first] = Object.entries(errors as Record<string, Error>);
       if (first !== undefined) throw new ConfigError(describe(...first));
@@ -52,6 +52,23 @@ function withSecretFiles(environment: NodeJS.ProcessEnv, names: readonly Setting
     resolved[name] = readSecret(`${name}_FILE`, file);
   }
   return resolved;
+}
+
+/** User name and password in settings of their own may hold any character; in an address they must be encoded. */
+function withRedisCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { REDIS_URL: address, REDIS_USERNAME: username = '', REDIS_PASSWORD: password = '' } = environment;
+  if (address === undefined || username + password === '') return environment;
+  const nodes = address.split(',').map((node) => addCredentials(node.trim(), username, password));
+  return { ...environment, REDIS_URL: nodes.join(',') };
+}
+
+/** What is no address is left as it is, for the check of `REDIS_URL` to name. So are credentials in the address. */
+function addCredentials(node: string, username: string, password: string): string {
+  const url = URL.parse(node);
+  if (url === null || url.username + url.password !== '') return node;
+  url.username = encodeURIComponent(username);
+  url.password = encodeURIComponent(password);
+  return url.href;
 }
 
 function readSecret(setting: string, file: string): string {

@@ -13,6 +13,8 @@ export const settings = {
   PUBLIC_URL: httpsUrl({ desc: 'The https:// address callers use; 301s lead there' }),
   TRUST_PROXY: flag({ default: false, desc: 'Believe X-Forwarded-Proto; only behind a proxy that sets it' }),
   REDIS_URL: redisUrl({ desc: 'redis:// or rediss://; a comma list is a Redis Cluster' }),
+  REDIS_USERNAME: str({ default: undefined, desc: 'User of REDIS_URL, where that names none' }),
+  REDIS_PASSWORD: str({ default: undefined, desc: 'Password of REDIS_URL, where that names none; any characters' }),
   DATABASE_URL: postgresUrl({ desc: 'postgres://user:password@host:5432/database' }),
   QUEUE_NAME: queueName({ default: 'events', desc: 'The queue in Redis' }),
   TOKENS_NAMESPACE: str({ default: undefined, desc: "Namespace of the token Secrets; the account's own unless set" }),

@@ -11,7 +11,7 @@ describe('chart, Redis and Postgres', () => {
     const manifests = await render();
     expect(ingest(manifests)).to.include({
       REDIS_PASSWORD: 'runledger-redis/password',
-      REDIS_URL: 'redis://:$(REDIS_PASSWORD)@runledger-redis:6379/0',
+      REDIS_URL: 'redis://runledger-redis:6379/0',
     });
     expect(worker(manifests)).to.include({
       PGPASSWORD: 'runledger-postgresql/password',
@@ -20,17 +20,11 @@ describe('chart, Redis and Postgres', () => {
     expect(ingest(manifests), 'ingest never talks to Postgres').not.to.have.any.keys('DATABASE_URL', 'PGPASSWORD');
   });
 
-  it('names a password before the URL that refers to it, as the kubelet needs it', async () => {
-    const { env } = theContainer(await render(), 'runledger-worker');
-    const names = (env ?? []).map(({ name }) => name);
-    expect(names.indexOf('REDIS_PASSWORD')).to.be.within(0, names.indexOf('REDIS_URL') - 1);
-  });
-
   it('takes Redis from the Secret of an operator, over TLS', async () => {
     const manifests = await render(['--values', valuesOf('external-services')]);
     expect(ingest(manifests)).to.include({
       REDIS_PASSWORD: 'redis-credentials/password',
-      REDIS_URL: 'rediss://:$(REDIS_PASSWORD)@redis-leader.databases.svc:6380/0',
+      REDIS_URL: 'rediss://redis-leader.databases.svc:6380/0',
       NODE_EXTRA_CA_CERTS: '/etc/runledger/ca/ca.crt',
     });
     expect(manifests.filter(({ kind }) => kind === 'StatefulSet')).to.deep.equal([]);

@@ -36,7 +36,7 @@ describe('deploy', () => {
     expect(rendered).not.to.include('kind: StatefulSet');
     const redis = parseManifests(await readFile(join(examples, 'redis.yaml'), 'utf8'));
     const service = redis.find((manifest) => manifest.kind === 'Service')?.metadata;
-    expect(rendered).to.include(`@${service?.name}.${service?.namespace}.svc:6379/0`);
+    expect(rendered).to.include(`redis://${service?.name}.${service?.namespace}.svc:6379/0`);
     expect(thePod(redis, 'redis').automountServiceAccountToken).to.equal(false);
     const [postgres] = parseManifests(await readFile(join(examples, 'postgres.yaml'), 'utf8'));
     expect(rendered).to.include(`name: ${postgres?.metadata.name}-app`);
@@ -85,7 +85,7 @@ describe('deploy', () => {
   });
 
   it('sets variables in the chart that the processes know', async () => {
-    const known = new Set([...Object.keys(settings), 'REDIS_PASSWORD', 'PGPASSWORD']);
+    const known = new Set([...Object.keys(settings), 'PGPASSWORD']);
     for (const { spec } of podsOf(await render()).filter(({ kind }) => kind === 'Deployment')) {
       const names = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ env }) => env ?? []);
       expect(names.map(({ name }) => name).filter((name) => !known.has(name))).to.deep.equal([]);

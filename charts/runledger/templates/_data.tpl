@@ -1,6 +1,6 @@
 {{/*
-Environment that leads to Redis. The kubelet expands user name and password inside the URL, so one mechanism serves the
-bundled server and the Secrets of operators. An entry must follow those it refers to.
+Environment that leads to Redis. User name and password are in variables of their own, not in the URL: there they may
+hold any character.
 */}}
 {{- define "runledger.redis.env" -}}
 {{- $external := .Values.externalRedis -}}
@@ -8,7 +8,7 @@ bundled server and the Secrets of operators. An entry must follow those it refer
 - name: REDIS_PASSWORD
   valueFrom: { secretKeyRef: { name: {{ include "runledger.redis.secret" . }}, key: password } }
 - name: REDIS_URL
-  value: redis://:$(REDIS_PASSWORD)@{{ include "runledger.redis.name" . }}:6379/0
+  value: redis://{{ include "runledger.redis.name" . }}:6379/0
 {{- else if $external.urlSecret.name }}
 - name: REDIS_URL
   valueFrom: { secretKeyRef: { name: {{ $external.urlSecret.name }}, key: {{ $external.urlSecret.key }} } }
@@ -19,21 +19,14 @@ bundled server and the Secrets of operators. An entry must follow those it refer
 - name: REDIS_URL
   value: {{ $external.url | quote }}
 {{- else }}
+{{- if and $external.username (not (and $external.credentialsSecret.name $external.credentialsSecret.usernameKey)) }}
+- name: REDIS_USERNAME
+  value: {{ $external.username | quote }}
+{{- end }}
 {{- include "runledger.credentials.env" (dict "username" "REDIS_USERNAME" "password" "REDIS_PASSWORD" "secret" $external.credentialsSecret) }}
 - name: REDIS_URL
-  value: {{ $external.tls | ternary "rediss" "redis" }}://{{ include "runledger.redis.credentials" $external }}{{ $external.host }}:{{ $external.port }}/{{ $external.database }}
+  value: {{ $external.tls | ternary "rediss" "redis" }}://{{ $external.host }}:{{ $external.port }}/{{ $external.database }}
 {{- end }}
-{{- end -}}
-
-{{/* The part of the URL that refers to user name and password. */}}
-{{- define "runledger.redis.credentials" -}}
-{{- $username := .username -}}
-{{- if and .credentialsSecret.name .credentialsSecret.usernameKey -}}{{- $username = "$(REDIS_USERNAME)" -}}{{- end -}}
-{{- if .credentialsSecret.name -}}
-{{- $username }}:$(REDIS_PASSWORD)@
-{{- else if $username -}}
-{{- $username }}@
-{{- end -}}
 {{- end -}}
 
 {{/* Environment that leads to Postgres. User name and password are in variables of libpq's names, not in the URL: there they may hold any character. */}}

@@ -55,6 +55,15 @@ describe('shedding', function () {
     expect(await figure(ingest.telemetry.registry, 'runledger_redis_durable')).to.equal(0);
   });
 
+  it('not with a password of any characters, given in a setting of its own', async () => {
+    const password = 'p@ss/w#rd?%41';
+    redis = await RedisServer.start([...durable, '--requirepass', password]);
+    await using ingest = await startIngest({ REDIS_URL: redis.url, REDIS_PASSWORD: password });
+    expect(ingest.unready()).to.deep.equal({});
+    await using refused = await startIngest({ REDIS_URL: redis.url, REDIS_PASSWORD: 'another' });
+    expect(refused.unready()['redis']).to.equal('Redis does not answer.');
+  });
+
   it('when a managed Redis does not tell its settings and they must be right', async () => {
     redis = await RedisServer.start([...durable, '--rename-command', 'CONFIG', '']);
     await using ingest = await startIngest({ REDIS_URL: redis.url, REQUIRE_DURABLE_REDIS: 'true' });

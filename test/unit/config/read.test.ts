@@ -124,3 +124,20 @@ describe('settings from files', () => {
     expect(readConfig(['PORT'], { DATABASE_URL_FILE: join(folder, 'none') }).PORT).to.equal(8080);
   });
 });
+
+describe("Redis' credentials in settings of their own", () => {
+  const url = (settings: Record<string, string>): string =>
+    readConfig(['REDIS_URL', 'REDIS_USERNAME', 'REDIS_PASSWORD'], settings).REDIS_URL;
+
+  it('may hold any character, and go to every node', () => {
+    const credentials = { REDIS_USERNAME: 'a:b', REDIS_PASSWORD: 'p@ss/w#rd?%41' };
+    expect(url({ REDIS_URL: 'rediss://one:6380/1, rediss://two:6380/1', ...credentials })).to.equal(
+      'rediss://a%3Ab:p%40ss%2Fw%23rd%3F%2541@one:6380/1,rediss://a%3Ab:p%40ss%2Fw%23rd%3F%2541@two:6380/1',
+    );
+  });
+
+  it('leave an address alone that names its own, or is none', () => {
+    expect(url({ REDIS_URL: 'redis://:own@one', REDIS_PASSWORD: 'other' })).to.equal('redis://:own@one');
+    expect(complaint('REDIS_URL', { REDIS_URL: 'one:6379', REDIS_PASSWORD: 'hunter2' })).to.match(/^REDIS_URL must be/);
+  });
+});
