@@ -5,7 +5,7 @@ PACKAGES := node_modules/.package-lock.json
 export NODE_COMPILE_CACHE := $(CURDIR)/.cache/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: help run demo test test-cluster test-fault soak check docs format schema
+.PHONY: help run demo test test-cluster test-fault soak bench check docs format schema
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -30,14 +30,18 @@ test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (nee
 	@deploy/install.sh redis postgres nginx
 	@mocha --config test/cluster/.mocharc.json
 
-test-fault: $(PACKAGES) ## Real processes under faults and abuse: a seeded selection, in minutes
-	@deploy/install.sh redis postgres
+test-fault: $(PACKAGES) ## Real processes under faults and abuse: a seeded selection, in minutes (SEED= repeats one)
+	@deploy/install.sh redis postgres faketime
 	@mocha --config test/fault/.mocharc.json
 
 MINUTES ?= 60
-soak: $(PACKAGES) ## Faults at random for MINUTES=, and a table of what was lost (nothing)
-	@deploy/install.sh redis postgres
-	@exec $(NODE) test/fault/soak.ts --minutes $(MINUTES)
+soak: $(PACKAGES) ## Faults at random for MINUTES=, and a table of what was lost: nothing (SEED= repeats one)
+	@deploy/install.sh redis postgres faketime
+	@exec nice $(NODE) test/fault/soak.ts --minutes $(MINUTES)
+
+bench: $(PACKAGES) ## What metrics and logs cost ingest, side by side (ratios; run it on a quiet machine)
+	@deploy/install.sh redis
+	@exec $(NODE) test/bench/telemetry-cost.ts
 
 check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAPI, audit
 	@mocha --no-config --timeout 120000 test/unit/checks.test.ts

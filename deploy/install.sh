@@ -8,6 +8,7 @@ describe() {
     redis) programs='redis-server valkey-server' packages='redis-server redis redis redis' ;;
     postgres) programs='postgres initdb' packages='postgresql postgresql@17 postgresql-server postgresql' ;;
     nginx) programs='nginx' packages='nginx-light nginx nginx nginx' ;;
+    faketime) programs='faketime' packages='faketime libfaketime libfaketime libfaketime' ;;
     prometheus) programs='promtool' packages='prometheus prometheus prometheus prometheus' ;;
     *) echo "install.sh: unknown server: $1" >&2; exit 2 ;;
   esac
