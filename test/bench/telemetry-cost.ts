@@ -14,7 +14,7 @@ import { RedisServer } from '../support/redis-server.ts';
  * `node test/bench/telemetry-cost.ts [rounds] [events a round]`
  */
 
-const [rounds = 20, events = 4_000] = process.argv.slice(2).map(Number);
+const [rounds = 60, events = 4_000] = process.argv.slice(2).map(Number);
 const connections = 64;
 const token = 'benchmark-token-0123456789';
 
