@@ -29,13 +29,16 @@ export function consumerMetrics(registry: Registry) {
   };
 }
 
+/** SQLSTATEs of what text and keys could be refused for: a character, a value, a size. */
+const likelyReasons = ['22021', '22P02', '54000'];
+
 /** What the batcher does with the store. */
 export function storeMetrics(
   registry: Registry,
   organization: OrganizationLabel = createOrganizationLabel(defaultOrganizations),
 ) {
   const registers = [registry];
-  return {
+  const metrics = {
     /** The value of the label of that name. */
     organization,
     stored: new Counter({
@@ -107,6 +110,9 @@ export function storeMetrics(
       }),
     ),
   };
+  // What has not happened yet is a figure too: alerts and books then begin at zero.
+  for (const reason of likelyReasons) metrics.deadLetters.inc({ reason }, 0);
+  return metrics;
 }
 
 /** The state of the partitions of the table `events`. */
