@@ -120,6 +120,7 @@ export class Producer {
     const { metrics, logger } = this.#options;
     const stopTimer = metrics.commitSeconds.startTimer();
     metrics.batchSize.observe(events.length);
+    this.#showLoad(this.#groupCommit.inFlight);
     try {
       await this.#traced(events, () => this.#add(events));
     } catch (error) {
@@ -127,9 +128,14 @@ export class Producer {
       throw error;
     } finally {
       stopTimer();
-      metrics.inFlight.set(this.#groupCommit.inFlight - 1);
-      metrics.buffered.set(this.#groupCommit.buffered);
+      this.#showLoad(this.#groupCommit.inFlight - 1);
     }
+  }
+
+  #showLoad(inFlight: number): void {
+    const { metrics } = this.#options;
+    metrics.inFlight.set(inFlight);
+    metrics.buffered.set(this.#groupCommit.buffered);
   }
 
   async #add(events: AcceptedEvent[]): Promise<void> {

@@ -64,6 +64,22 @@ describe('shedding', function () {
     expect(refused.unready()['redis']).to.equal('Redis does not answer.');
   });
 
+  it('is preceded by a commit that operators see under way', async () => {
+    redis = await RedisServer.start();
+    await using ingest = await startIngest({ REDIS_URL: redis.url });
+    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    // Not by a scrape, which asks Redis as well, and it is about to be frozen.
+    const gauge = ingest.telemetry.registry.getSingleMetric('runledger_commits_in_flight');
+    const inFlight = async (): Promise<number | undefined> => (await gauge?.get())?.values[0]?.value;
+    expect(await inFlight()).to.equal(0);
+    redis.signal('SIGSTOP');
+    const answer = ingest.client.register(anEventBody());
+    await until('a commit under way', async () => ((await inFlight()) === 1 ? true : undefined), 1_000);
+    redis.signal('SIGCONT');
+    await answer;
+    await until('none under way', async () => ((await inFlight()) === 0 ? true : undefined));
+  });
+
   it('when a managed Redis does not tell its settings and they must be right', async () => {
     redis = await RedisServer.start([...durable, '--rename-command', 'CONFIG', '']);
     await using ingest = await startIngest({ REDIS_URL: redis.url, REQUIRE_DURABLE_REDIS: 'true' });
