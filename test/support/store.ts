@@ -1,6 +1,9 @@
+import type { Selectable } from 'kysely';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import type { Execution } from '../../internal/outcome/outcome.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
+import type { EventsTable } from '../../internal/store/events-table.ts';
+import type { ExecutionsTable } from '../../internal/store/executions-table.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { emptyDatabase } from './servers.ts';
 
@@ -34,8 +37,12 @@ export function openDatabase(
 
 /** The table `executions` in the form of the pure function, in no order. */
 export async function storedExecutions(db: Database): Promise<Execution[]> {
-  const rows = await db.selectFrom('executions').selectAll().execute();
-  return rows.map((row) => ({
+  return (await db.selectFrom('executions').selectAll().execute()).map(executionOf);
+}
+
+/** A row of `executions` in the form of the pure function. */
+export function executionOf(row: Selectable<ExecutionsTable>): Execution {
+  return {
     organization: row.organization,
     automationId: row.automation_id,
     executionId: row.execution_id,
@@ -56,13 +63,18 @@ export async function storedExecutions(db: Database): Promise<Execution[]> {
     startRepeated: row.start_repeated,
     startLate: row.start_late,
     eventAfterEnd: row.event_after_end,
-  }));
+  };
 }
 
 /** The table `events` as the events that were accepted, in the order of acceptance. */
 export async function storedEvents(db: Database): Promise<AcceptedEvent[]> {
   const rows = await db.selectFrom('events').selectAll().orderBy('created_at').orderBy('id').execute();
-  return rows.map((row) => ({
+  return rows.map(eventOf);
+}
+
+/** A row of `events` as the event that was accepted. */
+export function eventOf(row: Selectable<EventsTable>): AcceptedEvent {
+  return {
     id: row.id,
     organization: row.organization,
     automationId: row.automation_as_sent ?? row.automation_id,
@@ -72,5 +84,5 @@ export async function storedEvents(db: Database): Promise<AcceptedEvent[]> {
     errorId: row.error_id,
     errorDescription: row.error_description,
     createdAt: row.created_at.getTime(),
-  }));
+  };
 }
