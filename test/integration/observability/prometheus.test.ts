@@ -40,9 +40,11 @@ describe('a real Prometheus scraping real processes under load', function suite(
     prometheus = await Prometheus.start([processes.ingestOps, processes.workerOps]);
     accepted = await playFleet(processes.client, 150);
     accepted += await playOddities(processes.client);
-    // Rates need two scrapes with something between them.
-    await until('the first part is scraped', async () =>
-      (await prometheus.query('sum(runledger_events_stored_total) > 0')).length > 0 ? true : undefined,
+    // Rates need two scrapes of each process with something between them. One Idempotency-Key was answered twice.
+    const first = accepted - 1;
+    const counted = `sum(runledger_events_accepted_total) == ${first} and sum(runledger_events_stored_total) == ${first}`;
+    await until('the first part is scraped from ingest and from the worker', async () =>
+      (await prometheus.query(counted)).length > 0 ? true : undefined,
     );
     accepted += await playFleet(processes.client, 150);
   });
