@@ -9,6 +9,7 @@ describe() {
     postgres) programs='postgres initdb' packages='postgresql postgresql@17 postgresql-server postgresql' ;;
     nginx) programs='nginx' packages='nginx-light nginx nginx nginx' ;;
     faketime) programs='faketime' packages='faketime libfaketime libfaketime libfaketime' ;;
+    wrk) programs='wrk' packages='wrk wrk wrk wrk' ;;
     prometheus) programs='promtool' packages='prometheus prometheus prometheus prometheus' ;;
     *) echo "install.sh: unknown server: $1" >&2; exit 2 ;;
   esac

@@ -23,7 +23,8 @@ export class PostgresServer {
     this.#user = user;
   }
 
-  static async start(): Promise<PostgresServer> {
+  /** `settings`: more arguments of the server (`-c`, `name=value`), which go before those of tests. */
+  static async start(settings: string[] = []): Promise<PostgresServer> {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-postgres-'));
     const user = process.getuid?.() === 0 ? await postgresUser() : undefined;
     if (user !== undefined) await chown(folder, user.uid, user.gid);
@@ -35,7 +36,7 @@ export class PostgresServer {
         ...user,
       },
     );
-    await server.startAgain();
+    await server.startAgain(settings);
     return server;
   }
 
