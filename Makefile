@@ -39,9 +39,11 @@ soak: $(PACKAGES) ## Faults at random for MINUTES=, and a table of what was lost
 	@deploy/install.sh redis postgres faketime
 	@exec nice $(NODE) test/fault/soak.ts --minutes $(MINUTES)
 
-bench: $(PACKAGES) ## What metrics and logs cost ingest, side by side (ratios; run it on a quiet machine)
-	@deploy/install.sh redis
-	@exec $(NODE) test/bench/telemetry-cost.ts
+SCENARIOS ?=
+comma := ,
+bench: $(PACKAGES) ## Measure it all against what one would pick instead (SCENARIOS=ingest,drain QUICK=1 ROUNDS= SECONDS=)
+	@deploy/install.sh redis postgres wrk
+	@exec $(NODE) test/bench/main.ts $(subst $(comma), ,$(SCENARIOS))
 
 check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAPI, audit
 	@mocha --no-config --timeout 120000 test/unit/checks.test.ts

@@ -1,0 +1,54 @@
+-- Requests for wrk: executions of five events (START, three EVENTs, END), each event a JSON body of 300 bytes with texts
+-- as automations write them. Arguments after `--`: token, and optionally the mean pause of a connection in ms.
+local started = 0
+
+function setup(thread)
+  thread:set("number", started)
+  started = started + 1
+end
+
+local words = { "Invoice", "Order", "Delivery note", "Claim", "Payroll", "Contract", "Customer", "Payment", "Statement", "Return" }
+local deeds = { "was read and checked against the order", "was sent to the accounting system", "could be matched with its positions",
+  "waits for the approval of a manager", "was downloaded from the supplier's portal", "was archived after the payment", "has been entered in the ledger" }
+local kinds = { "START", "EVENT", "EVENT", "EVENT", "END" }
+local automations, format, random = {}, string.format, math.random
+local execution, automation, step, pause = "", "", 5, nil
+
+function init(args)
+  math.randomseed(os.time() * 1000 + number * 7919 + tonumber(args[3] or 0))
+  for i = 1, 200 do
+    automations[i] = format("%08x-%04x-4%03x-9%03x-%06x%06x", i * 2654435 % 2 ^ 31, i * 40503 % 65536, i, i * 7 % 4096, i * 7919, i * 104729 % 2 ^ 24)
+  end
+  wrk.method = "POST"
+  wrk.path = "/v1/register/"
+  wrk.headers["Content-Type"] = "application/json"
+  wrk.headers["X-Forwarded-Proto"] = "https"
+  wrk.headers["token"] = args[1]
+  if tonumber(args[2] or 0) > 0 then
+    pause = tonumber(args[2])
+    function delay() return random(0, 2 * pause) end
+  end
+end
+
+local function body()
+  if step == 5 then
+    step = 0
+    automation = automations[random(200)]
+    execution = format("%s-%08x%08x", os.date("!%Y%m%dT%H%M%S"), random(0, 2 ^ 31 - 1), random(0, 2 ^ 31 - 1))
+  end
+  step = step + 1
+  local text = format("%s %d of %s %d %s; %d positions, total %.2f EUR, step %d took %d ms", words[random(10)], random(10000, 99999), "customer",
+    random(1000, 9999), deeds[random(7)], random(1, 40), random() * 5000, step, random(3, 900))
+  local head = format('{"automation_id":"%s","execution_id":"%s","event":"%s","description":"%s', automation, execution, kinds[step], text)
+  return head .. string.rep(".", 298 - #head) .. '"}'
+end
+
+function request()
+  return wrk.format(nil, nil, nil, body())
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(format('{"requests":%d,"us":%d,"refused":%d,"broken":%d,"p50":%.3f,"p99":%.3f,"max":%.3f}\n', summary.requests, summary.duration,
+    errors.status, errors.connect + errors.read + errors.write + errors.timeout, latency:percentile(50) / 1000, latency:percentile(99) / 1000, latency.max / 1000))
+end

@@ -1,0 +1,55 @@
+/** The middle one; of an even number the upper of the two in the middle. */
+export function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
+
+/** What a figure has to reach. */
+export type Bar = { atMost: number } | { atLeast: number };
+
+/** One line of the table. */
+export interface Figure {
+  name: string;
+  value: number;
+  unit: string;
+  bar?: Bar;
+}
+
+/** What a scenario found: the figures, and what it was measured with where that needs saying. */
+export interface Finding {
+  figures: Figure[];
+  notes?: string[];
+}
+
+/** Undefined where there is no bar. */
+export function met({ value, bar }: Figure): boolean | undefined {
+  if (bar === undefined) return undefined;
+  return 'atMost' in bar ? value <= bar.atMost : value >= bar.atLeast;
+}
+
+/** Values of several rounds, by name. */
+export class Rounds<Name extends string> {
+  readonly #values = new Map<Name, number[]>();
+
+  add(name: Name, value: number): void {
+    this.#values.set(name, [...this.#of(name), value]);
+  }
+
+  median(name: Name): number {
+    return median(this.#of(name));
+  }
+
+  /** The median of the ratios of each round: what a neighbour takes from a round, it takes from both sides. */
+  ratio(name: Name, to: Name): number {
+    return median(this.#of(name).map((value, round) => value / (this.#of(to)[round] ?? Number.NaN)));
+  }
+
+  #of(name: Name): number[] {
+    return this.#values.get(name) ?? [];
+  }
+}
+
+/** The sides in the order of a round: each goes first, second, … equally often. */
+export function turns<T>(sides: readonly T[], round: number): T[] {
+  const first = round % sides.length;
+  return [...sides.slice(first), ...sides.slice(0, first)];
+}

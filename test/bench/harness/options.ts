@@ -1,0 +1,36 @@
+/** How much a run measures. Read from the environment; `QUICK=1` tries everything out in little time. */
+export interface Options {
+  quick: boolean;
+  /** Rounds of each comparison; medians are taken over them. */
+  rounds: number;
+  /** Length of one load, in whole seconds. */
+  seconds: number;
+  /** Events that Runledger's worker and COPY drain in one round, and jobs that the other worker does. */
+  drainEvents: number;
+  drainJobs: number;
+  burstEvents: number;
+  /** Events that are stored before the drains of `growth`. */
+  growthEvents: number;
+}
+
+/** @throws when a number is none. */
+export function readOptions(): Options {
+  const quick = process.env['QUICK'] === '1';
+  const number = (name: string, usual: number, small: number): number => {
+    const value = Number(process.env[name] ?? (quick ? small : usual));
+    if (!Number.isInteger(value) || value < 1) throw new Error(`${name} must be a whole number above 0`);
+    return value;
+  };
+  return {
+    quick,
+    rounds: number('ROUNDS', 5, 1),
+    seconds: number('SECONDS', 5, 2),
+    drainEvents: number('DRAIN_EVENTS', 200_000, 20_000),
+    drainJobs: number('DRAIN_JOBS', 20_000, 3_000),
+    burstEvents: number('BURST_EVENTS', 1_000_000, 50_000),
+    growthEvents: number('GROWTH_EVENTS', 20_000_000, 200_000),
+  };
+}
+
+/** Every scenario, in the order in which they run and are shown. */
+export const scenarioOrder = ['ingest', 'pipeline', 'drain', 'burst', 'latency', 'start', 'growth'] as const;

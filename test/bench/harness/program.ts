@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Child } from '../../support/child.ts';
+import { until } from '../../support/until.ts';
+import { cpuTime, residentMemory } from './cpu.ts';
+
+export const root = join(import.meta.dirname, '../../..');
+
+/** What the image sets: opponents run under the same options of Node as Runledger. */
+const image = {
+  ...environmentOfImage(),
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(root, '.cache/node'),
+  PATH: process.env['PATH'],
+};
+
+/** A process under measurement. */
+export class Program {
+  readonly pid: number;
+  readonly #child: Child;
+
+  private constructor(child: Child, pid: number) {
+    this.#child = child;
+    this.pid = pid;
+  }
+
+  /** Runs `node <main>` from the root of the project. */
+  static start(main: string, environment: Record<string, string>): Program {
+    const child = new Child(process.execPath, [main], { cwd: root, env: { ...image, ...environment } });
+    const { pid } = child.process;
+    if (pid === undefined) throw new Error(`cannot start ${main}`);
+    return new Program(child, pid);
+  }
+
+  /** Resolves once the address answers with 200. Rejects when the process ends before. */
+  async answers(url: string): Promise<void> {
+    const ok = until(url, async () => ((await statusOf(url)) === 200 ? true : undefined), 30_000);
+    await Promise.race([ok, this.#endsEarly()]);
+  }
+
+  /** Resolves once the process has printed it. */
+  async says(pattern: RegExp): Promise<void> {
+    await this.#child.line(pattern);
+  }
+
+  /** CPU time used so far, in ms. */
+  cpu(): Promise<number> {
+    return cpuTime(this.pid);
+  }
+
+  /** In bytes. */
+  memory(which: 'VmRSS' | 'VmHWM'): Promise<number> {
+    return residentMemory(this.pid, which);
+  }
+
+  async kill(): Promise<void> {
+    await this.#child.kill('SIGKILL');
+  }
+
+  async #endsEarly(): Promise<never> {
+    const code = await this.#child.exited;
+    throw new Error(`a process ended with ${code}:\n${this.#child.output.slice(-20).join('\n')}`);
+  }
+}
+
+async function statusOf(url: string): Promise<number | undefined> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
+  await response?.body?.cancel();
+  return response?.status;
+}
+
+function environmentOfImage(): Record<string, string> {
+  const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  const settings = [...dockerfile.matchAll(/^ENV (\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
+  return Object.fromEntries(settings) as Record<string, string>;
+}

@@ -1,0 +1,89 @@
+import { queueKey } from '../../../internal/queue/keys.ts';
+import { freePort } from '../../support/free-port.ts';
+import { until } from '../../support/until.ts';
+import type { Program } from './program.ts';
+import { token } from './wrk.ts';
+import type { World } from './world.ts';
+
+/** Who takes part: (a) the floor, (b) the naive and (c) the usual design, (d) Runledger. */
+export type SideName = 'bare' | 'naive' | 'job-per-event' | 'runledger';
+
+/** What readers are told. */
+export const titles: Record<SideName, string> = {
+  bare: 'bare node:http',
+  naive: 'pg, a statement per event',
+  'job-per-event': 'BullMQ, a job per event',
+  runledger: 'Runledger',
+};
+
+/** A process that takes events, and where. */
+export interface Front {
+  program: Program;
+  port: number;
+  opsPort?: number;
+}
+
+/** Starts what takes the requests of a side. Resolves when it takes them. */
+export async function startFront(world: World, side: SideName, database: string): Promise<Front> {
+  if (side === 'runledger') return startIngest(world);
+  const port = await freePort();
+  const environment = { PORT: String(port), TOKEN: token, REDIS_URL: world.redisUrl, DATABASE_URL: database };
+  const program = world.program(`test/bench/opponents/${side}.ts`, environment);
+  await program.says(/listening/);
+  return { program, port };
+}
+
+/** Starts what stores the events of a side, where that is another process. Resolves when it is ready. */
+export async function startWorker(world: World, side: SideName, database: string): Promise<Program | undefined> {
+  if (side === 'runledger') return startRunledgerWorker(world, database);
+  if (side !== 'job-per-event') return undefined;
+  const environment = { ROLE: 'worker', REDIS_URL: world.redisUrl, DATABASE_URL: database };
+  const program = world.program(`test/bench/opponents/${side}.ts`, environment);
+  await program.says(/working/);
+  return program;
+}
+
+/** Runledger's ingest with the shipped defaults: no setting but where things are. */
+export async function startIngest(world: World): Promise<Front & { opsPort: number }> {
+  const [port, opsPort] = [await freePort(), await freePort()];
+  const program = world.program('cmd/ingest/main.ts', {
+    PORT: String(port),
+    OPS_PORT: String(opsPort),
+    PUBLIC_URL: 'https://runledger.example',
+    TRUST_PROXY: 'true',
+    TOKENS_FILE: world.tokensFile,
+    REDIS_URL: world.redisUrl,
+  });
+  await program.answers(`http://127.0.0.1:${opsPort}/readyz`);
+  return { program, port, opsPort };
+}
+
+/** Runledger's worker with the shipped defaults. */
+export async function startRunledgerWorker(world: World, database: string): Promise<Program> {
+  const opsPort = await freePort();
+  const environment = { OPS_PORT: String(opsPort), REDIS_URL: world.redisUrl, DATABASE_URL: database };
+  const program = world.program('cmd/worker/main.ts', environment);
+  await program.answers(`http://127.0.0.1:${opsPort}/readyz`);
+  return program;
+}
+
+/** Resolves once no job of the side waits or is under way: each event is committed, for a job ends after its commit. */
+export async function drained(world: World, side: SideName): Promise<void> {
+  const key = keyOf(side);
+  if (key === undefined) return;
+  const jobs = async (): Promise<number> => {
+    const [wait, active, delayed] = await Promise.all([
+      world.redis.llen(key('wait')),
+      world.redis.llen(key('active')),
+      world.redis.zcard(key('delayed')),
+    ]);
+    return wait + active + delayed;
+  };
+  await until(`${side} has stored everything`, async () => ((await jobs()) === 0 ? true : undefined), 600_000);
+}
+
+function keyOf(side: SideName): ((part: string) => string) | undefined {
+  if (side === 'runledger') return (part) => queueKey('events', part);
+  if (side === 'job-per-event') return (part) => `bull:job-per-event:${part}`;
+  return undefined;
+}

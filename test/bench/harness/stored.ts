@@ -1,0 +1,56 @@
+import { query } from '../../support/postgres-server.ts';
+import type { Answers } from './wrk.ts';
+
+/**
+ * Checks that what was answered with 201 is in Postgres, and that every execution is what its events amount to. Returns
+ * the events stored. As many as `unanswered` may be stored beyond what the callers counted: a load ends while each of its
+ * connections waits for an answer.
+ * @throws when anything is lost, doubled or wrong.
+ */
+export async function verify(database: string, answers: Answers, unanswered: number): Promise<number> {
+  if (answers.refused + answers.broken > 0) throw new Error(`${answers.refused} refused, ${answers.broken} broken`);
+  const events = await countEvents(database);
+  if (events < answers.accepted) throw new Error(`lost: ${answers.accepted} answered with 201, ${events} stored`);
+  if (events > answers.accepted + unanswered) throw new Error(`doubled: ${answers.accepted} sent, ${events} stored`);
+  const [row] = await query(
+    database,
+    `select count(*)::integer as wrong from executions full join (
+       select organization, automation_id, execution_id, count(*) as total,
+         case when bool_or(kind = 'ERROR') then 'failed' when bool_or(kind = 'END') then 'succeeded' else 'running' end as state
+       from events group by 1, 2, 3
+     ) as truth using (organization, automation_id, execution_id)
+     where executions.state is distinct from truth.state
+       or start_count + event_count + warning_count + error_count + end_count is distinct from truth.total`,
+  );
+  if (row?.['wrong'] !== 0) throw new Error(`${String(row?.['wrong'])} executions have a wrong outcome`);
+  return events;
+}
+
+export async function countEvents(database: string): Promise<number> {
+  const [row] = await query(database, 'select count(*)::integer as events from events');
+  return Number(row?.['events']);
+}
+
+/** Events that Redis has acknowledged to an ingest. */
+export async function acceptedBy(opsPort: number): Promise<number> {
+  const metrics = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
+  const values = [...metrics.matchAll(/^runledger_events_accepted_total\{.*\} (\d+)$/gm)];
+  return values.reduce((sum, [, value]) => sum + Number(value), 0);
+}
+
+/**
+ * Events a second from the first to the last commit since the given time. What the first commit brought is not counted:
+ * the time it took lies before.
+ */
+export async function drainRate(database: string, since = new Date(0)): Promise<number> {
+  const [row] = await query(
+    database,
+    `with commits as (
+       select pg_xact_commit_timestamp(xmin) as at, count(*) as events from events
+       where created_at >= '${since.toISOString()}' group by xmin
+     )
+     select ((sum(events) - (array_agg(events order by at))[1]) / extract(epoch from max(at) - min(at)))::float8 as rate
+     from commits`,
+  );
+  return Number(row?.['rate']);
+}

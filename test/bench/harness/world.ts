@@ -1,0 +1,128 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { migrateToLatest } from '../../../internal/store/migrate.ts';
+import { createStore } from '../../../internal/store/store.ts';
+import { PostgresServer, query } from '../../support/postgres-server.ts';
+import { RedisServer } from '../../support/redis-server.ts';
+import { openDatabase } from '../../support/store.ts';
+import { cpuTime, cpuTimeOfFamily } from './cpu.ts';
+import { Program } from './program.ts';
+import { token } from './wrk.ts';
+
+/** Settings of a server that keeps its promises, with room for this load. The same for every side. */
+const postgresSettings = [
+  'fsync=on',
+  'synchronous_commit=on',
+  'shared_buffers=512MB',
+  'max_wal_size=4GB',
+  'checkpoint_timeout=15min',
+  'track_commit_timestamp=on',
+].flatMap((setting) => ['-c', setting]);
+
+const manifest = `kind: Secret
+metadata:
+  name: runledger-acme
+  labels: { runledger.dev/organization: acme }
+stringData: { token-1: ${token} }
+`;
+
+interface Servers {
+  redis: RedisServer;
+  postgres: PostgresServer;
+}
+
+/** The main process of each. */
+type Pids = Record<keyof Servers, number>;
+
+/** The servers that every side shares, and all processes of a run: nothing of them outlives it. */
+export class World implements AsyncDisposable {
+  readonly redis: Redis;
+  readonly redisUrl: string;
+  readonly tokensFile: string;
+  /** For files of the run. */
+  readonly folder: string;
+  readonly #servers: Servers;
+  readonly #pids: Pids;
+  readonly #programs = new Set<Program>();
+
+  private constructor(folder: string, servers: Servers, pids: Pids) {
+    this.folder = folder;
+    this.#servers = servers;
+    this.#pids = pids;
+    this.tokensFile = join(folder, 'tokens.yaml');
+    this.redisUrl = servers.redis.url;
+    this.redis = new Redis(this.redisUrl);
+  }
+
+  static async start(): Promise<World> {
+    const folder = await mkdtemp(join(tmpdir(), 'runledger-bench-'));
+    await writeFile(join(folder, 'tokens.yaml'), manifest);
+    const [redis, postgres] = await Promise.all([RedisServer.start(), PostgresServer.start(postgresSettings)]);
+    const [first] = await postgres.query(
+      `select split_part(pg_read_file('postmaster.pid'), e'\\n', 1)::integer as pid`,
+    );
+    const info = String(await redis.command('info', 'server'));
+    const pids = { redis: Number(/^process_id:(\d+)/m.exec(info)?.[1]), postgres: Number(first?.['pid']) };
+    return new World(folder, { redis, postgres }, pids);
+  }
+
+  /** The address of a new database with the schema and the partitions that a worker makes. */
+  async createDatabase(): Promise<string> {
+    const url = await this.#servers.postgres.createDatabase();
+    const db = openDatabase(url, 60_000);
+    try {
+      await migrateToLatest(db);
+      await createStore(db, { partitionsAhead: 1, retentionDays: 0, overdueAfterHours: 24 }).maintain();
+    } finally {
+      await db.destroy();
+    }
+    return url;
+  }
+
+  /** Starts a process that ends with the run at the latest. */
+  program(main: string, environment: Record<string, string>): Program {
+    const program = Program.start(main, environment);
+    this.#programs.add(program);
+    return program;
+  }
+
+  async end(program: Program): Promise<void> {
+    await program.kill();
+    this.#programs.delete(program);
+  }
+
+  /** Takes what waits out of every queue, and leaves what the queues are made of. */
+  async emptyQueues(): Promise<void> {
+    const keys = (await this.redis.keys('*')).filter((key) => !key.endsWith(':meta'));
+    while (keys.length > 0) await this.redis.unlink(keys.splice(0, 10_000));
+  }
+
+  /** Empties the tables, and has Postgres write down what it still owes from earlier loads. */
+  async emptyTables(database: string): Promise<void> {
+    await query(database, 'truncate events, executions');
+    await query(database, 'checkpoint');
+  }
+
+  redisCpu(): Promise<number> {
+    return cpuTime(this.#pids.redis);
+  }
+
+  /** With all of its backends. */
+  postgresCpu(): Promise<number> {
+    return cpuTimeOfFamily(this.#pids.postgres);
+  }
+
+  /** What Redis uses for data and buffers, in bytes. */
+  async redisMemory(): Promise<number> {
+    return Number(/^used_memory:(\d+)/m.exec(await this.redis.info('memory'))?.[1]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.redis.disconnect();
+    await Promise.all([...this.#programs].map((program) => this.end(program)));
+    await Promise.all([this.#servers.redis.stop(), this.#servers.postgres.stop()]);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,36 @@
+import { requireWrk } from './harness/wrk.ts';
+import { readOptions, scenarioOrder } from './harness/options.ts';
+import { World } from './harness/world.ts';
+import { printFinding } from './harness/table.ts';
+import { keepResults } from './harness/results.ts';
+import { scenarios } from './scenarios/all.ts';
+
+/*
+ * `node test/bench/main.ts [scenario …]`: all but `growth` unless named. What it measures with: harness/options.ts.
+ */
+const named = process.argv.slice(2);
+
+try {
+  await run();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+
+async function run(): Promise<void> {
+  const unknown = named.find((name) => !(name in scenarios));
+  if (unknown !== undefined) throw new Error(`no scenario ${unknown}; there are ${scenarioOrder.join(', ')}`);
+  const chosen = scenarioOrder.filter((name) => (named.length > 0 ? named.includes(name) : name !== 'growth'));
+  const options = readOptions();
+  await requireWrk();
+  await using world = await World.start();
+  const interrupted = (): void => void world[Symbol.asyncDispose]().finally(() => process.exit(130));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupted);
+  for (const name of chosen) {
+    const begun = performance.now();
+    const finding = await scenarios[name](world, options);
+    const seconds = Math.round((performance.now() - begun) / 1_000);
+    printFinding(name, finding, seconds);
+    await keepResults(name, finding, options, seconds);
+  }
+}

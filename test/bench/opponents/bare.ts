@@ -1,0 +1,26 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { recorded, type EventBody } from './answer.ts';
+
+/*
+ * The floor: `node:http` alone parses the event and answers as if it had been recorded. Nothing is checked or stored.
+ */
+createServer((request, response) => void answer(request, response)).listen(
+  Number(process.env['PORT']),
+  '127.0.0.1',
+  () => console.log('listening'),
+);
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = recorded(JSON.parse(await textOf(request)) as EventBody, new Date());
+  const text = JSON.stringify(body);
+  response.writeHead(201, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }).end(text);
+}
+
+function textOf(request: IncomingMessage): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => resolve(Buffer.concat(chunks).toString()));
+  request.on('error', reject);
+  return promise;
+}

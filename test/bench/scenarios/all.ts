@@ -1,0 +1,15 @@
+import type { scenarioOrder } from '../harness/options.ts';
+import { burst } from './burst.ts';
+import { drain } from './drain.ts';
+import { growth } from './growth.ts';
+import { ingest } from './ingest.ts';
+import { latency } from './latency.ts';
+import { pipeline } from './pipeline.ts';
+import type { Scenario } from './scenario.ts';
+import { start } from './start.ts';
+
+/** By name. */
+export const scenarios = { ingest, pipeline, drain, burst, latency, start, growth } satisfies Record<
+  (typeof scenarioOrder)[number],
+  Scenario
+>;

@@ -1,0 +1,42 @@
+import { copyRate, drainQueue, fillQueue } from '../harness/drains.ts';
+import { Rounds } from '../harness/figures.ts';
+import { titles, type SideName } from '../harness/sides.ts';
+import { verify } from '../harness/stored.ts';
+import type { World } from '../harness/world.ts';
+import type { Scenario } from './scenario.ts';
+
+type Contestant = 'copy' | 'job-per-event' | 'runledger';
+
+/** How fast a worker stores what waits in its queue, against COPY of the same rows into the same table. */
+export const drain: Scenario = async (world, { rounds, drainEvents, drainJobs }) => {
+  const database = await world.createDatabase();
+  const rates = new Rounds<Contestant>();
+  // The first round warms up what is shared, disk and caches: workers begin cold in every round, as they are meant to.
+  for (let round = -1; round < rounds; round += 1) {
+    const measured: Record<Contestant, number> = {
+      'job-per-event': await drainOnce(world, 'job-per-event', database, drainJobs),
+      runledger: await drainOnce(world, 'runledger', database, drainEvents),
+      // What COPY stores are the rows that Runledger just has stored.
+      copy: await copyRate(world, database, world.folder),
+    };
+    if (round < 0) continue;
+    for (const [name, rate] of Object.entries(measured)) rates.add(name as Contestant, rate);
+  }
+  return {
+    figures: [
+      { name: 'COPY of the same rows', value: rates.median('copy'), unit: 'events/s' },
+      { name: `${titles['job-per-event']} drains`, value: rates.median('job-per-event'), unit: 'events/s' },
+      { name: 'Runledger drains', value: rates.median('runledger'), unit: 'events/s', bar: { atLeast: 30_000 } },
+      { name: 'Drain against COPY', value: rates.ratio('runledger', 'copy'), unit: '×', bar: { atLeast: 0.35 } },
+      { name: `Drain against ${titles['job-per-event']}`, value: rates.ratio('runledger', 'job-per-event'), unit: '×' },
+    ],
+  };
+};
+
+async function drainOnce(world: World, side: SideName, database: string, events: number): Promise<number> {
+  await world.emptyTables(database);
+  const answers = await fillQueue(world, side, database, events);
+  const rate = await drainQueue(world, side, database);
+  await verify(database, answers, 256 * answers.loads);
+  return rate;
+}

@@ -1,0 +1,75 @@
+import { query } from '../../support/postgres-server.ts';
+import { drainQueue, fillQueue } from '../harness/drains.ts';
+import { Rounds, turns } from '../harness/figures.ts';
+import type { World } from '../harness/world.ts';
+import type { Scenario } from './scenario.ts';
+
+type Table = 'empty' | 'full';
+
+/** Does storing slow down with what is stored? All of it lies in the partition of today, where the new events go too. */
+export const growth: Scenario = async (world, { rounds, drainEvents, growthEvents }) => {
+  const databases: Record<Table, string> = { empty: await world.createDatabase(), full: await world.createDatabase() };
+  const begun = performance.now();
+  await generate(databases.full, growthEvents);
+  const generated = (performance.now() - begun) / 1_000;
+  const rates = new Rounds<Table>();
+  for (let round = -1; round < rounds; round += 1) {
+    for (const table of turns(['empty', 'full'] as const, round + 1)) {
+      const rate = await drainInto(world, databases[table], table, drainEvents);
+      if (round >= 0) rates.add(table, rate);
+    }
+  }
+  return {
+    figures: [
+      { name: 'Drain into an empty table', value: rates.median('empty'), unit: 'events/s' },
+      { name: `Drain with ${millions(growthEvents)} stored`, value: rates.median('full'), unit: 'events/s' },
+      { name: 'Full against empty', value: rates.ratio('full', 'empty'), unit: '×', bar: { atLeast: 0.9 } },
+      { name: 'Generating them took', value: generated, unit: 's' },
+    ],
+  };
+};
+
+async function drainInto(world: World, database: string, table: Table, events: number): Promise<number> {
+  if (table === 'empty') await world.emptyTables(database);
+  else await query(database, 'checkpoint');
+  const since = new Date();
+  await fillQueue(world, 'runledger', database, events);
+  return drainQueue(world, 'runledger', database, since);
+}
+
+/** Executions of five events over the hours of today until now, as wrk's script makes them. */
+async function generate(database: string, events: number): Promise<void> {
+  const executions = Math.ceil(events / 5);
+  const begin = `date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`;
+  await query(
+    database,
+    `create unlogged table made as
+     select
+       number,
+       ${begin} + (now() - ${begin}) * (number::float8 / ${executions + 1}) as at,
+       lpad(to_hex(number % 200), 8, '0')::text || '-0000-4000-9000-000000000000' as automation,
+       md5(number::text) as execution
+     from generate_series(1, ${executions}) as number`,
+  );
+  await query(
+    database,
+    `insert into events
+     select 'acme', at + step * interval '1 ms', gen_random_uuid(), automation::uuid, null,
+       to_char(at, 'YYYYMMDD"T"HH24MISS') || '-' || left(execution, 16),
+       (array['START', 'EVENT', 'EVENT', 'EVENT', 'END'])[step], rpad('Invoice was read and checked ' || execution, 170, '.'), '', ''
+     from made, generate_series(1, 5) as step`,
+  );
+  await query(
+    database,
+    `insert into executions (organization, automation_id, execution_id, first_event_at, last_event_at, started_at, ended_at,
+       start_count, event_count, warning_count, error_count, end_count)
+     select 'acme', automation::uuid, to_char(at, 'YYYYMMDD"T"HH24MISS') || '-' || left(execution, 16),
+       at + interval '1 ms', at + interval '5 ms', at + interval '1 ms', at + interval '5 ms', 1, 3, 0, 0, 1 from made`,
+  );
+  await query(database, 'drop table made');
+  await query(database, 'vacuum (analyze) events, executions');
+}
+
+function millions(events: number): string {
+  return `${(events / 1e6).toLocaleString('en')} million events`;
+}

@@ -1,0 +1,76 @@
+import { median, type Figure } from '../harness/figures.ts';
+import type { Options } from '../harness/options.ts';
+import { drained, startIngest, startRunledgerWorker } from '../harness/sides.ts';
+import { verify } from '../harness/stored.ts';
+import { timesUntilVisible } from '../harness/visibility.ts';
+import { load } from '../harness/wrk.ts';
+import type { World } from '../harness/world.ts';
+import type { Scenario } from './scenario.ts';
+
+const connections = 256;
+
+/** How long callers wait at half of what ingest can take, and how soon an event is stored in a quiet system. */
+export const latency: Scenario = async (world, options) => {
+  const database = await world.createDatabase();
+  const ingest = await startIngest(world);
+  const worker = await startRunledgerWorker(world, database);
+  const figures = [
+    ...(await atHalfTheRate(world, ingest.port, options)),
+    ...(await inQuiet(world, ingest.port, database, options)),
+  ];
+  await world.end(ingest.program);
+  await world.end(worker);
+  return {
+    figures,
+    notes: [
+      'Ingest and worker run in both. Half the rate: 256 connections with random pauses, whose mean makes half of the ' +
+        'rate that the same connections reach without; "offered" is what was really sent.',
+      'Acceptance to commit: from `created_at` until another session sees the row, asked every millisecond.',
+    ],
+  };
+};
+
+async function atHalfTheRate(world: World, port: number, { rounds, seconds }: Options): Promise<Figure[]> {
+  const [most, offered, p50, p99]: number[][] = [[], [], [], []];
+  await load({ port, connections, seconds });
+  for (let round = 0; round < rounds; round += 1) {
+    await drained(world, 'runledger');
+    const full = await load({ port, connections, seconds });
+    await drained(world, 'runledger');
+    const rate = full.accepted / full.seconds;
+    // A connection sends one event in each pause and the answer's time.
+    const pauseMs = Math.round((connections / (rate / 2)) * 1_000) - 1;
+    const half = await load({ port, connections, seconds, pauseMs });
+    most?.push(rate);
+    offered?.push(half.accepted / half.seconds);
+    p50?.push(half.p50);
+    p99?.push(half.p99);
+  }
+  await drained(world, 'runledger');
+  const middle = (values: number[] | undefined): number => median(values ?? []);
+  return [
+    { name: 'Most that is accepted while it is stored', value: middle(most), unit: 'events/s' },
+    { name: 'Half of it, offered', value: middle(offered), unit: 'events/s' },
+    { name: 'p50 of 201 then', value: middle(p50), unit: 'ms' },
+    { name: 'p99 of 201 then', value: middle(p99), unit: 'ms', bar: { atMost: 10 } },
+  ];
+}
+
+async function inQuiet(world: World, port: number, database: string, { seconds }: Options): Promise<Figure[]> {
+  await world.emptyTables(database);
+  const stop = new AbortController();
+  const visible = timesUntilVisible(database, stop.signal);
+  // Ten connections with a mean pause of 100 ms: 100 events a second.
+  const answers = await load({ port, connections: 10, seconds: seconds * 2, pauseMs: 99 });
+  await drained(world, 'runledger');
+  stop.abort();
+  const times = await visible;
+  await verify(database, answers, 10);
+  const p95 = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? Number.NaN;
+  return [
+    { name: 'In quiet, offered', value: answers.accepted / answers.seconds, unit: 'events/s' },
+    { name: 'p50 of 201 in quiet', value: answers.p50, unit: 'ms' },
+    { name: 'p50 from acceptance to commit in quiet', value: median(times), unit: 'ms', bar: { atMost: 20 } },
+    { name: 'p95 from acceptance to commit in quiet', value: p95, unit: 'ms' },
+  ];
+}

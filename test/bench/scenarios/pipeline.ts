@@ -1,0 +1,93 @@
+import { Rounds, turns, type Figure } from '../harness/figures.ts';
+import type { Program } from '../harness/program.ts';
+import { drained, startFront, startWorker, titles, type SideName } from '../harness/sides.ts';
+import { verify } from '../harness/stored.ts';
+import { load } from '../harness/wrk.ts';
+import type { World } from '../harness/world.ts';
+import type { Scenario } from './scenario.ts';
+
+const sides = ['naive', 'job-per-event', 'runledger'] as const;
+const connections = 64;
+
+/** A whole side: what takes events, what stores them, and where. */
+interface Pipeline {
+  side: SideName;
+  database: string;
+  port: number;
+  programs: Program[];
+}
+
+/** From the first request until the last outcome is committed: how many events a second, and at what cost in all. */
+export const pipeline: Scenario = async (world, { rounds, seconds }) => {
+  const pipelines: Pipeline[] = [];
+  for (const side of sides) pipelines.push(await startPipeline(world, side));
+  for (const each of pipelines) await measure(world, each, seconds);
+  const rate = new Rounds<SideName>();
+  const perCpuSecond = new Rounds<SideName>();
+  for (let round = 0; round < rounds; round += 1) {
+    for (const each of turns(pipelines, round)) {
+      const measured = await measure(world, each, seconds);
+      rate.add(each.side, measured.rate);
+      perCpuSecond.add(each.side, measured.perCpuSecond);
+    }
+  }
+  await Promise.all(pipelines.flatMap(({ programs }) => programs.map((program) => world.end(program))));
+  return { figures: figuresOf(rate, perCpuSecond) };
+};
+
+async function startPipeline(world: World, side: SideName): Promise<Pipeline> {
+  const database = await world.createDatabase();
+  const { program, port } = await startFront(world, side, database);
+  const worker = await startWorker(world, side, database);
+  return { side, database, port, programs: worker === undefined ? [program] : [program, worker] };
+}
+
+async function measure(
+  world: World,
+  { side, database, port, programs }: Pipeline,
+  seconds: number,
+): Promise<{ rate: number; perCpuSecond: number }> {
+  await world.emptyTables(database);
+  const cpu = async (): Promise<number> => {
+    const times = [world.redisCpu(), world.postgresCpu(), ...programs.map((program) => program.cpu())];
+    return (await Promise.all(times)).reduce((sum, time) => sum + time, 0);
+  };
+  const cpuBefore = await cpu();
+  const begun = performance.now();
+  const answers = await load({ port, connections, seconds });
+  await drained(world, side);
+  const took = performance.now() - begun;
+  const used = (await cpu()) - cpuBefore;
+  const events = await verify(database, answers, connections);
+  return { rate: (events / took) * 1_000, perCpuSecond: (events / used) * 1_000 };
+}
+
+function figuresOf(rate: Rounds<SideName>, perCpuSecond: Rounds<SideName>): Figure[] {
+  const against = (side: SideName): string => `against ${titles[side]}`;
+  return [
+    ...sides.map((side) => ({ name: `${titles[side]} stores`, value: rate.median(side), unit: 'events/s' })),
+    ...sides.map((side) => ({
+      name: `${titles[side]} stores for a second of CPU`,
+      value: perCpuSecond.median(side),
+      unit: 'events/CPU s',
+    })),
+    {
+      name: `Throughput ${against('job-per-event')}`,
+      value: rate.ratio('runledger', 'job-per-event'),
+      unit: '×',
+      bar: { atLeast: 3 },
+    },
+    {
+      name: `Throughput ${against('naive')}`,
+      value: rate.ratio('runledger', 'naive'),
+      unit: '×',
+      bar: { atLeast: 2.5 },
+    },
+    {
+      name: `Events for a second of CPU ${against('job-per-event')}`,
+      value: perCpuSecond.ratio('runledger', 'job-per-event'),
+      unit: '×',
+      bar: { atLeast: 3 },
+    },
+  ];
+}
