@@ -39,11 +39,9 @@ soak: $(PACKAGES) ## Faults at random for MINUTES=, and a table of what was lost
 	@deploy/install.sh redis postgres faketime
 	@exec nice $(NODE) test/fault/soak.ts --minutes $(MINUTES)
 
-SCENARIOS ?=
-comma := ,
 bench: $(PACKAGES) ## Measure it all against what one would pick instead (SCENARIOS=ingest,drain QUICK=1 ROUNDS= SECONDS=)
 	@deploy/install.sh redis postgres wrk
-	@exec $(NODE) test/bench/main.ts $(subst $(comma), ,$(SCENARIOS))
+	@exec $(NODE) test/bench/main.ts $(SCENARIOS)
 
 check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAPI, audit
 	@mocha --no-config --timeout 120000 test/unit/checks.test.ts

@@ -6,9 +6,9 @@ import { keepResults } from './harness/results.ts';
 import { scenarios } from './scenarios/all.ts';
 
 /*
- * `node test/bench/main.ts [scenario …]`: all but `growth` unless named. What it measures with: harness/options.ts.
+ * `node test/bench/main.ts [scenario,…]`: all but `growth` unless named. What it measures with: harness/options.ts.
  */
-const named = process.argv.slice(2);
+const named = process.argv.slice(2).flatMap((names) => names.split(','));
 
 try {
   await run();
@@ -24,8 +24,7 @@ async function run(): Promise<void> {
   const options = readOptions();
   await requireWrk();
   await using world = await World.start();
-  const interrupted = (): void => void world[Symbol.asyncDispose]().finally(() => process.exit(130));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupted);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(world));
   for (const name of chosen) {
     const begun = performance.now();
     const finding = await scenarios[name](world, options);
@@ -33,4 +32,11 @@ async function run(): Promise<void> {
     printFinding(name, finding, seconds);
     await keepResults(name, finding, options, seconds);
   }
+}
+
+/** Ends everything at once, and this process after it. What is under way breaks when its servers go: nobody asks for it. */
+async function leave(world: World): Promise<void> {
+  process.on('uncaughtException', () => undefined);
+  await world[Symbol.asyncDispose]();
+  process.exit(130);
 }

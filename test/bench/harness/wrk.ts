@@ -48,7 +48,10 @@ export async function load({ port, connections, seconds, pauseMs = 0 }: Load): P
   seed += 1;
   const options = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '10s', '-s', script];
   const url = `http://127.0.0.1:${port}`;
-  const { stdout } = await run('wrk', [...options, url, '--', token, String(pauseMs), String(seed)]);
+  const running = run('wrk', [...options, url, '--', token, String(pauseMs), String(seed)]);
+  const end = (): void => void running.child.kill();
+  process.once('exit', end);
+  const { stdout } = await running.finally(() => process.off('exit', end));
   const line = stdout.split('\n').find((text) => text.startsWith('{')) ?? 'null';
   const { requests, us, refused, broken, p50, p99 } = JSON.parse(line) as Report;
   return { accepted: requests - refused, seconds: us / 1e6, refused, broken, p50, p99, loads: 1 };

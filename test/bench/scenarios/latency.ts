@@ -38,8 +38,7 @@ async function atHalfTheRate(world: World, port: number, { rounds, seconds }: Op
     const full = await load({ port, connections, seconds });
     await drained(world, 'runledger');
     const rate = full.accepted / full.seconds;
-    // A connection sends one event in each pause and the answer's time.
-    const pauseMs = Math.round((connections / (rate / 2)) * 1_000) - 1;
+    const pauseMs = await pauseFor(port, rate / 2);
     const half = await load({ port, connections, seconds, pauseMs });
     most?.push(rate);
     offered?.push(half.accepted / half.seconds);
@@ -54,6 +53,14 @@ async function atHalfTheRate(world: World, port: number, { rounds, seconds }: Op
     { name: 'p50 of 201 then', value: middle(p50), unit: 'ms' },
     { name: 'p99 of 201 then', value: middle(p99), unit: 'ms', bar: { atMost: 10 } },
   ];
+}
+
+/** The pause of a connection, in ms, at which all of them send so many events a second: guessed, tried and set right. */
+async function pauseFor(port: number, rate: number): Promise<number> {
+  const cycleMs = (connections / rate) * 1_000;
+  const tried = await load({ port, connections, seconds: 2, pauseMs: Math.round(cycleMs) });
+  const triedCycleMs = (connections / (tried.accepted / tried.seconds)) * 1_000;
+  return Math.max(1, Math.round(cycleMs - (triedCycleMs - Math.round(cycleMs))));
 }
 
 async function inQuiet(world: World, port: number, database: string, { seconds }: Options): Promise<Figure[]> {
