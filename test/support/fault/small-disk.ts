@@ -30,10 +30,15 @@ export class SmallDisk {
     return new SmallDisk(folder);
   }
 
-  /** Leaves room for nothing more. */
-  async fill(): Promise<void> {
+  /** Leaves room for nothing more. A size below what is used is refused, and more may be by the time it is set. */
+  async fill(triesLeft = 20): Promise<void> {
     const { blocks, bfree, bsize } = await statfs(this.folder);
-    await this.#resize((blocks - bfree) * bsize);
+    try {
+      await this.#resize((blocks - bfree) * bsize);
+    } catch (error) {
+      if (triesLeft === 0) throw error;
+      await this.fill(triesLeft - 1);
+    }
   }
 
   async makeRoom(): Promise<void> {
