@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { v7 } from 'uuid';
 import type { EventIdentity } from './event.ts';
 
@@ -13,10 +13,12 @@ const longestStandstill = 10_000;
 
 /**
  * Stamps events: each identity is greater than the one before, also within a millisecond and when the clock steps
- * back by a little. One per process. A counter leads the random bits of the UUID; it begins anywhere in each millisecond (RFC 9562,
- * section 6.2, method 1), because one that began at 0 would leave 42 random bits between the events of two pods.
+ * back by a little. One per process. A counter leads the bits of the UUID that are not its time, and begins anywhere in
+ * each millisecond (RFC 9562, section 6.2, method 1); the 42 bits behind it are drawn once and tell processes apart
+ * (section 6.4). Drawing them for each event took 8 % of ingest's CPU time and a tenth of the memory of a queued event.
  */
 export function createIdentitySource(now: () => number = Date.now): () => EventIdentity {
+  const random = randomBytes(16);
   let createdAt = 0;
   let counter = 0;
   return () => {
@@ -27,6 +29,6 @@ export function createIdentitySource(now: () => number = Date.now): () => EventI
     } else {
       counter += 1;
     }
-    return { id: v7({ msecs: createdAt, seq: counter }), createdAt };
+    return { id: v7({ msecs: createdAt, seq: counter, random }), createdAt };
   };
 }

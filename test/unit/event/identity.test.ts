@@ -31,6 +31,15 @@ describe('event identity', () => {
     expect(identities.at(-1)?.createdAt).to.equal(1_000_007);
   });
 
+  it('ends in bits of the process, the same from event to event', () => {
+    const tails = Array.from({ length: 50 }, () => {
+      const identify = createIdentitySource();
+      return [identify(), identify()].map(({ id }) => id.slice(-10));
+    });
+    expect(new Set(tails.flat())).to.have.length(50);
+    for (const [first, second] of tails) expect(first).to.equal(second);
+  });
+
   it('begins anywhere in a millisecond, so that two pods do not meet there', () => {
     const counters = Array.from({ length: 50 }, () => createIdentitySource(() => 1_000_000)().id.slice(14, 23));
     expect(new Set(counters).size).to.be.greaterThan(45);
