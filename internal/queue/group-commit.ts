@@ -1,18 +1,23 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import { unavailable } from '../event/refusal.ts';
 
-/** Bounds of the group commit: events and bytes (UTF-16 units, near enough) of a batch, of all that waits, and commits at once. */
+/**
+ * Bounds of the group commit: events and bytes (UTF-16 units, near enough) of a batch, of all that waits, commits at
+ * once, and how long an event waits for its commit, in ms.
+ */
 export interface GroupCommitLimits {
   batchEvents: number;
   batchBytes: number;
   commitsInFlight: number;
   bufferedEvents: number;
   bufferedBytes: number;
+  answerWithinMs: number;
 }
 
 interface Waiting {
   event: AcceptedEvent;
   bytes: number;
+  since: number;
   resolve: () => void;
   reject: (error: unknown) => void;
 }
@@ -28,6 +33,7 @@ export class GroupCommit {
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #inFlight = 0;
+  #onDrained: (() => void)[] = [];
   #scheduled = false;
 
   constructor(commit: (events: AcceptedEvent[]) => Promise<void>, limits: GroupCommitLimits) {
@@ -43,7 +49,10 @@ export class GroupCommit {
     return this.#inFlight;
   }
 
-  /** Resolves when the commit that holds the event has. Rejects with that commit's error, or at once when the buffer is full. */
+  /**
+   * Resolves when the commit that holds the event has. Rejects with that commit's error, when it takes too long (it may
+   * succeed later all the same), or at once when the buffer is full.
+   */
   add(event: AcceptedEvent): Promise<void> {
     const bytes = sizeOf(event);
     if (
@@ -53,10 +62,20 @@ export class GroupCommit {
       return Promise.reject(unavailable('Too many events are waiting to be queued.'));
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ event, bytes, resolve, reject });
+      this.#waiting.push({ event, bytes, since: performance.now(), resolve, reject });
       this.#waitingBytes += bytes;
       this.#schedule();
     });
+  }
+
+  /** Resolves when nothing waits and no commit is under way. */
+  drain(): Promise<void> {
+    if (this.#drained) return Promise.resolve();
+    return new Promise((resolve) => this.#onDrained.push(resolve));
+  }
+
+  get #drained(): boolean {
+    return this.#inFlight === 0 && this.#waiting.length === 0;
   }
 
   /** Waits for the events of the current turn of the event loop before it takes a batch. */
@@ -71,18 +90,28 @@ export class GroupCommit {
     });
   }
 
+  /** One timer a batch, set by its oldest event: one an event would cost ingest more than the commit. */
   async #commitBatch(batch: Waiting[]): Promise<void> {
     this.#inFlight += 1;
+    const waited = performance.now() - (batch[0]?.since ?? 0);
+    const tooLate = (): void => this.#fail(batch, new Error('redis takes too long'));
+    const timer = setTimeout(tooLate, this.#limits.answerWithinMs - waited);
     try {
       await this.#commit(batch.map(({ event }) => event));
       for (const { resolve } of batch) resolve();
     } catch (error) {
-      // What waits behind a failed commit fails with it: it would only wait for the same time-out again.
-      for (const { reject } of [...batch, ...this.#takeAll()]) reject(error);
+      this.#fail(batch, error);
     } finally {
+      clearTimeout(timer);
       this.#inFlight -= 1;
       if (this.#waiting.length > 0) this.#schedule();
+      else if (this.#drained) for (const resolve of this.#onDrained.splice(0)) resolve();
     }
+  }
+
+  /** What waits behind a failed commit fails with it: it would only wait for the same time-out again. */
+  #fail(batch: Waiting[], error: unknown): void {
+    for (const { reject } of [...batch, ...this.#takeAll()]) reject(error);
   }
 
   #takeBatch(): Waiting[] {

@@ -10,6 +10,7 @@ const roomy: GroupCommitLimits = {
   commitsInFlight: 1,
   bufferedEvents: 1_000,
   bufferedBytes: 1e6,
+  answerWithinMs: 10_000,
 };
 
 /** Commits that the test ends by hand, in the order they began. */
@@ -127,5 +128,41 @@ describe('group commit', () => {
     expect(sizes()).to.deep.equal([1, 1]);
     batches[1]?.end.resolve();
     await later;
+  });
+
+  it('answers in time when a commit hangs, and what waits behind it too; its slot stays taken until it ends', async () => {
+    const { commit, batches, sizes } = manualCommits();
+    const group = new GroupCommit(commit, { ...roomy, answerWithinMs: 20 });
+    const hanging = refused(group.add(anEvent()));
+    await turn();
+    const behind = refused(group.add(anEvent()));
+    for (const error of await Promise.all([hanging, behind])) expect(error).to.match(/too long/);
+    const later = group.add(anEvent());
+    await turn();
+    expect(sizes()).to.deep.equal([1]);
+    batches[0]?.end.resolve();
+    await turn();
+    await turn();
+    batches[1]?.end.resolve();
+    await later;
+  });
+
+  it('drains: resolves when nothing waits and no commit is under way', async () => {
+    const { commit, batches } = manualCommits();
+    const group = new GroupCommit(commit, roomy);
+    const added = [group.add(anEvent())];
+    let drained = false;
+    const draining = group.drain().then(() => {
+      drained = true;
+    });
+    await turn();
+    added.push(group.add(anEvent()));
+    batches[0]?.end.resolve();
+    await turn();
+    await turn();
+    expect([batches.length, drained]).to.deep.equal([2, false]);
+    batches[1]?.end.resolve();
+    await Promise.all([...added, draining]);
+    await new GroupCommit(commit, roomy).drain();
   });
 });
