@@ -45,21 +45,25 @@ export function createApi(options: ApiOptions): Koa {
   app.use(identifyRequests());
   app.use(requireSecureTransport(publicUrl, trustProxy, metrics));
   if (tracing !== undefined) app.use(traceRequests(tracing));
-  app.use(measure(metrics));
-  app.use(answerErrors(logger));
+  app.use(answer(metrics, logger));
   app.use(router.routes());
   app.use(refuseRoute);
   return app;
 }
 
-function answerErrors(logger: Logger): Middleware {
+/** Turns errors into answers, and counts and times both. */
+function answer(metrics: ApiMetrics, logger: Logger): Middleware {
   return async (ctx, next) => {
+    const arrived = performance.now();
     try {
       await next();
     } catch (error) {
       answerProblem(ctx, error);
       reportRefusal(ctx, error, logger);
     }
+    const route = routeOf(ctx);
+    metrics.requests.inc({ route, method: ctx.method, status: ctx.status });
+    metrics.seconds.observe({ route }, (performance.now() - arrived) / 1_000);
   };
 }
 
@@ -75,14 +79,4 @@ function reportRefusal(ctx: Context, error: unknown, logger: Logger): void {
 
 function routeOf(ctx: Context): string {
   return String(ctx['_matchedRouteName'] ?? 'none');
-}
-
-function measure(metrics: ApiMetrics): Middleware {
-  return async (ctx, next) => {
-    const arrived = performance.now();
-    await next();
-    const route = routeOf(ctx);
-    metrics.requests.inc({ route, method: ctx.method, status: ctx.status });
-    metrics.seconds.observe({ route }, (performance.now() - arrived) / 1_000);
-  };
 }

@@ -16,14 +16,15 @@ export interface AuthenticatedState {
 /** Requires the header `token` (spec, "Authentication"). Never 401 before the tokens are loaded: a caller may drop the event. */
 export function requireToken(authenticate: Authenticate): Middleware<AuthenticatedState> {
   const brake = createGuessBrake();
-  return async (ctx, next) => {
+  const refuse = async (token: string): Promise<never> => {
+    await brake();
+    throw new Refusal('unauthorized', token === '' ? 'The header token is missing.' : 'The token is not valid.');
+  };
+  return (ctx, next) => {
     const token = ctx.get('token').trim();
     const result = authenticate(token);
     if (result.status === 'not-loaded') throw unavailable('Tokens are not loaded yet.');
-    if (result.status === 'unknown') {
-      await brake();
-      throw new Refusal('unauthorized', token === '' ? 'The header token is missing.' : 'The token is not valid.');
-    }
+    if (result.status === 'unknown') return refuse(token);
     ctx.state.organization = result.organization;
     return next();
   };

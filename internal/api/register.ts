@@ -21,7 +21,7 @@ export function register({ validate, identify, enqueue }: RegisterOptions): Midd
     const event = acceptEvent(request, ctx.state.organization, identify());
     const accepted = await enqueue(event, key);
     ctx.status = 201;
-    ctx.type = 'application/json';
+    ctx.set('Content-Type', 'application/json; charset=utf-8');
     ctx.body = JSON.stringify(recordedEvent(accepted));
   };
 }

@@ -6,7 +6,7 @@ import type { ApiMetrics } from '../telemetry/api-metrics.ts';
  * "Transport"). HTTPS is a TLS socket, or with `trustProxy` what the proxy says in `X-Forwarded-Proto`.
  */
 export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metrics: ApiMetrics): Middleware {
-  return async (ctx, next) => {
+  return (ctx, next) => {
     if (isSecure(ctx, trustProxy)) return next();
     metrics.plainHttp.inc({ token: String(ctx.headers['token'] !== undefined) });
     ctx.status = 301;
@@ -21,8 +21,8 @@ function isSecure(ctx: Context, trustProxy: boolean): boolean {
   if ('encrypted' in ctx.req.socket) return true;
   if (!trustProxy) return false;
   // Proxies append: with several values the last is the one that our own proxy has written.
-  const claimed = ctx.get('X-Forwarded-Proto').split(',').at(-1);
-  return claimed?.trim().toLowerCase() === 'https';
+  const claimed = ctx.get('X-Forwarded-Proto');
+  return claimed === 'https' || claimed.split(',').at(-1)?.trim().toLowerCase() === 'https';
 }
 
 /** Built from the public URL, never from `Host`: otherwise anybody could make Runledger redirect anywhere. */
