@@ -1,6 +1,8 @@
-/** The middle one; of an even number the upper of the two in the middle. */
+/** The middle one, or between the two in the middle. */
 export function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (index: number): number => sorted[index] ?? Number.NaN;
+  return (at((sorted.length - 1) >> 1) + at(sorted.length >> 1)) / 2;
 }
 
 /** What a figure has to reach. */

@@ -67,10 +67,10 @@ export async function startRunledgerWorker(world: World, database: string): Prom
   return program;
 }
 
-/** Resolves once no job of the side waits or is under way: each event is committed, for a job ends after its commit. */
+/** Resolves once every event of the side is committed: no job waits or is under way, for a job ends after its commit. */
 export async function drained(world: World, side: SideName): Promise<void> {
   const key = keyOf(side);
-  if (key === undefined) return;
+  if (key === undefined) return world.postgresIdle();
   const jobs = async (): Promise<number> => {
     const [wait, active, delayed] = await Promise.all([
       world.redis.llen(key('wait')),

@@ -7,6 +7,7 @@ import { createStore } from '../../../internal/store/store.ts';
 import { PostgresServer, query } from '../../support/postgres-server.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 import { openDatabase } from '../../support/store.ts';
+import { until } from '../../support/until.ts';
 import { cpuTime, cpuTimeOfFamily } from './cpu.ts';
 import { Program } from './program.ts';
 import { token } from './wrk.ts';
@@ -101,8 +102,18 @@ export class World implements AsyncDisposable {
 
   /** Empties the tables, and has Postgres write down what it still owes from earlier loads. */
   async emptyTables(database: string): Promise<void> {
+    await this.postgresIdle();
     await query(database, 'truncate events, executions');
     await query(database, 'checkpoint');
+  }
+
+  /** Resolves once no statement is under way: the end of a load leaves some behind. */
+  async postgresIdle(): Promise<void> {
+    const text = `select 1 from pg_stat_activity
+      where backend_type = 'client backend' and state <> 'idle' and pid <> pg_backend_pid()`;
+    const idle = async (): Promise<true | undefined> =>
+      (await this.#servers.postgres.query(text)).length === 0 ? true : undefined;
+    await until('no statement is under way', idle, 60_000);
   }
 
   redisCpu(): Promise<number> {
