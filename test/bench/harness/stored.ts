@@ -41,6 +41,7 @@ export async function acceptedBy(opsPort: number): Promise<number> {
 /**
  * Events a second from the first to the last commit since the given time. What the first commit brought is not counted:
  * the time it took lies before.
+ * @throws when there were fewer than two commits.
  */
 export async function drainRate(database: string, since = new Date(0)): Promise<number> {
   const [row] = await query(
@@ -49,8 +50,10 @@ export async function drainRate(database: string, since = new Date(0)): Promise<
        select pg_xact_commit_timestamp(xmin) as at, count(*) as events from events
        where created_at >= '${since.toISOString()}' group by xmin
      )
-     select ((sum(events) - (array_agg(events order by at))[1]) / extract(epoch from max(at) - min(at)))::float8 as rate
+     select ((sum(events) - (array_agg(events order by at))[1]) / nullif(extract(epoch from max(at) - min(at)), 0))::float8 as rate
      from commits`,
   );
-  return Number(row?.['rate']);
+  const rate = row?.['rate'];
+  if (typeof rate !== 'number') throw new Error('one commit stored everything: take more events to measure a rate');
+  return rate;
 }
