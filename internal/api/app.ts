@@ -5,7 +5,7 @@ import type { ApiMetrics } from '../telemetry/api-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
-import { readJsonBody } from './json-body.ts';
+import { createJsonBodyReader } from './json-body.ts';
 import { ping } from './ping.ts';
 import { answerProblem } from './problem.ts';
 import { refuseRoute } from './refuse-route.ts';
@@ -34,7 +34,7 @@ export function createApi(options: ApiOptions): Koa {
   const { authenticate, publicUrl, trustProxy, bodyLimit, metrics, logger, tracing } = options;
   const router = new Router<AuthenticatedState>({ sensitive: true });
   const authenticated = requireToken(authenticate);
-  const registering = [authenticated, readJsonBody(bodyLimit), register(options)];
+  const registering = [authenticated, register(createJsonBodyReader(bodyLimit), options)];
   // The router makes a trailing slash optional only where the path has none; the name is the specification's path.
   router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
   router.register('/v1/ping', ['GET', 'HEAD', 'POST'], [authenticated, ping()], { name: '/v1/ping/' });

@@ -21,11 +21,15 @@ export function requireToken(authenticate: Authenticate): Middleware<Authenticat
     throw new Refusal('unauthorized', token === '' ? 'The header token is missing.' : 'The token is not valid.');
   };
   return (ctx, next) => {
-    const token = ctx.get('token').trim();
+    const token = tokenOf(ctx.req.headers['token']);
     const result = authenticate(token);
     if (result.status === 'not-loaded') throw unavailable('Tokens are not loaded yet.');
     if (result.status === 'unknown') return refuse(token);
     ctx.state.organization = result.organization;
     return next();
   };
+}
+
+function tokenOf(header: string | string[] | undefined): string {
+  return typeof header === 'string' ? header.trim() : '';
 }

@@ -3,6 +3,7 @@ import { acceptEvent, recordedEvent, type AcceptedEvent, type EventIdentity } fr
 import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
+import type { ReadBody } from './json-body.ts';
 
 /** Makes an event durable; resolves with it as it was first accepted. Rejects with a refusal when it cannot. */
 export type Enqueue = (event: AcceptedEvent, idempotencyKey?: string) => Promise<AcceptedEvent>;
@@ -14,14 +15,17 @@ export interface RegisterOptions {
 }
 
 /** `POST /v1/register/`: records one event. 201 is a receipt; it is sent once the event is on disk. */
-export function register({ validate, identify, enqueue }: RegisterOptions): Middleware<AuthenticatedState> {
+export function register(readBody: ReadBody, options: RegisterOptions): Middleware<AuthenticatedState> {
+  const { validate, identify, enqueue } = options;
   return async (ctx) => {
+    const body = await readBody(ctx);
     const key = idempotencyKeyOf(ctx);
-    const request = validate(ctx.request.body);
+    const request = validate(body);
     const event = acceptEvent(request, ctx.state.organization, identify());
     const accepted = await enqueue(event, key);
-    ctx.status = 201;
-    ctx.set('Content-Type', 'application/json; charset=utf-8');
-    ctx.body = JSON.stringify(recordedEvent(accepted));
+    const { response } = ctx;
+    response.status = 201;
+    response.set('Content-Type', 'application/json; charset=utf-8');
+    response.body = JSON.stringify(recordedEvent(accepted));
   };
 }

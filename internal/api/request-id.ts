@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 
 /** Visible ASCII, and not so long that it would flood the log. */
@@ -13,17 +14,17 @@ const traceparent = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
  */
 export function identifyRequests(): Middleware {
   return (ctx, next) => {
-    ctx.set('X-Request-Id', requestIdOf(ctx));
+    ctx.res.setHeader('X-Request-Id', requestIdOf(ctx.req));
     return next();
   };
 }
 
 /** The id of a request that {@link identifyRequests} has seen. */
 export function answeredRequestId(ctx: Context): string {
-  return ctx.response.get('X-Request-Id');
+  return String(ctx.res.getHeader('X-Request-Id'));
 }
 
-function requestIdOf({ headers }: Context): string {
+function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   if (typeof given === 'string' && acceptable.test(given)) return given;
   const trace = headers['traceparent'];

@@ -21,8 +21,8 @@ function isSecure(ctx: Context, trustProxy: boolean): boolean {
   if ('encrypted' in ctx.req.socket) return true;
   if (!trustProxy) return false;
   // Proxies append: with several values the last is the one that our own proxy has written.
-  const claimed = ctx.get('X-Forwarded-Proto');
-  return claimed === 'https' || claimed.split(',').at(-1)?.trim().toLowerCase() === 'https';
+  const claimed = ctx.req.headers['x-forwarded-proto'];
+  return claimed === 'https' || String(claimed).split(',').at(-1)?.trim().toLowerCase() === 'https';
 }
 
 /** Built from the public URL, never from `Host`: otherwise anybody could make Runledger redirect anywhere. */
