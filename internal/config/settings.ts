@@ -62,7 +62,12 @@ export const settings = {
     default: 262_144,
     desc: 'Most bytes in one commit to Redis',
   }),
-  COMMITS_IN_FLIGHT: wholeNumber({ min: 1, max: 64, default: 4, desc: 'Commits to Redis at once' }),
+  COMMITS_IN_FLIGHT: wholeNumber({
+    min: 1,
+    max: 64,
+    default: 4,
+    desc: 'Commits to Redis at once; more than one only of full batches',
+  }),
   BUFFER_EVENTS: wholeNumber({
     min: 1,
     max: 1e6,

@@ -80,14 +80,22 @@ export class GroupCommit {
 
   /** Waits for the events of the current turn of the event loop before it takes a batch. */
   #schedule(): void {
-    if (this.#scheduled || this.#inFlight >= this.#limits.commitsInFlight) return;
+    if (this.#scheduled || !this.#mayBegin) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      while (this.#waiting.length > 0 && this.#inFlight < this.#limits.commitsInFlight) {
-        void this.#commitBatch(this.#takeBatch());
-      }
+      while (this.#mayBegin) void this.#commitBatch(this.#takeBatch());
     });
+  }
+
+  /** While a commit is under way, only a full batch begins another: what waits a moment longer shares one. */
+  get #mayBegin(): boolean {
+    if (this.#inFlight === 0) return this.#waiting.length > 0;
+    return this.#full && this.#inFlight < this.#limits.commitsInFlight;
+  }
+
+  get #full(): boolean {
+    return this.#waiting.length >= this.#limits.batchEvents || this.#waitingBytes >= this.#limits.batchBytes;
   }
 
   /** One timer a batch, set by its oldest event: one an event would cost ingest more than the commit. */
@@ -104,8 +112,8 @@ export class GroupCommit {
     } finally {
       clearTimeout(timer);
       this.#inFlight -= 1;
-      if (this.#waiting.length > 0) this.#schedule();
-      else if (this.#drained) for (const resolve of this.#onDrained.splice(0)) resolve();
+      this.#schedule();
+      if (this.#drained) for (const resolve of this.#onDrained.splice(0)) resolve();
     }
   }
 

@@ -41,7 +41,7 @@ describe('group commit', () => {
     await added;
   });
 
-  it('coalesces what arrives while commits are under way, in order, and answers each with its own commit', async () => {
+  it('coalesces what arrives while a commit is under way, in order, and answers each with its own commit', async () => {
     const { commit, batches, sizes } = manualCommits();
     const group = new GroupCommit(commit, { ...roomy, commitsInFlight: 2 });
     const events = Array.from({ length: 5 }, (_, index) => anEvent({ description: String(index) }));
@@ -51,23 +51,44 @@ describe('group commit', () => {
     };
     add(0);
     await turn();
-    add(1);
+    for (const index of [1, 2, 3, 4]) add(index);
     await turn();
-    for (const index of [2, 3, 4]) add(index);
-    await turn();
-    expect(sizes()).to.deep.equal([1, 1]);
-    expect(group.buffered).to.equal(3);
+    expect(sizes()).to.deep.equal([1]);
+    expect(group.buffered).to.equal(4);
 
+    batches[0]?.end.resolve();
+    await turn();
+    await turn();
+    expect(answered).to.deep.equal([0]);
+    expect(batches[1]?.events).to.deep.equal(events.slice(1));
     batches[1]?.end.resolve();
     await turn();
-    await turn();
-    expect(answered).to.deep.equal([1]);
-    expect(batches[2]?.events).to.deep.equal(events.slice(2));
-    batches[0]?.end.resolve();
-    batches[2]?.end.resolve();
-    await turn();
-    expect(answered).to.deep.equal([1, 0, 2, 3, 4]);
+    expect(answered).to.deep.equal([0, 1, 2, 3, 4]);
     expect([group.buffered, group.inFlight]).to.deep.equal([0, 0]);
+  });
+
+  it('begins further commits only with full batches, up to as many as may be in flight', async () => {
+    const { commit, batches, sizes } = manualCommits();
+    const group = new GroupCommit(commit, { ...roomy, batchEvents: 3, commitsInFlight: 2 });
+    const added = [group.add(anEvent())];
+    await turn();
+    added.push(group.add(anEvent()), group.add(anEvent()));
+    await turn();
+    expect(sizes()).to.deep.equal([1]);
+    added.push(...Array.from({ length: 5 }, () => group.add(anEvent())));
+    await turn();
+    expect(sizes()).to.deep.equal([1, 3]);
+    batches[0]?.end.resolve();
+    await turn();
+    await turn();
+    expect(sizes()).to.deep.equal([1, 3, 3]);
+    for (let index = 1; index < 4; index += 1) {
+      batches[index]?.end.resolve();
+      await turn();
+      await turn();
+    }
+    expect(sizes()).to.deep.equal([1, 3, 3, 1]);
+    await Promise.all(added);
   });
 
   it('bounds a batch by events and by bytes, and takes a larger event alone', async () => {
@@ -76,8 +97,12 @@ describe('group commit', () => {
     const lengths = [0, 0, 0, 0, 600, 600, 5_000, 0];
     const added = lengths.map((length) => group.add(anEvent({ description: 'x'.repeat(length) })));
     await turn();
-    expect(sizes()).to.deep.equal([3, 2, 1, 1, 1]);
+    expect(sizes()).to.deep.equal([3, 2, 1, 1]);
     for (const { end } of batches) end.resolve();
+    await turn();
+    await turn();
+    expect(sizes()).to.deep.equal([3, 2, 1, 1, 1]);
+    batches.at(-1)?.end.resolve();
     await Promise.all(added);
   });
 
