@@ -68,7 +68,7 @@ function panelsOf(results: Results): Panel[] {
     {
       title: 'Ingest: CPU per event, µs',
       hint: 'less is better',
-      bars: each(['bare', ...storing], 'ingest', (title) => `CPU of ${title} at 64 connections`),
+      bars: each(['bare', 'stack', ...storing], 'ingest', (title) => `CPU of ${title} at 64 connections`),
     },
     {
       title: 'Drain of the queue: events/s',

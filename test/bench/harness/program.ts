@@ -52,6 +52,11 @@ export class Program {
     return residentMemory(this.pid, which);
   }
 
+  /** Ends it as Kubernetes does. Only so does it keep its compile cache. */
+  async stop(): Promise<void> {
+    await this.#child.kill('SIGTERM');
+  }
+
   async kill(): Promise<void> {
     await this.#child.kill('SIGKILL');
   }

@@ -5,13 +5,14 @@ import type { Program } from './program.ts';
 import { token } from './wrk.ts';
 import type { World } from './world.ts';
 
-/** Who takes part: (a) the floor, (b) the naive and (c) the usual design, (d) Runledger. */
-export type SideName = 'bare' | 'naive' | 'job-per-event' | 'runledger';
+/** Who takes part: (a) the floor, the libraries alone, (b) the naive and (c) the usual design, (d) Runledger. */
+export type SideName = 'bare' | 'stack' | 'naive' | 'job-per-event' | 'runledger';
 
 /** What readers are told. */
 export const titles: Record<SideName, string> = {
   bare: 'bare node:http',
-  naive: 'pg, a statement per event',
+  stack: 'Koa, router, body parser',
+  naive: 'pg, a transaction per event',
   'job-per-event': 'BullMQ, a job per event',
   runledger: 'Runledger',
 };

@@ -2,19 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { Pool } from 'pg';
 import type { EventBody } from './answer.ts';
 
-/** The INSERT of an event and the upsert of its outcome, in one statement: one way to Postgres and one commit an event. */
-const text = `
-  with event as (
-    insert into events (organization, created_at, id, automation_id, execution_id, kind, description, error_id, error_description)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-  )
+const insertEvent = `
+  insert into events (organization, created_at, id, automation_id, execution_id, kind, description, error_id, error_description)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
+
+const updateOutcome = `
   insert into executions as e (
     organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at,
     start_count, event_count, warning_count, error_count, end_count
   )
   values (
-    $1, $4, $5, $2, $2, case when $6 = 'START' then $2::timestamptz end, case when $6 = 'ERROR' then $2::timestamptz end, case when $6 = 'END' then $2::timestamptz end,
-    ($6 = 'START')::integer, ($6 = 'EVENT')::integer, ($6 = 'WARNING')::integer, ($6 = 'ERROR')::integer, ($6 = 'END')::integer
+    $1, $3, $4, $2, $2, case when $5 = 'START' then $2::timestamptz end, case when $5 = 'ERROR' then $2::timestamptz end, case when $5 = 'END' then $2::timestamptz end,
+    ($5 = 'START')::integer, ($5 = 'EVENT')::integer, ($5 = 'WARNING')::integer, ($5 = 'ERROR')::integer, ($5 = 'END')::integer
   )
   on conflict (organization, automation_id, execution_id) do update set
     first_event_at = least(e.first_event_at, excluded.first_event_at),
@@ -28,23 +27,24 @@ const text = `
     error_count = e.error_count + excluded.error_count,
     end_count = e.end_count + excluded.end_count`;
 
-/** Stores one event by a prepared statement, over a pool of ten connections. */
-export function createStoreOne(): (event: EventBody, organization: string, createdAt: Date) => Promise<unknown> {
+/** Stores one event and the outcome of its execution, two prepared statements in a transaction, over ten connections. */
+export function createStoreOne(): (event: EventBody, organization: string, createdAt: Date) => Promise<void> {
   const pool = new Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
-  return (event, organization, createdAt) =>
-    pool.query({
-      name: 'store-one',
-      text,
-      values: [
-        organization,
-        createdAt,
-        randomUUID(),
-        event.automation_id,
-        event.execution_id,
-        event.event,
-        event.description ?? '',
-        event.error_id ?? '',
-        event.error_description ?? '',
-      ],
-    });
+  return async (event, organization, createdAt) => {
+    const { automation_id: automation, execution_id: execution, event: kind, description = '' } = event;
+    const texts = [description, event.error_id ?? '', event.error_description ?? ''];
+    const row = [organization, createdAt, randomUUID(), automation, execution, kind, ...texts];
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      await client.query({ name: 'insert-event', text: insertEvent, values: row });
+      const values = [organization, createdAt, automation, execution, kind];
+      await client.query({ name: 'update-outcome', text: updateOutcome, values });
+      await client.query('commit');
+      client.release();
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  };
 }

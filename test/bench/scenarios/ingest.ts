@@ -4,7 +4,7 @@ import { load } from '../harness/wrk.ts';
 import type { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
 
-const sides = ['bare', 'naive', 'job-per-event', 'runledger'] as const;
+const sides = ['bare', 'stack', 'naive', 'job-per-event', 'runledger'] as const;
 
 interface Measured {
   /** CPU time an event, in µs. */
@@ -24,7 +24,7 @@ export const ingest: Scenario = async (world, { rounds, seconds }) => {
     const cpu = new Rounds<SideName>();
     const redis = new Rounds<SideName>();
     const rate = new Rounds<SideName>();
-    for (const [, { port }] of fronts) await load({ port, connections, seconds });
+    for (const [, { port }] of fronts) await load({ port, connections, seconds: seconds * 2 });
     for (let round = 0; round < rounds; round += 1) {
       for (const [side, front] of turns([...fronts], round)) {
         await world.emptyQueues();
@@ -70,6 +70,11 @@ function figuresOf(
       value: cpu.ratio('runledger', 'bare'),
       unit: '×',
       bar: { atMost: 1.3 },
+    },
+    {
+      name: `CPU of ingest against ${titles.stack} ${at}`,
+      value: cpu.ratio('runledger', 'stack'),
+      unit: '×',
     },
     ...(['job-per-event', 'runledger'] as const).map((side) => ({
       name: `CPU of Redis for ${titles[side]} ${at}`,

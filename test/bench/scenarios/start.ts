@@ -43,6 +43,7 @@ async function measure(world: World, startIt: () => Promise<Program>): Promise<{
   const readyMs = performance.now() - begun;
   await sleep(idleMs);
   const resident = await program.memory('VmRSS');
+  await program.stop();
   await world.end(program);
   return { readyMs, resident };
 }
