@@ -33,4 +33,13 @@ export function readOptions(): Options {
 }
 
 /** Every scenario, in the order in which they run and are shown. */
-export const scenarioOrder = ['ingest', 'pipeline', 'drain', 'burst', 'latency', 'start', 'growth'] as const;
+export const scenarioOrder = [
+  'ingest',
+  'pipeline',
+  'drain',
+  'burst',
+  'latency',
+  'start',
+  'telemetry',
+  'growth',
+] as const;

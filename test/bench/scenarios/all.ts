@@ -7,9 +7,10 @@ import { latency } from './latency.ts';
 import { pipeline } from './pipeline.ts';
 import type { Scenario } from './scenario.ts';
 import { start } from './start.ts';
+import { telemetry } from './telemetry.ts';
 
 /** By name. */
-export const scenarios = { ingest, pipeline, drain, burst, latency, start, growth } satisfies Record<
+export const scenarios = { ingest, pipeline, drain, burst, latency, start, telemetry, growth } satisfies Record<
   (typeof scenarioOrder)[number],
   Scenario
 >;
