@@ -46,6 +46,24 @@ describe('connections to Postgres', () => {
     expect(await asleep).to.be.instanceOf(Error);
   });
 
+  it('prepare a statement once, and go on without where that does not last, as behind a pooler', async () => {
+    await using database = await migratedDatabase();
+    const db = openDatabase(database.url);
+    const prepared = (): Promise<number> =>
+      sql<{ n: number }>`select count(*)::integer as n from pg_prepared_statements where name like 'runledger%'`
+        .execute(db)
+        .then(({ rows }) => rows[0]?.n ?? 0);
+    const plusOne = (number: number): Promise<number> =>
+      sql<{ sum: number }>`select ${number}::integer + 1 as sum`.execute(db).then(({ rows }) => rows[0]?.sum ?? 0);
+    try {
+      expect([await plusOne(1), await plusOne(2), await prepared()]).to.deep.equal([2, 3, 1]);
+      await sql`deallocate all`.execute(db);
+      expect([await plusOne(3), await plusOne(4), await prepared()]).to.deep.equal([4, 5, 0]);
+    } finally {
+      await db.destroy();
+    }
+  });
+
   it('to a server that has become read-only are not used again', async () => {
     await using database = await migratedDatabase();
     const { db, url } = database;
