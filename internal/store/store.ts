@@ -21,7 +21,7 @@ export interface StoreOptions {
 /** The operations of the store on one database, as the worker uses them. */
 export interface Store {
   recordEvents(events: readonly AcceptedEvent[]): Promise<StoredBatch>;
-  keepDeadLetter(event: AcceptedEvent, reason: string): Promise<void>;
+  keepDeadLetter(event: AcceptedEvent, reason: string): Promise<boolean>;
   isDataError(error: unknown): boolean;
   ping(): Promise<void>;
   maintain(): Promise<MaintenanceReport & RunningExecutions>;

@@ -21,8 +21,7 @@ export async function storeIsolating(
     if (!store.isDataError(error)) throw error;
     const [only] = events;
     if (events.length === 1 && only !== undefined) {
-      await bury(store, only, error, metrics, logger);
-      return 0;
+      return bury(store, only, error, metrics, logger);
     }
     const middle = Math.ceil(events.length / 2);
     const first = await storeIsolating(store, events.slice(0, middle), metrics, logger);
@@ -50,16 +49,21 @@ function count(batch: StoredBatch, events: readonly AcceptedEvent[], metrics: St
   for (const event of events) metrics.lagSeconds.observe(Math.max(0, now - event.createdAt) / 1_000);
 }
 
+/** Resolves with the number of duplicates: a letter that is there already has been counted. */
 async function bury(
   store: EventStore,
   event: AcceptedEvent,
   error: unknown,
   metrics: StoreMetrics,
   logger: Logger,
-): Promise<void> {
+): Promise<number> {
   const { message, code = 'unknown' } = describeError(error);
-  await store.keepDeadLetter(event, `${code}: ${message}`);
+  if (!(await store.keepDeadLetter(event, `${code}: ${message}`))) {
+    metrics.duplicates.inc();
+    return 1;
+  }
   metrics.deadLetters.inc({ reason: code });
   const { id, organization } = event;
   logger.error({ id, organization, reason: code }, 'event kept as dead letter: postgres refuses what it holds');
+  return 0;
 }

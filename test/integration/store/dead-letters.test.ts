@@ -39,8 +39,8 @@ describe('dead letters', () => {
         (refused: unknown) => refused,
       );
       expect(isDataError(error), String(error)).to.equal(true);
-      await keepDeadLetter(db, event, 'why\0');
-      await keepDeadLetter(db, event, 'why\0');
+      expect(await keepDeadLetter(db, event, 'why\0')).to.equal(true);
+      expect(await keepDeadLetter(db, event, 'why\0')).to.equal(false);
       const rows = await db.selectFrom('dead_letters').selectAll().execute();
       const letters = rows.map((row) => JSON.parse(Buffer.from(row.event).toString()) as unknown);
       expect(letters.filter((letter) => JSON.stringify(letter) === JSON.stringify(event))).to.have.length(1);

@@ -29,7 +29,9 @@ function fakeStore(
     },
     async keepDeadLetter(event) {
       await faults.bury?.();
-      buried.push(event.id);
+      const isNew = !buried.includes(event.id);
+      if (isNew) buried.push(event.id);
+      return isNew;
     },
     isDataError: (error) => error === refusedByPostgres,
   };
@@ -113,6 +115,16 @@ describe('batcher', () => {
     const { batcher } = createBatcher(store);
     expect(await batcher.add([...some(3), ...(bad === undefined ? [] : [bad])])).to.equal('stored');
     expect(buried).to.deep.equal([bad?.id]);
+  });
+
+  it('counts a dead letter once, and as a duplicate when it comes again', async () => {
+    const { store } = fakeStore({ record: () => Promise.reject(refusedByPostgres) });
+    const { batcher, count } = createBatcher(store);
+    const bad = some(1);
+    await batcher.add(bad);
+    await batcher.add(bad, true);
+    const counts = ['events_dead_lettered_total', 'events_duplicate_total', 'events_redelivered_total'];
+    expect(await Promise.all(counts.map((name) => count(name)))).to.deep.equal([1, 1, 1]);
   });
 
   it('gives everything back when it is told to: held, waiting, under way without an answer, and added later', async () => {
