@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { median, type Figure } from '../harness/figures.ts';
 import type { Options } from '../harness/options.ts';
 import { drained, startIngest, startRunledgerWorker } from '../harness/sides.ts';
@@ -64,6 +65,9 @@ async function pauseFor(port: number, rate: number): Promise<number> {
 }
 
 async function inQuiet(world: World, port: number, database: string, { seconds }: Options): Promise<Figure[]> {
+  // Requests that were under way when the last load ended may still be on their way into the queue.
+  await sleep(1_000);
+  await drained(world, 'runledger');
   await world.emptyTables(database);
   const stop = new AbortController();
   const visible = timesUntilVisible(database, stop.signal);
