@@ -41,5 +41,8 @@ const minutes = Math.round((performance.now() - begun) / 60_000);
 console.log(`\n${tableOf(campaign.totals, { minutes, rate: Number(values.rate), seed })}\n`);
 if (broken !== undefined) console.log(broken);
 if (failure !== undefined) console.log(campaign.timeline.tail());
-process.exitCode = broken === undefined && failure === undefined ? 0 : 1;
+const exitCode = broken === undefined && failure === undefined ? 0 : 1;
 await campaign.stop();
+// Not left to the end of the event loop: taking its environment down, Node has been seen to wait for ever, busily, for a
+// socket to a process that had been killed.
+process.exit(exitCode);
