@@ -3,7 +3,8 @@ import { unavailable } from '../event/refusal.ts';
 
 /**
  * Bounds of the group commit: events and bytes (UTF-16 units, near enough) of a batch, of all that waits, commits at
- * once, and how long an event waits for its commit, in ms.
+ * once, the time from the beginning of one commit to the next that is not full, and how long an event waits for its
+ * commit (both in ms).
  */
 export interface GroupCommitLimits {
   batchEvents: number;
@@ -11,6 +12,7 @@ export interface GroupCommitLimits {
   commitsInFlight: number;
   bufferedEvents: number;
   bufferedBytes: number;
+  intervalMs: number;
   answerWithinMs: number;
 }
 
@@ -34,7 +36,9 @@ export class GroupCommit {
   #waitingBytes = 0;
   #inFlight = 0;
   #onDrained: (() => void)[] = [];
-  #scheduled = false;
+  #soon: NodeJS.Immediate | undefined;
+  #later: NodeJS.Timeout | undefined;
+  #begunAt = -Infinity;
 
   constructor(commit: (events: AcceptedEvent[]) => Promise<void>, limits: GroupCommitLimits) {
     this.#commit = commit;
@@ -78,14 +82,19 @@ export class GroupCommit {
     return this.#inFlight === 0 && this.#waiting.length === 0;
   }
 
-  /** Waits for the events of the current turn of the event loop before it takes a batch. */
+  /** A lone event is committed at the end of the current turn of the event loop, unless a commit began just now. */
   #schedule(): void {
-    if (this.#scheduled || !this.#mayBegin) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      while (this.#mayBegin) void this.#commitBatch(this.#takeBatch());
-    });
+    if (!this.#mayBegin) return;
+    const pause = this.#full ? 0 : this.#begunAt + this.#limits.intervalMs - performance.now();
+    if (pause > 0) this.#later ??= setTimeout(() => this.#begin(), pause);
+    else this.#soon ??= setImmediate(() => this.#begin());
+  }
+
+  #begin(): void {
+    clearTimeout(this.#later);
+    clearImmediate(this.#soon);
+    this.#later = this.#soon = undefined;
+    while (this.#mayBegin) void this.#commitBatch(this.#takeBatch());
   }
 
   /** While a commit is under way, only a full batch begins another: what waits a moment longer shares one. */
@@ -101,9 +110,10 @@ export class GroupCommit {
   /** One timer a batch, set by its oldest event: one an event would cost ingest more than the commit. */
   async #commitBatch(batch: Waiting[]): Promise<void> {
     this.#inFlight += 1;
-    const waited = performance.now() - (batch[0]?.since ?? 0);
+    this.#begunAt = performance.now();
+    const waited = this.#begunAt - (batch[0]?.since ?? 0);
     const tooLate = (): void => this.#fail(batch, new Error('redis takes too long'));
-    const timer = setTimeout(tooLate, this.#limits.answerWithinMs - waited);
+    const timer = setTimeout(tooLate, Math.max(0, this.#limits.answerWithinMs - waited));
     try {
       await this.#commit(batch.map(({ event }) => event));
       for (const { resolve } of batch) resolve();

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { GroupCommit, type GroupCommitLimits } from '../../../internal/queue/group-commit.ts';
 import { anEvent } from '../../support/events.ts';
+import { until } from '../../support/until.ts';
 
 const roomy: GroupCommitLimits = {
   batchEvents: 100,
@@ -10,6 +11,7 @@ const roomy: GroupCommitLimits = {
   commitsInFlight: 1,
   bufferedEvents: 1_000,
   bufferedBytes: 1e6,
+  intervalMs: 0,
   answerWithinMs: 10_000,
 };
 
@@ -89,6 +91,36 @@ describe('group commit', () => {
     }
     expect(sizes()).to.deep.equal([1, 3, 3, 1]);
     await Promise.all(added);
+  });
+
+  it('lets an interval pass between commits, unless a batch is full', async () => {
+    const { commit, batches, sizes } = manualCommits();
+    const group = new GroupCommit(commit, { ...roomy, batchEvents: 3, intervalMs: 60_000 });
+    const first = group.add(anEvent());
+    await turn();
+    batches[0]?.end.resolve();
+    await first;
+    const full = [group.add(anEvent()), group.add(anEvent()), group.add(anEvent())];
+    await turn();
+    expect(sizes()).to.deep.equal([1, 3]);
+    batches[1]?.end.resolve();
+    await Promise.all(full);
+
+    const patient = new GroupCommit(commit, { ...roomy, intervalMs: 30 });
+    const begun = performance.now();
+    const lone = patient.add(anEvent());
+    await turn();
+    batches[2]?.end.resolve();
+    await lone;
+    const together = [patient.add(anEvent())];
+    await turn();
+    together.push(patient.add(anEvent()));
+    expect(sizes()).to.deep.equal([1, 3, 1]);
+    await until('the next commit', () => (batches.length === 4 ? true : undefined));
+    expect(performance.now() - begun).to.be.above(29);
+    expect(sizes()).to.deep.equal([1, 3, 1, 2]);
+    batches[3]?.end.resolve();
+    await Promise.all(together);
   });
 
   it('bounds a batch by events and by bytes, and takes a larger event alone', async () => {
