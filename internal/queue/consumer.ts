@@ -77,12 +77,16 @@ export class Consumer {
     clearTimeout(this.#rest);
     clearTimeout(this.#restart);
     const closed = worker.close();
-    // Jobs taken while BullMQ closes are few; they get closingMs, as what it has to tell Redis.
-    await settledWithin(this.#options.drainMs, Promise.allSettled(this.#handling));
+    await settledWithin(this.#options.drainMs, this.#allHandled());
     this.#options.abandon();
     await settledWithin(closingMs, closed);
     await connections.close();
     await closed;
+  }
+
+  /** Also the jobs that come while BullMQ closes: given back in the middle of a statement, they would be stored again. */
+  async #allHandled(): Promise<void> {
+    while (this.#handling.size > 0) await Promise.allSettled(this.#handling);
   }
 
   /** Jobs that wait for a worker. Undefined while Redis is not connected, or refuses the worker's commands. */
