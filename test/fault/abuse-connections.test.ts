@@ -31,7 +31,7 @@ describe('abuse of connections', () => {
   }
 
   it('1,000 half-open requests: good clients go on within twice their usual p99', async () => {
-    const ratio = await slowdown(port, async () => {
+    const ratio = await slowdown(port, 2, async () => {
       const sockets = await open(1_000);
       for (const socket of sockets) socket.write('POST /v1/register/ HTTP/1.1\r\nHost: x\r\n');
       const drip = setInterval(() => {

@@ -17,7 +17,7 @@ describe('token guessing', () => {
   it('at full speed slows good clients by no more than twice', async () => {
     const port = system.pod('ingest-1').apiPort;
     let guesses = 0;
-    const ratio = await slowdown(port, async () => {
+    const ratio = await slowdown(port, 2, async () => {
       const guesser = new Child(process.execPath, [
         join(import.meta.dirname, '../support/fault/guess-tokens.ts'),
         String(port),
