@@ -17,7 +17,7 @@ const notPrepared = new Set(['26000', '42P05', '0A000']);
  * So is that to a read-only server.
  *
  * Statements with parameters are prepared once a connection: for the few events of a batch under light load, Postgres
- * would otherwise take twice the CPU time (it plans the statement anew each time). Behind a pooler that cannot do that,
+ * would otherwise take at least twice the CPU time (it plans the statement anew each time). Behind a pooler that cannot do that,
  * the first refusal ends it, and what was refused is sent again as it is: it had not begun.
  */
 export class CautiousPool implements PostgresPool {

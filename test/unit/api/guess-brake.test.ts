@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createGuessBrake } from '../../internal/api/guess-brake.ts';
+import { createGuessBrake } from '../../../internal/api/guess-brake.ts';
 
 describe('the brake on guessed tokens', () => {
   it('lets 100 wrong tokens a second pass at once, and holds back those that follow', async () => {
