@@ -41,15 +41,8 @@ export interface Tracing {
   continue<T>(name: string, points: readonly TracePoint[], attributes: Attributes, work: () => Promise<T>): Promise<T>;
 }
 
-/** Names of the samplers that `OTEL_TRACES_SAMPLER` takes. */
-export const samplers = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const;
+/** The samplers that `OTEL_TRACES_SAMPLER` names, each also for traces that begin here only. */
+type RootSampler = 'always_on' | 'always_off' | 'traceidratio';
 
 /** The standard variables that decide here; the library reads the others (headers, time-outs, certificates) itself. */
 export interface TraceSettings {
@@ -57,7 +50,7 @@ export interface TraceSettings {
   OTEL_TRACES_EXPORTER: string | undefined;
   OTEL_EXPORTER_OTLP_ENDPOINT: string | undefined;
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: string | undefined;
-  OTEL_TRACES_SAMPLER: (typeof samplers)[number];
+  OTEL_TRACES_SAMPLER: RootSampler | `parentbased_${RootSampler}`;
   OTEL_TRACES_SAMPLER_ARG: number;
   OTEL_BSP_SCHEDULE_DELAY: number;
 }
