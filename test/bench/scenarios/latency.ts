@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { median, type Figure } from '../harness/figures.ts';
 import type { Options } from '../harness/options.ts';
-import { drained, startIngest, startRunledgerWorker } from '../harness/sides.ts';
-import { verify } from '../harness/stored.ts';
+import { drained, startIngest, startRunledgerWorker, type Front } from '../harness/sides.ts';
+import { until } from '../../support/until.ts';
+import { acceptedBy, countEvents, verify } from '../harness/stored.ts';
 import { timesUntilVisible } from '../harness/visibility.ts';
 import { load } from '../harness/wrk.ts';
 import type { World } from '../harness/world.ts';
@@ -17,7 +17,7 @@ export const latency: Scenario = async (world, options) => {
   const worker = await startRunledgerWorker(world, database);
   const figures = [
     ...(await atHalfTheRate(world, ingest.port, options)),
-    ...(await inQuiet(world, ingest.port, database, options)),
+    ...(await inQuiet(world, ingest, database, options)),
   ];
   await world.end(ingest.program);
   await world.end(worker);
@@ -64,10 +64,16 @@ async function pauseFor(port: number, rate: number): Promise<number> {
   return Math.max(1, Math.round(cycleMs - (triedCycleMs - Math.round(cycleMs))));
 }
 
-async function inQuiet(world: World, port: number, database: string, { seconds }: Options): Promise<Figure[]> {
-  // Requests that were under way when the last load ended may still be on their way into the queue.
-  await sleep(1_000);
-  await drained(world, 'runledger');
+async function inQuiet(
+  world: World,
+  { port, opsPort }: Front & { opsPort: number },
+  database: string,
+  { seconds }: Options,
+): Promise<Figure[]> {
+  // Requests that were under way when the last load ended may still be on their way: all that is accepted must be stored.
+  await until('all that was accepted is stored', async () =>
+    (await countEvents(database)) === (await acceptedBy(opsPort)) ? true : undefined,
+  );
   await world.emptyTables(database);
   const stop = new AbortController();
   const visible = timesUntilVisible(database, stop.signal);
