@@ -8,7 +8,8 @@ import type { BacklogGuard } from './backlog-guard.ts';
 import { jobName } from './census.ts';
 import { GroupCommit, type GroupCommitLimits } from './group-commit.ts';
 import { IdempotencyKeys } from './idempotency.ts';
-import { encodeJob, type JobData } from './job.ts';
+import type { JobData } from './job.ts';
+import { JobEncoder } from './job-encoder.ts';
 import { keyPrefix } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
@@ -41,6 +42,7 @@ export class Producer {
   readonly #options: ProducerOptions;
   readonly #groupCommit: GroupCommit;
   readonly #idempotency: IdempotencyKeys;
+  readonly #encoder = new JobEncoder();
   readonly #underWay = new Set<Promise<unknown>>();
   /** Where events were in their traces when they were handed over. */
   readonly #points = new WeakMap<AcceptedEvent, TracePoint>();
@@ -62,6 +64,7 @@ export class Producer {
   async stop(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
     await this.#groupCommit.drain();
+    this.#encoder.close();
     const queue = await this.#queue?.catch(() => undefined);
     this.#queue = undefined;
     await queue?.close().catch(() => undefined);
@@ -147,7 +150,7 @@ export class Producer {
 
   async #add(events: AcceptedEvent[]): Promise<void> {
     const queue = await this.#open();
-    await queue.add(jobName(events.length), encodeJob(events));
+    await queue.add(jobName(events.length), await this.#encoder.encode(events));
   }
 
   #traced(events: AcceptedEvent[], work: () => Promise<void>): Promise<void> {

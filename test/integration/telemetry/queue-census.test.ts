@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { jobName, takeCensus } from '../../../internal/queue/census.ts';
-import { encodeJob } from '../../../internal/queue/job.ts';
 import { connect, createProducerRedis, disconnect } from '../../../internal/queue/redis.ts';
 import type { Census } from '../../../internal/telemetry/queue-metrics.ts';
 import { anEvent } from '../../support/events.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
-import { withQueue } from '../../support/queue.ts';
+import { plainJob, withQueue } from '../../support/queue.ts';
 import { figure } from '../../support/rows.ts';
 import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
@@ -20,7 +19,7 @@ async function census(url: string): Promise<Census> {
   }
 }
 
-const batch = (size: number) => encodeJob(Array.from({ length: size }, () => anEvent()));
+const batch = (size: number) => plainJob(Array.from({ length: size }, () => anEvent()));
 
 describe('the census of the queue', () => {
   it('is nothing when the queue is empty', async () => {

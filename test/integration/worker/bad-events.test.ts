@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import { encodeJob } from '../../../internal/queue/job.ts';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { anEvent } from '../../support/events.ts';
 import { startWorker } from '../../support/pipeline.ts';
 import { query } from '../../support/postgres-server.ts';
-import { jobCounts, withQueue } from '../../support/queue.ts';
+import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';
 import { expectStored, figure } from '../../support/rows.ts';
 import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
@@ -23,11 +22,11 @@ describe('jobs that hold what they should not', () => {
       return fields === undefined ? [event] : [anEvent({ ...fields, description: `bad ${index}` }), event];
     });
     await withQueue(redis.url, async (queue) => {
-      await queue.add('events', encodeJob(mixed.slice(0, 40)));
-      await queue.add('events', encodeJob(mixed.slice(40)));
+      await queue.add('events', plainJob(mixed.slice(0, 40)));
+      await queue.add('events', plainJob(mixed.slice(40)));
       await queue.add(
         'events',
-        encodeJob([anEvent({ kind: 'PAUSE' as AcceptedEvent['kind'], description: 'bad alone' })]),
+        plainJob([anEvent({ kind: 'PAUSE' as AcceptedEvent['kind'], description: 'bad alone' })]),
       );
     });
     await using worker = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: database });
@@ -64,7 +63,7 @@ describe('jobs that hold what they should not', () => {
     const ids = await withQueue(redis.url, async (queue) => {
       const newer = await queue.add('events', { v: 2, rows: [] });
       const damaged = await queue.add('events', { v: 1, zstd: 'AAAA' });
-      await queue.add('events', encodeJob([anEvent({ description: 'readable' })]));
+      await queue.add('events', plainJob([anEvent({ description: 'readable' })]));
       return [newer.id, damaged.id];
     });
     await using worker = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: database });
@@ -77,7 +76,7 @@ describe('jobs that hold what they should not', () => {
       for (const id of ids) {
         const job = await queue.getJob(String(id));
         expect(job).to.include({ attemptsMade: 0 });
-        await job?.updateData(encodeJob([event]));
+        await job?.updateData(plainJob([event]));
         await job?.promote();
       }
     });
@@ -91,7 +90,7 @@ describe('jobs that hold what they should not', () => {
     const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
     const id = await withQueue(redis.url, async (queue) => {
       const { id } = await queue.add('events', { v: 1, rows: [] });
-      await queue.add('events', encodeJob([anEvent({ description: 'behind it' })]));
+      await queue.add('events', plainJob([anEvent({ description: 'behind it' })]));
       return id;
     });
     await redis.command('hset', `{runledger}:events:${id}`, 'data', 'not JSON');

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import { encodeJob } from '../../../internal/queue/job.ts';
 import { executionsOf, keyText } from '../../../internal/outcome/outcome.ts';
 import { Child } from '../../support/child.ts';
 import { anEvent } from '../../support/events.ts';
-import { jobCounts, withQueue } from '../../support/queue.ts';
+import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';
 import { expectStored, storedMarks } from '../../support/rows.ts';
 import { emptyRedis } from '../../support/servers.ts';
 import { migratedDatabase, storedExecutions } from '../../support/store.ts';
@@ -27,7 +26,7 @@ describe('workers that die', function () {
       queue.addBulk(
         Array.from({ length: 300 }, (_, job) => ({
           name: 'events',
-          data: encodeJob(events.slice(job * 10, job * 10 + 10)),
+          data: plainJob(events.slice(job * 10, job * 10 + 10)),
         })),
       ),
     );

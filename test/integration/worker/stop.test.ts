@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import { Consumer } from '../../../internal/queue/consumer.ts';
-import { encodeJob } from '../../../internal/queue/job.ts';
 import { createStore } from '../../../internal/store/store.ts';
 import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
 import { consumerMetrics, storeMetrics } from '../../../internal/telemetry/worker-metrics.ts';
 import { Batcher } from '../../../internal/worker/batcher.ts';
 import { anEvent } from '../../support/events.ts';
 import { startWorker } from '../../support/pipeline.ts';
-import { jobCounts, withQueue } from '../../support/queue.ts';
+import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 import { startRelay, type Relay } from '../../support/relay.ts';
 import { expectStored } from '../../support/rows.ts';
@@ -64,9 +63,7 @@ describe('stopping a worker', function () {
     it(`gives its jobs back in time, unharmed, while Postgres ${name}`, async () => {
       const redis = await emptyRedis();
       const events = Array.from({ length: 15 }, (_, index) => anEvent({ description: String(index) }));
-      await withQueue(redis.url, (queue) =>
-        Promise.all(events.map((event) => queue.add('events', encodeJob([event])))),
-      );
+      await withQueue(redis.url, (queue) => Promise.all(events.map((event) => queue.add('events', plainJob([event])))));
       const worker = startConsumer(redis.url, absent());
       await worker.consumer.start();
       await until('it has taken what it can', async () => ((await jobCounts(redis)).active === 10 ? true : undefined));
@@ -98,7 +95,7 @@ describe('stopping a worker', function () {
       queue.addBulk(
         Array.from({ length: 300 }, (_, index) => ({
           name: 'events',
-          data: encodeJob([anEvent({ description: String(index) })]),
+          data: plainJob([anEvent({ description: String(index) })]),
         })),
       ),
     );
@@ -115,7 +112,7 @@ describe('stopping a worker', function () {
   it('leaves its jobs to be recovered when Redis has gone, and does not wait for it', async () => {
     const redis = await RedisServer.start();
     try {
-      await withQueue(redis.url, (queue) => queue.add('events', encodeJob([anEvent({ description: 'kept' })])));
+      await withQueue(redis.url, (queue) => queue.add('events', plainJob([anEvent({ description: 'kept' })])));
       relay.freeze();
       const worker = startConsumer(redis.url, through);
       await worker.consumer.start();
