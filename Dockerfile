@@ -37,7 +37,7 @@ USER 0:0
 RUN chown -R 0:0 .compile-cache && chmod -R a+rX .compile-cache
 # A young generation of three times 8 MB instead of 16: ingest with 2,000 organizations then keeps well below 150 MB.
 ENV NODE_OPTIONS=--max-semi-space-size=8
-# Threads of V8 and zstd share two arenas of the allocator; with one each, ingest keeps some 30 MB more under load.
+# Threads of V8 and zstd share two arenas of the allocator; with one each, ingest keeps up to 48 MB more under load.
 ENV MALLOC_ARENA_MAX=2
 # Numeric, so that Kubernetes can check that it is not root. Nothing in the image is writable for it.
 USER 10001:10001
