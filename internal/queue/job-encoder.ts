@@ -16,8 +16,8 @@ const options = {
 
 /**
  * Packs events into job data, with one compressor for all. A compressor for each job, as `zstdCompressSync` makes it,
- * stays in memory with its buffers until a full garbage collection: five of those in 5 s at half load, each of which
- * holds 100 requests up for 10 to 30 ms.
+ * stays in memory with its buffers until a full garbage collection: at half load there were up to six of those in 5 s,
+ * each of which held some 100 requests up for 10 to 30 ms (test/bench/README.md).
  */
 export class JobEncoder {
   #compressor: ZstdCompress | undefined;
