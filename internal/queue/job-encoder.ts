@@ -1,10 +1,11 @@
-import { constants, createZstdCompress, type ZstdCompress } from 'node:zlib';
+import type { Transform } from 'node:stream';
+import { constants, createZstdCompress } from 'node:zlib';
 import type { AcceptedEvent } from '../event/event.ts';
 import { toRow, type JobData } from './job.ts';
 
 /**
- * Level 1 shrinks 310 bytes an event to 60–120; higher levels cost ingest more than they save Redis. Each write becomes
- * a frame of its own.
+ * Level 1 shrinks 310 bytes an event to 60–120; higher levels cost ingest more than they save Redis. What a write
+ * gives is complete: frames of its own.
  */
 const options = {
   params: { [constants.ZSTD_c_compressionLevel]: 1 },
@@ -20,7 +21,12 @@ const options = {
  * each of which held some 100 requests up for 10 to 30 ms (test/bench/README.md).
  */
 export class JobEncoder {
-  #compressor: ZstdCompress | undefined;
+  readonly #create: () => Transform;
+  #compressor: Transform | undefined;
+
+  constructor(create: () => Transform = () => createZstdCompress(options)) {
+    this.#create = create;
+  }
 
   /** Resolves with the events in order. Rejects when memory is short; the next job begins anew. */
   async encode(events: readonly AcceptedEvent[]): Promise<JobData> {
@@ -36,21 +42,26 @@ export class JobEncoder {
     this.#compressor = undefined;
   }
 
-  /** Writes are done one after another, and what one gives is there to be read when it is done. */
+  /**
+   * Writes are done one after another, and what one gives is there to be read when it is done. After a failure Node never
+   * calls back: it only closes.
+   */
   #compress(text: string): Promise<Buffer> {
     const compressor = (this.#compressor ??= this.#open());
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+    const fail = (): void => reject(compressor.errored ?? new Error('the encoder was closed'));
+    compressor.once('close', fail);
     compressor.write(text, (error) => {
-      const frame = compressor.read() as Buffer | null;
-      // Node calls back without an error too when the compressor was closed in between.
-      if (error || compressor.destroyed || frame === null) reject(error ?? new Error('the encoder was closed'));
-      else resolve(frame);
+      compressor.off('close', fail);
+      const frames = compressor.read() as Buffer | null;
+      if (error || compressor.destroyed || frames === null) fail();
+      else resolve(frames);
     });
     return promise;
   }
 
-  #open(): ZstdCompress {
-    const compressor = createZstdCompress(options);
+  #open(): Transform {
+    const compressor = this.#create().setMaxListeners(0);
     compressor.on('error', () => undefined);
     compressor.once('close', () => {
       if (this.#compressor === compressor) this.#compressor = undefined;

@@ -33,7 +33,7 @@ const [turns, mostTurns] = [8, 32];
 /**
  * Good clients' p99 with the abuse as a multiple of that without. What else the machine does only ever adds to a
  * latency, so that of the turns the quicker ones count: the lower quartile of each kind. Where that is not below the bar
- * more turns are taken: a slowdown stays, noise does not.
+ * more turns are taken: a clear slowdown stays, noise does not.
  */
 export async function slowdown(port: number, bar: number, abuse: () => Promise<() => void>): Promise<number> {
   const turn = { ms: 1_500 };

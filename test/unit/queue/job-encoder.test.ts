@@ -1,3 +1,4 @@
+import { createZstdCompress, createZstdDecompress, constants } from 'node:zlib';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { decodeJob } from '../../../internal/queue/job.ts';
@@ -48,12 +49,25 @@ describe('the encoder of jobs', () => {
   it('rejects what is under way when it is closed, and begins anew after it', async () => {
     const underWay = encoder.encode(batch(5_000));
     encoder.close();
-    const error = await underWay.then(
-      () => 'encoded',
-      (reason: unknown) => reason,
-    );
-    expect(error).to.be.instanceOf(Error);
+    expect(await failureOf(underWay)).to.be.instanceOf(Error);
+    const events = batch(2);
+    expect(decodeJob(await encoder.encode(events))).to.deep.equal(events);
+  });
+
+  it('rejects what is under way and what waits when the compressor fails, and begins anew after it', async () => {
+    // A compressor fails when memory is short, which cannot be shown. A decompressor fails in the same way, on any text.
+    const compressors = [createZstdDecompress(), createZstdCompress({ flush: constants.ZSTD_e_end })];
+    encoder = new JobEncoder(() => compressors.shift() ?? createZstdDecompress());
+    const failures = await Promise.all([encoder.encode(batch(3)), encoder.encode(batch(4))].map(failureOf));
+    for (const failure of failures) expect(failure).to.be.instanceOf(Error);
     const events = batch(2);
     expect(decodeJob(await encoder.encode(events))).to.deep.equal(events);
   });
 });
+
+function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
