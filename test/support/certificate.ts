@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
@@ -45,9 +45,13 @@ export class CertificateFiles implements AsyncDisposable {
     return { TLS_CERT_FILE: join(this.#folder, 'tls.crt'), TLS_KEY_FILE: join(this.#folder, 'tls.key') };
   }
 
+  /** Each file at once, as Kubernetes does it: nobody reads half of one. */
   async replace({ cert, key }: KeyPair): Promise<void> {
-    await writeFile(this.settings.TLS_CERT_FILE, cert);
-    await writeFile(this.settings.TLS_KEY_FILE, key, { mode: 0o600 });
+    const { TLS_CERT_FILE, TLS_KEY_FILE } = this.settings;
+    await writeFile(`${TLS_CERT_FILE}.new`, cert);
+    await rename(`${TLS_CERT_FILE}.new`, TLS_CERT_FILE);
+    await writeFile(`${TLS_KEY_FILE}.new`, key, { mode: 0o600 });
+    await rename(`${TLS_KEY_FILE}.new`, TLS_KEY_FILE);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
