@@ -1,3 +1,4 @@
+import { until } from '../../support/until.ts';
 import { query } from '../../support/postgres-server.ts';
 import type { Answers } from './wrk.ts';
 
@@ -33,8 +34,24 @@ export async function countEvents(database: string): Promise<number> {
 
 /** Events that Redis has acknowledged to an ingest. */
 export async function acceptedBy(opsPort: number): Promise<number> {
-  const metrics = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
-  const values = [...metrics.matchAll(/^runledger_events_accepted_total\{.*\} (\d+)$/gm)];
+  return sumOf('runledger_events_accepted_total', await metricsOf(opsPort));
+}
+
+/** The same once no commit is under way: the end of a load leaves some behind. */
+export async function acceptedInAll(opsPort: number): Promise<number> {
+  return until('no commit is under way', async () => {
+    const metrics = await metricsOf(opsPort);
+    const underWay = sumOf('runledger_commits_in_flight', metrics) + sumOf('runledger_events_buffered', metrics);
+    return underWay === 0 ? sumOf('runledger_events_accepted_total', metrics) : undefined;
+  });
+}
+
+async function metricsOf(opsPort: number): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
+}
+
+function sumOf(name: string, metrics: string): number {
+  const values = [...metrics.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, 'gm'))];
   return values.reduce((sum, [, value]) => sum + Number(value), 0);
 }
 

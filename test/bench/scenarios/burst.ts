@@ -1,7 +1,7 @@
 import { until } from '../../support/until.ts';
 import { drainQueue } from '../harness/drains.ts';
 import { startIngest } from '../harness/sides.ts';
-import { acceptedBy, verify } from '../harness/stored.ts';
+import { acceptedInAll, verify } from '../harness/stored.ts';
 import { fill } from '../harness/wrk.ts';
 import type { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
@@ -15,7 +15,7 @@ export const burst: Scenario = async (world, { burstEvents }) => {
   const ingest = await startIngest(world);
   const memoryBefore = await world.redisMemory();
   const answers = await fill(ingest.port, 256, burstEvents);
-  const accepted = await acceptedBy(ingest.opsPort);
+  const accepted = await acceptedInAll(ingest.opsPort);
   await noRewriteUnderWay(world);
   const memory = (await world.redisMemory()) - memoryBefore;
   const resident = await ingest.program.memory('VmHWM');
