@@ -113,7 +113,7 @@ function createServers(
     metrics: apiMetrics(registry),
     logger,
     tracing,
-  }).callback();
+  });
   const http = new ApiServer({ port: config.PORT, handler, logger });
   if (config.HTTPS_PORT === undefined) return [http];
   const certificate = createCertificate(config, logger);

@@ -4,13 +4,15 @@ import { Refusal } from '../event/refusal.ts';
 import type { ApiMetrics } from '../telemetry/api-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
+import { exactRoutes } from './exact-routes.ts';
+import { createHandler, type Handler } from './handler.ts';
 import { requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
 import { createJsonBodyReader } from './json-body.ts';
 import { ping } from './ping.ts';
 import { answerProblem } from './problem.ts';
 import { refuseRoute } from './refuse-route.ts';
 import { register, type RegisterOptions } from './register.ts';
-import { answeredRequestId, identifyRequests } from './request-id.ts';
+import { requestIdOf } from './request-id.ts';
 import { requireSecureTransport } from './secure-transport.ts';
 import { traceRequests } from './trace-requests.ts';
 
@@ -30,25 +32,24 @@ export interface ApiOptions extends RegisterOptions {
  * The service of the specification. The order of the checks is the order of the middleware (design, section 2):
  * 301, 404/405, 401, 415/413, 400.
  */
-export function createApi(options: ApiOptions): Koa {
+export function createApi(options: ApiOptions): Handler {
   const { authenticate, publicUrl, trustProxy, bodyLimit, metrics, logger, tracing } = options;
   const router = new Router<AuthenticatedState>({ sensitive: true });
   const authenticated = requireToken(authenticate);
-  const registering = [authenticated, register(createJsonBodyReader(bodyLimit), options)];
+  const registering = authenticated(register(createJsonBodyReader(bodyLimit), options));
   // The router makes a trailing slash optional only where the path has none; the name is the specification's path.
   router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
-  router.register('/v1/ping', ['GET', 'HEAD', 'POST'], [authenticated, ping()], { name: '/v1/ping/' });
+  router.register('/v1/ping', ['GET', 'HEAD', 'POST'], authenticated(ping()), { name: '/v1/ping/' });
 
   const app = new Koa();
   app.silent = true;
   app.on('error', (error: unknown) => logger.debug({ error }, 'answer not delivered'));
-  app.use(identifyRequests());
   app.use(requireSecureTransport(publicUrl, trustProxy, metrics));
   if (tracing !== undefined) app.use(traceRequests(tracing));
   app.use(answer(metrics, logger));
-  app.use(router.routes());
+  app.use(exactRoutes(router));
   app.use(refuseRoute);
-  return app;
+  return createHandler(app);
 }
 
 /** Turns errors into answers, and counts and times both. */
@@ -71,7 +72,7 @@ function answer(metrics: ApiMetrics, logger: Logger): Middleware {
 function reportRefusal(ctx: Context, error: unknown, logger: Logger): void {
   const { organization } = ctx.state as Partial<AuthenticatedState>;
   const { method, status } = ctx;
-  const request = { requestId: answeredRequestId(ctx), method, route: routeOf(ctx), status, organization };
+  const request = { requestId: requestIdOf(ctx), method, route: routeOf(ctx), status, organization };
   if (!(error instanceof Refusal)) logger.error({ ...request, error }, 'request failed unexpectedly');
   else if (status >= 500) logger.warn({ ...request, reason: error.message }, 'request cannot be served now');
   else logger.info({ ...request, reason: error.code }, 'request refused');

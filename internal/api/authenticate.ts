@@ -13,20 +13,25 @@ export interface AuthenticatedState {
   organization: string;
 }
 
-/** Requires the header `token` (spec, "Authentication"). Never 401 before the tokens are loaded: a caller may drop the event. */
-export function requireToken(authenticate: Authenticate): Middleware<AuthenticatedState> {
+type Route = Middleware<AuthenticatedState>;
+
+/**
+ * Puts before a route what requires the header `token` (spec, "Authentication"). Never 401 before the tokens are loaded: a
+ * caller may drop the event.
+ */
+export function requireToken(authenticate: Authenticate): (route: Route) => Route {
   const brake = createGuessBrake();
   const refuse = async (token: string): Promise<never> => {
     await brake();
     throw new Refusal('unauthorized', token === '' ? 'The header token is missing.' : 'The token is not valid.');
   };
-  return (ctx, next) => {
+  return (route) => (ctx, next) => {
     const token = tokenOf(ctx.req.headers['token']);
     const result = authenticate(token);
     if (result.status === 'not-loaded') throw unavailable('Tokens are not loaded yet.');
     if (result.status === 'unknown') return refuse(token);
     ctx.state.organization = result.organization;
-    return next();
+    return route(ctx, next);
   };
 }
 

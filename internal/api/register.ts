@@ -2,6 +2,7 @@ import type { Middleware } from 'koa';
 import { acceptEvent, recordedEvent, type AcceptedEvent, type EventIdentity } from '../event/event.ts';
 import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
+import { sendJson } from './handler.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import type { ReadBody } from './json-body.ts';
 
@@ -23,9 +24,6 @@ export function register(readBody: ReadBody, options: RegisterOptions): Middlewa
     const request = validate(body);
     const event = acceptEvent(request, ctx.state.organization, identify());
     const accepted = await enqueue(event, key);
-    const { response } = ctx;
-    response.status = 201;
-    response.set('Content-Type', 'application/json; charset=utf-8');
-    response.body = JSON.stringify(recordedEvent(accepted));
+    sendJson(ctx, 201, JSON.stringify(recordedEvent(accepted)));
   };
 }

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Context, Middleware } from 'koa';
+import type { Context } from 'koa';
 
 /** Visible ASCII, and not so long that it would flood the log. */
 const acceptable = /^[\x21-\x7e]{1,128}$/;
@@ -9,25 +9,31 @@ const acceptable = /^[\x21-\x7e]{1,128}$/;
 const traceparent = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
 
 /**
- * Gives each request an id, by which its caller and its log records can be brought together: the one it brings in
- * `X-Request-Id`, else the trace id of its `traceparent`, else a new one. It is returned as `X-Request-Id`.
+ * Finds ids for requests, by which their callers and their log records can be brought together: the one that it brings in
+ * `X-Request-Id`, else the trace id of its `traceparent`, else a new one. One per process.
  */
-export function identifyRequests(): Middleware {
-  return (ctx, next) => {
-    ctx.res.setHeader('X-Request-Id', requestIdOf(ctx.req));
-    return next();
+export function createRequestIds(): (request: IncomingMessage) => string {
+  const next = createIds();
+  return ({ headers }) => {
+    const given = headers['x-request-id'];
+    if (typeof given === 'string' && acceptable.test(given)) return given;
+    const trace = headers['traceparent'];
+    const traceId = typeof trace === 'string' ? traceparent.exec(trace)?.[1] : undefined;
+    return traceId ?? next();
   };
 }
 
-/** The id of a request that {@link identifyRequests} has seen. */
-export function answeredRequestId(ctx: Context): string {
-  return String(ctx.res.getHeader('X-Request-Id'));
+/** The id of a request, which its answer returns as `X-Request-Id`. */
+export function requestIdOf(ctx: Context): string {
+  return String(ctx.state['requestId']);
 }
 
-function requestIdOf({ headers }: IncomingMessage): string {
-  const given = headers['x-request-id'];
-  if (typeof given === 'string' && acceptable.test(given)) return given;
-  const trace = headers['traceparent'];
-  const traceId = typeof trace === 'string' ? traceparent.exec(trace)?.[1] : undefined;
-  return traceId ?? randomUUID();
+/** 32 hexadecimal digits, as a trace id has: 20 at random that are the process's, and a counter. */
+function createIds(): () => string {
+  const process = randomBytes(10).toString('hex');
+  let count = 0;
+  return () => {
+    count += 1;
+    return process + count.toString(16).padStart(12, '0');
+  };
 }

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { AuthenticatedState } from './authenticate.ts';
-import { answeredRequestId } from './request-id.ts';
+import { requestIdOf } from './request-id.ts';
 
 /** Makes each request a span, in the trace that its `traceparent` names (W3C Trace Context). */
 export function traceRequests(tracing: Tracing): Middleware {
@@ -11,7 +11,7 @@ export function traceRequests(tracing: Tracing): Middleware {
       status: ctx.status,
       attributes: {
         'runledger.organization': (ctx.state as Partial<AuthenticatedState>).organization,
-        'runledger.request_id': answeredRequestId(ctx),
+        'runledger.request_id': requestIdOf(ctx),
       },
     }));
 }

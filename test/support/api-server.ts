@@ -32,7 +32,7 @@ export async function startApi(
     bodyLimit: 262_144,
     metrics: apiMetrics(new Registry()),
     logger,
-  }).callback();
+  });
   const server = new ApiServer({ port: 0, handler, logger, limits: { ...defaultServerLimits, ...limits } });
   await server.start();
   const headers = { token: 'x', 'x-forwarded-proto': 'https' };

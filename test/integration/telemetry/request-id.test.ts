@@ -40,10 +40,18 @@ describe('the id of a request', () => {
   });
 
   it('is made when it brings none, or one that could not stand in a log', async () => {
-    const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
-    expect(await idOf({})).to.match(uuid);
-    expect(await idOf({ 'x-request-id': 'x'.repeat(129) })).to.match(uuid);
-    expect(await idOf({ 'x-request-id': 'two words', traceparent: '00-zz-1-01' })).to.match(uuid);
+    const without = [{}, { 'x-request-id': 'x'.repeat(129) }, { 'x-request-id': 'two words', traceparent: '00-zz-1-01' }];
+    const ids = await Promise.all(without.map(idOf));
+    for (const id of ids) expect(id).to.match(/^[\da-f]{32}$/);
+    expect(new Set(ids).size).to.equal(without.length);
+  });
+
+  it('differs from request to request of a process', async () => {
+    const ids = await withApi(accepting, async (client) => {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => client.register(anEventBody())));
+      return answers.map(({ headers }) => headers['x-request-id']);
+    });
+    expect(new Set(ids).size).to.equal(20);
   });
 
   it('is in every answer, refusals and redirects too', async () => {

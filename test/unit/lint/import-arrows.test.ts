@@ -23,6 +23,7 @@ const libraries: Record<string, string> = {
   koa: 'api',
   '@koa/router': 'api',
   'koa-bodyparser': 'api',
+  'koa-compose': 'api',
   ajv: 'event',
   'ajv/dist/2020.js': 'event',
   uuid: 'event',
