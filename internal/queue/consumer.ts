@@ -5,7 +5,8 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
 import { ConsumerConnections } from './consumer-connections.ts';
-import { decodeJob, UnreadableJob } from './job.ts';
+import { UnreadableJob } from './job.ts';
+import { JobDecoder } from './job-decoder.ts';
 import { keyPrefix, queueKey } from './keys.ts';
 
 /** Until an unreadable job is looked at again, in ms: by then a newer worker may have taken it. */
@@ -50,6 +51,7 @@ export interface ConsumerOptions {
 export class Consumer {
   readonly name = 'consumer';
   readonly #options: ConsumerOptions;
+  readonly #decoder = new JobDecoder();
   readonly #handling = new Set<Promise<unknown>>();
   #running: { worker: Worker; connections: ConsumerConnections } | undefined;
   #rest: NodeJS.Timeout | undefined;
@@ -82,6 +84,7 @@ export class Consumer {
     await settledWithin(closingMs, closed);
     await connections.close();
     await closed;
+    this.#decoder.close();
   }
 
   /** Also the jobs that come while BullMQ closes: given back in the middle of a statement, they would be stored again. */
@@ -149,7 +152,7 @@ export class Consumer {
 
   async #read(job: Job, token: string | undefined): Promise<AcceptedEvent[]> {
     try {
-      return decodeJob(job.data);
+      return await this.#decoder.decode(job.data);
     } catch (error) {
       if (!(error instanceof UnreadableJob)) throw error;
       this.#options.metrics.unreadable.inc();

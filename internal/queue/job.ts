@@ -1,4 +1,3 @@
-import { zstdDecompressSync } from 'node:zlib';
 import type { AcceptedEvent } from '../event/event.ts';
 
 /**
@@ -25,28 +24,11 @@ export class UnreadableJob extends Error {
   override readonly name = 'UnreadableJob';
 }
 
-/** Unpacks job data. @throws {UnreadableJob} */
-export function decodeJob(data: unknown): AcceptedEvent[] {
-  const { v, rows, zstd } = (data ?? {}) as { v?: unknown; rows?: unknown; zstd?: unknown };
-  if (v !== 1) throw new UnreadableJob(`job data has version ${String(v)}, this release reads version 1`);
-  try {
-    const list: unknown = typeof zstd === 'string' ? JSON.parse(decompress(zstd)) : rows;
-    if (!Array.isArray(list) || !list.every(isRow)) throw new Error('rows are not events');
-    return list.map(fromRow);
-  } catch (error) {
-    throw new UnreadableJob('job data is damaged', { cause: error });
-  }
-}
-
-function decompress(zstd: string): string {
-  return zstdDecompressSync(Buffer.from(zstd, 'base64')).toString();
-}
-
 /** The last millisecond of the year 9999: the latest that has a day of four digits. */
 const latest = 253_402_300_799_999;
 
 /** What holds the store's types. Values that Postgres refuses are the store's matter: it keeps them as dead letters. */
-function isRow(row: unknown): row is Row {
+export function isRow(row: unknown): row is Row {
   if (!Array.isArray(row) || row.length < 9) return false;
   const [id, createdAt, ...texts] = row.slice(0, 9) as unknown[];
   const inTime = Number.isInteger(createdAt) && Number(createdAt) >= 0 && Number(createdAt) <= latest;
@@ -68,7 +50,8 @@ export function toRow(event: AcceptedEvent): Row {
   ];
 }
 
-function fromRow(row: Row): AcceptedEvent {
+/** The event that a row carries. */
+export function fromRow(row: Row): AcceptedEvent {
   const [id, createdAt, organization, automationId, executionId, kind, description, errorId, errorDescription] = row;
   return { id, createdAt, organization, automationId, executionId, kind, description, errorId, errorDescription };
 }

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
-import { decodeJob } from '../../internal/queue/job.ts';
+import { JobDecoder } from '../../internal/queue/job-decoder.ts';
 import { queueKey } from '../../internal/queue/keys.ts';
 import type { Authentication } from '../../internal/tokens/token-source.ts';
 import { startIngest, type RunningIngest } from './pipeline.ts';
@@ -44,11 +44,13 @@ export function suiteIngest(
 /** The events of all waiting jobs, in order. */
 export async function storedEvents(redisUrl: string): Promise<AcceptedEvent[]> {
   const redis = new Redis(redisUrl);
+  const decoder = new JobDecoder();
   try {
     const ids = await redis.lrange(queueKey('events', 'wait'), 0, -1);
     const jobs = await Promise.all(ids.toReversed().map((id) => redis.hget(queueKey('events', id), 'data')));
-    return jobs.flatMap((data) => decodeJob(JSON.parse(data ?? 'null')));
+    return (await Promise.all(jobs.map((data) => decoder.decode(JSON.parse(data ?? 'null'))))).flat();
   } finally {
+    decoder.close();
     redis.disconnect();
   }
 }

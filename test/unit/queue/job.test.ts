@@ -1,7 +1,19 @@
 import { expect } from 'chai';
-import { decodeJob, UnreadableJob } from '../../../internal/queue/job.ts';
+import { UnreadableJob } from '../../../internal/queue/job.ts';
+import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
+import { JobEncoder } from '../../../internal/queue/job-encoder.ts';
+import { anEvent } from '../../support/events.ts';
+import { failureOf } from '../../support/failure.ts';
 
 describe('job data', () => {
+  let decoder: JobDecoder;
+
+  beforeEach(() => {
+    decoder = new JobDecoder();
+  });
+
+  afterEach(() => decoder.close());
+
   const row = ['id', 1, 'acme', 'automation', 'run', 'START', '', '', ''];
   const unreadable: Record<string, unknown> = {
     'a newer version': { v: 2, rows: [row] },
@@ -18,13 +30,29 @@ describe('job data', () => {
     'damaged compression': { v: 1, zstd: Buffer.from('no zstd').toString('base64') },
   };
   for (const [name, data] of Object.entries(unreadable)) {
-    it(`cannot be read: ${name}`, () => {
-      expect(() => decodeJob(data)).to.throw(UnreadableJob);
+    it(`cannot be read: ${name}`, async () => {
+      expect(await failureOf(decoder.decode(data))).to.be.instanceOf(UnreadableJob);
     });
   }
 
-  it('ignores columns that a later minor release may append', () => {
-    const [event] = decodeJob({ v: 1, rows: [[...row, 'new']] });
+  it('ignores columns that a later minor release may append', async () => {
+    const [event] = await decoder.decode({ v: 1, rows: [[...row, 'new']] });
     expect(event).to.include({ id: 'id', kind: 'START' });
+  });
+
+  it('that ends anywhere before its end does not harm the job that is read next', async () => {
+    const encoder = new JobEncoder();
+    const events = Array.from({ length: 20 }, () => anEvent());
+    const data = await encoder.encode(events);
+    encoder.close();
+    const frame = Buffer.from('zstd' in data ? data.zstd : '', 'base64');
+    expect(frame).to.have.length.above(100);
+    for (let length = 0; length < frame.length; length += 1) {
+      const damaged = { v: 1, zstd: frame.subarray(0, length).toString('base64') };
+      const [failure, next] = await Promise.all([failureOf(decoder.decode(damaged)), decoder.decode(data)]);
+      // Without its last bytes a frame may hold everything all the same.
+      if (length < frame.length - 8) expect(failure).to.be.instanceOf(UnreadableJob);
+      expect(next).to.deep.equal(events);
+    }
   });
 });
