@@ -10,13 +10,15 @@ import { storeIsolating } from './isolation.ts';
 const triesPerRecord = 30;
 
 /**
- * Bounds of a batch, near enough (what one job holds is not split), and how long to wait between tries while Postgres
- * is away (ms, doubling from min to max). Bytes are UTF-16 units of the texts that may be long.
+ * Bounds of a batch, near enough (what one job holds is not split), the time from the beginning of one statement to the
+ * next that is not full (ms), and how long to wait between tries while Postgres is away (ms, doubling from min to max).
+ * Bytes are UTF-16 units of the texts that may be long.
  */
 export interface BatcherLimits {
   batchEvents: number;
   batchBytes: number;
   statementsInFlight: number;
+  intervalMs: number;
   retryMinMs: number;
   retryMaxMs: number;
 }
@@ -48,7 +50,9 @@ export class Batcher {
   readonly #abandon = new AbortController();
   readonly #underWay = new Set<Waiting[]>();
   #waiting: Waiting[] = [];
-  #scheduled = false;
+  #soon: NodeJS.Immediate | undefined;
+  #later: NodeJS.Timeout | undefined;
+  #begunAt = -Infinity;
 
   constructor(store: EventStore, limits: BatcherLimits, metrics: StoreMetrics, logger: Logger, tracing?: Tracing) {
     this.#store = store;
@@ -90,18 +94,33 @@ export class Batcher {
    */
   abandon(): void {
     this.#abandon.abort();
+    clearTimeout(this.#later);
     for (const { settle } of [...this.#waiting.splice(0), ...[...this.#underWay].flat()]) settle('abandoned');
   }
 
+  /** At the end of the current turn of the event loop, unless a statement began just now: then a little more shares one. */
   #schedule(): void {
-    if (this.#scheduled || this.#underWay.size >= this.#limits.statementsInFlight) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      while (this.#waiting.length > 0 && this.#underWay.size < this.#limits.statementsInFlight) {
-        void this.#commit(this.#takeBatch());
-      }
-    });
+    if (this.#underWay.size >= this.#limits.statementsInFlight) return;
+    const pause = this.#full ? 0 : this.#begunAt + this.#limits.intervalMs - performance.now();
+    if (pause > 0) this.#later ??= setTimeout(() => this.#begin(), pause);
+    else this.#soon ??= setImmediate(() => this.#begin());
+  }
+
+  #begin(): void {
+    clearTimeout(this.#later);
+    clearImmediate(this.#soon);
+    this.#later = this.#soon = undefined;
+    while (this.#waiting.length > 0 && this.#underWay.size < this.#limits.statementsInFlight) {
+      void this.#commit(this.#takeBatch());
+    }
+  }
+
+  get #full(): boolean {
+    const sum = (sizes: number[]): number => sizes.reduce((total, size) => total + size, 0);
+    return (
+      sum(this.#waiting.map(({ events }) => events.length)) >= this.#limits.batchEvents ||
+      sum(this.#waiting.map(({ bytes }) => bytes)) >= this.#limits.batchBytes
+    );
   }
 
   #takeBatch(): Waiting[] {
@@ -117,6 +136,7 @@ export class Batcher {
 
   async #commit(batch: Waiting[]): Promise<void> {
     this.#underWay.add(batch);
+    this.#begunAt = performance.now();
     const fate = await this.#traced(batch, () => this.#storeOrHold(batch));
     for (const { settle } of batch) settle(fate);
     this.#underWay.delete(batch);

@@ -8,7 +8,14 @@ import { anEvent } from '../../support/events.ts';
 import { figure } from '../../support/rows.ts';
 import { migratedDatabase } from '../../support/store.ts';
 
-const limits = { batchEvents: 100, batchBytes: 1e6, statementsInFlight: 1, retryMinMs: 1, retryMaxMs: 1 };
+const limits = {
+  batchEvents: 100,
+  batchBytes: 1e6,
+  statementsInFlight: 1,
+  intervalMs: 0,
+  retryMinMs: 1,
+  retryMaxMs: 1,
+};
 
 describe('the books', () => {
   it('leave out duplicates of a job delivered again, and keep those of an event accepted twice', async () => {

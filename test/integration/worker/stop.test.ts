@@ -21,7 +21,14 @@ function startConsumer(redisUrl: string, databaseUrl: string) {
   const { logger, registry } = createTelemetry('worker', 'silent');
   const db = openDatabase(databaseUrl);
   const store = createStore(db, { partitionsAhead: 1, retentionDays: 0, overdueAfterHours: 24 });
-  const limits = { batchEvents: 2, batchBytes: 1e6, statementsInFlight: 2, retryMinMs: 20, retryMaxMs: 200 };
+  const limits = {
+    batchEvents: 2,
+    batchBytes: 1e6,
+    statementsInFlight: 2,
+    intervalMs: 0,
+    retryMinMs: 20,
+    retryMaxMs: 200,
+  };
   const batcher = new Batcher(store, limits, storeMetrics(registry), logger);
   const consumer = new Consumer({
     redisUrl,

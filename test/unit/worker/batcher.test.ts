@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
@@ -8,7 +9,14 @@ import { anEvent } from '../../support/events.ts';
 import { figure } from '../../support/rows.ts';
 import { until } from '../../support/until.ts';
 
-const roomy: BatcherLimits = { batchEvents: 100, batchBytes: 1e6, statementsInFlight: 1, retryMinMs: 1, retryMaxMs: 5 };
+const roomy: BatcherLimits = {
+  batchEvents: 100,
+  batchBytes: 1e6,
+  statementsInFlight: 1,
+  intervalMs: 0,
+  retryMinMs: 1,
+  retryMaxMs: 5,
+};
 const refusedByPostgres = Object.assign(new Error('refused'), { code: '22021' });
 
 /** A store that shows faults which a real one cannot be made to show at will. */
@@ -60,6 +68,36 @@ describe('batcher', () => {
     expect(batches.map(({ length }) => length)).to.deep.equal([5, 2]);
     expect(await count('events_stored_total')).to.equal(7);
     expect(await count('execution_transitions_total', { from: 'none', to: 'running' })).to.equal(2);
+  });
+
+  it('lets an interval pass between statements, unless a batch is full or nothing came before', async () => {
+    const { store, batches } = fakeStore();
+    const { batcher } = createBatcher(store, { batchEvents: 3, intervalMs: 60_000 });
+    await batcher.add(some(1));
+    await batcher.add(some(3));
+    const waiting = batcher.add(some(1));
+    await Promise.all([batcher.add(some(2)), waiting]);
+    expect(batches.map(({ length }) => length)).to.deep.equal([1, 3, 3]);
+
+    const { batcher: patient } = createBatcher(store, { intervalMs: 30 });
+    const begun = performance.now();
+    await patient.add(some(1));
+    const together = [patient.add(some(1))];
+    await turn();
+    together.push(patient.add(some(1)));
+    await Promise.all(together);
+    expect(performance.now() - begun).to.be.above(29);
+    expect(batches.map(({ length }) => length)).to.deep.equal([1, 3, 3, 1, 2]);
+  });
+
+  it('waits for no interval when it gives back what it has', async () => {
+    const { store, batches } = fakeStore();
+    const { batcher } = createBatcher(store, { intervalMs: 60_000 });
+    await batcher.add(some(1));
+    const waiting = batcher.add(some(1));
+    batcher.abandon();
+    expect(await waiting).to.equal('abandoned');
+    expect(batches).to.have.lengthOf(1);
   });
 
   it('bounds statements by events and by bytes, without splitting what one job holds', async () => {
