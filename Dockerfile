@@ -27,6 +27,9 @@ LABEL org.opencontainers.image.title="Runledger" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
 ENV NODE_ENV=production
+# A young generation of three times 16 MB instead of 32: 70 MB less under load. A process may collect its garbage when it has
+# started: 97 MB at rest instead of 122. Before the cache, which depends on it.
+ENV NODE_OPTIONS="--max-semi-space-size=16 --expose-gc"
 # Node keeps the source it has stripped of types and compiled here, for the user that runs it: without, each start loads a
 # TypeScript compiler of 20 MB. Each command is run once, and ends at once for lack of its settings, to fill it.
 ENV NODE_COMPILE_CACHE=/app/.compile-cache
@@ -35,8 +38,6 @@ USER 10001:10001
 RUN for command in ingest worker migrate token; do node cmd/$command/main.ts >/dev/null 2>&1 || true; done
 USER 0:0
 RUN chown -R 0:0 .compile-cache && chmod -R a+rX .compile-cache
-# A young generation of three times 8 MB instead of 16: ingest with 2,000 organizations then keeps well below 150 MB.
-ENV NODE_OPTIONS=--max-semi-space-size=8
 # Threads of V8 and zstd share two arenas of the allocator; with one each, ingest keeps up to 48 MB more under load.
 ENV MALLOC_ARENA_MAX=2
 # Numeric, so that Kubernetes can check that it is not root. Nothing in the image is writable for it.

@@ -75,6 +75,9 @@ async function statusOf(url: string): Promise<number | undefined> {
 
 function environmentOfImage(): Record<string, string> {
   const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
-  const settings = [...dockerfile.matchAll(/^ENV (\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
+  const settings = [...dockerfile.matchAll(/^ENV (\w+)="?(.*?)"?$/gm)].map(([, name = '', value = '']) => [
+    name,
+    value,
+  ]);
   return Object.fromEntries(settings) as Record<string, string>;
 }
