@@ -52,6 +52,7 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
     ...retry,
     batchEvents: config.STORE_BATCH_EVENTS,
     batchBytes: config.STORE_BATCH_BYTES,
+    jobs: config.WORKER_CONCURRENCY,
     statementsInFlight: config.STORE_STATEMENTS_IN_FLIGHT,
     intervalMs,
   };

@@ -43,7 +43,7 @@ export function createApi(options: ApiOptions): Handler {
 
   const app = new Koa();
   app.silent = true;
-  app.on('error', (error: unknown) => logger.debug({ error }, 'answer not delivered'));
+  app.on('error', (error: unknown) => logger.error({ error }, 'request failed unexpectedly'));
   app.use(requireSecureTransport(publicUrl, trustProxy, metrics));
   if (tracing !== undefined) app.use(traceRequests(tracing));
   app.use(answer(metrics, logger));

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 
@@ -28,12 +28,16 @@ export function requestIdOf(ctx: Context): string {
   return String(ctx.state['requestId']);
 }
 
-/** 32 hexadecimal digits, as a trace id has: 20 at random that are the process's, and a counter. */
+/** 32 hexadecimal digits at random, as a trace id has. Drawn for 256 ids at once: one by one they take far longer. */
 function createIds(): () => string {
-  const process = randomBytes(10).toString('hex');
-  let count = 0;
+  const drawn = Buffer.alloc(4_096);
+  let used = drawn.length;
   return () => {
-    count += 1;
-    return process + count.toString(16).padStart(12, '0');
+    if (used === drawn.length) {
+      randomFillSync(drawn);
+      used = 0;
+    }
+    used += 16;
+    return drawn.toString('hex', used - 16, used);
   };
 }

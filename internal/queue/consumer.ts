@@ -141,8 +141,7 @@ export class Consumer {
   }
 
   async #process(job: Job, token: string | undefined): Promise<void> {
-    const events = await this.#read(job, token);
-    const handled = this.#options.handle(events, job.attemptsStarted > 1);
+    const handled = this.#read(job, token).then((events) => this.#options.handle(events, job.attemptsStarted > 1));
     this.#handling.add(handled);
     const fate = await handled.finally(() => this.#handling.delete(handled));
     if (fate === 'stored') return;

@@ -17,6 +17,8 @@ const triesPerRecord = 30;
 export interface BatcherLimits {
   batchEvents: number;
   batchBytes: number;
+  /** Most that are added before one of them is stored. */
+  jobs: number;
   statementsInFlight: number;
   intervalMs: number;
   retryMinMs: number;
@@ -110,14 +112,17 @@ export class Batcher {
     clearTimeout(this.#later);
     clearImmediate(this.#soon);
     this.#later = this.#soon = undefined;
-    while (this.#waiting.length > 0 && this.#underWay.size < this.#limits.statementsInFlight) {
-      void this.#commit(this.#takeBatch());
-    }
+    if (this.#waiting.length === 0 || this.#underWay.size >= this.#limits.statementsInFlight) return;
+    void this.#commit(this.#takeBatch());
+    if (this.#waiting.length > 0) this.#schedule();
   }
 
+  /** True when more need not, or cannot, come. */
   get #full(): boolean {
+    const jobs = this.#waiting.length + [...this.#underWay].flat().length;
     const sum = (sizes: number[]): number => sizes.reduce((total, size) => total + size, 0);
     return (
+      jobs >= this.#limits.jobs ||
       sum(this.#waiting.map(({ events }) => events.length)) >= this.#limits.batchEvents ||
       sum(this.#waiting.map(({ bytes }) => bytes)) >= this.#limits.batchBytes
     );

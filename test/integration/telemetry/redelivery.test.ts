@@ -11,6 +11,7 @@ import { migratedDatabase } from '../../support/store.ts';
 const limits = {
   batchEvents: 100,
   batchBytes: 1e6,
+  jobs: 1_000,
   statementsInFlight: 1,
   intervalMs: 0,
   retryMinMs: 1,

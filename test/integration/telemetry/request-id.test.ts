@@ -40,7 +40,11 @@ describe('the id of a request', () => {
   });
 
   it('is made when it brings none, or one that could not stand in a log', async () => {
-    const without = [{}, { 'x-request-id': 'x'.repeat(129) }, { 'x-request-id': 'two words', traceparent: '00-zz-1-01' }];
+    const without = [
+      {},
+      { 'x-request-id': 'x'.repeat(129) },
+      { 'x-request-id': 'two words', traceparent: '00-zz-1-01' },
+    ];
     const ids = await Promise.all(without.map(idOf));
     for (const id of ids) expect(id).to.match(/^[\da-f]{32}$/);
     expect(new Set(ids).size).to.equal(without.length);

@@ -24,6 +24,7 @@ function startConsumer(redisUrl: string, databaseUrl: string) {
   const limits = {
     batchEvents: 2,
     batchBytes: 1e6,
+    jobs: 1_000,
     statementsInFlight: 2,
     intervalMs: 0,
     retryMinMs: 20,

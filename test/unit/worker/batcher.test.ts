@@ -12,6 +12,7 @@ import { until } from '../../support/until.ts';
 const roomy: BatcherLimits = {
   batchEvents: 100,
   batchBytes: 1e6,
+  jobs: 1_000,
   statementsInFlight: 1,
   intervalMs: 0,
   retryMinMs: 1,
@@ -78,6 +79,11 @@ describe('batcher', () => {
     const waiting = batcher.add(some(1));
     await Promise.all([batcher.add(some(2)), waiting]);
     expect(batches.map(({ length }) => length)).to.deep.equal([1, 3, 3]);
+
+    const { batcher: filled } = createBatcher(store, { jobs: 2, intervalMs: 60_000 });
+    await filled.add(some(1));
+    await Promise.all([filled.add(some(1)), filled.add(some(1))]);
+    expect(batches.splice(3).map(({ length }) => length)).to.deep.equal([1, 2]);
 
     const { batcher: patient } = createBatcher(store, { intervalMs: 30 });
     const begun = performance.now();
