@@ -1,3 +1,4 @@
+import { BatchPace } from '../event/batch-pace.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import { unavailable } from '../event/refusal.ts';
 
@@ -32,17 +33,16 @@ interface Waiting {
 export class GroupCommit {
   readonly #commit: (events: AcceptedEvent[]) => Promise<void>;
   readonly #limits: GroupCommitLimits;
+  readonly #pace: BatchPace;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #inFlight = 0;
   #onDrained: (() => void)[] = [];
-  #soon: NodeJS.Immediate | undefined;
-  #later: NodeJS.Timeout | undefined;
-  #begunAt = -Infinity;
 
   constructor(commit: (events: AcceptedEvent[]) => Promise<void>, limits: GroupCommitLimits) {
     this.#commit = commit;
     this.#limits = limits;
+    this.#pace = new BatchPace(() => this.#begin(), limits.intervalMs);
   }
 
   get buffered(): number {
@@ -82,18 +82,11 @@ export class GroupCommit {
     return this.#inFlight === 0 && this.#waiting.length === 0;
   }
 
-  /** A lone event is committed at the end of the current turn of the event loop, unless a commit began just now. */
   #schedule(): void {
-    if (!this.#mayBegin) return;
-    const pause = this.#full ? 0 : this.#begunAt + this.#limits.intervalMs - performance.now();
-    if (pause > 0) this.#later ??= setTimeout(() => this.#begin(), pause);
-    else this.#soon ??= setImmediate(() => this.#begin());
+    if (this.#mayBegin) this.#pace.schedule(this.#full);
   }
 
   #begin(): void {
-    clearTimeout(this.#later);
-    clearImmediate(this.#soon);
-    this.#later = this.#soon = undefined;
     while (this.#mayBegin) void this.#commitBatch(this.#takeBatch());
   }
 
@@ -110,8 +103,8 @@ export class GroupCommit {
   /** One timer a batch, set by its oldest event: one an event would cost ingest more than the commit. */
   async #commitBatch(batch: Waiting[]): Promise<void> {
     this.#inFlight += 1;
-    this.#begunAt = performance.now();
-    const waited = this.#begunAt - (batch[0]?.since ?? 0);
+    this.#pace.begun();
+    const waited = performance.now() - (batch[0]?.since ?? 0);
     const tooLate = (): void => this.#fail(batch, new Error('redis takes too long'));
     const timer = setTimeout(tooLate, Math.max(0, this.#limits.answerWithinMs - waited));
     try {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BatchPace } from '../event/batch-pace.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { TracePoint, Tracing } from '../telemetry/tracing.ts';
@@ -51,10 +52,8 @@ export class Batcher {
   readonly #tracing: Tracing | undefined;
   readonly #abandon = new AbortController();
   readonly #underWay = new Set<Waiting[]>();
+  readonly #pace: BatchPace;
   #waiting: Waiting[] = [];
-  #soon: NodeJS.Immediate | undefined;
-  #later: NodeJS.Timeout | undefined;
-  #begunAt = -Infinity;
 
   constructor(store: EventStore, limits: BatcherLimits, metrics: StoreMetrics, logger: Logger, tracing?: Tracing) {
     this.#store = store;
@@ -62,6 +61,7 @@ export class Batcher {
     this.#metrics = metrics;
     this.#logger = logger;
     this.#tracing = tracing;
+    this.#pace = new BatchPace(() => this.#begin(), limits.intervalMs);
   }
 
   /**
@@ -96,22 +96,15 @@ export class Batcher {
    */
   abandon(): void {
     this.#abandon.abort();
-    clearTimeout(this.#later);
+    this.#pace.cancel();
     for (const { settle } of [...this.#waiting.splice(0), ...[...this.#underWay].flat()]) settle('abandoned');
   }
 
-  /** At the end of the current turn of the event loop, unless a statement began just now: then a little more shares one. */
   #schedule(): void {
-    if (this.#underWay.size >= this.#limits.statementsInFlight) return;
-    const pause = this.#full ? 0 : this.#begunAt + this.#limits.intervalMs - performance.now();
-    if (pause > 0) this.#later ??= setTimeout(() => this.#begin(), pause);
-    else this.#soon ??= setImmediate(() => this.#begin());
+    if (this.#underWay.size < this.#limits.statementsInFlight) this.#pace.schedule(this.#full);
   }
 
   #begin(): void {
-    clearTimeout(this.#later);
-    clearImmediate(this.#soon);
-    this.#later = this.#soon = undefined;
     if (this.#waiting.length === 0 || this.#underWay.size >= this.#limits.statementsInFlight) return;
     void this.#commit(this.#takeBatch());
     if (this.#waiting.length > 0) this.#schedule();
@@ -141,7 +134,7 @@ export class Batcher {
 
   async #commit(batch: Waiting[]): Promise<void> {
     this.#underWay.add(batch);
-    this.#begunAt = performance.now();
+    this.#pace.begun();
     const fate = await this.#traced(batch, () => this.#storeOrHold(batch));
     for (const { settle } of batch) settle(fate);
     this.#underWay.delete(batch);
