@@ -4,26 +4,17 @@ import { createLogger } from '../../../internal/telemetry/logger.ts';
 import { Registry } from '../../../internal/telemetry/metrics.ts';
 import { storeMetrics } from '../../../internal/telemetry/worker-metrics.ts';
 import { Batcher } from '../../../internal/worker/batcher.ts';
+import { roomyLimits } from '../../support/batcher-limits.ts';
 import { anEvent } from '../../support/events.ts';
 import { figure } from '../../support/rows.ts';
 import { migratedDatabase } from '../../support/store.ts';
-
-const limits = {
-  batchEvents: 100,
-  batchBytes: 1e6,
-  jobs: 1_000,
-  statementsInFlight: 1,
-  intervalMs: 0,
-  retryMinMs: 1,
-  retryMaxMs: 1,
-};
 
 describe('the books', () => {
   it('leave out duplicates of a job delivered again, and keep those of an event accepted twice', async () => {
     await using database = await migratedDatabase();
     const store = createStore(database.db, { partitionsAhead: 1, retentionDays: 0, overdueAfterHours: 24 });
     const registry = new Registry();
-    const batcher = new Batcher(store, limits, storeMetrics(registry), createLogger('test', 'silent'));
+    const batcher = new Batcher(store, roomyLimits, storeMetrics(registry), createLogger('test', 'silent'));
     const events = ['1', '2', '3'].map((last) => anEvent({ id: `0190a0b0-0000-7000-8000-00000000000${last}` }));
     const books = async (): Promise<number[]> =>
       Promise.all(

@@ -12,6 +12,7 @@ import { startRelay, type Relay } from '../../support/relay.ts';
 import { expectStored } from '../../support/rows.ts';
 import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
 import { migratedDatabase, openDatabase, type TestDatabase } from '../../support/store.ts';
+import { roomyLimits } from '../../support/batcher-limits.ts';
 import { until } from '../../support/until.ts';
 
 const drainMs = 500;
@@ -21,15 +22,7 @@ function startConsumer(redisUrl: string, databaseUrl: string) {
   const { logger, registry } = createTelemetry('worker', 'silent');
   const db = openDatabase(databaseUrl);
   const store = createStore(db, { partitionsAhead: 1, retentionDays: 0, overdueAfterHours: 24 });
-  const limits = {
-    batchEvents: 2,
-    batchBytes: 1e6,
-    jobs: 1_000,
-    statementsInFlight: 2,
-    intervalMs: 0,
-    retryMinMs: 20,
-    retryMaxMs: 200,
-  };
+  const limits = { ...roomyLimits, batchEvents: 2, statementsInFlight: 2, retryMinMs: 20, retryMaxMs: 200 };
   const batcher = new Batcher(store, limits, storeMetrics(registry), logger);
   const consumer = new Consumer({
     redisUrl,

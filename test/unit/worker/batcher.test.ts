@@ -5,19 +5,11 @@ import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
 import { storeMetrics } from '../../../internal/telemetry/worker-metrics.ts';
 import { Batcher, type BatcherLimits } from '../../../internal/worker/batcher.ts';
 import type { EventStore } from '../../../internal/worker/event-store.ts';
+import { roomyLimits } from '../../support/batcher-limits.ts';
 import { anEvent } from '../../support/events.ts';
 import { figure } from '../../support/rows.ts';
 import { until } from '../../support/until.ts';
 
-const roomy: BatcherLimits = {
-  batchEvents: 100,
-  batchBytes: 1e6,
-  jobs: 1_000,
-  statementsInFlight: 1,
-  intervalMs: 0,
-  retryMinMs: 1,
-  retryMaxMs: 5,
-};
 const refusedByPostgres = Object.assign(new Error('refused'), { code: '22021' });
 
 /** A store that shows faults which a real one cannot be made to show at will. */
@@ -49,7 +41,7 @@ function fakeStore(
 
 function createBatcher(store: EventStore, limits: Partial<BatcherLimits> = {}) {
   const { registry, logger } = createTelemetry('worker', 'silent');
-  const batcher = new Batcher(store, { ...roomy, ...limits }, storeMetrics(registry), logger);
+  const batcher = new Batcher(store, { ...roomyLimits, ...limits }, storeMetrics(registry), logger);
   return { batcher, count: (name: string, labels = {}) => figure(registry, `runledger_${name}`, labels) };
 }
 

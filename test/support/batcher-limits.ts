@@ -1,0 +1,12 @@
+import type { BatcherLimits } from '../../internal/worker/batcher.ts';
+
+/** Limits that no test reaches unless it sets others; nothing is waited for. */
+export const roomyLimits: BatcherLimits = {
+  batchEvents: 100,
+  batchBytes: 1e6,
+  jobs: 1_000,
+  statementsInFlight: 1,
+  intervalMs: 0,
+  retryMinMs: 1,
+  retryMaxMs: 5,
+};
