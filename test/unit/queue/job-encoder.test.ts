@@ -1,4 +1,4 @@
-import { createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { createZstdDecompress } from 'node:zlib';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { Compression, createCompressor, createDecompressor } from '../../../internal/queue/compression.ts';
@@ -67,8 +67,8 @@ describe('compression', () => {
 
   // A compressor fails when memory is short, which cannot be shown. A decompressor fails in the same way, on any text.
   it('tries again in a new stream when one fails, and rejects when that fails too', async () => {
-    const streams = [createZstdDecompress(), createCompressor(), createZstdDecompress(), createZstdDecompress()];
-    const compressing = new Compression(() => streams.shift() ?? createZstdCompress());
+    const failsFirst = [createZstdDecompress()];
+    const compressing = new Compression(() => failsFirst.shift() ?? createCompressor());
     const frame = await compressing.run('a text', (output) => output);
     const decompressing = new Compression(createDecompressor);
     expect(await decompressing.run(frame, asText)).to.equal('a text');
