@@ -1,3 +1,4 @@
+import { zstdCompressSync } from 'node:zlib';
 import { expect } from 'chai';
 import { UnreadableJob } from '../../../internal/queue/job.ts';
 import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
@@ -38,6 +39,17 @@ describe('job data', () => {
   it('ignores columns that a later minor release may append', async () => {
     const [event] = await decoder.decode({ v: 1, rows: [[...row, 'new']] });
     expect(event).to.include({ id: 'id', kind: 'START' });
+  });
+
+  it('with an empty frame at its end, as Node may write it, harms neither itself nor the job that is read next', async () => {
+    const encoder = new JobEncoder();
+    const events = Array.from({ length: 20 }, () => anEvent());
+    const data = await encoder.encode(events);
+    encoder.close();
+    const frames = [Buffer.from('zstd' in data ? data.zstd : '', 'base64'), zstdCompressSync('')];
+    const followed = { v: 1, zstd: Buffer.concat(frames).toString('base64') };
+    const read = await Promise.all([followed, data, followed].map((job) => decoder.decode(job)));
+    expect(read).to.deep.equal([events, events, events]);
   });
 
   it('that ends anywhere before its end does not harm the job that is read next', async () => {
