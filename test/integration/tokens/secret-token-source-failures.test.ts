@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../support/cluster/eventually.ts';
+import { refuse, silence } from '../../support/cluster/scripted-api.ts';
+import { acme, eachWithScriptedSource, globex, revoked } from '../../support/cluster/scripted-source.ts';
+
+describe('secret token source, while its API server or account fails', () => {
+  const suite = eachWithScriptedSource();
+
+  it('waits out 403 and 500, and says why it is not ready', async () => {
+    suite().api.script('list', refuse(403, 'secrets is forbidden: User "ingest" cannot list'), Infinity);
+    suite().create();
+    expect(suite().source.unready()).to.equal('the first list of Secrets is not complete');
+    await suite().source.start();
+    await eventually(() => suite().source.unready()?.includes('403') === true, 'the reason');
+    expect(suite().source.unready()).to.contain('User "ingest" cannot list');
+    expect(suite().source.authenticate(acme).status).to.equal('not-loaded');
+    suite().api.behave();
+    suite().api.script('list', refuse(500, 'etcd leader changed'));
+    await suite().learned(acme);
+    expect(suite().source.unready()).to.equal(undefined);
+  });
+
+  it('goes on serving the last tokens while everything fails, and catches up afterwards', async () => {
+    await suite().follow();
+    suite().api.script('list', refuse(403, 'forbidden for a while'), Infinity);
+    suite().api.script('watch', refuse(403, 'forbidden for a while'), Infinity);
+    suite().api.endWatches('reset');
+    await eventually(async () => (await suite().restarts()) >= 4, 'several attempts');
+    expect(suite().known(acme)).to.equal(true);
+    expect(suite().source.unready()).to.equal(undefined);
+    suite().api.delete('acme');
+    suite().api.put('globex', 'globex', globex);
+    suite().api.behave();
+    await suite().learned(globex);
+    expect(suite().known(acme)).to.equal(false);
+    await suite().watching();
+    await sleep(200);
+    expect(suite().api.watches).to.equal(1);
+  });
+
+  it('never shows half a list', async () => {
+    suite().api.put('globex', 'globex', globex);
+    await suite().follow({ relistMs: 200 });
+    suite().api.script('list', (_request, response) => {
+      response.writeHead(200).end('{"metadata":{"resourceVersion":"3","continue":"1"},"items":[]}');
+    });
+    suite().api.script('list', silence, Infinity);
+    await eventually(() => suite().api.count('list') >= 3, 'the second page asked for');
+    expect(suite().known(acme) && suite().known(globex)).to.equal(true);
+    await eventually(async () => (await suite().restarts()) >= 1, 'the list given up');
+    expect(suite().known(acme) && suite().known(globex)).to.equal(true);
+  });
+
+  it('does not quote a list that it cannot read', async () => {
+    suite().api.script('list', (_request, response) => response.end(`{"items":[{"stringData":{"token":"${revoked}`));
+    await suite().follow();
+    expect(suite().logs.lines.join('')).to.contain("list Secrets: the API server's answer is not JSON");
+  });
+
+  it('does not spin when the server closes every watch at once', async () => {
+    suite().api.script('watch', (_request, response) => response.writeHead(200).end(), Infinity);
+    suite().create();
+    await suite().source.start();
+    await sleep(500);
+    expect(suite().api.count('watch')).to.be.within(2, 20);
+    expect(suite().known(acme)).to.equal(true);
+  });
+
+  it('uses the account token that is in the file now', async () => {
+    await suite().follow({ idleMs: 100 });
+    await writeFile(join(suite().account, 'token'), 'account-2');
+    await eventually(() => suite().api.requests.at(-1)?.authorization === 'Bearer account-2', 'the new account token');
+    expect(suite().api.requests[0]?.authorization).to.equal('Bearer account-1');
+    expect(suite().api.count('list')).to.equal(1);
+  });
+
+  it('waits for an account that is not mounted yet', async () => {
+    await rm(join(suite().account, 'token'));
+    suite().create();
+    await suite().source.start();
+    await eventually(() => suite().source.unready()?.includes('ENOENT') === true, 'the reason');
+    await writeFile(join(suite().account, 'token'), 'account-1');
+    await suite().learned(acme);
+  });
+});

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { eventually } from '../../support/cluster/eventually.ts';
+import { refuse, silence } from '../../support/cluster/scripted-api.ts';
+import { eachWithScriptedSource } from '../../support/cluster/scripted-source.ts';
+
+describe('the secret token source stops at once', () => {
+  const suite = eachWithScriptedSource();
+
+  const stopped = async (): Promise<void> => {
+    const began = performance.now();
+    await suite().source.stop();
+    expect(performance.now() - began).to.be.below(500);
+  };
+
+  it('before it started', async () => {
+    suite().create();
+    await stopped();
+  });
+
+  for (const kind of ['list', 'watch', 'event'] as const) {
+    it(`while it waits for the answer to its ${kind}`, async () => {
+      suite().api.script(kind, silence);
+      suite().api.put('tiny', 'tiny', 'tiny-secret');
+      suite().create({ listTimeoutMs: 30_000 });
+      await suite().source.start();
+      await eventually(() => suite().api.count(kind) === 1, kind);
+      await stopped();
+      expect(suite().logs.lines.filter((line) => line.includes('anew') || line.includes('trying again'))).to.deep.equal(
+        [],
+      );
+    });
+  }
+
+  it('while it watches', async () => {
+    await suite().follow();
+    await stopped();
+  });
+
+  it('while it pauses after a failure', async () => {
+    suite().api.script('list', refuse(500, 'no'), Infinity);
+    suite().create({ backoff: { firstMs: 60_000, longestMs: 60_000 } });
+    await suite().source.start();
+    await eventually(async () => (await suite().restarts()) === 1, 'a failure');
+    await stopped();
+  });
+});

@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { podAccount } from '../../../internal/tokens/pod-account.ts';
+import { SecretTokenSource, type SecretTokenSourceTimes } from '../../../internal/tokens/secret-token-source.ts';
+import { eventually } from './eventually.ts';
+import { ScriptedApi } from './scripted-api.ts';
+import { capturedLogger, capturedMetrics } from './token-fixtures.ts';
+
+export const quick = { settleMs: 5, listTimeoutMs: 300, shortestWatchMs: 50, backoff: { firstMs: 20, longestMs: 100 } };
+export const [acme, globex, revoked] = ['acme-token-aaaaaaaaaa', 'globex-token-bbbbbbbbbb', 'revoked-token-cccccccc'];
+
+/** A token source in a pod whose API server follows a script and knows of one Secret, `acme`. */
+class ScriptedSource {
+  readonly api: ScriptedApi;
+  /** The folder of the pod's account. */
+  readonly account: string;
+  readonly logs = capturedLogger();
+  readonly metrics = capturedMetrics();
+  #source: SecretTokenSource | undefined;
+
+  constructor(api: ScriptedApi, account: string) {
+    this.api = api;
+    this.account = account;
+  }
+
+  get source(): SecretTokenSource {
+    if (this.#source === undefined) throw new Error('create the source first');
+    return this.#source;
+  }
+
+  create(times: Partial<SecretTokenSourceTimes> = {}): void {
+    const connect = podAccount(this.api.url, this.account);
+    const { metrics } = this.metrics;
+    this.#source = new SecretTokenSource({ connect, ...this.logs, metrics, times: { ...quick, ...times } });
+  }
+
+  async follow(times: Partial<SecretTokenSourceTimes> = {}): Promise<void> {
+    this.create(times);
+    await this.source.start();
+    await eventually(() => this.source.unready() === undefined, 'the first list');
+    await this.watching();
+  }
+
+  known(token: string): boolean {
+    return this.source.authenticate(token).status === 'known';
+  }
+
+  learned(token: string): Promise<number> {
+    return eventually(() => this.known(token), 'the token known');
+  }
+
+  watching(): Promise<number> {
+    return eventually(() => this.api.watches === 1, 'one watch open');
+  }
+
+  restarts(): Promise<number> {
+    return this.metrics.value('runledger_token_watch_restarts_total');
+  }
+}
+
+/** Gives each test of a suite one of its own. A test fails when it leaves a connection, or a token in logs or metrics. */
+export function eachWithScriptedSource(): () => ScriptedSource {
+  let scripted: ScriptedSource;
+
+  beforeEach(async () => {
+    const api = await ScriptedApi.start();
+    api.put('acme', 'acme', acme);
+    const account = await mkdtemp(join(tmpdir(), 'runledger-account-'));
+    await writeFile(join(account, 'ca.crt'), '');
+    await writeFile(join(account, 'namespace'), 'tokens\n');
+    await writeFile(join(account, 'token'), 'account-1\n');
+    scripted = new ScriptedSource(api, account);
+  });
+
+  afterEach(async () => {
+    const { api, account, logs, metrics, source } = scripted;
+    await source.stop();
+    await source.stop();
+    await eventually(() => api.sockets.size === 0, 'every connection closed');
+    await api.stop();
+    await rm(account, { recursive: true });
+    const written = `${logs.lines.join('')}${await metrics.text()}`;
+    for (const token of [acme, globex, revoked]) expect(written).not.to.contain(token);
+  });
+
+  return () => scripted;
+}
