@@ -7,6 +7,7 @@ import { createEventValidator } from '../../internal/event/validate.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import { BacklogGuard } from '../../internal/queue/backlog-guard.ts';
 import { takeCensus } from '../../internal/queue/census.ts';
+import type { Callers } from '../../internal/queue/group-commit.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { createProducerRedis, disconnect } from '../../internal/queue/redis.ts';
 import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
@@ -56,13 +57,21 @@ export function createIngest(config: IngestConfig, tokens: TokenSource, telemetr
   redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
   const guard = new BacklogGuard(redis, config.QUEUE_NAME, backlogLimits(config), backlogMetrics(registry), logger);
   censusMetrics(registry, () => takeCensus(redis, config.QUEUE_NAME));
-  const producer = createProducer(config, redis, guard, telemetry);
+  const producer = createProducer(config, redis, guard, () => callersOf(servers), telemetry);
   probes.ready.set('redis', () => guard.shed?.detail);
   probes.ready.set('tokens', () => tokens.unready());
   const servers = createServers(config, (event, key) => producer.enqueue(event, key), tokens, telemetry);
   const connection = component('redis', { stop: () => disconnect(redis) });
   const parts = [connection, guard, producer, tokens, inParallel('servers', servers)];
   return { component: new ComponentGroup('ingest', parts, logger), servers };
+}
+
+function callersOf(servers: ApiServer[]): Callers {
+  const add = (one: Callers, other: Callers): Callers => ({
+    open: one.open + other.open,
+    opened: one.opened + other.opened,
+  });
+  return servers.map(({ callers }) => callers).reduce(add);
 }
 
 function backlogLimits(config: IngestConfig) {
@@ -78,6 +87,7 @@ function createProducer(
   config: IngestConfig,
   redis: ReturnType<typeof createProducerRedis>,
   guard: BacklogGuard,
+  callers: () => Callers,
   { logger, registry, organization, tracing }: Telemetry,
 ): Producer {
   const limits = {
@@ -88,7 +98,7 @@ function createProducer(
     bufferedBytes: config.BUFFER_BYTES,
   };
   const metrics = producerMetrics(registry, organization);
-  return new Producer({ redis, queueName: config.QUEUE_NAME, limits, guard, metrics, logger, tracing });
+  return new Producer({ redis, queueName: config.QUEUE_NAME, limits, callers, guard, metrics, logger, tracing });
 }
 
 function createServers(

@@ -30,6 +30,8 @@ export class ApiServer {
    */
   readonly #connections = new Map<Socket, ServerResponse[]>();
   readonly #answered: (this: ServerResponse) => void;
+  #opened = 0;
+  #closed = 0;
 
   constructor(options: ServerOptions) {
     this.#options = options;
@@ -46,12 +48,18 @@ export class ApiServer {
     this.#server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
     const remember = (socket: Socket): void => this.#remember(socket);
     this.#server.on('connection', remember).on('secureConnection', remember);
+    this.#server.on('connection', (socket) => this.#count(socket));
     answerProtocolErrors(this.#server, (socket) => this.#endsAfterAnswer(socket));
   }
 
   /** The port listened on: the one configured, or the one the system chose for port 0. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Connections that are open, also those that still shake hands for TLS, and all that were opened so far. */
+  get callers(): { open: number; opened: number } {
+    return { open: this.#opened - this.#closed, opened: this.#opened };
   }
 
   /** @throws when the certificate cannot be read or the port is taken. */
@@ -85,6 +93,13 @@ export class ApiServer {
   #remember(socket: Socket): void {
     this.#connections.set(socket, []);
     socket.once('close', () => this.#connections.delete(socket));
+  }
+
+  #count(socket: Socket): void {
+    this.#opened += 1;
+    socket.once('close', () => {
+      this.#closed += 1;
+    });
   }
 
   /** Node closes connections that are idle after a request, but takes one that has sent nothing yet for busy. */

@@ -1,6 +1,6 @@
 /**
  * When the next batch of events begins: at the end of the current turn of the event loop, but not before `intervalMs` have
- * passed since the last one began, unless it is full. What comes meanwhile shares it.
+ * passed since the last one began, unless nothing is to be waited for. What comes meanwhile shares it.
  */
 export class BatchPace {
   readonly #begin: () => void;
@@ -15,8 +15,8 @@ export class BatchPace {
   }
 
   /** Calls `begin` in time, once, however often it is scheduled until then. */
-  schedule(full: boolean): void {
-    const pause = full ? 0 : this.#begunAt + this.#intervalMs - performance.now();
+  schedule(atOnce: boolean): void {
+    const pause = atOnce ? 0 : this.#begunAt + this.#intervalMs - performance.now();
     if (pause > 0) this.#later ??= setTimeout(() => this.#run(), pause);
     else this.#soon ??= setImmediate(() => this.#run());
   }

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { GroupCommit, type GroupCommitLimits } from '../../../internal/queue/group-commit.ts';
+import { GroupCommit, type Callers, type GroupCommitLimits } from '../../../internal/queue/group-commit.ts';
 import { anEvent } from '../../support/events.ts';
 import { until } from '../../support/until.ts';
 
@@ -14,6 +14,8 @@ const roomy: GroupCommitLimits = {
   intervalMs: 0,
   answerWithinMs: 10_000,
 };
+
+const manyCallers = (): Callers => ({ open: Infinity, opened: 0 });
 
 /** Commits that the test ends by hand, in the order they began. */
 function manualCommits() {
@@ -36,7 +38,7 @@ const refused = (promise: Promise<void>): Promise<unknown> =>
 describe('group commit', () => {
   it('commits a lone event at once', async () => {
     const { commit, batches, sizes } = manualCommits();
-    const added = new GroupCommit(commit, roomy).add(anEvent());
+    const added = new GroupCommit(commit, roomy, manyCallers).add(anEvent());
     await turn();
     expect(sizes()).to.deep.equal([1]);
     batches[0]?.end.resolve();
@@ -45,7 +47,7 @@ describe('group commit', () => {
 
   it('coalesces what arrives while a commit is under way, in order, and answers each with its own commit', async () => {
     const { commit, batches, sizes } = manualCommits();
-    const group = new GroupCommit(commit, { ...roomy, commitsInFlight: 2 });
+    const group = new GroupCommit(commit, { ...roomy, commitsInFlight: 2 }, manyCallers);
     const events = Array.from({ length: 5 }, (_, index) => anEvent({ description: String(index) }));
     const answered: number[] = [];
     const add = (index: number): void => {
@@ -71,7 +73,7 @@ describe('group commit', () => {
 
   it('begins further commits only with full batches, up to as many as may be in flight', async () => {
     const { commit, batches, sizes } = manualCommits();
-    const group = new GroupCommit(commit, { ...roomy, batchEvents: 3, commitsInFlight: 2 });
+    const group = new GroupCommit(commit, { ...roomy, batchEvents: 3, commitsInFlight: 2 }, manyCallers);
     const added = [group.add(anEvent())];
     await turn();
     added.push(group.add(anEvent()), group.add(anEvent()));
@@ -95,7 +97,7 @@ describe('group commit', () => {
 
   it('lets an interval pass between commits, unless a batch is full', async () => {
     const { commit, batches, sizes } = manualCommits();
-    const group = new GroupCommit(commit, { ...roomy, batchEvents: 3, intervalMs: 60_000 });
+    const group = new GroupCommit(commit, { ...roomy, batchEvents: 3, intervalMs: 60_000 }, manyCallers);
     const first = group.add(anEvent());
     await turn();
     batches[0]?.end.resolve();
@@ -106,7 +108,7 @@ describe('group commit', () => {
     batches[1]?.end.resolve();
     await Promise.all(full);
 
-    const patient = new GroupCommit(commit, { ...roomy, intervalMs: 30 });
+    const patient = new GroupCommit(commit, { ...roomy, intervalMs: 30 }, manyCallers);
     const begun = performance.now();
     const lone = patient.add(anEvent());
     await turn();
@@ -123,9 +125,58 @@ describe('group commit', () => {
     await Promise.all(together);
   });
 
+  it('waits for nobody once all who are connected wait for it', async () => {
+    const { commit, batches, sizes } = manualCommits();
+    const callers = { open: 1, opened: 1 };
+    const group = new GroupCommit(commit, { ...roomy, intervalMs: 60_000 }, () => callers);
+    const first = group.add(anEvent());
+    await turn();
+    batches[0]?.end.resolve();
+    await first;
+    const alone = group.add(anEvent());
+    await turn();
+    expect(sizes()).to.deep.equal([1, 1]);
+    batches[1]?.end.resolve();
+    await alone;
+
+    callers.open = 3;
+    const together = [group.add(anEvent()), group.add(anEvent())];
+    await turn();
+    expect(sizes()).to.deep.equal([1, 1]);
+    together.push(group.add(anEvent()));
+    await turn();
+    expect(sizes()).to.deep.equal([1, 1, 3]);
+    batches[2]?.end.resolve();
+    await Promise.all(together);
+  });
+
+  it('waits while new connections come: the next caller may not be connected yet', async () => {
+    const { commit, batches, sizes } = manualCommits();
+    const callers = { open: 1, opened: 1 };
+    const group = new GroupCommit(commit, { ...roomy, intervalMs: 100 }, () => callers);
+    const first = group.add(anEvent());
+    await turn();
+    batches[0]?.end.resolve();
+    await first;
+    callers.opened += 1;
+    const added = [group.add(anEvent())];
+    await turn();
+    expect(sizes()).to.deep.equal([1]);
+    callers.opened += 1;
+    added.push(group.add(anEvent()));
+    await until('the next commit', () => (batches.length === 2 ? true : undefined));
+    expect(sizes()).to.deep.equal([1, 2]);
+    batches[1]?.end.resolve();
+    await Promise.all(added);
+  });
+
   it('bounds a batch by events and by bytes, and takes a larger event alone', async () => {
     const { commit, batches, sizes } = manualCommits();
-    const group = new GroupCommit(commit, { ...roomy, batchEvents: 3, batchBytes: 1_000, commitsInFlight: 10 });
+    const group = new GroupCommit(
+      commit,
+      { ...roomy, batchEvents: 3, batchBytes: 1_000, commitsInFlight: 10 },
+      manyCallers,
+    );
     const lengths = [0, 0, 0, 0, 600, 600, 5_000, 0];
     const added = lengths.map((length) => group.add(anEvent({ description: 'x'.repeat(length) })));
     await turn();
@@ -140,7 +191,7 @@ describe('group commit', () => {
 
   it('refuses at once past the buffered events, and takes more when there is room again', async () => {
     const { commit, batches } = manualCommits();
-    const group = new GroupCommit(commit, { ...roomy, bufferedEvents: 2 });
+    const group = new GroupCommit(commit, { ...roomy, bufferedEvents: 2 }, manyCallers);
     const first = group.add(anEvent());
     await turn();
     const waiting = [group.add(anEvent()), group.add(anEvent())];
@@ -159,7 +210,7 @@ describe('group commit', () => {
 
   it('refuses past the buffered bytes', async () => {
     const { commit, batches } = manualCommits();
-    const group = new GroupCommit(commit, { ...roomy, bufferedBytes: 1_000 });
+    const group = new GroupCommit(commit, { ...roomy, bufferedBytes: 1_000 }, manyCallers);
     const first = group.add(anEvent({ description: 'x'.repeat(800) }));
     expect(await refused(group.add(anEvent({ description: 'x'.repeat(800) })))).to.include({ code: 'unavailable' });
     await turn();
@@ -173,7 +224,7 @@ describe('group commit', () => {
 
   it('fails what waits behind a failed commit, and goes on afterwards', async () => {
     const { commit, batches, sizes } = manualCommits();
-    const group = new GroupCommit(commit, roomy);
+    const group = new GroupCommit(commit, roomy, manyCallers);
     const first = refused(group.add(anEvent()));
     await turn();
     const behind = [refused(group.add(anEvent())), refused(group.add(anEvent()))];
@@ -189,7 +240,7 @@ describe('group commit', () => {
 
   it('answers in time when a commit hangs, and what waits behind it too; its slot stays taken until it ends', async () => {
     const { commit, batches, sizes } = manualCommits();
-    const group = new GroupCommit(commit, { ...roomy, answerWithinMs: 20 });
+    const group = new GroupCommit(commit, { ...roomy, answerWithinMs: 20 }, manyCallers);
     const hanging = refused(group.add(anEvent()));
     await turn();
     const behind = refused(group.add(anEvent()));
@@ -206,7 +257,7 @@ describe('group commit', () => {
 
   it('drains: resolves when nothing waits and no commit is under way', async () => {
     const { commit, batches } = manualCommits();
-    const group = new GroupCommit(commit, roomy);
+    const group = new GroupCommit(commit, roomy, manyCallers);
     const added = [group.add(anEvent())];
     let drained = false;
     const draining = group.drain().then(() => {
@@ -220,6 +271,6 @@ describe('group commit', () => {
     expect([batches.length, drained]).to.deep.equal([2, false]);
     batches[1]?.end.resolve();
     await Promise.all([...added, draining]);
-    await new GroupCommit(commit, roomy).drain();
+    await new GroupCommit(commit, roomy, manyCallers).drain();
   });
 });
