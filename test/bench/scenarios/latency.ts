@@ -4,7 +4,7 @@ import { drained, startIngest, startRunledgerWorker, type Front } from '../harne
 import { until } from '../../support/until.ts';
 import { acceptedBy, countEvents, verify } from '../harness/stored.ts';
 import { timesUntilVisible } from '../harness/visibility.ts';
-import { load } from '../harness/wrk.ts';
+import { load, type Answers } from '../harness/wrk.ts';
 import type { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -17,6 +17,7 @@ export const latency: Scenario = async (world, options) => {
   const worker = await startRunledgerWorker(world, database);
   const figures = [
     ...(await atHalfTheRate(world, ingest.port, options)),
+    ...(await oneByOne(world, ingest.port, options)),
     ...(await inQuiet(world, ingest, database, options)),
   ];
   await world.end(ingest.program);
@@ -38,12 +39,12 @@ async function atHalfTheRate(world: World, port: number, { rounds, seconds }: Op
     await drained(world, 'runledger');
     const full = await load({ port, connections, seconds });
     await drained(world, 'runledger');
-    const rate = full.accepted / full.seconds;
+    const rate = rateOf(full);
     const pauseMs = await pauseFor(port, rate / 2);
     // Long enough that the moment in which all callers connect is not what the 99th percentile shows.
     const half = await load({ port, connections, seconds: seconds * 4, pauseMs });
     most?.push(rate);
-    offered?.push(half.accepted / half.seconds);
+    offered?.push(rateOf(half));
     p50?.push(half.p50);
     p99?.push(half.p99);
   }
@@ -61,9 +62,22 @@ async function atHalfTheRate(world: World, port: number, { rounds, seconds }: Op
 async function pauseFor(port: number, rate: number): Promise<number> {
   const cycleMs = (connections / rate) * 1_000;
   const tried = await load({ port, connections, seconds: 2, pauseMs: Math.round(cycleMs) });
-  const triedCycleMs = (connections / (tried.accepted / tried.seconds)) * 1_000;
+  const triedCycleMs = (connections / rateOf(tried)) * 1_000;
   return Math.max(1, Math.round(cycleMs - (triedCycleMs - Math.round(cycleMs))));
 }
+
+/** A caller that sends each event when the one before has been answered, as a bot that takes no chances does. */
+async function oneByOne(world: World, port: number, { rounds, seconds }: Options): Promise<Figure[]> {
+  const answers: Answers[] = [];
+  for (let round = 0; round < rounds; round += 1) answers.push(await load({ port, connections: 1, seconds }));
+  await drained(world, 'runledger');
+  return [
+    { name: 'One caller, one event after the other', value: median(answers.map(rateOf)), unit: 'events/s' },
+    { name: 'p50 of 201 for it', value: median(answers.map(({ p50 }) => p50)), unit: 'ms' },
+  ];
+}
+
+const rateOf = ({ accepted, seconds }: Answers): number => accepted / seconds;
 
 async function inQuiet(
   world: World,
@@ -86,7 +100,7 @@ async function inQuiet(
   await verify(database, answers, 10);
   const p95 = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? Number.NaN;
   return [
-    { name: 'In quiet, offered', value: answers.accepted / answers.seconds, unit: 'events/s' },
+    { name: 'In quiet, offered', value: rateOf(answers), unit: 'events/s' },
     { name: 'p50 of 201 in quiet', value: answers.p50, unit: 'ms' },
     { name: 'p50 from acceptance to commit in quiet', value: median(times), unit: 'ms', bar: { atMost: 20 } },
     { name: 'p95 from acceptance to commit in quiet', value: p95, unit: 'ms' },
