@@ -2,40 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchPace } from '../event/batch-pace.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { TracePoint, Tracing } from '../telemetry/tracing.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
 import type { EventStore } from './event-store.ts';
 import { storeIsolating } from './isolation.ts';
+import { WaitingJobs, type BatchLimits, type Fate, type WaitingJob } from './waiting-jobs.ts';
 
 /** While events are held: how often the reason is logged again. About a minute, at two seconds a try. */
 const triesPerRecord = 30;
 
 /**
- * Bounds of a batch, near enough (what one job holds is not split), the time from the beginning of one statement to the
- * next that is not full (ms), and how long to wait between tries while Postgres is away (ms, doubling from min to max).
- * Bytes are UTF-16 units of the texts that may be long.
+ * Bounds of a batch, the time from the beginning of one statement to the next that is not full (ms), and how long to wait
+ * between tries while Postgres is away (ms, doubling from min to max).
  */
-export interface BatcherLimits {
-  batchEvents: number;
-  batchBytes: number;
+export interface BatcherLimits extends BatchLimits {
   /** Most that are added before one of them is stored. */
   jobs: number;
   statementsInFlight: number;
   intervalMs: number;
   retryMinMs: number;
   retryMaxMs: number;
-}
-
-/** What became of the events handed over: in Postgres (or its dead letters), or given back because the process stops. */
-export type Fate = 'stored' | 'abandoned';
-
-interface Waiting {
-  events: AcceptedEvent[];
-  bytes: number;
-  redelivered: boolean;
-  /** Where their job is in its trace. */
-  point: TracePoint | undefined;
-  settle: (fate: Fate) => void;
 }
 
 /**
@@ -51,9 +37,9 @@ export class Batcher {
   readonly #logger: Logger;
   readonly #tracing: Tracing | undefined;
   readonly #abandon = new AbortController();
-  readonly #underWay = new Set<Waiting[]>();
+  readonly #underWay = new Set<WaitingJob[]>();
+  readonly #waiting: WaitingJobs;
   readonly #pace: BatchPace;
-  #waiting: Waiting[] = [];
 
   constructor(store: EventStore, limits: BatcherLimits, metrics: StoreMetrics, logger: Logger, tracing?: Tracing) {
     this.#store = store;
@@ -61,6 +47,7 @@ export class Batcher {
     this.#metrics = metrics;
     this.#logger = logger;
     this.#tracing = tracing;
+    this.#waiting = new WaitingJobs(limits);
     this.#pace = new BatchPace(() => this.#begin(), limits.intervalMs);
   }
 
@@ -73,7 +60,7 @@ export class Batcher {
     if (this.#abandon.signal.aborted) return Promise.resolve('abandoned');
     return new Promise((settle) => {
       const point = this.#tracing?.here();
-      this.#waiting.push({ events, bytes: sizeOf(events), redelivered, point, settle });
+      this.#waiting.add({ events, redelivered, point, settle });
       this.#schedule();
     });
   }
@@ -97,7 +84,7 @@ export class Batcher {
   abandon(): void {
     this.#abandon.abort();
     this.#pace.cancel();
-    for (const { settle } of [...this.#waiting.splice(0), ...[...this.#underWay].flat()]) settle('abandoned');
+    for (const { settle } of [...this.#waiting.takeAll(), ...[...this.#underWay].flat()]) settle('abandoned');
   }
 
   #schedule(): void {
@@ -106,33 +93,17 @@ export class Batcher {
 
   #begin(): void {
     if (this.#waiting.length === 0 || this.#underWay.size >= this.#limits.statementsInFlight) return;
-    void this.#commit(this.#takeBatch());
+    void this.#commit(this.#waiting.takeBatch());
     if (this.#waiting.length > 0) this.#schedule();
   }
 
   /** True when more need not, or cannot, come. */
   get #full(): boolean {
     const jobs = this.#waiting.length + [...this.#underWay].flat().length;
-    const sum = (sizes: number[]): number => sizes.reduce((total, size) => total + size, 0);
-    return (
-      jobs >= this.#limits.jobs ||
-      sum(this.#waiting.map(({ events }) => events.length)) >= this.#limits.batchEvents ||
-      sum(this.#waiting.map(({ bytes }) => bytes)) >= this.#limits.batchBytes
-    );
+    return jobs >= this.#limits.jobs || this.#waiting.fillsBatch;
   }
 
-  #takeBatch(): Waiting[] {
-    let events = 0;
-    let bytes = 0;
-    const tooMuch = this.#waiting.findIndex((waiting, index) => {
-      events += waiting.events.length;
-      bytes += waiting.bytes;
-      return index > 0 && (events > this.#limits.batchEvents || bytes > this.#limits.batchBytes);
-    });
-    return this.#waiting.splice(0, tooMuch === -1 ? this.#waiting.length : tooMuch);
-  }
-
-  async #commit(batch: Waiting[]): Promise<void> {
+  async #commit(batch: WaitingJob[]): Promise<void> {
     this.#underWay.add(batch);
     this.#pace.begun();
     const fate = await this.#traced(batch, () => this.#storeOrHold(batch));
@@ -141,7 +112,7 @@ export class Batcher {
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  #traced(batch: Waiting[], work: () => Promise<Fate>): Promise<Fate> {
+  #traced(batch: WaitingJob[], work: () => Promise<Fate>): Promise<Fate> {
     if (this.#tracing === undefined) return work();
     const points = batch.flatMap(({ point }) => point ?? []);
     const size = batch.reduce((sum, { events }) => sum + events.length, 0);
@@ -149,9 +120,9 @@ export class Batcher {
     return this.#tracing.continue('store events', points, attributes, work);
   }
 
-  async #storeOrHold(batch: Waiting[]): Promise<Fate> {
-    const events = batch.flatMap((waiting) => waiting.events);
-    const redelivered = batch.reduce((sum, waiting) => sum + (waiting.redelivered ? waiting.events.length : 0), 0);
+  async #storeOrHold(batch: WaitingJob[]): Promise<Fate> {
+    const events = batch.flatMap((job) => job.events);
+    const redelivered = batch.reduce((sum, job) => sum + (job.redelivered ? job.events.length : 0), 0);
     for (let attempt = 0; ; attempt += 1) {
       try {
         const duplicates = await storeIsolating(this.#store, events, this.#metrics, this.#logger);
@@ -191,8 +162,4 @@ export class Batcher {
     await sleep(ms, undefined, { signal: this.#abandon.signal }).catch(() => undefined);
     return this.#abandon.signal.aborted;
   }
-}
-
-function sizeOf(events: AcceptedEvent[]): number {
-  return events.reduce((sum, event) => sum + event.description.length + event.errorDescription.length, 0);
 }
