@@ -1,17 +1,13 @@
-import { Queue } from 'bullmq';
 import type { AcceptedEvent } from '../event/event.ts';
 import { Refusal, unavailable } from '../event/refusal.ts';
-import type { Logger } from '../telemetry/logger.ts';
 import type { ProducerMetrics } from '../telemetry/queue-metrics.ts';
-import type { TracePoint, Tracing } from '../telemetry/tracing.ts';
+import type { TracePoint } from '../telemetry/tracing.ts';
 import type { BacklogGuard } from './backlog-guard.ts';
 import { jobName } from './census.ts';
 import { GroupCommit, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { IdempotencyKeys } from './idempotency.ts';
-import type { JobData } from './job.ts';
 import { JobEncoder } from './job-encoder.ts';
-import { keyPrefix } from './keys.ts';
-import type { RedisClient } from './redis.ts';
+import { LazyQueue, type LazyQueueOptions } from './lazy-queue.ts';
 
 /** Longest that a caller waits for its answer, in ms: 503 within 2 s (design, section 2), however often Redis is slow. */
 const answerWithinMs = 1_800;
@@ -23,36 +19,29 @@ const answerWithinMs = 1_800;
  */
 const intervalMs = 5;
 
-/** BullMQ gives up on a job after so many failures. Runledger never does: see the consumer. */
-const neverGiveUp = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 5_000 } };
-
-export interface ProducerOptions {
-  redis: RedisClient;
-  queueName: string;
+export interface ProducerOptions extends LazyQueueOptions {
   limits: Omit<GroupCommitLimits, 'intervalMs' | 'answerWithinMs'>;
   /** When all of them wait for their answers, a commit waits for no more events. */
   callers: () => Callers;
   guard: BacklogGuard;
   metrics: ProducerMetrics;
-  logger: Logger;
-  /** Absent where traces are off. */
-  tracing?: Tracing | undefined;
 }
 
 /** Puts events into the queue. The one place where a 201 is decided. */
 export class Producer {
   readonly name = 'producer';
   readonly #options: ProducerOptions;
+  readonly #queue: LazyQueue;
   readonly #groupCommit: GroupCommit;
   readonly #idempotency: IdempotencyKeys;
   readonly #encoder = new JobEncoder();
   readonly #underWay = new Set<Promise<unknown>>();
   /** Where events were in their traces when they were handed over. */
   readonly #points = new WeakMap<AcceptedEvent, TracePoint>();
-  #queue: Promise<Queue<JobData>> | undefined;
 
   constructor(options: ProducerOptions) {
     this.#options = options;
+    this.#queue = new LazyQueue(options);
     const limits = { ...options.limits, intervalMs, answerWithinMs };
     this.#groupCommit = new GroupCommit((events) => this.#commit(events), limits, options.callers);
     this.#idempotency = new IdempotencyKeys(options.redis, options.queueName);
@@ -60,7 +49,7 @@ export class Producer {
 
   /** Opens the queue when Redis is there; otherwise the first commit after it has come does. */
   async start(): Promise<void> {
-    await this.#open().catch(() => undefined);
+    await this.#queue.open().catch(() => undefined);
   }
 
   /** Finishes the commits under way, then lets go of the queue. The Redis client stays the caller's to close. */
@@ -68,9 +57,7 @@ export class Producer {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
     await this.#groupCommit.drain();
     this.#encoder.close();
-    const queue = await this.#queue?.catch(() => undefined);
-    this.#queue = undefined;
-    await queue?.close().catch(() => undefined);
+    await this.#queue.close();
   }
 
   /**
@@ -152,7 +139,7 @@ export class Producer {
   }
 
   async #add(events: AcceptedEvent[]): Promise<void> {
-    const queue = await this.#open();
+    const queue = await this.#queue.open();
     await queue.add(jobName(events.length), await this.#encoder.encode(events));
   }
 
@@ -161,31 +148,6 @@ export class Producer {
     if (tracing === undefined) return work();
     const points = events.flatMap((event) => this.#points.get(event) ?? []);
     return tracing.continue('commit events', points, { 'messaging.batch.message_count': events.length }, work);
-  }
-
-  /** A queue whose first contact with Redis failed never recovers (BullMQ), so each failure is followed by a new one. */
-  #open(): Promise<Queue<JobData>> {
-    this.#queue ??= this.#createQueue().catch((error: unknown) => {
-      this.#queue = undefined;
-      throw error;
-    });
-    return this.#queue;
-  }
-
-  async #createQueue(): Promise<Queue<JobData>> {
-    const { redis, queueName, logger, tracing } = this.#options;
-    if (redis.status !== 'ready') throw new Error('redis is not connected');
-    const queue = new Queue<JobData>(queueName, {
-      connection: redis,
-      prefix: keyPrefix,
-      skipVersionCheck: true,
-      defaultJobOptions: { ...neverGiveUp, removeOnComplete: true },
-      streams: { events: { maxLen: 100 } },
-      ...(tracing && { telemetry: tracing.queue }),
-    });
-    queue.on('error', (error) => logger.debug({ error }, 'queue connection error'));
-    await queue.waitUntilReady();
-    return queue;
   }
 }
 

@@ -1,0 +1,61 @@
+import { Queue } from 'bullmq';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
+import type { JobData } from './job.ts';
+import { keyPrefix } from './keys.ts';
+import type { RedisClient } from './redis.ts';
+
+/** BullMQ gives up on a job after so many failures. Runledger never does: see the consumer. */
+const neverGiveUp = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 5_000 } };
+
+export interface LazyQueueOptions {
+  redis: RedisClient;
+  queueName: string;
+  logger: Logger;
+  /** Absent where traces are off. */
+  tracing?: Tracing | undefined;
+}
+
+/** A queue to add jobs to, opened when it is first needed. The Redis client stays the caller's to close. */
+export class LazyQueue {
+  readonly #options: LazyQueueOptions;
+  #queue: Promise<Queue<JobData>> | undefined;
+
+  constructor(options: LazyQueueOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A queue whose first contact with Redis failed never recovers (BullMQ), so each failure is followed by a new one.
+   * @throws when Redis is not connected, or does not answer.
+   */
+  open(): Promise<Queue<JobData>> {
+    this.#queue ??= this.#create().catch((error: unknown) => {
+      this.#queue = undefined;
+      throw error;
+    });
+    return this.#queue;
+  }
+
+  async close(): Promise<void> {
+    const queue = await this.#queue?.catch(() => undefined);
+    this.#queue = undefined;
+    await queue?.close().catch(() => undefined);
+  }
+
+  async #create(): Promise<Queue<JobData>> {
+    const { redis, queueName, logger, tracing } = this.#options;
+    if (redis.status !== 'ready') throw new Error('redis is not connected');
+    const queue = new Queue<JobData>(queueName, {
+      connection: redis,
+      prefix: keyPrefix,
+      skipVersionCheck: true,
+      defaultJobOptions: { ...neverGiveUp, removeOnComplete: true },
+      streams: { events: { maxLen: 100 } },
+      ...(tracing && { telemetry: tracing.queue }),
+    });
+    queue.on('error', (error) => logger.debug({ error }, 'queue connection error'));
+    await queue.waitUntilReady();
+    return queue;
+  }
+}
