@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { defaultLabelSelector } from '../../internal/tokens/label-selector.ts';
 import { readManifestFile } from '../../internal/tokens/manifest-file.ts';
-import { explain } from '../../internal/tokens/refusal.ts';
+import { explain } from '../../internal/tokens/secret-refusal.ts';
 import { tokenSetOf } from '../../internal/tokens/token-set.ts';
 import { authenticateIn } from '../../internal/tokens/token-source.ts';
 import type { Command } from './run.ts';

@@ -3,7 +3,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { TokenMetrics } from '../telemetry/token-metrics.ts';
 import { defaultLabelSelector, organizationLabelOf } from './label-selector.ts';
 import { readManifestFile } from './manifest-file.ts';
-import { explain } from './refusal.ts';
+import { explain } from './secret-refusal.ts';
 import { showTokenSet } from './token-gauges.ts';
 import { tokenSetOf, type TokenSet } from './token-set.ts';
 import { authenticateIn, type Authentication, type TokenSource } from './token-source.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Logger } from '../telemetry/logger.ts';
-import { explain, type Refusal } from './refusal.ts';
+import { explain, type SecretRefusal } from './secret-refusal.ts';
 import type { SecretReference } from './secret-manifest.ts';
 
 /** Posts a core/v1 Event; resolves also when one of that name exists. */
@@ -27,7 +27,7 @@ export class RefusalReporter {
    * Reports what was not reported before. Of calls made while one is under way only the last is carried out. `signal`
    * ends the posting: what is left is reported next time.
    */
-  report(refusals: readonly Refusal[], post: PostEvent, signal: AbortSignal): void {
+  report(refusals: readonly SecretRefusal[], post: PostEvent, signal: AbortSignal): void {
     this.#next = () => this.#reportNew(refusals, post, signal);
     this.#running ??= this.#run();
   }
@@ -45,7 +45,7 @@ export class RefusalReporter {
     this.#running = undefined;
   }
 
-  async #reportNew(refusals: readonly Refusal[], post: PostEvent, signal: AbortSignal): Promise<void> {
+  async #reportNew(refusals: readonly SecretRefusal[], post: PostEvent, signal: AbortSignal): Promise<void> {
     const events = [...Map.groupBy(refusals, ({ secret }) => secret)].map(refusalEvent);
     const names = new Set(events.map(({ metadata }) => metadata.name));
     this.#reported = new Set([...this.#reported].filter((name) => names.has(name)));
@@ -72,7 +72,7 @@ export class RefusalReporter {
 }
 
 /** The Warning on one Secret. Equal refusals of an equal version have the same name, in every pod. */
-function refusalEvent([secret, refusals]: [SecretReference, Refusal[]]) {
+function refusalEvent([secret, refusals]: [SecretReference, SecretRefusal[]]) {
   const sentences = refusals.map(explain).sort();
   const others = refusals.map(({ other }) => other?.uid ?? '').sort();
   const change = hash('sha256', JSON.stringify([secret.uid, secret.resourceVersion, sentences, others])).slice(0, 16);

@@ -1,5 +1,10 @@
 import { hash } from 'node:crypto';
-import { maximumTokenLength, minimumTokenLength, type Refusal, type RefusalReason } from './refusal.ts';
+import {
+  maximumTokenLength,
+  minimumTokenLength,
+  type SecretRefusal,
+  type SecretRefusalReason,
+} from './secret-refusal.ts';
 import { entriesOf, referenceOf, type SecretManifest, type SecretReference } from './secret-manifest.ts';
 
 /** What is kept of a Secret: digests and refusals, not one token. */
@@ -8,7 +13,7 @@ export interface SecretDigests {
   readonly organization: string;
   /** Digest → the entry it came from. */
   readonly digests: ReadonlyMap<string, string>;
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly SecretRefusal[];
 }
 
 /** All usable tokens, and all that was refused. Immutable: a change makes another set. */
@@ -17,7 +22,7 @@ export interface TokenSet {
   readonly organizations: ReadonlyMap<string, string>;
   /** How many organizations have at least one usable token. */
   readonly organizationCount: number;
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly SecretRefusal[];
 }
 
 /** The digest that tokens are kept and looked up by. */
@@ -37,7 +42,7 @@ export function digestSecret(manifest: SecretManifest, organizationLabel: string
   if (typeof organization !== 'string' || organization === '') return refusedWhole(secret, 'no-organization');
 
   const digests = new Map<string, string>();
-  const refusals: Refusal[] = [];
+  const refusals: SecretRefusal[] = [];
   for (const [entry, text] of entriesOf(manifest)) {
     const read = entry.startsWith('token') ? readToken : entry.startsWith('sha256-') ? readDigest : undefined;
     if (read === undefined) continue;
@@ -51,7 +56,7 @@ export function digestSecret(manifest: SecretManifest, organizationLabel: string
 
 /** Puts Secrets together. A token of two organizations is refused for both: nobody can say whose events they are. */
 export function mergeDigests(secrets: Iterable<SecretDigests>): TokenSet {
-  const refusals: Refusal[] = [];
+  const refusals: SecretRefusal[] = [];
   const holdersOf = new Map<string, SecretDigests[]>();
   for (const holder of secrets) {
     refusals.push(...holder.refusals);
@@ -76,7 +81,7 @@ export function mergeDigests(secrets: Iterable<SecretDigests>): TokenSet {
 }
 
 /** Every holder is told of one Secret of another organization, the same one whatever the order of the Secrets. */
-function sharedRefusals(digest: string, holders: SecretDigests[]): Refusal[] {
+function sharedRefusals(digest: string, holders: SecretDigests[]): SecretRefusal[] {
   const byName = holders.toSorted((a, b) => (a.secret.name < b.secret.name ? -1 : 1));
   return byName.map((holder) => ({
     secret: holder.secret,
@@ -86,7 +91,7 @@ function sharedRefusals(digest: string, holders: SecretDigests[]): Refusal[] {
   }));
 }
 
-type Reading = { readonly digest: string } | { readonly reason: RefusalReason };
+type Reading = { readonly digest: string } | { readonly reason: SecretRefusalReason };
 
 function readToken(token: string): Reading {
   if (token === '') return refuse('empty');
@@ -100,10 +105,10 @@ function readDigest(text: string): Reading {
   return /^[0-9a-f]{64}$/i.test(text) ? { digest: text.toLowerCase() } : refuse('not-a-digest');
 }
 
-function refuse(reason: RefusalReason): Reading {
+function refuse(reason: SecretRefusalReason): Reading {
   return { reason };
 }
 
-function refusedWhole(secret: SecretReference, reason: RefusalReason): SecretDigests {
+function refusedWhole(secret: SecretReference, reason: SecretRefusalReason): SecretDigests {
   return { secret, organization: '', digests: new Map(), refusals: [{ secret, entry: undefined, reason }] };
 }

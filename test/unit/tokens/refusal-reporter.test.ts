@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { createLogger } from '../../../internal/telemetry/logger.ts';
 import { RefusalReporter, type RefusalEvent } from '../../../internal/tokens/refusal-reporter.ts';
-import type { Refusal } from '../../../internal/tokens/refusal.ts';
+import type { SecretRefusal } from '../../../internal/tokens/secret-refusal.ts';
 
 const logger = createLogger('test', 'silent');
 const { signal } = new AbortController();
 
-function refusal(name: string, resourceVersion: string, more: Partial<Refusal> = {}): Refusal {
+function refusal(name: string, resourceVersion: string, more: Partial<SecretRefusal> = {}): SecretRefusal {
   const secret = { name, namespace: 'tokens', uid: `uid-${name}`, resourceVersion };
   return { secret, entry: 'token-1', reason: 'too-short', ...more };
 }
@@ -21,7 +21,7 @@ class Events {
   };
 }
 
-async function report(reporter: RefusalReporter, refusals: Refusal[], events: Events): Promise<void> {
+async function report(reporter: RefusalReporter, refusals: SecretRefusal[], events: Events): Promise<void> {
   reporter.report(refusals, events.post, signal);
   await reporter.idle();
 }
@@ -31,7 +31,7 @@ describe('refusal reporter', () => {
     const events = new Events();
     const reporter = new RefusalReporter(logger);
     const { secret } = refusal('one', '1');
-    const refusals: Refusal[] = [
+    const refusals: SecretRefusal[] = [
       { secret, entry: 'token-1', reason: 'too-short' },
       { secret, entry: 'token-2', reason: 'empty' },
     ];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { explain } from '../../../internal/tokens/refusal.ts';
+import { explain } from '../../../internal/tokens/secret-refusal.ts';
 import type { SecretManifest } from '../../../internal/tokens/secret-manifest.ts';
 import { digestOf, tokenSetOf } from '../../../internal/tokens/token-set.ts';
 import { authenticateIn } from '../../../internal/tokens/token-source.ts';

@@ -19,20 +19,20 @@ export const refusalReasons = {
   shared: 'the same token is in another organization, so it is refused for both',
 } as const;
 
-export type RefusalReason = keyof typeof refusalReasons;
+export type SecretRefusalReason = keyof typeof refusalReasons;
 
 /** One thing that is wrong with a Secret. Names the entry, never its value. */
-export interface Refusal {
+export interface SecretRefusal {
   readonly secret: SecretReference;
   /** The key within the Secret; undefined when the Secret as a whole is refused. */
   readonly entry: string | undefined;
-  readonly reason: RefusalReason;
+  readonly reason: SecretRefusalReason;
   /** The Secret that a shared token is shared with. */
   readonly other?: SecretReference | undefined;
 }
 
 /** A refusal as a sentence for people, without any value. */
-export function explain({ entry, reason, other }: Refusal): string {
+export function explain({ entry, reason, other }: SecretRefusal): string {
   const where = entry === undefined ? '' : `${entry}: `;
   const also = other === undefined ? '' : ` (see Secret ${other.name})`;
   return `${where}${refusalReasons[reason]}${also}`;
