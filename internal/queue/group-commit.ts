@@ -1,13 +1,15 @@
 import { BatchPace } from '../event/batch-pace.ts';
+import { BatchQueue, type BatchLimits, type Portion } from '../event/batch-queue.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import { unavailable } from '../event/refusal.ts';
-import { WaitingEvents, type WaitingEvent, type WaitingLimits } from './waiting-events.ts';
 
 /**
- * Bounds of the group commit: what waits and what a commit holds, commits at once, the time from the beginning of one commit
- * to the next for which somebody may still send events, and how long an event waits for its commit (both in ms).
+ * Bounds of the group commit: of a batch, of all that waits, commits at once, the time from the beginning of one commit to
+ * the next for which somebody may still send events, and how long an event waits for its commit (both in ms).
  */
-export interface GroupCommitLimits extends WaitingLimits {
+export interface GroupCommitLimits extends BatchLimits {
+  bufferedEvents: number;
+  bufferedBytes: number;
   commitsInFlight: number;
   intervalMs: number;
   answerWithinMs: number;
@@ -17,6 +19,13 @@ export interface GroupCommitLimits extends WaitingLimits {
 export interface Callers {
   open: number;
   opened: number;
+}
+
+interface WaitingEvent extends Portion {
+  event: AcceptedEvent;
+  since: number;
+  resolve: () => void;
+  reject: (error: unknown) => void;
 }
 
 /**
@@ -29,7 +38,7 @@ export class GroupCommit {
   readonly #limits: GroupCommitLimits;
   readonly #callers: () => Callers;
   readonly #pace: BatchPace;
-  readonly #waiting: WaitingEvents;
+  readonly #waiting: BatchQueue<WaitingEvent>;
   #inFlight = 0;
   #openedBefore = 0;
   #onDrained: (() => void)[] = [];
@@ -39,7 +48,7 @@ export class GroupCommit {
     this.#limits = limits;
     this.#callers = callers;
     this.#pace = new BatchPace(() => this.#begin(), limits.intervalMs);
-    this.#waiting = new WaitingEvents(limits);
+    this.#waiting = new BatchQueue(limits);
   }
 
   get buffered(): number {
@@ -55,10 +64,15 @@ export class GroupCommit {
    * succeed later all the same), or at once when the buffer is full.
    */
   add(event: AcceptedEvent): Promise<void> {
-    const committed = this.#waiting.add(event);
-    if (committed === undefined) return Promise.reject(unavailable('Too many events are waiting to be queued.'));
-    this.#schedule();
-    return committed;
+    const bytes = sizeOf(event);
+    const { bufferedEvents, bufferedBytes } = this.#limits;
+    if (this.#waiting.length >= bufferedEvents || this.#waiting.bytes + bytes > bufferedBytes) {
+      return Promise.reject(unavailable('Too many events are waiting to be queued.'));
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.add({ event, count: 1, bytes, since: performance.now(), resolve, reject });
+      this.#schedule();
+    });
   }
 
   /** Resolves when nothing waits and no commit is under way. */
@@ -116,4 +130,11 @@ export class GroupCommit {
   #fail(batch: WaitingEvent[], error: unknown): void {
     for (const { reject } of [...batch, ...this.#waiting.takeAll()]) reject(error);
   }
+}
+
+/** Fixed fields of an event take about 150 bytes of JSON; texts take their length. */
+function sizeOf(event: AcceptedEvent): number {
+  return (
+    150 + event.executionId.length + event.description.length + event.errorId.length + event.errorDescription.length
+  );
 }

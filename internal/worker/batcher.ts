@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchPace } from '../event/batch-pace.ts';
+import { BatchQueue, type BatchLimits, type Portion } from '../event/batch-queue.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Tracing } from '../telemetry/tracing.ts';
+import type { TracePoint, Tracing } from '../telemetry/tracing.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
 import type { EventStore } from './event-store.ts';
 import { storeIsolating } from './isolation.ts';
-import { WaitingJobs, type BatchLimits, type Fate, type WaitingJob } from './waiting-jobs.ts';
 
 /** While events are held: how often the reason is logged again. About a minute, at two seconds a try. */
 const triesPerRecord = 30;
@@ -24,6 +24,17 @@ export interface BatcherLimits extends BatchLimits {
   retryMaxMs: number;
 }
 
+/** What became of the events handed over: in Postgres (or its dead letters), or given back because the process stops. */
+export type Fate = 'stored' | 'abandoned';
+
+interface WaitingJob extends Portion {
+  events: AcceptedEvent[];
+  redelivered: boolean;
+  /** Where the job is in its trace. */
+  point: TracePoint | undefined;
+  settle: (fate: Fate) => void;
+}
+
 /**
  * Group commit towards Postgres: what arrives while statements are under way is coalesced into the next. While
  * Postgres is away it holds what it has and tries again; nothing is failed. Memory is bounded by the consumer's
@@ -38,7 +49,7 @@ export class Batcher {
   readonly #tracing: Tracing | undefined;
   readonly #abandon = new AbortController();
   readonly #underWay = new Set<WaitingJob[]>();
-  readonly #waiting: WaitingJobs;
+  readonly #waiting: BatchQueue<WaitingJob>;
   readonly #pace: BatchPace;
 
   constructor(store: EventStore, limits: BatcherLimits, metrics: StoreMetrics, logger: Logger, tracing?: Tracing) {
@@ -47,7 +58,7 @@ export class Batcher {
     this.#metrics = metrics;
     this.#logger = logger;
     this.#tracing = tracing;
-    this.#waiting = new WaitingJobs(limits);
+    this.#waiting = new BatchQueue(limits);
     this.#pace = new BatchPace(() => this.#begin(), limits.intervalMs);
   }
 
@@ -60,7 +71,7 @@ export class Batcher {
     if (this.#abandon.signal.aborted) return Promise.resolve('abandoned');
     return new Promise((settle) => {
       const point = this.#tracing?.here();
-      this.#waiting.add({ events, redelivered, point, settle });
+      this.#waiting.add({ events, count: events.length, bytes: sizeOf(events), redelivered, point, settle });
       this.#schedule();
     });
   }
@@ -115,14 +126,14 @@ export class Batcher {
   #traced(batch: WaitingJob[], work: () => Promise<Fate>): Promise<Fate> {
     if (this.#tracing === undefined) return work();
     const points = batch.flatMap(({ point }) => point ?? []);
-    const size = batch.reduce((sum, { events }) => sum + events.length, 0);
+    const size = batch.reduce((sum, { count }) => sum + count, 0);
     const attributes = { 'db.system.name': 'postgresql', 'db.operation.batch.size': size };
     return this.#tracing.continue('store events', points, attributes, work);
   }
 
   async #storeOrHold(batch: WaitingJob[]): Promise<Fate> {
     const events = batch.flatMap((job) => job.events);
-    const redelivered = batch.reduce((sum, job) => sum + (job.redelivered ? job.events.length : 0), 0);
+    const redelivered = batch.reduce((sum, job) => sum + (job.redelivered ? job.count : 0), 0);
     for (let attempt = 0; ; attempt += 1) {
       try {
         const duplicates = await storeIsolating(this.#store, events, this.#metrics, this.#logger);
@@ -162,4 +173,8 @@ export class Batcher {
     await sleep(ms, undefined, { signal: this.#abandon.signal }).catch(() => undefined);
     return this.#abandon.signal.aborted;
   }
+}
+
+function sizeOf(events: AcceptedEvent[]): number {
+  return events.reduce((sum, event) => sum + event.description.length + event.errorDescription.length, 0);
 }
