@@ -99,7 +99,10 @@ export class GroupCommit {
     return this.#waiting.fillsBatch && this.#inFlight < this.#limits.commitsInFlight;
   }
 
-  /** Not while new connections come: callers that connect for each event are not connected before they send it. */
+  /**
+   * True when nobody else can send an event soon. Not while new connections come: callers that connect for each event are not
+   * connected before they send it.
+   */
   get #everybodyWaits(): boolean {
     const { open, opened } = this.#callers();
     return this.#waiting.length >= open && opened === this.#openedBefore;

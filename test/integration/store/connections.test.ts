@@ -1,16 +1,11 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { isDataError } from '../../../internal/store/errors.ts';
+import { failureOf } from '../../support/failure.ts';
 import { PostgresServer, query } from '../../support/postgres-server.ts';
 import { emptyDatabase } from '../../support/servers.ts';
 import { migratedDatabase, openDatabase } from '../../support/store.ts';
 import { startRelay } from '../../support/relay.ts';
-
-const failure = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 describe('connections to Postgres', () => {
   it('are thrown away when the server said nothing in time, and replaced', async () => {
@@ -23,7 +18,7 @@ describe('connections to Postgres', () => {
     try {
       await sql`select 1`.execute(db);
       relay.freeze();
-      const error = await failure(sql`select 1`.execute(db));
+      const error = await failureOf(sql`select 1`.execute(db));
       expect(String(error)).to.contain('Query read timeout');
       expect(isDataError(error)).to.equal(false);
       relay.thaw();
@@ -38,7 +33,7 @@ describe('connections to Postgres', () => {
   it('close at once, also with a statement under way', async () => {
     await using database = await migratedDatabase();
     const db = openDatabase(database.url);
-    const asleep = failure(sql`select pg_sleep(8)`.execute(db));
+    const asleep = failureOf(sql`select pg_sleep(8)`.execute(db));
     await sql`select 1`.execute(db);
     const started = performance.now();
     await db.destroy();
@@ -74,7 +69,7 @@ describe('connections to Postgres', () => {
     const name = new URL(url).pathname.slice(1);
     await query(url, `alter database ${name} set default_transaction_read_only = on`);
     await sql`set default_transaction_read_only = on`.execute(db);
-    const error = await failure(db.deleteFrom('dead_letters').execute());
+    const error = await failureOf(db.deleteFrom('dead_letters').execute());
     expect(error).to.include({ code: '25006' });
     expect(isDataError(error)).to.equal(false);
     expect(await backend()).to.not.equal(before);
@@ -87,7 +82,7 @@ describe('connections to Postgres', () => {
     try {
       await sql`select 1`.execute(db);
       await server.kill();
-      expect(await failure(sql`select 1`.execute(db))).to.be.instanceOf(Error);
+      expect(await failureOf(sql`select 1`.execute(db))).to.be.instanceOf(Error);
       await server.startAgain();
       expect((await sql`select 3 as three`.execute(db)).rows).to.deep.equal([{ three: 3 }]);
     } finally {

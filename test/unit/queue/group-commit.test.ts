@@ -2,13 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { GroupCommit } from '../../../internal/queue/group-commit.ts';
 import { anEvent } from '../../support/events.ts';
+import { failureOf } from '../../support/failure.ts';
 import { manualCommits, manyCallers, roomy } from '../../support/manual-commits.ts';
-
-const refused = (promise: Promise<void>): Promise<unknown> =>
-  promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 describe('group commit', () => {
   it('commits a lone event at once', async () => {
@@ -71,7 +66,7 @@ describe('group commit', () => {
     const first = group.add(anEvent());
     await turn();
     const waiting = [group.add(anEvent()), group.add(anEvent())];
-    expect(await refused(group.add(anEvent()))).to.include({ code: 'unavailable' });
+    expect(await failureOf(group.add(anEvent()))).to.include({ code: 'unavailable' });
     batches[0]?.end.resolve();
     await first;
     await turn();
@@ -88,7 +83,7 @@ describe('group commit', () => {
     const { commit, batches } = manualCommits();
     const group = new GroupCommit(commit, { ...roomy, bufferedBytes: 1_000 }, manyCallers);
     const first = group.add(anEvent({ description: 'x'.repeat(800) }));
-    expect(await refused(group.add(anEvent({ description: 'x'.repeat(800) })))).to.include({ code: 'unavailable' });
+    expect(await failureOf(group.add(anEvent({ description: 'x'.repeat(800) })))).to.include({ code: 'unavailable' });
     await turn();
     const second = group.add(anEvent({ description: 'x'.repeat(800) }));
     batches[0]?.end.resolve();
@@ -101,9 +96,9 @@ describe('group commit', () => {
   it('fails what waits behind a failed commit, and goes on afterwards', async () => {
     const { commit, batches, sizes } = manualCommits();
     const group = new GroupCommit(commit, roomy, manyCallers);
-    const first = refused(group.add(anEvent()));
+    const first = failureOf(group.add(anEvent()));
     await turn();
-    const behind = [refused(group.add(anEvent())), refused(group.add(anEvent()))];
+    const behind = [failureOf(group.add(anEvent())), failureOf(group.add(anEvent()))];
     const failure = new Error('no redis');
     batches[0]?.end.reject(failure);
     expect(await Promise.all([first, ...behind])).to.deep.equal([failure, failure, failure]);
@@ -117,9 +112,9 @@ describe('group commit', () => {
   it('answers in time when a commit hangs, and what waits behind it too; its slot stays taken until it ends', async () => {
     const { commit, batches, sizes } = manualCommits();
     const group = new GroupCommit(commit, { ...roomy, answerWithinMs: 20 }, manyCallers);
-    const hanging = refused(group.add(anEvent()));
+    const hanging = failureOf(group.add(anEvent()));
     await turn();
-    const behind = refused(group.add(anEvent()));
+    const behind = failureOf(group.add(anEvent()));
     for (const error of await Promise.all([hanging, behind])) expect(error).to.match(/too long/);
     const later = group.add(anEvent());
     await turn();
