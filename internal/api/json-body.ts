@@ -60,12 +60,15 @@ function inviteBody({ req, res }: Context): void {
   if (expect !== undefined && req.httpVersion === '1.1' && /100-continue/i.test(expect)) res.writeContinue();
 }
 
-/** A body that says its length needs no parser: Node reads so many bytes and no more (test/bench/README.md). */
-function bytesOf(request: IncomingMessage): Promise<Buffer> {
+/**
+ * A body that says its length needs no parser: Node reads so many bytes and no more (test/bench/README.md). Undefined when it
+ * is empty.
+ */
+function bytesOf(request: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('end', () => resolve(chunks.length > 1 ? Buffer.concat(chunks) : chunks[0]));
     request.on('error', () => reject(unreadable()));
   });
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Probes } from '../telemetry/probes.ts';
 import type { Component } from './component.ts';
+import { keepTickShape } from './tick-shape.ts';
 
 export interface ProcessOptions {
   main: Component;
@@ -31,6 +32,7 @@ export class StartError extends Error {
 export async function runProcess(options: ProcessOptions): Promise<void> {
   const { main, logger, onReady } = options;
   const signal = nextSignal();
+  using _ticks = await keepTickShape();
   const started = main.start().then(
     () => 'started' as const,
     (error: unknown) => ({ error }),
