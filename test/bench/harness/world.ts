@@ -125,6 +125,21 @@ export class World implements AsyncDisposable {
     return cpuTimeOfFamily(this.#pids.postgres);
   }
 
+  /** Resolves with what `work` gives, and the longest that Redis waited for its disk meanwhile, in ms. */
+  async notingFsyncs<T>(work: () => Promise<T>): Promise<[T, number]> {
+    await this.redis.config('SET', 'latency-monitor-threshold', 1);
+    await this.redis.call('LATENCY', 'RESET');
+    const done = await work();
+    const spikes = (await this.redis.call('LATENCY', 'LATEST')) as [
+      name: string,
+      at: number,
+      last: number,
+      longest: number,
+    ][];
+    const longest = spikes.find(([name]) => name === 'aof-fsync-always')?.[3];
+    return [done, longest ?? 0];
+  }
+
   /** What Redis uses for data and buffers, in bytes. */
   async redisMemory(): Promise<number> {
     return Number(/^used_memory:(\d+)/m.exec(await this.redis.info('memory'))?.[1]);

@@ -33,7 +33,7 @@ export const latency: Scenario = async (world, options) => {
 };
 
 async function atHalfTheRate(world: World, port: number, { rounds, seconds }: Options): Promise<Figure[]> {
-  const [most, offered, p50, p99]: number[][] = [[], [], [], []];
+  const [most, offered, p50, p99, fsync]: number[][] = [[], [], [], [], []];
   await load({ port, connections, seconds: seconds * 2 });
   for (let round = 0; round < rounds; round += 1) {
     await drained(world, 'runledger');
@@ -42,11 +42,14 @@ async function atHalfTheRate(world: World, port: number, { rounds, seconds }: Op
     const rate = rateOf(full);
     const pauseMs = await pauseFor(port, rate / 2);
     // Long enough that the moment in which all callers connect is not what the 99th percentile shows.
-    const half = await load({ port, connections, seconds: seconds * 4, pauseMs });
+    const [half, longestFsync] = await world.notingFsyncs(() =>
+      load({ port, connections, seconds: seconds * 4, pauseMs }),
+    );
     most?.push(rate);
     offered?.push(rateOf(half));
     p50?.push(half.p50);
     p99?.push(half.p99);
+    fsync?.push(longestFsync);
   }
   await drained(world, 'runledger');
   const middle = (values: number[] | undefined): number => median(values ?? []);
@@ -55,6 +58,7 @@ async function atHalfTheRate(world: World, port: number, { rounds, seconds }: Op
     { name: 'Half of it, offered', value: middle(offered), unit: 'events/s' },
     { name: 'p50 of 201 then', value: middle(p50), unit: 'ms' },
     { name: 'p99 of 201 then', value: middle(p99), unit: 'ms', bar: { atMost: 10 } },
+    { name: 'Longest fsync of Redis then', value: middle(fsync), unit: 'ms' },
   ];
 }
 
