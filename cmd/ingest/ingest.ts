@@ -1,6 +1,7 @@
 import { createApi } from '../../internal/api/app.ts';
 import { Certificate } from '../../internal/api/certificate.ts';
-import { ApiServer } from '../../internal/api/server.ts';
+import type { Enqueue } from '../../internal/api/register.ts';
+import { ApiServer, type ConnectionCount } from '../../internal/api/server.ts';
 import { ConfigError, type Config } from '../../internal/config/read.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';
@@ -57,21 +58,15 @@ export function createIngest(config: IngestConfig, tokens: TokenSource, telemetr
   redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
   const guard = new BacklogGuard(redis, config.QUEUE_NAME, backlogLimits(config), backlogMetrics(registry), logger);
   censusMetrics(registry, () => takeCensus(redis, config.QUEUE_NAME));
-  const producer = createProducer(config, redis, guard, () => callersOf(servers), telemetry);
+  const connections = { open: 0, opened: 0 };
+  const producer = createProducer(config, redis, guard, connections, telemetry);
   probes.ready.set('redis', () => guard.shed?.detail);
   probes.ready.set('tokens', () => tokens.unready());
-  const servers = createServers(config, (event, key) => producer.enqueue(event, key), tokens, telemetry);
+  const enqueue: Enqueue = (event, key) => producer.enqueue(event, key);
+  const servers = createServers(config, enqueue, tokens, connections, telemetry);
   const connection = component('redis', { stop: () => disconnect(redis) });
   const parts = [connection, guard, producer, tokens, inParallel('servers', servers)];
   return { component: new ComponentGroup('ingest', parts, logger), servers };
-}
-
-function callersOf(servers: ApiServer[]): Callers {
-  const add = (one: Callers, other: Callers): Callers => ({
-    open: one.open + other.open,
-    opened: one.opened + other.opened,
-  });
-  return servers.map(({ callers }) => callers).reduce(add);
 }
 
 function backlogLimits(config: IngestConfig) {
@@ -87,7 +82,7 @@ function createProducer(
   config: IngestConfig,
   redis: ReturnType<typeof createProducerRedis>,
   guard: BacklogGuard,
-  callers: () => Callers,
+  callers: Callers,
   { logger, registry, organization, tracing }: Telemetry,
 ): Producer {
   const limits = {
@@ -103,8 +98,9 @@ function createProducer(
 
 function createServers(
   config: IngestConfig,
-  enqueue: Producer['enqueue'],
+  enqueue: Enqueue,
   tokens: TokenSource,
+  connections: ConnectionCount,
   { logger, registry, tracing }: Telemetry,
 ): ApiServer[] {
   const handler = createApi({
@@ -124,10 +120,10 @@ function createServers(
     logger,
     tracing,
   });
-  const http = new ApiServer({ port: config.PORT, handler, logger });
+  const http = new ApiServer({ port: config.PORT, handler, logger, connections });
   if (config.HTTPS_PORT === undefined) return [http];
   const certificate = createCertificate(config, logger);
-  return [http, new ApiServer({ port: config.HTTPS_PORT, handler, logger, certificate })];
+  return [http, new ApiServer({ port: config.HTTPS_PORT, handler, logger, connections, certificate })];
 }
 
 function createCertificate(config: IngestConfig, logger: Telemetry['logger']): Certificate {

@@ -8,6 +8,12 @@ import type { Certificate } from './certificate.ts';
 import { answerProtocolErrors } from './protocol-errors.ts';
 import { defaultServerLimits, type ServerLimits } from './server-limits.ts';
 
+/** Connections, also those that still shake hands for TLS: those that are open, and all that were opened so far. */
+export interface ConnectionCount {
+  open: number;
+  opened: number;
+}
+
 export interface ServerOptions {
   port: number;
   handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -15,6 +21,8 @@ export interface ServerOptions {
   /** With one, the server speaks TLS. */
   certificate?: Certificate | undefined;
   limits?: ServerLimits;
+  /** Counts the connections of this server, beside those of others that share it. */
+  connections?: ConnectionCount;
 }
 
 /** Listens for callers. `stop` finishes the requests under way, and closes idle connections at once. */
@@ -30,8 +38,6 @@ export class ApiServer {
    */
   readonly #connections = new Map<Socket, ServerResponse[]>();
   readonly #answered: (this: ServerResponse) => void;
-  #opened = 0;
-  #closed = 0;
 
   constructor(options: ServerOptions) {
     this.#options = options;
@@ -48,18 +54,13 @@ export class ApiServer {
     this.#server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
     const remember = (socket: Socket): void => this.#remember(socket);
     this.#server.on('connection', remember).on('secureConnection', remember);
-    this.#server.on('connection', (socket) => this.#count(socket));
+    if (options.connections) countConnections(this.#server, options.connections);
     answerProtocolErrors(this.#server, (socket) => this.#endsAfterAnswer(socket));
   }
 
   /** The port listened on: the one configured, or the one the system chose for port 0. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
-  }
-
-  /** Connections that are open, also those that still shake hands for TLS, and all that were opened so far. */
-  get callers(): { open: number; opened: number } {
-    return { open: this.#opened - this.#closed, opened: this.#opened };
   }
 
   /** @throws when the certificate cannot be read or the port is taken. */
@@ -95,13 +96,6 @@ export class ApiServer {
     socket.once('close', () => this.#connections.delete(socket));
   }
 
-  #count(socket: Socket): void {
-    this.#opened += 1;
-    socket.once('close', () => {
-      this.#closed += 1;
-    });
-  }
-
   /** Node closes connections that are idle after a request, but takes one that has sent nothing yet for busy. */
   #closeUnused(): void {
     for (const socket of this.#connections.keys()) if (socket.bytesRead === 0) socket.destroy();
@@ -119,6 +113,16 @@ export class ApiServer {
     endsConnection(last);
     return true;
   }
+}
+
+function countConnections(server: Server, count: ConnectionCount): void {
+  server.on('connection', (socket: Socket) => {
+    count.open += 1;
+    count.opened += 1;
+    socket.once('close', () => {
+      count.open -= 1;
+    });
+  });
 }
 
 /** The answer says `Connection: close`, so that no further request is sent on a connection that is about to go. */

@@ -15,10 +15,10 @@ export interface GroupCommitLimits extends BatchLimits {
   answerWithinMs: number;
 }
 
-/** Who may send events: connections that are open, and all that were opened so far. */
+/** Who may send events: connections that are open, and all that were opened so far. As they are now: looked at for each event. */
 export interface Callers {
-  open: number;
-  opened: number;
+  readonly open: number;
+  readonly opened: number;
 }
 
 interface WaitingEvent extends Portion {
@@ -36,14 +36,14 @@ interface WaitingEvent extends Portion {
 export class GroupCommit {
   readonly #commit: (events: AcceptedEvent[]) => Promise<void>;
   readonly #limits: GroupCommitLimits;
-  readonly #callers: () => Callers;
+  readonly #callers: Callers;
   readonly #pace: BatchPace;
   readonly #waiting: BatchQueue<WaitingEvent>;
   #inFlight = 0;
   #openedBefore = 0;
   #onDrained: (() => void)[] = [];
 
-  constructor(commit: (events: AcceptedEvent[]) => Promise<void>, limits: GroupCommitLimits, callers: () => Callers) {
+  constructor(commit: (events: AcceptedEvent[]) => Promise<void>, limits: GroupCommitLimits, callers: Callers) {
     this.#commit = commit;
     this.#limits = limits;
     this.#callers = callers;
@@ -104,7 +104,7 @@ export class GroupCommit {
    * connected before they send it.
    */
   get #everybodyWaits(): boolean {
-    const { open, opened } = this.#callers();
+    const { open, opened } = this.#callers;
     return this.#waiting.length >= open && opened === this.#openedBefore;
   }
 
@@ -112,7 +112,7 @@ export class GroupCommit {
   async #commitBatch(batch: WaitingEvent[]): Promise<void> {
     this.#inFlight += 1;
     this.#pace.begun();
-    this.#openedBefore = this.#callers().opened;
+    this.#openedBefore = this.#callers.opened;
     const waited = performance.now() - (batch[0]?.since ?? 0);
     const tooLate = (): void => this.#fail(batch, new Error('redis takes too long'));
     const timer = setTimeout(tooLate, Math.max(0, this.#limits.answerWithinMs - waited));

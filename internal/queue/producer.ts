@@ -22,7 +22,7 @@ const intervalMs = 5;
 export interface ProducerOptions extends LazyQueueOptions {
   limits: Omit<GroupCommitLimits, 'intervalMs' | 'answerWithinMs'>;
   /** When all of them wait for their answers, a commit waits for no more events. */
-  callers: () => Callers;
+  callers: Callers;
   guard: BacklogGuard;
   metrics: ProducerMetrics;
 }

@@ -13,7 +13,7 @@ export const roomy: GroupCommitLimits = {
 };
 
 /** Somebody may always send one more event. */
-export const manyCallers = (): Callers => ({ open: Infinity, opened: 0 });
+export const manyCallers: Callers = { open: Infinity, opened: 0 };
 
 /** Commits that the test ends by hand, in the order they began. */
 export function manualCommits() {

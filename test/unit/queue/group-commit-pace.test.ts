@@ -63,7 +63,7 @@ describe('the pace of group commits', () => {
   it('waits for nobody once all who are connected wait for it', async () => {
     const { commit, batches, sizes } = manualCommits();
     const callers = { open: 1, opened: 1 };
-    const group = new GroupCommit(commit, { ...roomy, intervalMs: 60_000 }, () => callers);
+    const group = new GroupCommit(commit, { ...roomy, intervalMs: 60_000 }, callers);
     const first = group.add(anEvent());
     await turn();
     batches[0]?.end.resolve();
@@ -88,7 +88,7 @@ describe('the pace of group commits', () => {
   it('waits while new connections come: the next caller may not be connected yet', async () => {
     const { commit, batches, sizes } = manualCommits();
     const callers = { open: 1, opened: 1 };
-    const group = new GroupCommit(commit, { ...roomy, intervalMs: 100 }, () => callers);
+    const group = new GroupCommit(commit, { ...roomy, intervalMs: 100 }, callers);
     const first = group.add(anEvent());
     await turn();
     batches[0]?.end.resolve();
