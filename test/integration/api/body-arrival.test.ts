@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import { startApi } from '../../support/api-server.ts';
+import { eventBody } from '../../support/event-body.ts';
+import { RawConnection } from '../../support/raw-connection.ts';
+import { until } from '../../support/until.ts';
+
+const head = [
+  'POST /v1/register/ HTTP/1.1',
+  'Host: x',
+  'Token: x',
+  'X-Forwarded-Proto: https',
+  'Content-Type: application/json',
+];
+
+/** With it, the answer 100 tells that the server has begun to read. */
+const expecting = [...head, 'Expect: 100-continue'];
+
+describe('a body that says its length', () => {
+  const body = JSON.stringify(eventBody());
+  let accepted: AcceptedEvent[];
+  const enqueue = (event: AcceptedEvent): Promise<AcceptedEvent> => {
+    accepted.push(event);
+    return Promise.resolve(event);
+  };
+
+  beforeEach(() => {
+    accepted = [];
+  });
+
+  it('may come in pieces', async () => {
+    await using api = await startApi(enqueue);
+    using connection = await RawConnection.open(api.port);
+    connection.send(...expecting, `Content-Length: ${body.length}`, '', body.slice(0, 20));
+    await connection.receives(/ 100 Continue/);
+    expect(accepted).to.deep.equal([]);
+    connection.send(body.slice(20));
+    await connection.receives(/ 201 Created/);
+    expect(accepted).to.have.length(1);
+  });
+
+  it('is refused without harm to the request behind it on the connection', async () => {
+    await using api = await startApi(enqueue);
+    using connection = await RawConnection.open(api.port);
+    connection.send(...head, 'Content-Length: 2', '', '{}');
+    connection.send(...head, `Content-Length: ${body.length}`, 'Connection: close', '', body);
+    const received = await connection.toEnd();
+    expect(received.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 400', 'HTTP/1.1 201']);
+    expect(accepted).to.have.length(1);
+  });
+
+  it('is dropped when its connection breaks before its end', async () => {
+    await using api = await startApi(enqueue);
+    const connection = await RawConnection.open(api.port);
+    connection.send(...expecting, `Content-Length: ${body.length}`, '', body.slice(0, 20));
+    await connection.receives(/ 100 Continue/);
+    connection[Symbol.dispose]();
+    const refused = await until('the refusal', () => api.records.find(({ message }) => message === 'request refused'));
+    expect(refused.fields).to.include({ reason: 'malformed-request', status: 400 });
+    expect(accepted).to.deep.equal([]);
+  });
+});
