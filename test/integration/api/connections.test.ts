@@ -15,15 +15,15 @@ describe('the connections of servers', () => {
   const untilOpen = (count: ConnectionCount, open: number): Promise<true> =>
     until(`${open} open connections`, () => (count.open === open ? true : undefined));
 
-  it('are counted while they are open', async () => {
+  it('are counted while they are open, of all servers that share the count', async () => {
     const connections = { open: 0, opened: 0 };
-    const server = new ApiServer({ port: 0, handler, logger, connections });
-    await server.start();
-    const sockets = [connect(server.port), connect(server.port)];
+    const servers = [1, 2].map(() => new ApiServer({ port: 0, handler, logger, connections }));
+    for (const server of servers) await server.start();
+    const sockets = servers.map(({ port }) => connect(port));
     await untilOpen(connections, 2);
     sockets[0]?.destroy();
     await untilOpen(connections, 1);
-    await server.stop();
+    for (const server of servers) await server.stop();
     await untilOpen(connections, 0);
     expect(connections.opened).to.equal(2);
   });
