@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { GroupCommit } from '../../../internal/queue/group-commit.ts';
 import { anEvent } from '../../support/events.ts';
 import { manualCommits, manyCallers, roomy } from '../../support/manual-commits.ts';
-import { until } from '../../support/until.ts';
+import { withStoppedTimers } from '../../support/stopped-timers.ts';
 
 describe('the pace of group commits', () => {
   it('begins further commits only with full batches, up to as many as may be in flight', async () => {
@@ -42,23 +42,28 @@ describe('the pace of group commits', () => {
     expect(sizes()).to.deep.equal([1, 3]);
     batches[1]?.end.resolve();
     await Promise.all(full);
-
-    const patient = new GroupCommit(commit, { ...roomy, intervalMs: 30 }, manyCallers);
-    const begun = performance.now();
-    const lone = patient.add(anEvent());
-    await turn();
-    batches[2]?.end.resolve();
-    await lone;
-    const together = [patient.add(anEvent())];
-    await turn();
-    together.push(patient.add(anEvent()));
-    expect(sizes()).to.deep.equal([1, 3, 1]);
-    await until('the next commit', () => (batches.length === 4 ? true : undefined));
-    expect(performance.now() - begun).to.be.above(29);
-    expect(sizes()).to.deep.equal([1, 3, 1, 2]);
-    batches[3]?.end.resolve();
-    await Promise.all(together);
   });
+
+  it('makes one commit of what comes within the interval, and lets the whole of it pass', () =>
+    withStoppedTimers(async (tick) => {
+      const { commit, batches, sizes } = manualCommits();
+      const group = new GroupCommit(commit, { ...roomy, intervalMs: 60_000 }, manyCallers);
+      const lone = group.add(anEvent());
+      await turn();
+      batches[0]?.end.resolve();
+      await lone;
+      const together = [group.add(anEvent())];
+      await turn();
+      together.push(group.add(anEvent()));
+      tick(50_000);
+      await turn();
+      expect(sizes()).to.deep.equal([1]);
+      tick(10_000);
+      await turn();
+      expect(sizes()).to.deep.equal([1, 2]);
+      batches[1]?.end.resolve();
+      await Promise.all(together);
+    }));
 
   it('waits for nobody once all who are connected wait for it', async () => {
     const { commit, batches, sizes } = manualCommits();
@@ -85,23 +90,25 @@ describe('the pace of group commits', () => {
     await Promise.all(together);
   });
 
-  it('waits while new connections come: the next caller may not be connected yet', async () => {
-    const { commit, batches, sizes } = manualCommits();
-    const callers = { open: 1, opened: 1 };
-    const group = new GroupCommit(commit, { ...roomy, intervalMs: 100 }, callers);
-    const first = group.add(anEvent());
-    await turn();
-    batches[0]?.end.resolve();
-    await first;
-    callers.opened += 1;
-    const added = [group.add(anEvent())];
-    await turn();
-    expect(sizes()).to.deep.equal([1]);
-    callers.opened += 1;
-    added.push(group.add(anEvent()));
-    await until('the next commit', () => (batches.length === 2 ? true : undefined));
-    expect(sizes()).to.deep.equal([1, 2]);
-    batches[1]?.end.resolve();
-    await Promise.all(added);
-  });
+  it('waits while new connections come: the next caller may not be connected yet', () =>
+    withStoppedTimers(async (tick) => {
+      const { commit, batches, sizes } = manualCommits();
+      const callers = { open: 1, opened: 1 };
+      const group = new GroupCommit(commit, { ...roomy, intervalMs: 60_000 }, callers);
+      const first = group.add(anEvent());
+      await turn();
+      batches[0]?.end.resolve();
+      await first;
+      callers.opened += 1;
+      const added = [group.add(anEvent())];
+      await turn();
+      expect(sizes()).to.deep.equal([1]);
+      callers.opened += 1;
+      added.push(group.add(anEvent()));
+      tick(60_000);
+      await turn();
+      expect(sizes()).to.deep.equal([1, 2]);
+      batches[1]?.end.resolve();
+      await Promise.all(added);
+    }));
 });
