@@ -11,13 +11,14 @@ import { databaseSettings, openDatabase } from './database.ts';
 import { createWorker, workerSettings } from './worker.ts';
 
 /**
- * The old generation is collected when it is three times what is in use. Left alone, V8 does so after 7 MB at half load, every
- * other second, and whoever wants a core meanwhile waits; and at full speed at four times that (test/bench/README.md).
+ * The old generation is collected when it is three times what is in use. Left alone, V8 does so at half load when it has grown by
+ * 7 MB, every other second, and whoever wants a core meanwhile waits; and at full speed not before it is about four
+ * times what is in use (test/bench/README.md).
  */
-const collectSeldom = '--heap-growing-percent=200';
+const oldGenerationMayTriple = '--heap-growing-percent=200';
 
 runMain(async () => {
-  setFlagsFromString(collectSeldom);
+  setFlagsFromString(oldGenerationMayTriple);
   const config = readConfig([...processSettings, ...workerSettings, ...databaseSettings]);
   const tracing = await createTracing('worker', config);
   const telemetry = { ...createTelemetry('worker', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };

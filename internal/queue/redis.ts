@@ -48,7 +48,8 @@ export function createProducerRedis(url: string): RedisClient {
 /**
  * Takes the arguments from each command that has been answered. A command of ioredis has a closure that V8 allocates in the
  * old generation, where it would keep the events of a batch until a full garbage collection (test/bench/README.md). Not those
- * of a pipeline, which may be sent again.
+ * of a pipeline, which may be sent again. What a cluster tries again after its time-out has been answered with 503: it
+ * fails then, without arguments.
  */
 function forgetArguments(client: RedisClient): void {
   const send: Cluster['sendCommand'] = client.sendCommand.bind(client);
