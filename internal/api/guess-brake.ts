@@ -11,7 +11,10 @@ const wait = 1_000;
  * so that a guesser's speed is bounded by its connections and not by what this process can do. One per process, not per
  * address: behind a proxy every caller has the same.
  */
-export function createGuessBrake(now: () => number = Date.now): () => Promise<void> {
+export function createGuessBrake(
+  now: () => number = Date.now,
+  pause: (ms: number) => Promise<unknown> = sleep,
+): () => Promise<void> {
   let second = 0;
   let wrong = 0;
   return async () => {
@@ -21,6 +24,6 @@ export function createGuessBrake(now: () => number = Date.now): () => Promise<vo
       wrong = 0;
     }
     wrong += 1;
-    if (wrong > freePerSecond) await sleep(wait * (0.5 + Math.random()));
+    if (wrong > freePerSecond) await pause(wait * (0.5 + Math.random()));
   };
 }

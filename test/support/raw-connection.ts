@@ -53,6 +53,17 @@ export class RawConnection implements Disposable {
   }
 }
 
+/** The first lines of a request that registers an event. To be followed by how its body is delimited. */
+export function registerHead(token = 'x'): string[] {
+  return [
+    'POST /v1/register/ HTTP/1.1',
+    'Host: x',
+    'X-Forwarded-Proto: https',
+    `Token: ${token}`,
+    'Content-Type: application/json',
+  ];
+}
+
 /** Sends one raw request and gives back all that is answered until the server closes the connection. */
 export async function exchange(port: number, ...lines: string[]): Promise<string> {
   using connection = await RawConnection.open(port);

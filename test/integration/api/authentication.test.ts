@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { eventBody } from '../../support/event-body.ts';
 import { token } from '../../support/pipeline.ts';
-import { exchange } from '../../support/raw-connection.ts';
+import { exchange, registerHead } from '../../support/raw-connection.ts';
 import { suiteIngest } from '../../support/suite-ingest.ts';
 
 describe('authentication', () => {
@@ -66,11 +66,7 @@ describe('authentication', () => {
 
   it('invites no body before it has seen the token', async () => {
     const request = (given: string): string[] => [
-      'POST /v1/register/ HTTP/1.1',
-      'Host: x',
-      'X-Forwarded-Proto: https',
-      `Token: ${given}`,
-      'Content-Type: application/json',
+      ...registerHead(given),
       'Content-Length: 2',
       'Expect: 100-continue',
       'Connection: close',

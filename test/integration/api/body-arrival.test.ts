@@ -2,16 +2,10 @@ import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { startApi } from '../../support/api-server.ts';
 import { eventBody } from '../../support/event-body.ts';
-import { RawConnection } from '../../support/raw-connection.ts';
+import { RawConnection, registerHead } from '../../support/raw-connection.ts';
 import { until } from '../../support/until.ts';
 
-const head = [
-  'POST /v1/register/ HTTP/1.1',
-  'Host: x',
-  'Token: x',
-  'X-Forwarded-Proto: https',
-  'Content-Type: application/json',
-];
+const head = registerHead();
 
 /** With it, the answer 100 tells that the server has begun to read. */
 const expecting = [...head, 'Expect: 100-continue'];

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Answer } from '../../support/api-client.ts';
 import { eventBody } from '../../support/event-body.ts';
 import { startIngest, token } from '../../support/pipeline.ts';
-import { exchange } from '../../support/raw-connection.ts';
+import { exchange, registerHead } from '../../support/raw-connection.ts';
 import { suiteIngest } from '../../support/suite-ingest.ts';
 
 describe('bodies that are not JSON', () => {
@@ -53,17 +53,7 @@ describe('bodies that are not JSON', () => {
 
   it('are refused with 400: no body, and no length of one', async () => {
     const answer = await suite.ingest.client.register('', { 'content-length': '0' });
-    const raw = await exchange(
-      suite.ingest.port,
-      'POST /v1/register/ HTTP/1.1',
-      'Host: x',
-      'X-Forwarded-Proto: https',
-      `Token: ${token}`,
-      'Content-Type: application/json',
-      'Connection: close',
-      '',
-      '',
-    );
+    const raw = await exchange(suite.ingest.port, ...registerHead(token), 'Connection: close', '', '');
     expectProblem(answer, 400, 'malformed-request');
     expect(raw).to.match(/^HTTP\/1\.1 400 /);
     expect(raw).to.contain('must not be empty');
@@ -92,11 +82,7 @@ describe('size of bodies', () => {
   it('is refused by its Content-Length before the body comes', async () => {
     const answer = await exchange(
       suite.ingest.port,
-      'POST /v1/register/ HTTP/1.1',
-      'Host: x',
-      'X-Forwarded-Proto: https',
-      `Token: ${token}`,
-      'Content-Type: application/json',
+      ...registerHead(token),
       'Content-Length: 99999999999999',
       'Expect: 100-continue',
       '',

@@ -5,7 +5,7 @@ import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { ApiClient } from '../../support/api-client.ts';
 import { startApi } from '../../support/api-server.ts';
 import { eventBody } from '../../support/event-body.ts';
-import { RawConnection } from '../../support/raw-connection.ts';
+import { RawConnection, registerHead } from '../../support/raw-connection.ts';
 import { until } from '../../support/until.ts';
 
 /** An `enqueue` whose commits a test releases. */
@@ -19,16 +19,7 @@ function heldEnqueue() {
 }
 
 function rawRegister(body = JSON.stringify(eventBody())): string {
-  return [
-    'POST /v1/register/ HTTP/1.1',
-    'Host: x',
-    'Token: x',
-    'X-Forwarded-Proto: https',
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    '',
-    body,
-  ].join('\r\n');
+  return [...registerHead(), `Content-Length: ${Buffer.byteLength(body)}`, '', body].join('\r\n');
 }
 
 const ping = 'GET /v1/ping/ HTTP/1.1\r\nHost: x\r\nToken: x\r\nX-Forwarded-Proto: https\r\n\r\n';

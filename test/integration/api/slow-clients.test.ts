@@ -4,17 +4,11 @@ import { defaultServerLimits } from '../../../internal/api/server-limits.ts';
 import { ApiClient } from '../../support/api-client.ts';
 import { startApi } from '../../support/api-server.ts';
 import { eventBody } from '../../support/event-body.ts';
-import { exchange, RawConnection } from '../../support/raw-connection.ts';
+import { exchange, RawConnection, registerHead } from '../../support/raw-connection.ts';
 import { until } from '../../support/until.ts';
 
 const impatient = { headersTimeout: 60, requestTimeout: 120, connectionsCheckingInterval: 10 };
-const head = [
-  'POST /v1/register/ HTTP/1.1',
-  'Host: x',
-  'Token: x',
-  'X-Forwarded-Proto: https',
-  'Content-Type: application/json',
-];
+const head = registerHead();
 
 describe('slow and broken clients', () => {
   const enqueue = <T>(event: T): Promise<T> => Promise.resolve(event);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Command } from 'ioredis';
+import { Command, Pipeline } from 'ioredis';
 import { connect, createProducerRedis, disconnect } from '../../../internal/queue/redis.ts';
 import { emptyRedis } from '../../support/servers.ts';
 
@@ -16,6 +16,20 @@ describe("a producer's Redis client", () => {
       const refused = new Command('hget', ['key', 'field']);
       expect(await Promise.resolve(client.sendCommand(refused)).catch(String)).to.contain('WRONGTYPE');
       expect(refused.args).to.deep.equal([]);
+    } finally {
+      await disconnect(client);
+    }
+  });
+
+  it('keeps those of a pipeline, which may be sent again', async () => {
+    const client = createProducerRedis((await emptyRedis()).url);
+    try {
+      await connect(client);
+      const piped = new Command('set', ['key', 'events']);
+      const pipeline = new Pipeline(client);
+      pipeline.sendCommand(piped);
+      expect(await pipeline.exec()).to.deep.equal([[null, Buffer.from('OK')]]);
+      expect(piped.args).to.deep.equal(['key', 'events']);
     } finally {
       await disconnect(client);
     }
