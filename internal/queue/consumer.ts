@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DelayedError, WaitingError, Worker, type Job } from 'bullmq';
+import { DelayedError, WaitingError, Worker, type Job, type WorkerOptions } from 'bullmq';
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
 import { ConsumerConnections } from './consumer-connections.ts';
+import { gatheringBackend } from './gathering-backend.ts';
 import { UnreadableJob } from './job.ts';
 import { JobDecoder } from './job-decoder.ts';
 import { keyPrefix, queueKey } from './keys.ts';
@@ -32,6 +33,8 @@ export interface ConsumerOptions {
   queueName: string;
   /** Jobs taken at once. The store's batches are made of what they hold. */
   concurrency: number;
+  /** How long after jobs were taken the next ones may gather, in ms; see {@link gatheringBackend}. */
+  gatherMs: number;
   /** How long a job stays with a worker that has died before another takes it over, in ms, give or take a third. */
   lockMs: number;
   handle: Handle;
@@ -57,6 +60,7 @@ export class Consumer {
   #rest: NodeJS.Timeout | undefined;
   #restart: NodeJS.Timeout | undefined;
   #refusedAt = -Infinity;
+  #taken = 0;
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
@@ -100,8 +104,8 @@ export class Consumer {
   }
 
   #createWorker({ main }: ConsumerConnections): Worker {
-    const { queueName, concurrency, lockMs, metrics, logger, tracing } = this.#options;
-    const worker = new Worker(queueName, (job, token) => this.#process(job, token), {
+    const { queueName, concurrency, gatherMs, lockMs, metrics, logger, tracing } = this.#options;
+    const options: WorkerOptions = {
       connection: main,
       prefix: keyPrefix,
       concurrency,
@@ -113,7 +117,9 @@ export class Consumer {
       runRetryDelay: 1_000,
       removeOnComplete: { count: 0 },
       ...(tracing && { telemetry: tracing.queue }),
-    });
+    };
+    const backend = gatheringBackend(() => this.#taken, gatherMs);
+    const worker = new Worker(queueName, (job, token) => this.#process(job, token), options, backend);
     worker.on('error', (error) => this.#onError(worker, error));
     worker.on('failed', (job, error) => logger.error({ error, job: job?.id }, 'job failed and will be retried'));
     worker.on('stalled', (job) => {
@@ -141,6 +147,7 @@ export class Consumer {
   }
 
   async #process(job: Job, token: string | undefined): Promise<void> {
+    this.#taken += 1;
     const handled = this.#read(job, token).then((events) => this.#options.handle(events, job.attemptsStarted > 1));
     this.#handling.add(handled);
     const fate = await handled.finally(() => this.#handling.delete(handled));

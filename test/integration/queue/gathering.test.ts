@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { Consumer } from '../../../internal/queue/consumer.ts';
+import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
+import { consumerMetrics } from '../../../internal/telemetry/worker-metrics.ts';
+import { anEvent } from '../../support/events.ts';
+import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';
+import { emptyRedis } from '../../support/servers.ts';
+import { until } from '../../support/until.ts';
+
+const gatherMs = 1_000;
+
+/** A consumer that tells when it has taken each job. */
+function startConsumer(redisUrl: string) {
+  const { logger, registry } = createTelemetry('worker', 'silent');
+  const takenAt: number[] = [];
+  const consumer = new Consumer({
+    redisUrl,
+    queueName: 'events',
+    concurrency: 10,
+    gatherMs,
+    lockMs: 15_000,
+    handle: () => {
+      takenAt.push(performance.now());
+      return Promise.resolve('stored');
+    },
+    abandon: () => undefined,
+    drainMs: 500,
+    metrics: consumerMetrics(registry),
+    logger,
+  });
+  return { consumer, takenAt };
+}
+
+describe('jobs for a consumer', function () {
+  this.timeout(20_000);
+
+  it('are taken at once when it is quiet; those that come soon after some were taken gather first', async () => {
+    const redis = await emptyRedis();
+    const { consumer, takenAt } = startConsumer(redis.url);
+    const finished = (jobs: number): Promise<true> =>
+      until(`${jobs} jobs are finished`, async () =>
+        takenAt.length === jobs && (await jobCounts(redis)).active === 0 ? true : undefined,
+      );
+    const waitsForMarker = (): Promise<true> =>
+      until('it waits for the next job', async () =>
+        /blocked_clients:1/.test(String(await redis.command('info', 'clients'))) ? true : undefined,
+      );
+    await consumer.start();
+    try {
+      await withQueue(redis.url, async (queue) => {
+        const add = (): Promise<unknown> => queue.add('events', plainJob([anEvent()]));
+        await waitsForMarker();
+        const addedAt = performance.now();
+        await add();
+        await finished(1);
+        await add();
+        await add();
+        await finished(3);
+        const [first = Infinity, second = 0, third = Infinity] = takenAt;
+        expect(first - addedAt).to.be.lessThan(gatherMs);
+        // A timer may be early by as long as the turn of the event loop took that set it.
+        expect(second - first).to.be.above(gatherMs - 100);
+        expect(third - second).to.be.lessThan(gatherMs);
+        await waitsForMarker();
+      });
+    } finally {
+      await consumer.stop();
+    }
+  });
+});
