@@ -43,7 +43,7 @@ describe('jobs for a consumer', function () {
       );
     const waitsForMarker = (): Promise<true> =>
       until('it waits for the next job', async () =>
-        /blocked_clients:1/.test(String(await redis.command('info', 'clients'))) ? true : undefined,
+        /^blocked_clients:1\r$/m.test(String(await redis.command('info', 'clients'))) ? true : undefined,
       );
     await consumer.start();
     try {
