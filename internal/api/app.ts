@@ -62,9 +62,7 @@ function answer(metrics: ApiMetrics, logger: Logger): Middleware {
       answerProblem(ctx, error);
       reportRefusal(ctx, error, logger);
     }
-    const route = routeOf(ctx);
-    metrics.requests.inc({ route, method: ctx.method, status: ctx.status });
-    metrics.seconds.observe({ route }, (performance.now() - arrived) / 1_000);
+    metrics.requests.add(routeOf(ctx), ctx.method, ctx.status, (performance.now() - arrived) / 1_000);
   };
 }
 

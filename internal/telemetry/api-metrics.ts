@@ -1,32 +1,43 @@
-import { Counter, Histogram, requestBuckets, type Registry } from './metrics.ts';
+import { Counter, requestBuckets, type Registry } from './metrics.ts';
+import { RequestTally, TalliedHistogram } from './request-tally.ts';
 
 export type ApiMetrics = ReturnType<typeof apiMetrics>;
 
 /** What callers ask and what they get. */
 export function apiMetrics(registry: Registry) {
-  const registers = [registry];
-  const metrics = {
-    requests: new Counter({
-      name: 'runledger_http_requests_total',
-      help: 'Requests answered over HTTPS, by route, method and status. Status 5xx: callers are told to retry; see runledger_sheds_total for why.',
-      labelNames: ['route', 'method', 'status'] as const,
-      registers,
-    }),
-    seconds: new Histogram({
-      name: 'runledger_http_request_duration_seconds',
-      help: 'Time from the arrival of a request to its answer, by route. Slow: compare runledger_commit_duration_seconds and nodejs_eventloop_lag_p99_seconds.',
-      labelNames: ['route'] as const,
-      buckets: requestBuckets,
-      registers,
-    }),
-    plainHttp: new Counter({
-      name: 'runledger_plain_http_requests_total',
-      help: 'Requests over plain HTTP, answered with 301. With token="true" a token has been sent in the clear: find the caller and rotate it.',
-      labelNames: ['token'] as const,
-      registers,
-    }),
-  };
+  const requests = new RequestTally(requestBuckets);
+  registry.registerMetric(countOf(requests));
+  registry.registerMetric(durationsOf(requests));
+  const plainHttp = new Counter({
+    name: 'runledger_plain_http_requests_total',
+    help: 'Requests over plain HTTP, answered with 301. With token="true" a token has been sent in the clear: find the caller and rotate it.',
+    labelNames: ['token'] as const,
+    registers: [registry],
+  });
   // Shown as 0 from the start: the first one must count as an increase.
-  for (const token of ['true', 'false']) metrics.plainHttp.inc({ token }, 0);
-  return metrics;
+  for (const token of ['true', 'false']) plainHttp.inc({ token }, 0);
+  return { requests, plainHttp };
+}
+
+function countOf({ series }: RequestTally): Counter<'route' | 'method' | 'status'> {
+  return new Counter({
+    name: 'runledger_http_requests_total',
+    help: 'Requests answered over HTTPS, by route, method and status. Status 5xx: callers are told to retry; see runledger_sheds_total for why.',
+    labelNames: ['route', 'method', 'status'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const { labels, count } of series) this.inc(labels, count);
+    },
+  });
+}
+
+function durationsOf(requests: RequestTally): TalliedHistogram {
+  const configuration = {
+    name: 'runledger_http_request_duration_seconds',
+    help: 'Time from the arrival of a request to its answer, by route. Slow: compare runledger_commit_duration_seconds and nodejs_eventloop_lag_p99_seconds.',
+    labelNames: ['route'] as const,
+    registers: [],
+  };
+  return new TalliedHistogram(configuration, requests);
 }

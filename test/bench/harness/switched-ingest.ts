@@ -1,6 +1,7 @@
 import { createIngest, ingestSettings } from '../../../cmd/ingest/ingest.ts';
 import { readConfig } from '../../../internal/config/read.ts';
 import { Counter, Gauge, Histogram } from '../../../internal/telemetry/metrics.ts';
+import { RequestTally } from '../../../internal/telemetry/request-tally.ts';
 import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
 
 /*
@@ -37,10 +38,11 @@ function switchable(): { on: boolean } {
     [Histogram, 'observeWithoutExemplar'],
     [Gauge, 'set'],
     [Gauge, 'inc'],
+    [RequestTally, 'add'],
   ] as const) {
     const prototype = type.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
     const original = prototype[method];
-    if (original === undefined) throw new Error(`prom-client has no ${method} any more`);
+    if (original === undefined) throw new Error(`${type.name} has no ${method} any more`);
     prototype[method] = function switched(...args) {
       return state.on ? original.apply(this, args) : undefined;
     };
