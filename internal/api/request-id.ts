@@ -28,16 +28,17 @@ export function requestIdOf(ctx: Context): string {
   return String(ctx.state['requestId']);
 }
 
-/** 32 hexadecimal digits at random, as a trace id has. Drawn for 256 ids at once: one by one they take far longer. */
+/** 32 hexadecimal digits at random, as a trace id has. Drawn and written for 256 ids at once: one by one they take far longer. */
 function createIds(): () => string {
   const drawn = Buffer.alloc(4_096);
-  let used = drawn.length;
+  let digits = '';
+  let used = 0;
   return () => {
-    if (used === drawn.length) {
-      randomFillSync(drawn);
+    if (used === digits.length) {
+      digits = randomFillSync(drawn).toString('hex');
       used = 0;
     }
-    used += 16;
-    return drawn.toString('hex', used - 16, used);
+    used += 32;
+    return digits.slice(used - 32, used);
   };
 }

@@ -16,6 +16,7 @@ export class BatchPace {
 
   /** Calls `begin` in time, once, however often it is scheduled until then. */
   schedule(atOnce: boolean): void {
+    if (this.#soon || (this.#later && !atOnce)) return;
     const pause = atOnce ? 0 : this.#begunAt + this.#intervalMs - performance.now();
     if (pause > 0) this.#later ??= setTimeout(() => this.#run(), pause);
     else this.#soon ??= setImmediate(() => this.#run());

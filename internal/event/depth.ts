@@ -12,13 +12,22 @@ export function depthOf(value: unknown, limit: number): number {
   return depth;
 }
 
-/** In loops: `flatMap` and `filter` took longer than the whole validation. */
+/** In loops, and for objects without a list of their values: either took longer than the whole validation. */
 function contentsOf(containers: readonly object[]): object[] {
   const inner: object[] = [];
   for (const container of containers) {
-    for (const value of Object.values(container)) if (isContainer(value)) inner.push(value);
+    if (Array.isArray(container)) addContainers(container, inner);
+    else for (const key in container) addContainer(container[key as keyof typeof container], inner);
   }
   return inner;
+}
+
+function addContainers(values: readonly unknown[], containers: object[]): void {
+  for (const value of values) addContainer(value, containers);
+}
+
+function addContainer(value: unknown, containers: object[]): void {
+  if (isContainer(value)) containers.push(value);
 }
 
 function isContainer(value: unknown): value is object {
