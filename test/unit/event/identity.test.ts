@@ -31,10 +31,17 @@ describe('event identity', () => {
     expect(identities.at(-1)?.createdAt).to.equal(1_000_007);
   });
 
+  it('grows within a millisecond past what one group of its digits can count', () => {
+    const identify = createIdentitySource(() => 1_767_225_600_123);
+    const ids = Array.from({ length: 40_000 }, () => identify().id);
+    expect(new Set(ids.map((id) => id.slice(14, 18))).size, 'first groups').to.be.greaterThan(1);
+    expect(ids).to.deep.equal([...new Set(ids)].sort());
+  });
+
   it('ends in bits of the process, the same from event to event', () => {
     const tails = Array.from({ length: 50 }, () => {
       const identify = createIdentitySource();
-      return [identify(), identify()].map(({ id }) => id.slice(-10));
+      return [identify(), identify()].map(({ id }) => id.slice(-12));
     });
     expect(new Set(tails.flat())).to.have.length(50);
     for (const [first, second] of tails) expect(first).to.equal(second);
