@@ -39,7 +39,7 @@ describe(`${organizations} organizations with 2 tokens each`, () => {
   async function warmCompileCache(): Promise<NodeJS.ProcessEnv> {
     const env = {
       NODE_COMPILE_CACHE: join(tenancy.accountFolder, 'compile-cache'),
-      NODE_OPTIONS: '--max-semi-space-size=8 --expose-gc',
+      NODE_OPTIONS: '--max-semi-space-size=16 --expose-gc',
     };
     const first = await Ingest.start(tenancy, cluster.url, redis.url, env);
     await first.ready(10_000);
