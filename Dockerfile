@@ -27,8 +27,8 @@ LABEL org.opencontainers.image.title="Runledger" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
 ENV NODE_ENV=production
-# A young generation of three times 16 MB instead of 32: less memory under load, no more CPU time; 8 would take more of that. A process
-# may collect its garbage when it has started: 20 MB less at rest. Set before the cache, which depends on it.
+# A young generation of three times 16 MB: 32 would take more memory under load, 8 more CPU time. A process may collect its garbage
+# when it has started: 20 MB less at rest. Set before the cache, which depends on it.
 ENV NODE_OPTIONS="--max-semi-space-size=16 --expose-gc"
 # Node keeps the source it has stripped of types and compiled here, for the user that runs it: without, each start loads a
 # TypeScript compiler of 20 MB. Each command is run once, and ends at once for lack of its settings, to fill it.

@@ -17,8 +17,8 @@ import { createTokenSource, tokenSettings } from './tokens.ts';
 const keepRequestsYoung = '--no-allocation-site-pretenuring';
 
 /**
- * The old generation is collected when it has grown by a fifth, not to several times what is in use: 152 MB resident in a burst
- * instead of 214 to 220, at no more CPU time (test/bench/README.md).
+ * The old generation is collected when it has grown by a fifth, not to several times what is in use: with 8 MB for the
+ * young 152 MB resident in a burst instead of 214 to 220, at no more CPU time (test/bench/README.md).
  */
 const keepHeapSmall = '--heap-growing-percent=20';
 

@@ -51,15 +51,15 @@ export interface RecordedEvent {
 
 /**
  * What gives events their recorded form: what the caller is told, field by field as it was sent. One per process: events of
- * the same millisecond share the text of their time, which costs as much as the rest (test/bench/README.md).
+ * the same millisecond share the text of their time, which takes as long to write as half of the answer (test/bench/README.md).
  */
 export function createRecorder(): (event: AcceptedEvent) => RecordedEvent {
   let time = NaN;
   let timeText = '';
   return (event) => {
     if (event.createdAt !== time) {
+      timeText = new Date(event.createdAt).toISOString();
       time = event.createdAt;
-      timeText = new Date(time).toISOString();
     }
     return {
       automation: event.automationId,

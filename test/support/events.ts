@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
-import { v7 } from 'uuid';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
+import { createIdentitySource } from '../../internal/event/identity.ts';
 
 /** An accepted event, with what the test does not say filled in. */
 export function anEvent(given: Partial<AcceptedEvent> = {}): AcceptedEvent {
   const createdAt = given.createdAt ?? Date.now();
   return {
-    id: v7({ msecs: createdAt }),
+    id: createIdentitySource(() => createdAt)().id,
     organization: 'acme',
     automationId: '0190a0b0-0000-7000-8000-000000000001',
     executionId: 'run 1',

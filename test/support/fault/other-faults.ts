@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Queue } from 'bullmq';
-import { v7 } from 'uuid';
+import { createIdentitySource } from '../../../internal/event/identity.ts';
 import { keyPrefix } from '../../../internal/queue/keys.ts';
 import { until } from '../until.ts';
 import { clocksCanStep } from './clock.ts';
@@ -46,13 +46,14 @@ async function addSurely<T>(scene: Scene, add: (queue: Queue) => Promise<T>): Pr
 async function addOlderJob(scene: Scene): Promise<void> {
   const { load } = scene;
   const automation_id = load.automations.ids[0] ?? randomUUID();
+  const identify = createIdentitySource();
   const rows = (['START', 'END'] as const).map((event) => {
     const body = { automation_id, execution_id: 'older release', event, description: `${randomUUID()} older` };
-    const time = Date.now();
+    const { id, createdAt } = identify();
     load.ledger
       .open(body, undefined)
-      .attempts.push({ verdict: 'receipt', status: 201, createdAt: new Date(time).toISOString() });
-    return [v7({ msecs: time }), time, organization, automation_id, body.execution_id, event, body.description, '', ''];
+      .attempts.push({ verdict: 'receipt', status: 201, createdAt: new Date(createdAt).toISOString() });
+    return [id, createdAt, organization, automation_id, body.execution_id, event, body.description, '', ''];
   });
   await addSurely(scene, (queue) =>
     queue.add('events', { v: 1, rows }, { attempts: 1_000_000, removeOnComplete: true }),

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { createIdentitySource } from '../../../internal/event/identity.ts';
 
+const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
 /** The time that a UUIDv7 carries, in ms (RFC 9562, section 5.7). */
 function timeOf(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
@@ -10,7 +12,7 @@ describe('event identity', () => {
   it('is a UUIDv7 whose time is createdAt', () => {
     const identify = createIdentitySource(() => 1_767_225_600_123);
     const { id, createdAt } = identify();
-    expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(id).to.match(uuid7);
     expect(createdAt).to.equal(1_767_225_600_123);
     expect(timeOf(id)).to.equal(createdAt);
   });
@@ -35,6 +37,7 @@ describe('event identity', () => {
     const identify = createIdentitySource(() => 1_767_225_600_123);
     const ids = Array.from({ length: 40_000 }, () => identify().id);
     expect(new Set(ids.map((id) => id.slice(14, 18))).size, 'first groups').to.be.greaterThan(1);
+    expect(ids.every((id) => uuid7.test(id))).to.equal(true);
     expect(ids).to.deep.equal([...new Set(ids)].sort());
   });
 
@@ -45,6 +48,16 @@ describe('event identity', () => {
     });
     expect(new Set(tails.flat())).to.have.length(50);
     for (const [first, second] of tails) expect(first).to.equal(second);
+  });
+
+  it('ends in other bits once the clock has been set back, since its milliseconds come again', () => {
+    const clock = [3_600_000, 3_600_001, 0, 1];
+    let tick = 0;
+    const identify = createIdentitySource(() => clock[tick++] ?? 0);
+    const tails = clock.map(() => identify().id.slice(-12));
+    expect(tails[1]).to.equal(tails[0]);
+    expect(tails[2]).to.not.equal(tails[0]);
+    expect(tails[3]).to.equal(tails[2]);
   });
 
   it('begins anywhere in a millisecond, so that two pods do not meet there', () => {

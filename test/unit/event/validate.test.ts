@@ -61,6 +61,7 @@ describe('event validator', () => {
     const body = { automation_id: uuid, execution_id: '🪵🪵', event: 'START' };
     expect(narrow(body)).to.equal(body);
     expect(() => narrow({ ...body, execution_id: '🪵🪵🪵' })).to.throw(Refusal);
+    expect(() => narrow({ ...body, execution_id: 'abc' })).to.throw(Refusal);
   });
 
   it('says of each event when it was accepted, also of several in a row', () => {

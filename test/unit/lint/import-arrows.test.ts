@@ -26,7 +26,6 @@ const libraries: Record<string, string> = {
   'koa-compose': 'api',
   ajv: 'event',
   'ajv/dist/2020.js': 'event',
-  uuid: 'event',
   bullmq: 'queue',
   ioredis: 'queue',
   pg: 'store',

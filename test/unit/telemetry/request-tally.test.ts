@@ -6,6 +6,10 @@ import { Counter, Histogram, Registry, requestBuckets } from '../../../internal/
 const requests = 'runledger_http_requests_total';
 const seconds = 'runledger_http_request_duration_seconds';
 
+async function typesOf(registry: Registry): Promise<string[]> {
+  return (await registry.metrics()).split('\n').filter((line) => line.startsWith('# TYPE'));
+}
+
 /** What a scrape shows of two metrics: their samples, without regard to order. */
 async function samplesOf(registry: Registry): Promise<string[]> {
   const page = await registry.metrics();
@@ -27,6 +31,7 @@ describe('request tally', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(request, { maxLength: 60 }), async (all) => {
         const [ours, library] = [new Registry(), new Registry()];
+        for (const registry of [ours, library]) registry.setDefaultLabels({ process: 'ingest' });
         const metrics = apiMetrics(ours);
         const registers = [library];
         const labelNames = ['route', 'method', 'status'];
@@ -45,6 +50,7 @@ describe('request tally', () => {
         }
         expect(await samplesOf(ours)).to.deep.equal(await samplesOf(library));
         expect(await samplesOf(ours), 'a second scrape').to.deep.equal(await samplesOf(library));
+        expect(await typesOf(ours)).to.include.members(await typesOf(library));
       }),
     );
   });
