@@ -51,7 +51,7 @@ export interface RecordedEvent {
 
 /**
  * What gives events their recorded form: what the caller is told, field by field as it was sent. One per process: events of
- * the same millisecond share the text of their time, which takes as long to write as half of the answer (test/bench/README.md).
+ * the same millisecond share the text of their time: writing it took 2 % of ingest's instructions (test/bench/README.md).
  */
 export function createRecorder(): (event: AcceptedEvent) => RecordedEvent {
   let time = NaN;

@@ -22,6 +22,7 @@ export class RequestTally {
     this.bounds = bounds;
   }
 
+  /** One request that was answered with `status` after so many seconds. */
   add(route: string, method: string, status: number, seconds: number): void {
     const series = this.#seriesOf(route, method, status);
     series.count += 1;
