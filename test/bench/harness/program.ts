@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Child } from '../../support/child.ts';
 import { until } from '../../support/until.ts';
+import { environmentOfImage } from '../../support/image-environment.ts';
 import { cpuTime, residentMemory } from './cpu.ts';
 
 export const root = join(import.meta.dirname, '../../..');
@@ -71,13 +71,4 @@ async function statusOf(url: string): Promise<number | undefined> {
   const response = await fetch(url, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
   await response?.body?.cancel();
   return response?.status;
-}
-
-function environmentOfImage(): Record<string, string> {
-  const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
-  const settings = [...dockerfile.matchAll(/^ENV (\w+)="?(.*?)"?$/gm)].map(([, name = '', value = '']) => [
-    name,
-    value,
-  ]);
-  return Object.fromEntries(settings) as Record<string, string>;
 }
