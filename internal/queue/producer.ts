@@ -17,7 +17,7 @@ const answerWithinMs = 1_800;
  * connected. Under load it makes batches larger, and took a third off the CPU time of Redis and the workers (with 5); an event that
  * comes after a quiet moment does not wait.
  */
-const intervalMs = 4;
+const intervalMs = 3;
 
 export interface ProducerOptions extends LazyQueueOptions {
   limits: Omit<GroupCommitLimits, 'intervalMs' | 'answerWithinMs'>;
