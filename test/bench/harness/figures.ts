@@ -50,8 +50,13 @@ export class Rounds<Name extends string> {
   }
 }
 
-/** The sides in the order of a round: each goes first, second, … equally often. */
+/**
+ * The sides in the order of a round: each goes first, second, … equally often, and after a lap of rounds the other way round: what
+ * a side leaves behind, as Redis rewriting its log, does not always meet the same next one.
+ */
 export function turns<T>(sides: readonly T[], round: number): T[] {
   const first = round % sides.length;
-  return [...sides.slice(first), ...sides.slice(0, first)];
+  const order = [...sides.slice(first), ...sides.slice(0, first)];
+  const backwards = Math.floor(round / sides.length) % 2 === 1;
+  return backwards ? order.toReversed() : order;
 }
