@@ -14,7 +14,7 @@ const answerWithinMs = 1_800;
 
 /**
  * Time from the beginning of one commit to the next, in ms, unless that is full or holds an event of everybody who is
- * connected. Under load it makes batches larger, and took a third off the CPU time of Redis and the workers (with 5); an event that
+ * connected. Under load it makes batches larger, and took a third off the CPU time of Redis and the workers (with 5 ms); an event that
  * comes after a quiet moment does not wait.
  */
 const intervalMs = 3;
