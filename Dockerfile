@@ -4,9 +4,10 @@ ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Production packages only, and of these only what runs, and their licences: no install scripts, type declarations, source maps.
+# Production packages only, and of these only what runs, and their licences: no install scripts, type declarations, source maps, other systems' binaries.
 RUN npm ci --omit=dev --ignore-scripts \
     && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \
+                                    -o -path '*/prebuilds/darwin-*' -o -path '*/prebuilds/win32-*' \
                                     -o -name '*.md' -not -iname 'licen*' -not -iname 'notice*' \) -delete
 
 FROM ${NODE_IMAGE}
@@ -38,7 +39,7 @@ USER 10001:10001
 RUN for command in ingest worker migrate token; do node cmd/$command/main.ts >/dev/null 2>&1 || true; done
 USER 0:0
 RUN chown -R 0:0 .compile-cache && chmod -R a+rX .compile-cache
-# Threads of V8 and zstd share two arenas of the allocator; with one each, ingest keeps up to 48 MB more under load.
+# Threads of V8 share two arenas of the allocator; with one each, ingest keeps up to 48 MB more under load.
 ENV MALLOC_ARENA_MAX=2
 # Numeric, so that Kubernetes can check that it is not root. Nothing in the image is writable for it.
 USER 10001:10001

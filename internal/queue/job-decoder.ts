@@ -1,10 +1,10 @@
 import type { AcceptedEvent } from '../event/event.ts';
-import { Compression, createDecompressor } from './compression.ts';
+import { Decompression } from './decompression.ts';
 import { fromRow, isRow, UnreadableJob } from './job.ts';
 
 /** Unpacks job data. */
 export class JobDecoder {
-  readonly #compression = new Compression(createDecompressor);
+  readonly #decompression = new Decompression();
 
   /** Resolves with the events in order. Rejects with {@link UnreadableJob}. */
   async decode(data: unknown): Promise<AcceptedEvent[]> {
@@ -19,11 +19,11 @@ export class JobDecoder {
 
   /** Gives the decompressor's memory back, for good: jobs under way become unreadable. */
   close(): void {
-    this.#compression.close();
+    this.#decompression.close();
   }
 
   #unpack(zstd: string): Promise<AcceptedEvent[]> {
-    return this.#compression.run(Buffer.from(zstd, 'base64'), (json) => events(JSON.parse(json.toString())));
+    return this.#decompression.run(Buffer.from(zstd, 'base64'), (json) => events(JSON.parse(json.toString())));
   }
 }
 

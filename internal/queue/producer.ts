@@ -6,7 +6,7 @@ import type { BacklogGuard } from './backlog-guard.ts';
 import { jobName } from './census.ts';
 import { GroupCommit, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { IdempotencyKeys } from './idempotency.ts';
-import { JobEncoder } from './job-encoder.ts';
+import { encodeJob } from './job-encoder.ts';
 import { LazyQueue, type LazyQueueOptions } from './lazy-queue.ts';
 
 /** Longest that a caller waits for its answer, in ms: 503 within 2 s (design, section 2), however often Redis is slow. */
@@ -34,7 +34,6 @@ export class Producer {
   readonly #queue: LazyQueue;
   readonly #groupCommit: GroupCommit;
   readonly #idempotency: IdempotencyKeys;
-  readonly #encoder = new JobEncoder();
   readonly #underWay = new Set<Promise<unknown>>();
   /** Where events were in their traces when they were handed over. */
   readonly #points = new WeakMap<AcceptedEvent, TracePoint>();
@@ -56,7 +55,6 @@ export class Producer {
   async stop(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
     await this.#groupCommit.drain();
-    this.#encoder.close();
     await this.#queue.close();
   }
 
@@ -140,7 +138,7 @@ export class Producer {
 
   async #add(events: AcceptedEvent[]): Promise<void> {
     const queue = await this.#queue.open();
-    await queue.add(jobName(events.length), await this.#encoder.encode(events));
+    await queue.add(jobName(events.length), encodeJob(events));
   }
 
   #traced(events: AcceptedEvent[], work: () => Promise<void>): Promise<void> {

@@ -1,9 +1,11 @@
-import { createZstdDecompress } from 'node:zlib';
+import { Transform } from 'node:stream';
+import { createZstdDecompress, zstdCompressSync } from 'node:zlib';
+import { TYPE } from '@cloudpss/zstd';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { Compression, createCompressor, createDecompressor } from '../../../internal/queue/compression.ts';
+import { createDecompressor, Decompression } from '../../../internal/queue/decompression.ts';
 import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
-import { JobEncoder } from '../../../internal/queue/job-encoder.ts';
+import { encodeJob } from '../../../internal/queue/job-encoder.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 
@@ -13,25 +15,20 @@ const batch = (size: number) =>
   );
 
 describe('the encoder of jobs', () => {
-  let encoder: JobEncoder;
   let decoder: JobDecoder;
 
   beforeEach(() => {
-    encoder = new JobEncoder();
     decoder = new JobDecoder();
   });
 
-  afterEach(() => {
-    encoder.close();
-    decoder.close();
-  });
+  afterEach(() => decoder.close());
 
   it('packs every event so that it is read as it was, compressed or not, of jobs handled at once', async () => {
     const forms = new Set<string>();
     const batches = fc.array(fc.array(someEvent, { minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(batches, async (jobs) => {
-        const data = await Promise.all(jobs.map((events) => encoder.encode(events)));
+        const data = jobs.map(encodeJob);
         for (const job of data) forms.add(Object.keys(job).join());
         const stored = data.map((job): unknown => JSON.parse(JSON.stringify(job)));
         expect(await Promise.all(stored.map((job) => decoder.decode(job)))).to.deep.equal(jobs);
@@ -40,44 +37,51 @@ describe('the encoder of jobs', () => {
     expect(forms).to.deep.equal(new Set(['v,rows', 'v,zstd']));
   });
 
-  it('keeps jobs apart that are larger than what the compressor gives at once', async () => {
+  it('keeps jobs apart that are larger than what the decompressor gives at once', async () => {
     const jobs = [batch(5_000), batch(1), batch(20_000), batch(3)];
-    const data = await Promise.all(jobs.map((events) => encoder.encode(events)));
+    const data = jobs.map(encodeJob);
     expect(JSON.stringify(data[2]).length).to.be.greaterThan(3 * 64 * 1_024);
     expect(await Promise.all(data.map((job) => decoder.decode(job)))).to.deep.equal(jobs);
   });
 
   it('shrinks a batch of usual events to less than half', async () => {
     const events = batch(500);
-    const data = JSON.stringify(await encoder.encode(events));
+    const data = JSON.stringify(encodeJob(events));
     expect(data.length / events.length).to.be.lessThan(120);
     expect(data.length).to.be.lessThan(JSON.stringify(events).length / 2);
   });
 
-  it('rejects what is under way when it is closed, and all that follows', async () => {
-    const underWay = encoder.encode(batch(5_000));
-    encoder.close();
-    expect(await failureOf(underWay)).to.be.instanceOf(Error);
-    expect(await failureOf(encoder.encode(batch(1)))).to.be.instanceOf(Error);
+  it('compresses by native code, which takes a fifth of what WebAssembly does', () => {
+    expect(TYPE).to.equal('napi');
   });
 });
 
-describe('compression', () => {
+describe('the decoder of jobs', () => {
+  it('rejects what is under way when it is closed, and all that follows', async () => {
+    const decoder = new JobDecoder();
+    const [large, small] = [encodeJob(batch(5_000)), encodeJob(batch(50))];
+    const underWay = decoder.decode(large);
+    decoder.close();
+    expect(await failureOf(underWay)).to.be.instanceOf(Error);
+    expect(await failureOf(decoder.decode(small))).to.be.instanceOf(Error);
+  });
+});
+
+describe('decompression', () => {
   const asText = (output: Buffer): string => output.toString();
 
-  // A compressor fails when memory is short, which cannot be shown. A decompressor fails in the same way, on any text.
+  // A decompressor that fails though the frame is sound is short of memory, which cannot be shown.
   it('tries again in a new stream when one fails, and rejects when that fails too', async () => {
-    const failsFirst = [createZstdDecompress()];
-    const compressing = new Compression(() => failsFirst.shift() ?? createCompressor());
-    const frame = await compressing.run('a text', (output) => output);
-    const decompressing = new Compression(createDecompressor);
-    expect(await decompressing.run(frame, asText)).to.equal('a text');
-    compressing.close();
-    decompressing.close();
+    const failing = new Transform({ transform: (_chunk, _encoding, done) => done(new Error('memory is short')) });
+    const streams = [failing];
+    const decompression = new Decompression(() => streams.shift() ?? createDecompressor());
+    expect(await decompression.run(zstdCompressSync('a text'), asText)).to.equal('a text');
+    decompression.close();
+    expect(failing.destroyed).to.equal(true);
 
-    const failing = new Compression(createZstdDecompress);
-    const failures = await Promise.all(['one', 'two'].map((text) => failureOf(failing.run(text, asText))));
-    failing.close();
+    const unable = new Decompression(createZstdDecompress);
+    const failures = await Promise.all(['one', 'two'].map((text) => failureOf(unable.run(Buffer.from(text), asText))));
+    unable.close();
     expect(failures.map((failure) => (failure as NodeJS.ErrnoException).code)).to.deep.equal(
       Array(2).fill('ZSTD_error_prefix_unknown'),
     );

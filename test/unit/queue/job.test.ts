@@ -2,7 +2,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { expect } from 'chai';
 import { UnreadableJob } from '../../../internal/queue/job.ts';
 import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
-import { JobEncoder } from '../../../internal/queue/job-encoder.ts';
+import { encodeJob } from '../../../internal/queue/job-encoder.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 
@@ -29,6 +29,11 @@ describe('job data', () => {
     'a text that is a number': { v: 1, rows: [row.with(6, 7)] },
     'damaged base64': { v: 1, zstd: '!!!' },
     'damaged compression': { v: 1, zstd: Buffer.from('no zstd').toString('base64') },
+    // Magic number, a content size of 8 bytes in one segment, 1 GB, an empty last block (RFC 8878, section 3.1.1).
+    'a frame that claims 1 GB': {
+      v: 1,
+      zstd: Buffer.from('28b52ffde00000004000000000010000', 'hex').toString('base64'),
+    },
   };
   for (const [name, data] of Object.entries(unreadable)) {
     it(`cannot be read: ${name}`, async () => {
@@ -42,10 +47,8 @@ describe('job data', () => {
   });
 
   it('with an empty frame at its end, as Node may write it, harms neither itself nor the job that is read next', async () => {
-    const encoder = new JobEncoder();
     const events = Array.from({ length: 20 }, () => anEvent());
-    const data = await encoder.encode(events);
-    encoder.close();
+    const data = encodeJob(events);
     const frames = [Buffer.from('zstd' in data ? data.zstd : '', 'base64'), zstdCompressSync('')];
     const followed = { v: 1, zstd: Buffer.concat(frames).toString('base64') };
     const read = await Promise.all([followed, data, followed].map((job) => decoder.decode(job)));
@@ -53,10 +56,8 @@ describe('job data', () => {
   });
 
   it('that ends anywhere before its end does not harm the job that is read next', async () => {
-    const encoder = new JobEncoder();
     const events = Array.from({ length: 20 }, () => anEvent());
-    const data = await encoder.encode(events);
-    encoder.close();
+    const data = encodeJob(events);
     const frame = Buffer.from('zstd' in data ? data.zstd : '', 'base64');
     expect(frame).to.have.length.above(100);
     for (let length = 0; length < frame.length; length += 1) {

@@ -1,0 +1,69 @@
+import type { Transform } from 'node:stream';
+import { createZstdDecompress } from 'node:zlib';
+
+/** What a write gives is read when it is done, however much that is: a limit would hold it up for ever. */
+const options = { chunkSize: 64 * 1_024, readableHighWaterMark: Number.MAX_SAFE_INTEGER };
+
+export function createDecompressor(): Transform {
+  return createZstdDecompress(options);
+}
+
+/**
+ * One decompressor for many frames, one after another. One for each, as `zstdDecompressSync` makes it, stays in memory with its
+ * buffers until a full garbage collection: at half load there were up to seven of those in 5 s in a worker, and whoever
+ * wanted a core meanwhile waited for 10 to 30 ms (test/bench/README.md). Node's, because it refuses a damaged frame before it takes the memory
+ * that this claims; the library that packs takes up to 1 GB first.
+ */
+export class Decompression {
+  readonly #create: () => Transform;
+  #stream: Transform | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(create: () => Transform = createDecompressor) {
+    this.#create = create;
+  }
+
+  /**
+   * Resolves with what `use` makes of the output. Rejects when the frame is damaged, `use` throws, memory is short or it is
+   * closed. A second try in a new stream tells whose fault it is: a frame that ends early leaves the stream waiting for
+   * the rest, and would spoil the next.
+   */
+  run<T>(frame: Buffer, use: (output: Buffer) => T): Promise<T> {
+    const result = this.#last.then(() => this.#try(frame, use)).catch(() => this.#try(frame, use));
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Gives the memory back, for good. */
+  close(): void {
+    this.#closed = true;
+    this.#stream?.destroy();
+  }
+
+  async #try<T>(frame: Buffer, use: (output: Buffer) => T): Promise<T> {
+    try {
+      return use(await this.#write(frame));
+    } catch (error) {
+      this.#stream?.destroy();
+      this.#stream = undefined;
+      throw error;
+    }
+  }
+
+  /** What a write gives is there to be read when it is done. After a failure Node never calls back: it only closes. */
+  #write(frame: Buffer): Promise<Buffer> {
+    if (this.#closed) return Promise.reject(new Error('the stream is closed'));
+    const stream = (this.#stream ??= this.#create().on('error', () => undefined));
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+    const fail = (): void => reject(stream.errored ?? new Error('the stream was closed, or gave nothing'));
+    stream.once('close', fail);
+    stream.write(frame, (error) => {
+      stream.off('close', fail);
+      const output = stream.read() as Buffer | null;
+      if (error || stream.destroyed || output === null) fail();
+      else resolve(output);
+    });
+    return promise;
+  }
+}
