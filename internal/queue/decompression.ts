@@ -4,6 +4,7 @@ import { createZstdDecompress } from 'node:zlib';
 /** What a write gives is read when it is done, however much that is: a limit would hold it up for ever. */
 const options = { chunkSize: 64 * 1_024, readableHighWaterMark: Number.MAX_SAFE_INTEGER };
 
+/** A stream that gives, for a frame written to it, the text that was packed. */
 export function createDecompressor(): Transform {
   return createZstdDecompress(options);
 }
