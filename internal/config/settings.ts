@@ -60,7 +60,7 @@ export const settings = {
     min: 1_024,
     max: 64 * mebi,
     default: 262_144,
-    desc: 'Most bytes in one commit to Redis',
+    desc: 'Most bytes in one commit to Redis; compressing a MiB holds ingest up for 2 to 18 ms',
   }),
   COMMITS_IN_FLIGHT: wholeNumber({
     min: 1,
