@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { listen } from '../telemetry/listen.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Certificate } from './certificate.ts';
+import { inCohorts } from './in-cohorts.ts';
 import { answerProtocolErrors } from './protocol-errors.ts';
 import { defaultServerLimits, type ServerLimits } from './server-limits.ts';
 
@@ -38,6 +39,7 @@ export class ApiServer {
    */
   readonly #connections = new Map<Socket, ServerResponse[]>();
   readonly #answered: (this: ServerResponse) => void;
+  readonly #handle: (response: ServerResponse) => void;
 
   constructor(options: ServerOptions) {
     this.#options = options;
@@ -49,6 +51,7 @@ export class ApiServer {
       const owed = connections.get(this.req.socket);
       owed?.splice(owed.indexOf(this), 1);
     };
+    this.#handle = inCohorts((response: ServerResponse) => void options.handler(response.req, response));
     const take = (request: IncomingMessage, response: ServerResponse): void => this.#take(request, response);
     // Requests that expect something come as events of their own; otherwise Node would invite every body unseen.
     this.#server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
@@ -88,7 +91,7 @@ export class ApiServer {
     if (!this.#server.listening) endsConnection(response);
     this.#connections.get(request.socket)?.push(response);
     response.on('close', this.#answered);
-    void this.#options.handler(request, response);
+    this.#handle(response);
   }
 
   #remember(socket: Socket): void {

@@ -1,0 +1,16 @@
+/**
+ * Does `work` for all items of one turn of the event loop together, at its end, in the order they came. The steps that follow
+ * (promises, ticks) are then taken for all items before the next step begins, while the processor still has the step's code in its
+ * caches: cohort scheduling (Larus and Parkes, 2002). test/bench/README.md says what it saves.
+ */
+export function inCohorts<Item>(work: (item: Item) => void): (item: Item) => void {
+  let cohort: Item[] = [];
+  const workAll = (): void => {
+    const items = cohort;
+    cohort = [];
+    for (const item of items) work(item);
+  };
+  return (item) => {
+    if (cohort.push(item) === 1) setImmediate(workAll);
+  };
+}

@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inCohorts } from '../../../internal/api/in-cohorts.ts';
+
+describe('cohorts', () => {
+  it('do what comes in one turn of the event loop at its end, in order, and each step for all before the next', async () => {
+    const steps: string[] = [];
+    const take = inCohorts((item: string) => {
+      steps.push(`${item}1`);
+      void Promise.resolve().then(() => steps.push(`${item}2`));
+    });
+    take('a');
+    await Promise.resolve();
+    take('b');
+    expect(steps).to.deep.equal([]);
+    await nextTurn();
+    expect(steps).to.deep.equal(['a1', 'b1', 'a2', 'b2']);
+  });
+
+  it('leave what comes while one is at work to the next', async () => {
+    const done: string[] = [];
+    const take = inCohorts((item: string) => {
+      done.push(item);
+      if (item === 'a') take('c');
+    });
+    take('a');
+    take('b');
+    await nextTurn();
+    expect(done).to.deep.equal(['a', 'b']);
+    await nextTurn();
+    expect(done).to.deep.equal(['a', 'b', 'c']);
+  });
+});
