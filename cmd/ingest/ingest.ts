@@ -12,7 +12,8 @@ import type { Callers } from '../../internal/queue/group-commit.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { createProducerRedis, disconnect } from '../../internal/queue/redis.ts';
 import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
-import { backlogMetrics, censusMetrics, producerMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
+import { backlogMetrics, censusMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 
@@ -92,8 +93,10 @@ function createProducer(
     bufferedEvents: config.BUFFER_EVENTS,
     bufferedBytes: config.BUFFER_BYTES,
   };
-  const metrics = producerMetrics(registry, organization);
-  return new Producer({ redis, queueName: config.QUEUE_NAME, limits, callers, guard, metrics, logger, tracing });
+  const metrics = producerMetrics(registry, () => producer.load, organization);
+  const queueName = config.QUEUE_NAME;
+  const producer = new Producer({ redis, queueName, limits, callers, guard, metrics, logger, tracing });
+  return producer;
 }
 
 function createServers(

@@ -1,6 +1,6 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import { Refusal, unavailable } from '../event/refusal.ts';
-import type { ProducerMetrics } from '../telemetry/queue-metrics.ts';
+import type { ProducerLoad, ProducerMetrics } from '../telemetry/producer-metrics.ts';
 import type { TracePoint } from '../telemetry/tracing.ts';
 import type { BacklogGuard } from './backlog-guard.ts';
 import { jobName } from './census.ts';
@@ -44,6 +44,11 @@ export class Producer {
     const limits = { ...options.limits, intervalMs, answerWithinMs };
     this.#groupCommit = new GroupCommit((events) => this.#commit(events), limits, options.callers);
     this.#idempotency = new IdempotencyKeys(options.redis, options.queueName);
+  }
+
+  get load(): ProducerLoad {
+    const { inFlight, buffered } = this.#groupCommit;
+    return { inFlight, buffered };
   }
 
   /** Opens the queue when Redis is there; otherwise the first commit after it has come does. */
@@ -115,25 +120,17 @@ export class Producer {
 
   async #commit(events: AcceptedEvent[]): Promise<void> {
     const { metrics, logger } = this.#options;
-    const stopTimer = metrics.commitSeconds.startTimer();
-    metrics.batchSize.observe(events.length);
-    this.#showLoad(this.#groupCommit.inFlight);
+    const begun = performance.now();
+    metrics.batchSize.add(events.length);
     try {
       await this.#traced(events, () => this.#add(events));
-      countAccepted(events, metrics);
+      for (const { organization, kind } of events) metrics.accepted.add(metrics.organization(organization), kind);
     } catch (error) {
       logger.warn({ error, events: events.length }, 'commit to redis failed');
       throw error;
     } finally {
-      stopTimer();
-      this.#showLoad(this.#groupCommit.inFlight - 1);
+      metrics.commitSeconds.add((performance.now() - begun) / 1_000);
     }
-  }
-
-  #showLoad(inFlight: number): void {
-    const { metrics } = this.#options;
-    metrics.inFlight.set(inFlight);
-    metrics.buffered.set(this.#groupCommit.buffered);
   }
 
   async #add(events: AcceptedEvent[]): Promise<void> {
@@ -146,15 +143,6 @@ export class Producer {
     if (tracing === undefined) return work();
     const points = events.flatMap((event) => this.#points.get(event) ?? []);
     return tracing.continue('commit events', points, { 'messaging.batch.message_count': events.length }, work);
-  }
-}
-
-/** Counted by the batch, which has few kinds and organizations: the look at the labels is what costs. */
-function countAccepted(events: readonly AcceptedEvent[], { accepted, organization }: ProducerMetrics): void {
-  for (const [name, ofOrganization] of Map.groupBy(events, (event) => organization(event.organization))) {
-    for (const [kind, { length }] of Map.groupBy(ofOrganization, (event) => event.kind)) {
-      accepted.inc({ kind, organization: name }, length);
-    }
   }
 }
 

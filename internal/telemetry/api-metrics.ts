@@ -1,5 +1,6 @@
+import { TalliedHistogram } from './distribution.ts';
 import { Counter, requestBuckets, type Registry } from './metrics.ts';
-import { RequestTally, TalliedHistogram } from './request-tally.ts';
+import { RequestTally } from './request-tally.ts';
 
 export type ApiMetrics = ReturnType<typeof apiMetrics>;
 
@@ -32,12 +33,13 @@ function countOf({ series }: RequestTally): Counter<'route' | 'method' | 'status
   });
 }
 
-function durationsOf(requests: RequestTally): TalliedHistogram {
+function durationsOf({ durations }: RequestTally): TalliedHistogram<'route'> {
   const configuration = {
     name: 'runledger_http_request_duration_seconds',
     help: 'Time from the arrival of a request to its answer, by route. Slow: compare runledger_commit_duration_seconds and nodejs_eventloop_lag_p99_seconds.',
     labelNames: ['route'] as const,
+    buckets: requestBuckets,
     registers: [],
   };
-  return new TalliedHistogram(configuration, requests);
+  return new TalliedHistogram(configuration, () => Array.from(durations, ([route, times]) => [{ route }, times]));
 }

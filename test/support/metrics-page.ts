@@ -1,6 +1,7 @@
 import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { Counter, Gauge, Histogram, Registry } from '../../internal/telemetry/metrics.ts';
-import { backlogMetrics, censusMetrics, producerMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
+import { backlogMetrics, censusMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import { tokenMetrics } from '../../internal/telemetry/token-metrics.ts';
 import { consumerMetrics, maintenanceMetrics, storeMetrics } from '../../internal/telemetry/worker-metrics.ts';
 
@@ -14,7 +15,7 @@ interface Described {
 /** Every area of the metrics, the process that shows it, and what registers it. */
 const areas: { title: string; register: (registry: Registry) => void }[] = [
   { title: 'Ingest: requests', register: apiMetrics },
-  { title: 'Ingest: commits to Redis', register: producerMetrics },
+  { title: 'Ingest: commits to Redis', register: registerProducer },
   { title: 'Ingest: the queue and Redis', register: registerQueue },
   { title: 'Ingest: tokens', register: tokenMetrics },
   { title: 'Worker: jobs', register: consumerMetrics },
@@ -30,6 +31,10 @@ export function metricsTables(): string {
 /** The names of all metrics of Runledger's own. */
 export function metricNames(): string[] {
   return areas.flatMap(({ register }) => metricsOf(register).map(({ name }) => name));
+}
+
+function registerProducer(registry: Registry): void {
+  producerMetrics(registry, () => ({ inFlight: 0, buffered: 0 }));
 }
 
 function registerQueue(registry: Registry): void {

@@ -1,5 +1,7 @@
 import { createIngest, ingestSettings } from '../../../cmd/ingest/ingest.ts';
 import { readConfig } from '../../../internal/config/read.ts';
+import { Distribution } from '../../../internal/telemetry/distribution.ts';
+import { EventTally } from '../../../internal/telemetry/event-tally.ts';
 import { Counter, Gauge, Histogram } from '../../../internal/telemetry/metrics.ts';
 import { RequestTally } from '../../../internal/telemetry/request-tally.ts';
 import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
@@ -39,6 +41,8 @@ function switchable(): { on: boolean } {
     [Gauge, 'set'],
     [Gauge, 'inc'],
     [RequestTally, 'add'],
+    [EventTally, 'add'],
+    [Distribution, 'add'],
   ] as const) {
     const prototype = type.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
     const original = prototype[method];

@@ -1,0 +1,114 @@
+import { Distribution, TalliedHistogram } from './distribution.ts';
+import { EventTally } from './event-tally.ts';
+import { batchBuckets, Counter, durationBuckets, Gauge, type Registry } from './metrics.ts';
+import { createOrganizationLabel, defaultOrganizations, type OrganizationLabel } from './organization-label.ts';
+
+export type ProducerMetrics = ReturnType<typeof producerMetrics>;
+
+/** Why an event is answered with 503. */
+const shedReasons = [
+  'redis-unreachable',
+  'redis-not-durable',
+  'redis-memory',
+  'backlog',
+  'buffer-full',
+  'commit-failed',
+];
+
+/** What the producer is busy with just now. */
+export interface ProducerLoad {
+  /** Commits under way. */
+  inFlight: number;
+  /** Events that wait for one. */
+  buffered: number;
+}
+
+/**
+ * What ingest does with Redis: group commits, and what it turned away instead. What counts events and commits is written to
+ * for each, so these are plain numbers. `load` is asked at each scrape.
+ */
+export function producerMetrics(
+  registry: Registry,
+  load: () => ProducerLoad,
+  organization: OrganizationLabel = createOrganizationLabel(defaultOrganizations),
+) {
+  const tallies = {
+    accepted: new EventTally(),
+    batchSize: new Distribution(batchBuckets),
+    commitSeconds: new Distribution(durationBuckets),
+  };
+  showTallies(registry, tallies);
+  showLoad(registry, load);
+  const registers = [registry];
+  const sheds = new Counter({
+    name: 'runledger_sheds_total',
+    help: 'Events answered with 503, by reason. Callers are told to retry. The runbook of the availability alerts goes through the reasons.',
+    labelNames: ['reason'] as const,
+    registers,
+  });
+  // Shown as 0 from the start: the first one must count as an increase.
+  for (const reason of shedReasons) sheds.inc({ reason }, 0);
+  const replays = new Counter({
+    name: 'runledger_idempotent_replays_total',
+    help: 'Requests answered from an earlier one with the same Idempotency-Key. Many: callers time out before the answer.',
+    registers,
+  });
+  /** `organization` gives the value of the label of that name. */
+  return { ...tallies, organization, sheds, replays };
+}
+
+interface Tallies {
+  accepted: EventTally;
+  /** Events in each commit. */
+  batchSize: Distribution;
+  /** How long each commit took, in seconds. */
+  commitSeconds: Distribution;
+}
+
+function showTallies(registry: Registry, { accepted, batchSize, commitSeconds }: Tallies): void {
+  const counter = new Counter({
+    name: 'runledger_events_accepted_total',
+    help: 'Events that Redis has acknowledged, by kind and organization. The left side of the books.',
+    labelNames: ['kind', 'organization'] as const,
+    registers: [],
+    collect() {
+      this.reset();
+      for (const { labels, count } of accepted.series()) this.inc(labels, count);
+    },
+  });
+  const sizes = {
+    name: 'runledger_commit_batch_events',
+    help: 'Events in one commit to Redis. Grows with load; at 500 all the time, ingest needs more pods.',
+    buckets: batchBuckets,
+    registers: [],
+  };
+  const durations = {
+    name: 'runledger_commit_duration_seconds',
+    help: 'Time Redis took to make one commit durable. Slow: look at its disk.',
+    buckets: durationBuckets,
+    registers: [],
+  };
+  registry.registerMetric(counter);
+  registry.registerMetric(new TalliedHistogram(sizes, () => [[{}, batchSize]]));
+  registry.registerMetric(new TalliedHistogram(durations, () => [[{}, commitSeconds]]));
+}
+
+function showLoad(registry: Registry, load: () => ProducerLoad): void {
+  // Constructed for their effect: a metric lives in its registry.
+  void new Gauge({
+    name: 'runledger_commits_in_flight',
+    help: 'Commits to Redis under way now. At COMMITS_IN_FLIGHT all the time, Redis is the brake.',
+    registers: [registry],
+    collect() {
+      this.set(load().inFlight);
+    },
+  });
+  void new Gauge({
+    name: 'runledger_events_buffered',
+    help: 'Events waiting for a commit now. Past BUFFER_EVENTS ingest answers 503.',
+    registers: [registry],
+    collect() {
+      this.set(load().buffered);
+    },
+  });
+}
