@@ -17,6 +17,17 @@ describe('cohorts', () => {
     expect(steps).to.deep.equal(['a1', 'b1', 'a2', 'b2']);
   });
 
+  it('do not grow beyond 512', async () => {
+    let done = 0;
+    const take = inCohorts(() => {
+      done += 1;
+    });
+    for (let item = 0; item < 1_100; item += 1) take(item);
+    expect(done).to.equal(1_024);
+    await nextTurn();
+    expect(done).to.equal(1_100);
+  });
+
   it('leave what comes while one is at work to the next', async () => {
     const done: string[] = [];
     const take = inCohorts((item: string) => {
