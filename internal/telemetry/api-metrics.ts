@@ -36,7 +36,7 @@ function countOf({ series }: RequestTally): Counter<'route' | 'method' | 'status
 function durationsOf({ durations }: RequestTally): TalliedHistogram<'route'> {
   const configuration = {
     name: 'runledger_http_request_duration_seconds',
-    help: 'Time from the arrival of a request to its answer, by route. Slow: compare runledger_commit_duration_seconds and nodejs_eventloop_lag_p99_seconds.',
+    help: 'Time from taking up a request, once what else has arrived just then is read, to its answer, by route. Slow: compare runledger_commit_duration_seconds and nodejs_eventloop_lag_p99_seconds.',
     labelNames: ['route'] as const,
     buckets: requestBuckets,
     registers: [],
