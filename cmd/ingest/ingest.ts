@@ -93,6 +93,7 @@ function createProducer(
     bufferedEvents: config.BUFFER_EVENTS,
     bufferedBytes: config.BUFFER_BYTES,
   };
+  // Asked at a scrape, when the producer is there.
   const metrics = producerMetrics(registry, () => producer.load, organization);
   const queueName = config.QUEUE_NAME;
   const producer = new Producer({ redis, queueName, limits, callers, guard, metrics, logger, tracing });

@@ -46,6 +46,7 @@ export class Producer {
     this.#idempotency = new IdempotencyKeys(options.redis, options.queueName);
   }
 
+  /** What it is busy with just now. */
   get load(): ProducerLoad {
     const { inFlight, buffered } = this.#groupCommit;
     return { inFlight, buffered };

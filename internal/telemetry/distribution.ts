@@ -16,6 +16,7 @@ export class Distribution {
     this.#buckets = bounds.map(() => 0);
   }
 
+  /** One more value. */
   add(value: number): void {
     this.count += 1;
     this.sum += value;

@@ -17,6 +17,7 @@ export class EventTally {
     else known.count += 1;
   }
 
+  /** What was counted so far: only kinds that came. */
   series(): Iterable<Series> {
     return [...this.#organizations.values()].flat();
   }
