@@ -65,7 +65,7 @@ describe('an API server that goes away', () => {
     this.timeout(150_000);
     ingest = await Ingest.start(tenancy, cluster.url, redis.url);
     await ingest.ready(10_000);
-    await eventually(async () => (await openWatches()) === 1, 'one watch', 5000, 50);
+    await watchesOnce();
     const load = new RequestLoad(ingest, untouched, 2);
     await cluster.kill();
     await sleep(60_000);
