@@ -18,10 +18,12 @@ export function createJsonBodyReader(limit: number): ReadBody {
     requireJson(ctx, limit);
     inviteBody(ctx);
     const { 'content-length': length } = ctx.req.headers;
-    if (length !== undefined)
-      return parse(wholeBody(ctx.req, Number(length)) ?? (await bytesOf(ctx.req, Number(length))));
-    await collect(ctx, nothing);
-    return parse(ctx.request.rawBody);
+    if (length === undefined) {
+      await collect(ctx, nothing);
+      return parse(ctx.request.rawBody);
+    }
+    const size = Number(length);
+    return parse(wholeBody(ctx.req, size) ?? (await bytesOf(ctx.req, size)));
   };
 }
 

@@ -5,14 +5,14 @@ import { Histogram, type HistogramConfiguration } from 'prom-client';
  * histogram makes a text of the labels of each value and looks that up (test/bench/README.md).
  */
 export class Distribution {
-  readonly bounds: readonly number[];
+  readonly #bounds: readonly number[];
   readonly #buckets: number[];
   count = 0;
   sum = 0;
 
   /** @param bounds upper bounds of the buckets, in order; what is above the last is only counted. */
   constructor(bounds: readonly number[]) {
-    this.bounds = bounds;
+    this.#bounds = bounds;
     this.#buckets = bounds.map(() => 0);
   }
 
@@ -20,14 +20,14 @@ export class Distribution {
   add(value: number): void {
     this.count += 1;
     this.sum += value;
-    const bucket = this.bounds.findIndex((bound) => value <= bound);
+    const bucket = this.#bounds.findIndex((bound) => value <= bound);
     if (bucket !== -1) this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1;
   }
 
   /** For each bound, how many values are not above it. */
   cumulated(): { bound: number; count: number }[] {
     let count = 0;
-    return this.bounds.map((bound, bucket) => {
+    return this.#bounds.map((bound, bucket) => {
       count += this.#buckets[bucket] ?? 0;
       return { bound, count };
     });

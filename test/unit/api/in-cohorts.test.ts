@@ -1,5 +1,5 @@
-import { expect } from 'chai';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'chai';
 import { inCohorts } from '../../../internal/api/in-cohorts.ts';
 
 describe('cohorts', () => {
