@@ -2,15 +2,26 @@
 const dataClasses = new Set(['22', '23', '54', 'P0']);
 
 const checkViolation = '23514';
+const uniqueViolation = '23505';
 
 /**
  * True when Postgres refuses what the statement holds, so that repeating it cannot help. Everything else (connection,
  * resources, deadlock, shutdown, read-only, missing privileges, …) may pass, and is tried again.
  */
 export function isDataError(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (typeof code !== 'string' || code.length !== 5) return false;
+  const code = codeOf(error);
+  if (code?.length !== 5) return false;
   return dataClasses.has(code.slice(0, 2)) && !isPartitionMoved(error, code);
+}
+
+/** True when the statement holds a row that is there already. */
+export function isDuplicate(error: unknown): boolean {
+  return codeOf(error) === uniqueViolation;
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
 }
 
 /**
