@@ -80,11 +80,11 @@ export async function deleteExecutionsOf(
   day: number,
   after: ExecutionKeyRow | undefined,
 ): Promise<ExecutionKeyRow | undefined> {
-  const key = sql.raw('organization, automation_id, execution_id');
+  const key = sql.raw('automation_id, execution_id, organization');
   const further =
     after === undefined
       ? sql``
-      : sql`where (${key}) > (${after.organization}, ${after.automation_id}::uuid, ${after.execution_id})`;
+      : sql`where (${key}) > (${after.automation_id}::uuid, ${after.execution_id}, ${after.organization})`;
   const { rows } = await sql<ExecutionKeyRow>`
     with slice as (
       select distinct ${key} from ${sql.table(partitionName(day))} ${further} order by ${key} limit ${sliceSize}
@@ -94,7 +94,7 @@ export async function deleteExecutionsOf(
       where (e.organization, e.automation_id, e.execution_id) = (s.organization, s.automation_id, s.execution_id)
         and e.last_event_at < ${new Date(day + dayMs)}
     )
-    select ${key} from slice order by organization desc, automation_id desc, execution_id desc limit 1
+    select ${key} from slice order by automation_id desc, execution_id desc, organization desc limit 1
   `.execute(trx);
   return rows[0];
 }

@@ -1,6 +1,6 @@
 CREATE TABLE public.dead_letters (
-    organization text NOT NULL,
-    id text NOT NULL,
+    organization text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp(3) with time zone NOT NULL,
     dead_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     reason text NOT NULL,
@@ -8,12 +8,12 @@ CREATE TABLE public.dead_letters (
 );
 
 CREATE TABLE public.events (
-    organization text NOT NULL,
+    organization text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp(3) with time zone NOT NULL,
     id uuid NOT NULL,
     automation_id uuid NOT NULL,
     automation_as_sent text,
-    execution_id text NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
     kind text NOT NULL,
     description text NOT NULL,
     error_id text NOT NULL,
@@ -25,12 +25,12 @@ PARTITION BY RANGE (created_at);
 COMMENT ON COLUMN public.events.automation_as_sent IS 'automation_id as the caller wrote it, where that is not the canonical lower-case form';
 
 CREATE TABLE public.events_default (
-    organization text NOT NULL,
+    organization text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp(3) with time zone NOT NULL,
     id uuid NOT NULL,
     automation_id uuid NOT NULL,
     automation_as_sent text,
-    execution_id text NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
     kind text NOT NULL,
     description text NOT NULL,
     error_id text NOT NULL,
@@ -39,9 +39,9 @@ CREATE TABLE public.events_default (
 );
 
 CREATE TABLE public.executions (
-    organization text NOT NULL,
+    organization text NOT NULL COLLATE pg_catalog."C",
     automation_id uuid NOT NULL,
-    execution_id text NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
     state text GENERATED ALWAYS AS (
 CASE
     WHEN (error_count > 0) THEN 'failed'::text
@@ -95,12 +95,12 @@ ALTER TABLE ONLY public.kysely_migration_lock
 ALTER TABLE ONLY public.kysely_migration
     ADD CONSTRAINT kysely_migration_pkey PRIMARY KEY (name);
 
-CREATE INDEX events_of_execution ON ONLY public.events USING btree (organization, automation_id, execution_id, created_at, id);
+CREATE INDEX events_of_execution ON ONLY public.events USING btree (automation_id, execution_id, organization);
 
-CREATE INDEX events_default_organization_automation_id_execution_id_crea_idx ON public.events_default USING btree (organization, automation_id, execution_id, created_at, id);
+CREATE INDEX events_default_automation_id_execution_id_organization_idx ON public.events_default USING btree (automation_id, execution_id, organization);
 
 CREATE INDEX executions_running ON public.executions USING btree (first_event_at) WHERE (state = 'running'::text);
 
-ALTER INDEX public.events_of_execution ATTACH PARTITION public.events_default_organization_automation_id_execution_id_crea_idx;
+ALTER INDEX public.events_of_execution ATTACH PARTITION public.events_default_automation_id_execution_id_organization_idx;
 
 ALTER INDEX public.events_pkey ATTACH PARTITION public.events_default_pkey;

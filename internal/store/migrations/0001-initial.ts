@@ -1,6 +1,9 @@
 import { sql, type Kysely } from 'kysely';
 
-/** Events by day, executions with their outcome, and dead letters (design, section 4). */
+/**
+ * Events by day, executions with their outcome, and dead letters (design, section 4). Texts in keys are compared byte by
+ * byte, whatever the database's own collation: that is faster, and the order of an index must not change with a new libc.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createEvents(db);
   await createExecutions(db);
@@ -11,12 +14,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 async function createEvents(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table events (
-      organization text not null,
+      organization text collate "C" not null,
       created_at timestamptz(3) not null,
       id uuid not null,
       automation_id uuid not null,
       automation_as_sent text,
-      execution_id text not null,
+      execution_id text collate "C" not null,
       kind text not null check (kind in ('START', 'EVENT', 'WARNING', 'ERROR', 'END')),
       description text not null,
       error_id text not null,
@@ -28,18 +31,25 @@ async function createEvents(db: Kysely<unknown>): Promise<void> {
     db,
   );
   await sql`create table events_default partition of events default`.execute(db);
-  await sql`
-    create index events_of_execution on events (organization, automation_id, execution_id, created_at, id)
-  `.execute(db);
+  await indexEventsOfExecutions(db);
+}
+
+/**
+ * Gives an execution's history. Without the time and the id, entries of an execution are equal, and Postgres keeps them
+ * as one: 41 bytes an event instead of 176. A column of fixed width leads because that is compared fastest
+ * (test/bench/README.md).
+ */
+async function indexEventsOfExecutions(db: Kysely<unknown>): Promise<void> {
+  await sql`create index events_of_execution on events (automation_id, execution_id, organization)`.execute(db);
 }
 
 /** State and anomalies are generated, so that the rule stands in one place and no writer can get it wrong. */
 async function createExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table executions (
-      organization text not null,
+      organization text collate "C" not null,
       automation_id uuid not null,
-      execution_id text not null,
+      execution_id text collate "C" not null,
       state text not null generated always as (
         case when error_count > 0 then 'failed' when end_count > 0 then 'succeeded' else 'running' end
       ) stored,
@@ -74,8 +84,8 @@ async function indexRunningExecutions(db: Kysely<unknown>): Promise<void> {
 async function createDeadLetters(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table dead_letters (
-      organization text not null,
-      id text not null,
+      organization text collate "C" not null,
+      id text collate "C" not null,
       created_at timestamptz(3) not null,
       dead_at timestamptz(3) not null default now(),
       reason text not null,

@@ -136,9 +136,11 @@ describe('maintenance of the partitions', () => {
   it('deletes more executions than fit into one slice', async () => {
     const { db } = database;
     const old = midnight - 10 * day;
-    const events = Array.from({ length: 10_050 }, (_, index) =>
-      anEvent({ executionId: `run ${index}`, createdAt: old }),
-    );
+    const runs = Array.from({ length: 5_025 }, (_, index) => `run ${index}`);
+    const events = runs.flatMap((executionId) => [
+      anEvent({ executionId, createdAt: old, organization: 'acme' }),
+      anEvent({ executionId, createdAt: old, organization: 'globex' }),
+    ]);
     await recordEvents(db, events);
     await maintain(db, { ...keepAll, retentionDays: 3 });
     expect(await storedExecutions(db)).to.deep.equal([]);
