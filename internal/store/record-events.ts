@@ -62,9 +62,9 @@ function countAnomalies(rows: readonly ChangeRow[]): Record<Anomaly, number> {
 function statement(events: readonly AcceptedEvent[], onDuplicate: RawBuilder<unknown>) {
   return sql<ChangeRow>`
     with input as (
-      select * from unnest(
+      select *, to_timestamp(created_ms / 1000) as created_at from unnest(
         ${events.map((event) => event.organization)}::text[],
-        ${events.map((event) => new Date(event.createdAt).toISOString())}::timestamptz[],
+        ${events.map((event) => event.createdAt)}::float8[],
         ${events.map((event) => event.id)}::uuid[],
         ${events.map((event) => event.automationId)}::text[],
         ${events.map((event) => event.executionId)}::text[],
@@ -72,7 +72,7 @@ function statement(events: readonly AcceptedEvent[], onDuplicate: RawBuilder<unk
         ${events.map((event) => event.description)}::text[],
         ${events.map((event) => event.errorId)}::text[],
         ${events.map((event) => event.errorDescription)}::text[]
-      ) as t (organization, created_at, id, automation, execution_id, kind, description, error_id, error_description)
+      ) as t (organization, created_ms, id, automation, execution_id, kind, description, error_id, error_description)
     ),
     inserted as (
       insert into events (
