@@ -14,7 +14,7 @@ export function isDataError(error: unknown): boolean {
   return dataClasses.has(code.slice(0, 2)) && !isPartitionMoved(error, code);
 }
 
-/** True when the statement holds a row that is there already. */
+/** True when the statement holds a row that is there already, or holds one twice. */
 export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === uniqueViolation;
 }

@@ -82,7 +82,7 @@ export function storeMetrics(
     }),
     statementSeconds: new Histogram({
       name: 'runledger_store_statement_duration_seconds',
-      help: 'Time Postgres took for one statement, successful or not. Slow: look at its disk, locks and vacuum.',
+      help: 'Time Postgres took for the statement of a batch, successful or not; for two where it held duplicates. Slow: look at its disk, locks and vacuum.',
       buckets: durationBuckets,
       registers,
     }),

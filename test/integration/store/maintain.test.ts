@@ -137,10 +137,14 @@ describe('maintenance of the partitions', () => {
     const { db } = database;
     const old = midnight - 10 * day;
     const runs = Array.from({ length: 5_025 }, (_, index) => `run ${index}`);
-    const events = runs.flatMap((executionId) => [
-      anEvent({ executionId, createdAt: old, organization: 'acme' }),
-      anEvent({ executionId, createdAt: old, organization: 'globex' }),
-    ]);
+    // The first key has no twin, so that the slice ends between two that differ in their organization only.
+    const events = [
+      anEvent({ executionId: 'a run', createdAt: old }),
+      ...runs.flatMap((executionId) => [
+        anEvent({ executionId, createdAt: old, organization: 'acme' }),
+        anEvent({ executionId, createdAt: old, organization: 'globex' }),
+      ]),
+    ];
     await recordEvents(db, events);
     await maintain(db, { ...keepAll, retentionDays: 3 });
     expect(await storedExecutions(db)).to.deep.equal([]);

@@ -100,6 +100,15 @@ describe('recording events', () => {
     expect(byText(await storedExecutions(db), keyText)).to.deep.equal(byText(expected, keyText));
   });
 
+  it('keeps times to the millisecond, from 1970 to 9999', async () => {
+    const { db } = database;
+    const last = Date.parse('9999-12-31T23:59:59.999Z');
+    const times = fc.sample(fc.integer({ min: 0, max: last }), 1_000);
+    const events = [0, last, ...times].map((createdAt) => anEvent({ createdAt }));
+    await recordEvents(db, events);
+    expect(byText(await storedEvents(db), ({ id }) => id)).to.deep.equal(byText(events, ({ id }) => id));
+  });
+
   it('changes nothing when one event of the batch is refused', async () => {
     const { db } = database;
     const refused = await recordEvents(db, [anEvent(), anEvent({ description: 'a\0b' })]).catch(
