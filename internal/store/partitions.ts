@@ -73,8 +73,8 @@ export interface ExecutionKeyRow {
 /**
  * Deletes executions whose last event is in the partition of a day: those of the next slice of its keys, after the one
  * given. Resolves with the last key of the slice; undefined when there is none left. A day may hold millions, and their
- * rows must not stay locked meanwhile. Keys come in the order of the index, which is not that in which workers lock: one
- * of the two may be refused as a deadlock when late events come for such executions, and tries again.
+ * rows must not stay locked meanwhile. Keys come in the order of the index, in which workers lock executions too. Should a
+ * plan take another and a deadlock follow, the one that is refused tries again.
  */
 export async function deleteExecutionsOf(
   trx: Transaction<Tables>,

@@ -113,7 +113,7 @@ function statement(events: readonly AcceptedEvent[], onDuplicate: RawBuilder<unk
         organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at,
         start_count, event_count, warning_count, error_count, end_count
       from change
-      order by organization, automation_id, execution_id
+      order by automation_id, execution_id, organization
       on conflict (organization, automation_id, execution_id) do update set
         first_event_at = least(e.first_event_at, excluded.first_event_at),
         last_event_at = greatest(e.last_event_at, excluded.last_event_at),

@@ -5,7 +5,7 @@ import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
 import type { EventStore } from './event-store.ts';
 
 /**
- * Stores a batch with one statement. When Postgres refuses what an event holds, halves the batch until the bad one is
+ * Stores a batch as a whole. When Postgres refuses what an event holds, halves the batch until the bad one is
  * alone and keeps it as a dead letter; its neighbours are stored. Rejects when the batch should be tried again: what
  * has been stored by then is ignored as duplicate. Resolves with the number of events that were there already.
  */
