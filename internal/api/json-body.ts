@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { Refusal } from '../event/refusal.ts';
+import { WholeBodyRequest } from './whole-body-request.ts';
 
 /** Resolves with the body of a request. Rejects with a refusal: 415 or 413 before it is read, 400 or 413 after. */
 export type ReadBody = (ctx: Context) => Promise<unknown>;
@@ -66,10 +67,12 @@ function inviteBody({ req, res }: Context): void {
 
 /**
  * A body that says its length needs no parser: Node reads so many bytes and no more (test/bench/README.md). They have nearly
- * always come with the head of the request, and can be taken at once. Undefined when they have not.
+ * always come with the head of the request, and are taken at once: what was sent first is accepted first. Undefined when
+ * they have not.
  */
 function wholeBody(request: IncomingMessage, length: number): Buffer | undefined {
-  if (request.readableLength !== length) return undefined;
+  const body = request instanceof WholeBodyRequest ? request.takeBody() : undefined;
+  if (body !== undefined || request.readableLength !== length) return body;
   return (request.read() as Buffer | null) ?? Buffer.alloc(0);
 }
 

@@ -8,6 +8,7 @@ import type { Certificate } from './certificate.ts';
 import { inCohorts } from './in-cohorts.ts';
 import { answerProtocolErrors } from './protocol-errors.ts';
 import { defaultServerLimits, type ServerLimits } from './server-limits.ts';
+import { WholeBodyRequest } from './whole-body-request.ts';
 
 /** Connections, also those that still shake hands for TLS: those that are open, and all that were opened so far. */
 export interface ConnectionCount {
@@ -45,7 +46,8 @@ export class ApiServer {
     this.#options = options;
     this.#limits = options.limits ?? defaultServerLimits;
     this.name = options.certificate ? 'https server' : 'http server';
-    this.#server = options.certificate ? createHttpsServer(this.#limits) : createHttpServer(this.#limits);
+    const settings = { ...this.#limits, IncomingMessage: WholeBodyRequest };
+    this.#server = options.certificate ? createHttpsServer(settings) : createHttpServer(settings);
     const connections = this.#connections;
     this.#answered = function answered() {
       const owed = connections.get(this.req.socket);

@@ -33,6 +33,27 @@ describe('a body that says its length', () => {
     expect(accepted).to.have.length(1);
   });
 
+  it('may come in one piece, after its head', async () => {
+    await using api = await startApi(enqueue);
+    using connection = await RawConnection.open(api.port);
+    connection.send(...expecting, `Content-Length: ${body.length}`, '', '');
+    await connection.receives(/ 100 Continue/);
+    connection.send(body);
+    await connection.receives(/ 201 Created/);
+    expect(accepted).to.have.length(1);
+  });
+
+  it('is accepted before what was sent behind it on the connection, however many pieces it comes in', async () => {
+    await using api = await startApi(enqueue);
+    using connection = await RawConnection.open(api.port);
+    const long = JSON.stringify(eventBody({ execution_id: 'long' })) + ' '.repeat(100_000);
+    const short = JSON.stringify(eventBody({ execution_id: 'short' }));
+    const requests = [long, short].map((sent) => [...head, `Content-Length: ${sent.length}`, '', sent].join('\r\n'));
+    connection.send(requests.join(''));
+    await connection.receives(/ 201 Created[^]* 201 Created/);
+    expect(accepted.map(({ executionId }) => executionId)).to.deep.equal(['long', 'short']);
+  });
+
   it('is refused without harm to the request behind it on the connection', async () => {
     await using api = await startApi(enqueue);
     using connection = await RawConnection.open(api.port);

@@ -1,9 +1,7 @@
 import { createHook } from 'node:async_hooks';
-import { setImmediate as turn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { keepTickShape } from '../../../internal/lifecycle/tick-shape.ts';
+import { collectGarbage } from '../../support/garbage.ts';
 
 describe('the shape of ticks', () => {
   it('outlives a garbage collection in an object that is kept, until it is disposed', async () => {
@@ -25,10 +23,3 @@ describe('the shape of ticks', () => {
     expect(left()).to.equal(0);
   });
 });
-
-/** A weak reference lets go of what it has shown in an earlier turn only. */
-async function collectGarbage(): Promise<void> {
-  await turn();
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-}
