@@ -51,11 +51,23 @@ describe('a request whose body comes in one piece', () => {
     it(`is let go of once it is answered ${when} its end, while its connection stays`, async () => {
       send();
       const { request } = await answered(when);
-      await until('it is let go of', async () => {
-        await collectGarbage();
-        return request.deref() === undefined ? true : undefined;
-      });
-      expect(connection.isClosed).to.equal(false);
+      await isLetGo(request);
     });
+  }
+
+  it('is let go of where Node cannot end a stream that nobody has read', async () => {
+    server.once('request', (request) => Reflect.set(request, '_dumpAndCloseReadable', undefined));
+    send();
+    const { body, request } = await answered('after');
+    expect(body).to.equal('body');
+    await isLetGo(request);
+  });
+
+  async function isLetGo(request: WeakRef<WholeBodyRequest>): Promise<void> {
+    await until('it is let go of', async () => {
+      await collectGarbage();
+      return request.deref() === undefined ? true : undefined;
+    });
+    expect(connection.isClosed).to.equal(false);
   }
 });
