@@ -39,7 +39,7 @@ soak: $(PACKAGES) ## Faults at random for MINUTES=, and a table of what was lost
 	@deploy/install.sh redis postgres faketime
 	@exec nice $(NODE) test/fault/soak.ts --minutes $(MINUTES)
 
-bench: $(PACKAGES) ## Measure it all against what one would pick instead (SCENARIOS=ingest,drain QUICK=1 ROUNDS= SECONDS= PATIENCE=)
+bench: $(PACKAGES) ## Measure it all against what one would pick instead (SCENARIOS=ingest,drain QUICK=1 ROUNDS= SECONDS=)
 	@deploy/install.sh redis postgres wrk
 	@exec $(NODE) test/bench/main.ts $(SCENARIOS)
 

@@ -1,5 +1,4 @@
 import { requireWrk } from './harness/wrk.ts';
-import { Calm } from './harness/calm.ts';
 import { readOptions, scenarioOrder } from './harness/options.ts';
 import { World } from './harness/world.ts';
 import { printFinding } from './harness/table.ts';
@@ -28,9 +27,7 @@ async function run(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(world));
   for (const name of chosen) {
     const begun = performance.now();
-    const calm = new Calm(world.folder, options.patience * 1_000);
-    const found = await scenarios[name](world, options, calm);
-    const finding = { ...found, figures: [...found.figures, ...calm.figures] };
+    const finding = await scenarios[name](world, options);
     const seconds = Math.round((performance.now() - begun) / 1_000);
     printFinding(name, finding, seconds);
     await keepResults(name, finding, options, seconds);

@@ -24,12 +24,6 @@ export async function residentMemory(pid: number, which: 'VmRSS' | 'VmHWM'): Pro
   return Number(kilobytes) * 1024;
 }
 
-/** What the machine's hypervisor gave to others while this machine had work for its cores, all of them together, in ms. */
-export async function stolenTime(): Promise<number> {
-  const [, ...ticks] = (await readFile('/proc/stat', 'utf8')).split('\n', 1).join().split(/ +/);
-  return Number(ticks[7]) * tickMs;
-}
-
 /** utime, stime, cutime and cstime are fields 14 to 17; the second one is a name that may hold spaces. */
 function sumOfTimes(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -11,16 +11,14 @@ export interface Options {
   burstEvents: number;
   /** Events that are stored before the drains of `growth`. */
   growthEvents: number;
-  /** How many seconds a scenario waits at most, in all, for neighbours to leave the machine alone; whole, 0 for not at all. */
-  patience: number;
 }
 
 /** @throws when a number is none. */
 export function readOptions(): Options {
   const quick = process.env['QUICK'] === '1';
-  const number = (name: string, usual: number, small: number, least = 1): number => {
+  const number = (name: string, usual: number, small: number): number => {
     const value = Number(process.env[name] ?? (quick ? small : usual));
-    if (!Number.isInteger(value) || value < least) throw new Error(`${name} must be a whole number from ${least}`);
+    if (!Number.isInteger(value) || value < 1) throw new Error(`${name} must be a whole number above 0`);
     return value;
   };
   return {
@@ -31,7 +29,6 @@ export function readOptions(): Options {
     drainJobs: number('DRAIN_JOBS', 20_000, 3_000),
     burstEvents: number('BURST_EVENTS', 1_000_000, 50_000),
     growthEvents: number('GROWTH_EVENTS', 20_000_000, 200_000),
-    patience: number('PATIENCE', 180, 0, 0),
   };
 }
 

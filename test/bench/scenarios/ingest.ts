@@ -21,7 +21,7 @@ interface Measured {
 const turnsInOne = 3;
 
 /** What it costs to accept an event: CPU time of the process that takes it, and of Redis. No worker runs. */
-export const ingest: Scenario = async (world, { rounds, seconds }, calm) => {
+export const ingest: Scenario = async (world, { rounds, seconds }) => {
   const database = await world.createDatabase();
   const fronts = new Map<SideName, Front>();
   for (const side of sides) fronts.set(side, await startFront(world, side, database));
@@ -32,7 +32,6 @@ export const ingest: Scenario = async (world, { rounds, seconds }, calm) => {
     const rate = new Rounds<SideName>();
     for (const [, { port }] of fronts) await load({ port, connections, seconds: seconds * 2 });
     for (let round = 0; round < rounds * turnsInOne; round += 1) {
-      await calm.wait();
       for (const [side, front] of turns([...fronts], round)) {
         await world.emptyQueues();
         await world.emptyTables(database);

@@ -1,4 +1,3 @@
-import type { Calm } from '../harness/calm.ts';
 import { median, type Figure } from '../harness/figures.ts';
 import type { Options } from '../harness/options.ts';
 import { drained, startIngest, startRunledgerWorker, type Front } from '../harness/sides.ts';
@@ -13,12 +12,12 @@ import type { Scenario } from './scenario.ts';
 const connections = 256;
 
 /** How long callers wait at half of what ingest can take, and how soon an event is stored in a quiet system. */
-export const latency: Scenario = async (world, options, calm) => {
+export const latency: Scenario = async (world, options) => {
   const database = await world.createDatabase();
   const ingest = await startIngest(world);
   const worker = await startRunledgerWorker(world, database);
   const figures = [
-    ...(await atHalfTheRate(world, database, ingest.port, options, calm)),
+    ...(await atHalfTheRate(world, database, ingest.port, options)),
     ...(await oneByOne(world, ingest.port, options)),
     ...(await inQuiet(world, ingest, database, options)),
   ];
@@ -40,13 +39,11 @@ async function atHalfTheRate(
   database: string,
   port: number,
   { rounds, seconds }: Options,
-  calm: Calm,
 ): Promise<Figure[]> {
   const [most, offered, p50, p99, fsync]: number[][] = [[], [], [], [], []];
   await load({ port, connections, seconds: seconds * 2 });
   for (let round = 0; round < rounds; round += 1) {
     await drained(world, 'runledger');
-    await calm.wait();
     const full = await load({ port, connections, seconds });
     await drained(world, 'runledger');
     const rate = rateOf(full);
@@ -54,7 +51,6 @@ async function atHalfTheRate(
     await drained(world, 'runledger');
     // What full speed has left in the system's page cache would be written, all at once, while Redis waits for the same disk.
     await query(database, 'checkpoint');
-    await calm.wait();
     // Long enough that the moment in which all callers connect is not what the 99th percentile shows.
     const [half, longestFsync] = await world.notingFsyncs(() =>
       load({ port, connections, seconds: seconds * 4, pauseMs }),

@@ -24,15 +24,17 @@ export const pipeline: Scenario = async (world, { rounds, seconds }) => {
   for (const each of pipelines) await measure(world, each, seconds);
   const rate = new Rounds<SideName>();
   const perCpuSecond = new Rounds<SideName>();
+  const redis = new Rounds<SideName>();
   for (let round = 0; round < rounds; round += 1) {
     for (const each of turns(pipelines, round)) {
       const measured = await measure(world, each, seconds);
       rate.add(each.side, measured.rate);
       perCpuSecond.add(each.side, measured.perCpuSecond);
+      redis.add(each.side, measured.redis);
     }
   }
   await Promise.all(pipelines.flatMap(({ programs }) => programs.map((program) => world.end(program))));
-  return { figures: figuresOf(rate, perCpuSecond) };
+  return { figures: figuresOf(rate, perCpuSecond, redis) };
 };
 
 async function startPipeline(world: World, side: SideName): Promise<Pipeline> {
@@ -42,27 +44,37 @@ async function startPipeline(world: World, side: SideName): Promise<Pipeline> {
   return { side, database, port, programs: worker === undefined ? [program] : [program, worker] };
 }
 
-async function measure(
-  world: World,
-  { side, database, port, programs }: Pipeline,
-  seconds: number,
-): Promise<{ rate: number; perCpuSecond: number }> {
+interface Measured {
+  /** Events a second. */
+  rate: number;
+  /** Events. */
+  perCpuSecond: number;
+  /** CPU time of Redis an event, from its first request until its job is gone, in µs. */
+  redis: number;
+}
+
+async function measure(world: World, { side, database, port, programs }: Pipeline, seconds: number): Promise<Measured> {
   await world.emptyTables(database);
-  const cpu = async (): Promise<number> => {
-    const times = [world.redisCpu(), world.postgresCpu(), ...programs.map((program) => program.cpu())];
-    return (await Promise.all(times)).reduce((sum, time) => sum + time, 0);
+  const cpu = async (): Promise<{ redis: number; all: number }> => {
+    const redis = await world.redisCpu();
+    const others = await Promise.all([world.postgresCpu(), ...programs.map((program) => program.cpu())]);
+    return { redis, all: others.reduce((sum, time) => sum + time, redis) };
   };
-  const cpuBefore = await cpu();
+  const before = await cpu();
   const begun = performance.now();
   const answers = await load({ port, connections, seconds });
   await drained(world, side);
   const took = performance.now() - begun;
-  const used = (await cpu()) - cpuBefore;
+  const after = await cpu();
   const events = await verify(database, answers, connections);
-  return { rate: (events / took) * 1_000, perCpuSecond: (events / used) * 1_000 };
+  return {
+    rate: (events / took) * 1_000,
+    perCpuSecond: (events / (after.all - before.all)) * 1_000,
+    redis: ((after.redis - before.redis) * 1_000) / events,
+  };
 }
 
-function figuresOf(rate: Rounds<SideName>, perCpuSecond: Rounds<SideName>): Figure[] {
+function figuresOf(rate: Rounds<SideName>, perCpuSecond: Rounds<SideName>, redis: Rounds<SideName>): Figure[] {
   const against = (side: SideName): string => `against ${titles[side]}`;
   return [
     ...sides.map((side) => ({ name: `${titles[side]} stores`, value: rate.median(side), unit: 'events/s' })),
@@ -88,6 +100,17 @@ function figuresOf(rate: Rounds<SideName>, perCpuSecond: Rounds<SideName>): Figu
       value: perCpuSecond.ratio('runledger', 'job-per-event'),
       unit: '×',
       bar: { atLeast: 3 },
+    },
+    ...(['job-per-event', 'runledger'] as const).map((side) => ({
+      name: `CPU of Redis for ${titles[side]}, in all`,
+      value: redis.median(side),
+      unit: 'µs/event',
+    })),
+    {
+      name: `CPU of Redis, in all, ${against('job-per-event')}`,
+      value: redis.ratio('runledger', 'job-per-event'),
+      unit: '×',
+      bar: { atMost: 0.1 },
     },
   ];
 }
