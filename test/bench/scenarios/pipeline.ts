@@ -47,7 +47,7 @@ async function startPipeline(world: World, side: SideName): Promise<Pipeline> {
 interface Measured {
   /** Events a second. */
   rate: number;
-  /** Events. */
+  /** Events for a second of CPU time of front, worker, Redis and Postgres together. */
   perCpuSecond: number;
   /** CPU time of Redis an event, from its first request until its job is gone, in µs. */
   redis: number;
