@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { queueKey } from '../../../internal/queue/keys.ts';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/until.ts';
@@ -5,12 +6,13 @@ import type { Program } from './program.ts';
 import { token } from './wrk.ts';
 import type { World } from './world.ts';
 
-/** Who takes part: (a) the floor, the libraries alone, (b) the naive and (c) the usual design, (d) Runledger. */
-export type SideName = 'bare' | 'stack' | 'naive' | 'job-per-event' | 'runledger';
+/** Who takes part: (a) the floor, a file and the libraries alone, (b) the naive and (c) the usual design, (d) Runledger. */
+export type SideName = 'bare' | 'file' | 'stack' | 'naive' | 'job-per-event' | 'runledger';
 
 /** What readers are told. */
 export const titles: Record<SideName, string> = {
   bare: 'bare node:http',
+  file: 'a file and nothing else',
   stack: 'Koa, router, body parser',
   naive: 'pg, a transaction per event',
   'job-per-event': 'BullMQ, a job per event',
@@ -28,7 +30,13 @@ export interface Front {
 export async function startFront(world: World, side: SideName, database: string): Promise<Front> {
   if (side === 'runledger') return startIngest(world);
   const port = await freePort();
-  const environment = { PORT: String(port), TOKEN: token, REDIS_URL: world.redisUrl, DATABASE_URL: database };
+  const environment = {
+    PORT: String(port),
+    TOKEN: token,
+    REDIS_URL: world.redisUrl,
+    DATABASE_URL: database,
+    FILE: join(world.folder, 'events'),
+  };
   const program = world.program(`test/bench/opponents/${side}.ts`, environment);
   await program.says(/listening/);
   return { program, port };

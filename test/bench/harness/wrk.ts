@@ -32,6 +32,9 @@ export interface Answers {
   loads: number;
 }
 
+/** Events accepted a second. */
+export const rateOf = ({ accepted, seconds }: Answers): number => accepted / seconds;
+
 interface Report {
   requests: number;
   us: number;

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { recorded, type EventBody } from './answer.ts';
+import { textOf } from './text-of.ts';
 
 /*
  * The floor: `node:http` alone parses the event and answers as if it had been recorded. Nothing is checked or stored.
@@ -14,13 +15,4 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const body = recorded(JSON.parse(await textOf(request)) as EventBody, new Date());
   const text = JSON.stringify(body);
   response.writeHead(201, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }).end(text);
-}
-
-function textOf(request: IncomingMessage): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => resolve(Buffer.concat(chunks).toString()));
-  request.on('error', reject);
-  return promise;
 }

@@ -31,7 +31,7 @@ export const growth: Scenario = async (world, { rounds, drainEvents, growthEvent
 
 async function drainInto(world: World, database: string, table: Table, events: number): Promise<number> {
   if (table === 'empty') await world.emptyTables(database);
-  else await query(database, 'checkpoint');
+  else await world.checkpoint(database);
   const since = new Date();
   await fillQueue(world, 'runledger', database, events);
   return drainQueue(world, 'runledger', database, since);

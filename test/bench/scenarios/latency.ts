@@ -1,15 +1,13 @@
 import { median, type Figure } from '../harness/figures.ts';
 import type { Options } from '../harness/options.ts';
 import { drained, startIngest, startRunledgerWorker, type Front } from '../harness/sides.ts';
-import { query } from '../../support/postgres-server.ts';
 import { until } from '../../support/until.ts';
 import { acceptedBy, countEvents, verify } from '../harness/stored.ts';
 import { timesUntilVisible } from '../harness/visibility.ts';
-import { load, type Answers } from '../harness/wrk.ts';
+import { load, rateOf, type Answers } from '../harness/wrk.ts';
 import type { World } from '../harness/world.ts';
+import { atHalfTheRate } from './half-the-rate.ts';
 import type { Scenario } from './scenario.ts';
-
-const connections = 256;
 
 /** How long callers wait at half of what ingest can take, and how soon an event is stored in a quiet system. */
 export const latency: Scenario = async (world, options) => {
@@ -34,52 +32,6 @@ export const latency: Scenario = async (world, options) => {
   };
 };
 
-async function atHalfTheRate(
-  world: World,
-  database: string,
-  port: number,
-  { rounds, seconds }: Options,
-): Promise<Figure[]> {
-  const [most, offered, p50, p99, fsync]: number[][] = [[], [], [], [], []];
-  await load({ port, connections, seconds: seconds * 2 });
-  for (let round = 0; round < rounds; round += 1) {
-    await drained(world, 'runledger');
-    const full = await load({ port, connections, seconds });
-    await drained(world, 'runledger');
-    const rate = rateOf(full);
-    const pauseMs = await pauseFor(port, rate / 2);
-    await drained(world, 'runledger');
-    // What full speed has left in the system's page cache would be written, all at once, while Redis waits for the same disk.
-    await query(database, 'checkpoint');
-    // Long enough that the moment in which all callers connect is not what the 99th percentile shows.
-    const [half, longestFsync] = await world.notingFsyncs(() =>
-      load({ port, connections, seconds: seconds * 4, pauseMs }),
-    );
-    most?.push(rate);
-    offered?.push(rateOf(half));
-    p50?.push(half.p50);
-    p99?.push(half.p99);
-    fsync?.push(longestFsync);
-  }
-  await drained(world, 'runledger');
-  const middle = (values: number[] | undefined): number => median(values ?? []);
-  return [
-    { name: 'Most that is accepted while it is stored', value: middle(most), unit: 'events/s' },
-    { name: 'Half of it, offered', value: middle(offered), unit: 'events/s' },
-    { name: 'p50 of 201 then', value: middle(p50), unit: 'ms' },
-    { name: 'p99 of 201 then', value: middle(p99), unit: 'ms', bar: { atMost: 10 } },
-    { name: 'Longest fsync of Redis then', value: middle(fsync), unit: 'ms' },
-  ];
-}
-
-/** The pause of a connection, in ms, at which all of them send so many events a second: guessed, tried and set right. */
-async function pauseFor(port: number, rate: number): Promise<number> {
-  const cycleMs = (connections / rate) * 1_000;
-  const tried = await load({ port, connections, seconds: 2, pauseMs: Math.round(cycleMs) });
-  const triedCycleMs = (connections / rateOf(tried)) * 1_000;
-  return Math.max(1, Math.round(cycleMs - (triedCycleMs - Math.round(cycleMs))));
-}
-
 /** A caller that sends each event when the one before has been answered, as a bot that takes no chances does. */
 async function oneByOne(world: World, port: number, { rounds, seconds }: Options): Promise<Figure[]> {
   const answers: Answers[] = [];
@@ -90,8 +42,6 @@ async function oneByOne(world: World, port: number, { rounds, seconds }: Options
     { name: 'p50 of 201 for it', value: median(answers.map(({ p50 }) => p50)), unit: 'ms' },
   ];
 }
-
-const rateOf = ({ accepted, seconds }: Answers): number => accepted / seconds;
 
 async function inQuiet(
   world: World,
