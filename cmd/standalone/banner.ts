@@ -18,7 +18,7 @@ export function banner(folder: DataFolder, addresses: Addresses | undefined): st
 
   Register an event:
 
-    curl --cacert ${certificate} ${api}/v1/register/ \\
+    curl -w '\\n' --cacert ${certificate} ${api}/v1/register/ \\
       -H "token: $(cat ${token})" -H 'Content-Type: application/json' \\
       -d '{"automation_id":"0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11","execution_id":"run-1","event":"START"}'
 
