@@ -12,7 +12,10 @@ import { answers } from './socket.ts';
 const programs = ['redis-server', 'valkey-server'];
 
 /** Longest that Redis may take to load its data, in ms. */
-const patience = 60_000;
+const loadingMs = 60_000;
+
+/** How long after its end, or a start that failed, Redis is started again, in ms. */
+const restartMs = 500;
 
 /**
  * A `redis-server` as a child process, on a Unix socket that only this user can open, with the settings that make a
@@ -68,6 +71,8 @@ export class EmbeddedRedis implements Component {
       if (child === undefined) continue;
       this.#child = child;
       child.once('exit', (code, signal) => this.#onExit(code, signal));
+      // A stop that came meanwhile has not seen it.
+      if (this.#stopping.signal.aborted) child.kill('SIGTERM');
       return;
     }
     throw new Error('neither redis-server nor valkey-server is on the PATH; install one, or set REDIS_URL');
@@ -91,7 +96,18 @@ export class EmbeddedRedis implements Component {
   #onExit(code: number | null, signal: NodeJS.Signals | null): void {
     if (this.#stopping.signal.aborted) return;
     this.#logger.error({ code, signal }, 'embedded redis ended, starting it again');
-    this.#restart = setTimeout(() => void this.#spawn(), 500);
+    this.#startAgain();
+  }
+
+  /** Until it succeeds: ingest answers 503 meanwhile, and whatever is missing may come back. */
+  #startAgain(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#restart = setTimeout(() => {
+      this.#spawn().catch((error: unknown) => {
+        this.#logger.error({ error }, 'embedded redis cannot be started, trying again');
+        this.#startAgain();
+      });
+    }, restartMs);
   }
 
   async #untilLoaded(): Promise<void> {
@@ -106,7 +122,7 @@ export class EmbeddedRedis implements Component {
     redis.on('error', () => undefined);
     const answered = new AbortController();
     const signal = AbortSignal.any([answered.signal, this.#stopping.signal]);
-    const givingUp = sleep(patience, undefined, { signal }).then(() => {
+    const givingUp = sleep(loadingMs, undefined, { signal }).then(() => {
       throw new Error(`embedded redis does not answer; see ${join(this.#folder, 'redis.log')}`);
     });
     try {

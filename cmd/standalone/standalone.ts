@@ -1,6 +1,6 @@
 import { isGiven, readConfig } from '../../internal/config/read.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
-import { component } from '../../internal/lifecycle/group.ts';
+import { component, ComponentGroup } from '../../internal/lifecycle/group.ts';
 import { countOutcomes } from '../../internal/store/count-outcomes.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { openEmbedded } from '../../internal/store/embedded.ts';
@@ -41,13 +41,13 @@ export class Standalone implements Component {
   readonly #folder: DataFolder;
   readonly #opsPort: number;
   readonly #telemetry: Telemetry;
-  readonly #started: Component[] = [];
-  #stopped = false;
+  readonly #parts: ComponentGroup;
 
   constructor(folder: DataFolder, opsPort: number, telemetry: Telemetry) {
     this.#folder = folder;
     this.#opsPort = opsPort;
     this.#telemetry = telemetry;
+    this.#parts = new ComponentGroup(this.name, [], telemetry.logger);
   }
 
   /** Where it serves; undefined until `start` has resolved. */
@@ -63,13 +63,12 @@ export class Standalone implements Component {
     }
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    for (const part of this.#started.splice(0).toReversed()) await part.stop();
+  stop(): Promise<void> {
+    return this.#parts.stop();
   }
 
   async #startAll(): Promise<void> {
-    await this.#begin(new FolderLock(this.#folder.root, this.#folder.socket('lock')));
+    await this.#parts.begin(new FolderLock(this.#folder.root, this.#folder.socket('lock')));
     const [redis, db] = await Promise.all([
       this.#startRedis(),
       this.#openDatabase(),
@@ -81,29 +80,18 @@ export class Standalone implements Component {
       '/outcomes': (query: URLSearchParams) => countOutcomes(db, query.getAll('automation')),
     };
     const ops = new OpsServer(this.#opsPort, probes, registry, pages);
-    await this.#begin(ops);
+    await this.#parts.begin(ops);
     await this.#startWorker(redis, db);
     const addresses = await this.#startIngest(redis);
     if ('redis' in failing(probes.ready) && isGiven('REDIS_URL')) throw new Error('REDIS_URL: Redis does not answer');
     this.addresses = { ...addresses, ops: `http://localhost:${ops.port}` };
   }
 
-  /** Remembers a part for `stop`, and starts it; one that a stop has overtaken is stopped again. */
-  async #begin(part: Component): Promise<void> {
-    if (!this.#stopped) {
-      this.#started.push(part);
-      await part.start();
-    }
-    if (!this.#stopped) return;
-    await part.stop();
-    throw new Error('stopped before it had started');
-  }
-
   /** Settings that lead to the Redis in use. */
   async #startRedis(): Promise<{ REDIS_URL?: string }> {
     if (isGiven('REDIS_URL')) return {};
     const socket = this.#folder.socket('redis');
-    await this.#begin(new EmbeddedRedis(this.#folder.redis, socket, this.#telemetry.logger));
+    await this.#parts.begin(new EmbeddedRedis(this.#folder.redis, socket, this.#telemetry.logger));
     return { REDIS_URL: socket };
   }
 
@@ -112,7 +100,7 @@ export class Standalone implements Component {
     const db = given
       ? openDatabase(readConfig(databaseSettings), this.#telemetry.logger)
       : await openEmbedded(this.#folder.postgres);
-    await this.#begin(component('database', { stop: () => db.destroy() }));
+    await this.#parts.begin(component('database', { stop: () => db.destroy() }));
     await migrateToLatest(db).catch((error: unknown) => {
       throw given ? new Error(`DATABASE_URL: ${describeError(error).message}`, { cause: error }) : error;
     });
@@ -124,7 +112,7 @@ export class Standalone implements Component {
     // Readiness is about requests here, and those are taken whether Postgres is there or not.
     const probes = { ...this.#telemetry.probes, ready: new Map() };
     const config = readConfig(workerSettings, undefined, defaults);
-    await this.#begin(createWorker(config, db, { ...this.#telemetry, probes }));
+    await this.#parts.begin(createWorker(config, db, { ...this.#telemetry, probes }));
   }
 
   async #startIngest(redis: { REDIS_URL?: string }): Promise<Omit<Addresses, 'ops'>> {
@@ -139,7 +127,7 @@ export class Standalone implements Component {
     };
     const config = readConfig([...ingestSettings, ...tokenSettings], undefined, defaults);
     const ingest = createIngest(config, createTokenSource(config, this.#telemetry), this.#telemetry);
-    await this.#begin(ingest.component);
+    await this.#parts.begin(ingest.component);
     const [http, https] = ingest.servers;
     return { api: `https://localhost:${https?.port}`, plainHttp: `http://localhost:${http?.port}` };
   }

@@ -108,7 +108,12 @@ export const settings = {
     desc: 'How long the jobs of a worker that died wait for another, give or take a third',
   }),
   PARTITIONS_AHEAD_DAYS: wholeNumber({ min: 1, max: 365, default: 7, desc: 'How many days ahead partitions are made' }),
-  RETENTION_DAYS: wholeNumber({ min: 0, max: 36_500, default: 0, desc: 'Days that events are kept; 0 keeps everything' }),
+  RETENTION_DAYS: wholeNumber({
+    min: 0,
+    max: 36_500,
+    default: 0,
+    desc: 'Days that events are kept; 0 keeps everything',
+  }),
   MAINTENANCE_INTERVAL_MS: wholeNumber({
     min: 1_000,
     max: 86_400_000,

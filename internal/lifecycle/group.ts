@@ -4,13 +4,13 @@ import type { Component } from './component.ts';
 /** Components started one after another and stopped in the opposite order. */
 export class ComponentGroup implements Component {
   readonly name: string;
-  readonly #components: readonly Component[];
+  readonly #components: Component[];
   readonly #logger: Logger;
   #stopping: Promise<void> | undefined;
 
   constructor(name: string, components: readonly Component[], logger: Logger) {
     this.name = name;
-    this.#components = components;
+    this.#components = [...components];
     this.#logger = logger;
   }
 
@@ -22,6 +22,12 @@ export class ComponentGroup implements Component {
       await this.stop();
       throw error;
     }
+  }
+
+  /** Starts one more, which is stopped before the others. @throws what it throws, or when the group is stopped meanwhile. */
+  async begin(component: Component): Promise<void> {
+    this.#components.push(component);
+    await this.#startOne(component);
   }
 
   /** A stop may come while a component starts: it is stopped again then, and none is started any more. */

@@ -50,6 +50,25 @@ describe('component group', () => {
     expect(log).to.deep.equal(['start a', 'stop a']);
   });
 
+  it('stops what was begun in it, the last one first', async () => {
+    const { log, parts } = recorded('a', 'b', 'c');
+    const group = new ComponentGroup('group', parts.slice(0, 1), logger);
+    await group.start();
+    for (const part of parts.slice(1)) await group.begin(part);
+    await group.stop();
+    expect(log).to.deep.equal(['start a', 'start b', 'start c', 'stop c', 'stop b', 'stop a']);
+  });
+
+  it('begins nothing more once it is stopped', async () => {
+    const { log, parts } = recorded('a');
+    const group = new ComponentGroup('group', [], logger);
+    await group.stop();
+    expect(await failed(Promise.all(parts.map((part) => group.begin(part))))).to.equal(
+      'group was stopped before it had started',
+    );
+    expect(log).to.not.include('start a');
+  });
+
   it('stops the others when one cannot be stopped', async () => {
     const { log, parts } = recorded('a');
     const stuck = component('stuck', { stop: () => Promise.reject(new Error('stuck')) });
