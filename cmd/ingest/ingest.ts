@@ -1,7 +1,8 @@
 import { createApi } from '../../internal/api/app.ts';
 import { Certificate } from '../../internal/api/certificate.ts';
 import type { Enqueue } from '../../internal/api/register.ts';
-import { ApiServer, type ConnectionCount } from '../../internal/api/server.ts';
+import type { ConnectionCount } from '../../internal/api/connections.ts';
+import { ApiServer } from '../../internal/api/server.ts';
 import { ConfigError, type Config } from '../../internal/config/read.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';

@@ -3,7 +3,9 @@ import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import { Certificate } from '../../../internal/api/certificate.ts';
-import { ApiServer, type ConnectionCount } from '../../../internal/api/server.ts';
+import type { ConnectionCount } from '../../../internal/api/connections.ts';
+import { defaultServerLimits } from '../../../internal/api/server-limits.ts';
+import { ApiServer } from '../../../internal/api/server.ts';
 import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
@@ -45,5 +47,25 @@ describe('the connections of servers', () => {
     silent.destroy();
     await untilOpen(connections, 0);
     await server.stop();
+  });
+
+  it('are told of once each with TLS when a stop cuts them off', async () => {
+    const pair = await createKeyPair('localhost');
+    await using files = await CertificateFiles.create(pair);
+    const { logger, records } = recordingLogger();
+    const certificate = new Certificate(files.settings.TLS_CERT_FILE, files.settings.TLS_KEY_FILE, logger);
+    const limits = { ...defaultServerLimits, stopTimeout: 50 };
+    const asked = Promise.withResolvers<void>();
+    const never = (): Promise<void> => Promise.resolve(asked.resolve());
+    const server = new ApiServer({ port: 0, handler: never, logger, certificate, limits });
+    await server.start();
+    const secure = connectTls({ port: server.port, ca: pair.cert, checkServerIdentity: () => undefined });
+    secure.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await asked.promise;
+    await server.stop();
+    expect(records.at(-1)).to.deep.include({
+      fields: { connections: 1 },
+      message: 'cutting off clients that are too slow',
+    });
   });
 });
