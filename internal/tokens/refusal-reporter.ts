@@ -9,22 +9,29 @@ export type PostEvent = (event: RefusalEvent) => Promise<void>;
 
 export type RefusalEvent = ReturnType<typeof refusalEvent>;
 
+/** API servers forget an Event after an hour (`--event-ttl`): posted this often it is missing for minutes at most, in ms. */
+const postAgainMs = 10 * 60_000;
+
 /**
- * Tells the owners of refused Secrets, once per change of a Secret or of what is wrong with it. Every pod tries, and
- * the name of the Event, which follows from the change, lets the API server take only the first.
+ * Tells the owners of refused Secrets, for as long as they are refused: one Event for a change of a Secret or of what is wrong with
+ * it. Every pod tries, and the name of the Event, which follows from the change, lets the API server take only the first.
  */
 export class RefusalReporter {
   readonly #logger: Logger;
-  #reported = new Set<string>();
+  readonly #now: () => number;
+  /** When each Event was posted last, by its name. */
+  #posted = new Map<string, number>();
   #running: Promise<void> | undefined;
   #next: (() => Promise<void>) | undefined;
 
-  constructor(logger: Logger) {
+  /** `now` in ms; its beginning does not matter. */
+  constructor(logger: Logger, now = () => performance.now()) {
     this.#logger = logger;
+    this.#now = now;
   }
 
   /**
-   * Reports what was not reported before. Of calls made while one is under way only the last is carried out. `signal`
+   * Reports what was not reported just before. Of calls made while one is under way only the last is carried out. `signal`
    * ends the posting: what is left is reported next time.
    */
   report(refusals: readonly SecretRefusal[], post: PostEvent, signal: AbortSignal): void {
@@ -48,16 +55,19 @@ export class RefusalReporter {
   async #reportNew(refusals: readonly SecretRefusal[], post: PostEvent, signal: AbortSignal): Promise<void> {
     const events = [...Map.groupBy(refusals, ({ secret }) => secret)].map(refusalEvent);
     const names = new Set(events.map(({ metadata }) => metadata.name));
-    this.#reported = new Set([...this.#reported].filter((name) => names.has(name)));
+    this.#posted = new Map([...this.#posted].filter(([name]) => names.has(name)));
 
     let failed = 0;
     let lastError: unknown;
-    for (const event of events.filter(({ metadata }) => !this.#reported.has(metadata.name))) {
+    for (const event of events.filter(({ metadata }) => this.#isDue(metadata.name))) {
       if (signal.aborted) return;
-      this.#logger.warn({ secret: event.involvedObject.name, refusal: event.message }, 'tokens of a Secret refused');
+      const { name } = event.metadata;
+      if (!this.#posted.has(name)) {
+        this.#logger.warn({ secret: event.involvedObject.name, refusal: event.message }, 'tokens of a Secret refused');
+      }
       try {
         await post(event);
-        this.#reported.add(event.metadata.name);
+        this.#posted.set(name, this.#now());
       } catch (error) {
         failed += 1;
         lastError = error;
@@ -68,6 +78,11 @@ export class RefusalReporter {
       { error: lastError, failed },
       'no Event on refused Secrets, trying again at the next change or list',
     );
+  }
+
+  #isDue(name: string): boolean {
+    const at = this.#posted.get(name);
+    return at === undefined || this.#now() - at >= postAgainMs;
   }
 }
 

@@ -14,7 +14,7 @@ export const refusalReasons = {
   empty: 'the token is empty',
   'too-short': `the token is shorter than ${minimumTokenLength} characters`,
   'too-long': `the token is longer than ${maximumTokenLength} characters`,
-  'not-ascii': 'the token holds characters that a request header cannot carry: use visible ASCII',
+  'not-ascii': 'the token holds characters that a request header cannot carry: use printable ASCII',
   'not-a-digest': 'the value is not a hexadecimal SHA-256 (64 digits)',
   shared: 'the same token is in another organization, so it is refused for both',
 } as const;

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createLogger } from '../../../internal/telemetry/logger.ts';
 import { RefusalReporter, type RefusalEvent } from '../../../internal/tokens/refusal-reporter.ts';
 import type { SecretRefusal } from '../../../internal/tokens/secret-refusal.ts';
+import { recordingLogger } from '../../support/recording-logger.ts';
 
 const logger = createLogger('test', 'silent');
 const { signal } = new AbortController();
@@ -53,6 +54,22 @@ describe('refusal reporter', () => {
     await report(reporter, [refusal('one', '2', { reason: 'shared', other: refusal('two', '1').secret })], events);
     await report(reporter, [refusal('one', '2', { reason: 'shared', other: refusal('three', '1').secret })], events);
     expect(events.all).to.have.length(4);
+  });
+
+  it('posts again what the API server has forgotten by now, and logs it once', async () => {
+    const events = new Events();
+    const { logger, records } = recordingLogger();
+    let minutes = 0;
+    const reporter = new RefusalReporter(logger, () => minutes * 60_000);
+    await report(reporter, [refusal('one', '1')], events);
+    events.all.length = 0;
+    minutes = 5;
+    await report(reporter, [refusal('one', '1')], events);
+    expect(events.all).to.have.length(0);
+    minutes = 10;
+    await report(reporter, [refusal('one', '1')], events);
+    expect(events.all).to.have.length(1);
+    expect(records).to.have.length(1);
   });
 
   it('is heard once from any number of pods', async () => {

@@ -61,7 +61,7 @@ describe('token set', () => {
     expect(reasons(secrets)).to.deep.equal([
       'token-2: the token is empty',
       'token-3: the token is shorter than 16 characters',
-      'token-4: the token holds characters that a request header cannot carry: use visible ASCII',
+      'token-4: the token holds characters that a request header cannot carry: use printable ASCII',
       'token-5: the token is longer than 4096 characters',
       'sha256-1: the value is not a hexadecimal SHA-256 (64 digits)',
       'token-6: the value is not base64 (clear text belongs under stringData)',
