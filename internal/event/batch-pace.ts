@@ -18,8 +18,8 @@ export class BatchPace {
   schedule(atOnce: boolean): void {
     if (this.#soon || (this.#later && !atOnce)) return;
     const pause = atOnce ? 0 : this.#begunAt + this.#intervalMs - performance.now();
-    if (pause > 0) this.#later ??= setTimeout(() => this.#run(), pause);
-    else this.#soon ??= setImmediate(() => this.#run());
+    if (pause > 0) this.#later = setTimeout(() => this.#run(), pause);
+    else this.#soon = setImmediate(() => this.#run());
   }
 
   /** To be told when a batch has begun. */

@@ -12,7 +12,7 @@ export interface FieldLimits {
   errorDescription: number;
 }
 
-/** The limits in force unless the configuration sets others. */
+/** The defaults of the settings of these names (README, Settings): for what validates without a configuration. */
 export const defaultFieldLimits: FieldLimits = {
   executionId: 255,
   errorId: 255,

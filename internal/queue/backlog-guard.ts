@@ -1,4 +1,5 @@
 import type { Logger } from '../telemetry/logger.ts';
+import type { ShedReason } from '../telemetry/producer-metrics.ts';
 import type { BacklogMetrics } from '../telemetry/queue-metrics.ts';
 import { readBacklog, type Backlog } from './backlog.ts';
 import { missingDurability } from './durability.ts';
@@ -18,7 +19,7 @@ export interface BacklogLimits {
 
 /** Why no event can be taken now: `reason` is a metric label, `detail` a sentence for people. */
 export interface Shed {
-  reason: 'not-checked' | 'redis-unreachable' | 'redis-not-durable' | 'redis-memory' | 'backlog';
+  reason: ShedReason;
   detail: string;
 }
 

@@ -11,7 +11,7 @@ import { JobDecoder } from './job-decoder.ts';
 import { keyPrefix, queueKey } from './keys.ts';
 
 /** Until an unreadable job is looked at again, in ms: by then a newer worker may have taken it. */
-const unreadableDelay = 30_000;
+const unreadableMs = 30_000;
 
 /** How long no job is taken after Redis has refused a command (full, read-only, …), in ms: BullMQ asks again at once. */
 const restMs = 1_000;
@@ -23,8 +23,8 @@ const refusedMs = 10_000;
 const closingMs = 2_000;
 
 /**
- * Stores a batch. `redelivered`: it was handed out before, to a worker that gave it back or died. `stored`: every event of it is safe, the job is forgotten. `abandoned`: the process stops before
- * that, the job goes back to the queue.
+ * Stores a batch. `redelivered`: it was handed out before, to a worker that gave it back or died. `stored`: every event
+ * of it is safe, the job is forgotten. `abandoned`: the process stops before that, the job goes back to the queue.
  */
 export type Handle = (events: AcceptedEvent[], redelivered: boolean) => Promise<'stored' | 'abandoned'>;
 
@@ -163,7 +163,7 @@ export class Consumer {
       if (!(error instanceof UnreadableJob)) throw error;
       this.#options.metrics.unreadable.inc();
       this.#options.logger.error({ error, job: job.id }, 'job cannot be read and is kept for another worker');
-      await job.moveToDelayed(Date.now() + unreadableDelay, token);
+      await job.moveToDelayed(Date.now() + unreadableMs, token);
       throw new DelayedError();
     }
   }

@@ -1,7 +1,6 @@
 import { BatchPace } from '../event/batch-pace.ts';
 import { BatchQueue, type BatchLimits, type Portion } from '../event/batch-queue.ts';
 import type { AcceptedEvent } from '../event/event.ts';
-import { unavailable } from '../event/refusal.ts';
 
 /**
  * Bounds of the group commit: of a batch, of all that waits, commits at once, the time from the beginning of one commit to
@@ -19,6 +18,11 @@ export interface GroupCommitLimits extends BatchLimits {
 export interface Callers {
   readonly open: number;
   readonly opened: number;
+}
+
+/** No more events may wait for a commit. */
+export class BufferFull extends Error {
+  override readonly name = 'BufferFull';
 }
 
 interface WaitingEvent extends Portion {
@@ -61,13 +65,13 @@ export class GroupCommit {
 
   /**
    * Resolves when the commit that holds the event has. Rejects with that commit's error, when it takes too long (it may
-   * succeed later all the same), or at once when the buffer is full.
+   * succeed later all the same), or at once with {@link BufferFull}.
    */
   add(event: AcceptedEvent): Promise<void> {
     const bytes = sizeOf(event);
     const { bufferedEvents, bufferedBytes } = this.#limits;
     if (this.#waiting.length >= bufferedEvents || this.#waiting.bytes + bytes > bufferedBytes) {
-      return Promise.reject(unavailable('Too many events are waiting to be queued.'));
+      return Promise.reject(new BufferFull());
     }
     return new Promise((resolve, reject) => {
       this.#waiting.add({ event, count: 1, bytes, since: performance.now(), resolve, reject });
@@ -114,13 +118,13 @@ export class GroupCommit {
     this.#pace.begun();
     this.#openedBefore = this.#callers.opened;
     const waited = performance.now() - (batch[0]?.since ?? 0);
-    const tooLate = (): void => this.#fail(batch, new Error('redis takes too long'));
+    const tooLate = (): void => this.#failBatchAndWaiting(batch, new Error('redis takes too long'));
     const timer = setTimeout(tooLate, Math.max(0, this.#limits.answerWithinMs - waited));
     try {
       await this.#commit(batch.map(({ event }) => event));
       for (const { resolve } of batch) resolve();
     } catch (error) {
-      this.#fail(batch, error);
+      this.#failBatchAndWaiting(batch, error);
     } finally {
       clearTimeout(timer);
       this.#inFlight -= 1;
@@ -130,7 +134,7 @@ export class GroupCommit {
   }
 
   /** What waits behind a failed commit fails with it: it would only wait for the same time-out again. */
-  #fail(batch: WaitingEvent[], error: unknown): void {
+  #failBatchAndWaiting(batch: WaitingEvent[], error: unknown): void {
     for (const { reject } of [...batch, ...this.#waiting.takeAll()]) reject(error);
   }
 }

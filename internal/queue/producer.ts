@@ -4,7 +4,7 @@ import type { ProducerLoad, ProducerMetrics } from '../telemetry/producer-metric
 import type { TracePoint } from '../telemetry/tracing.ts';
 import type { BacklogGuard } from './backlog-guard.ts';
 import { jobName } from './census.ts';
-import { GroupCommit, type Callers, type GroupCommitLimits } from './group-commit.ts';
+import { BufferFull, GroupCommit, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { IdempotencyKeys } from './idempotency.ts';
 import { encodeJob } from './job-encoder.ts';
 import { LazyQueue, type LazyQueueOptions } from './lazy-queue.ts';
@@ -18,6 +18,9 @@ const answerWithinMs = 1_800;
  * comes after a quiet moment does not wait.
  */
 const intervalMs = 3;
+
+/** What a caller is told whose event may be lost. */
+const notNow = 'Events cannot be stored safely at the moment.';
 
 export interface ProducerOptions extends LazyQueueOptions {
   limits: Omit<GroupCommitLimits, 'intervalMs' | 'answerWithinMs'>;
@@ -72,17 +75,18 @@ export class Producer {
   async enqueue(event: AcceptedEvent, idempotencyKey?: string): Promise<AcceptedEvent> {
     const { guard, metrics } = this.#options;
     if (guard.shed !== undefined) {
-      metrics.sheds.inc({ reason: guard.shed.reason });
-      throw unavailable('Events cannot be stored safely at the moment.');
+      metrics.shed(guard.shed.reason);
+      throw unavailable(notNow);
     }
     try {
       if (idempotencyKey !== undefined) return await inTime(this.#track(this.#enqueueKeyed(event, idempotencyKey)));
       await this.#enqueueOnce(event);
       return event;
     } catch (error) {
-      if (error instanceof Refusal && error.code !== 'unavailable') throw error;
-      metrics.sheds.inc({ reason: error instanceof Refusal ? 'buffer-full' : 'commit-failed' });
-      throw error instanceof Refusal ? error : unavailable('Events cannot be stored safely at the moment.');
+      if (error instanceof Refusal) throw error;
+      const full = error instanceof BufferFull;
+      metrics.shed(full ? 'buffer-full' : 'commit-failed');
+      throw unavailable(full ? 'Too many events are waiting to be queued.' : notNow);
     }
   }
 

@@ -7,13 +7,15 @@ export type ProducerMetrics = ReturnType<typeof producerMetrics>;
 
 /** Why an event is answered with 503. */
 const shedReasons = [
+  'not-checked',
   'redis-unreachable',
   'redis-not-durable',
   'redis-memory',
   'backlog',
   'buffer-full',
   'commit-failed',
-];
+] as const;
+export type ShedReason = (typeof shedReasons)[number];
 
 /** What the producer is busy with just now. */
 export interface ProducerLoad {
@@ -54,7 +56,7 @@ export function producerMetrics(
     registers,
   });
   /** `organization` gives the value of the label of that name. */
-  return { ...tallies, organization, sheds, replays };
+  return { ...tallies, organization, shed: (reason: ShedReason) => sheds.inc({ reason }), replays };
 }
 
 interface Tallies {
