@@ -20,7 +20,8 @@ export function createJsonBodyReader(limit: number): ReadBody {
     inviteBody(ctx);
     const { 'content-length': length } = ctx.req.headers;
     if (length === undefined) {
-      await collect(ctx, nothing);
+      // What a body too large has left over would stand before the next request: the parser leaves it paused.
+      await collect(ctx, nothing).finally(() => ctx.req.resume());
       return parse(ctx.request.rawBody);
     }
     const size = Number(length);
@@ -48,7 +49,7 @@ function requireJson(ctx: Context, limit: number): void {
   if (type !== 'application/json' && !isJson(ctx)) {
     throw new Refusal('unsupported-media-type', 'Content-Type must be application/json, in UTF-8.');
   }
-  if (encoding !== undefined && !['', 'identity'].includes(encoding)) {
+  if (encoding !== undefined && !['', 'identity'].includes(encoding.trim().toLowerCase())) {
     throw new Refusal('unsupported-media-type', 'Content-Encoding is not supported: send the body as it is.');
   }
   if (Number(length) > limit) throw tooLarge(limit);
@@ -56,7 +57,7 @@ function requireJson(ctx: Context, limit: number): void {
 
 function isJson({ request }: Context): boolean {
   const charset = request.charset.toLowerCase();
-  return request.type.toLowerCase() === 'application/json' && ['', 'utf-8', 'utf8'].includes(charset);
+  return request.type.trim().toLowerCase() === 'application/json' && ['', 'utf-8', 'utf8'].includes(charset);
 }
 
 /** Answers `Expect: 100-continue`, as .NET sends it with each POST: whoever is refused before need not send the body. */

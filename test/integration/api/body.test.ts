@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Answer } from '../../support/api-client.ts';
 import { eventBody } from '../../support/event-body.ts';
 import { startIngest, token } from '../../support/pipeline.ts';
-import { exchange, registerHead } from '../../support/raw-connection.ts';
+import { exchange, RawConnection, registerHead } from '../../support/raw-connection.ts';
 import { suiteIngest } from '../../support/suite-ingest.ts';
 
 describe('bodies that are not JSON', () => {
@@ -79,6 +79,17 @@ describe('size of bodies', () => {
     expect(await suite.stored()).to.deep.equal([]);
   });
 
+  it('is read to its end past the limit, and the next request on the connection is served', async () => {
+    using connection = await RawConnection.open(suite.ingest.port);
+    const chunk = ' '.repeat(65_536);
+    const chunks = Array.from({ length: 16 }, () => [chunk.length.toString(16), chunk]).flat();
+    connection.send(...registerHead(token), 'Transfer-Encoding: chunked', '', ...chunks, '0', '', '');
+    await connection.receives(/HTTP\/1\.1 413 /);
+    const body = bodyOf(300);
+    connection.send(...registerHead(token), `Content-Length: ${body.length}`, '', body);
+    await connection.receives(/HTTP\/1\.1 201 /);
+  });
+
   it('is refused by its Content-Length before the body comes', async () => {
     const answer = await exchange(
       suite.ingest.port,
@@ -105,6 +116,7 @@ describe('media types that are JSON', () => {
     'application/json',
     'Application/JSON',
     'application/json; charset=utf-8',
+    'application/json ; charset=utf-8',
     'application/json;charset="UTF-8"',
     'application/json; profile=x',
   ]) {
@@ -114,10 +126,12 @@ describe('media types that are JSON', () => {
     });
   }
 
-  it('are taken with the encoding identity', async () => {
-    const answer = await suite.ingest.client.register(eventBody(), { 'content-encoding': 'identity' });
-    expect(answer.status).to.equal(201);
-  });
+  for (const encoding of ['identity', 'Identity']) {
+    it(`are taken with the encoding ${encoding}`, async () => {
+      const answer = await suite.ingest.client.register(eventBody(), { 'content-encoding': encoding });
+      expect(answer.status, answer.body).to.equal(201);
+    });
+  }
 });
 
 function expectProblem(answer: Answer, status: number, code: string): void {
