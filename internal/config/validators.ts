@@ -43,9 +43,15 @@ export const httpsUrl = makeExactValidator<URL>((text) => {
  */
 export const redisUrl = makeExactValidator<string>((text) => {
   if (text.startsWith('/')) return text;
-  const protocols = text.split(',').map((node) => URL.parse(node.trim())?.protocol);
-  if (protocols.every((protocol) => protocol === 'redis:' || protocol === 'rediss:')) return text;
-  throw new Error('must be a redis:// or rediss:// address, or several with commas between');
+  const nodes = text.split(',').map((node) => URL.parse(node.trim()));
+  if (!nodes.every((node) => node?.protocol === 'redis:' || node?.protocol === 'rediss:')) {
+    throw new Error('must be a redis:// or rediss:// address, or several with commas between');
+  }
+  const paths = nodes.map((node) => node?.pathname.replace(/^\//, '') ?? '');
+  if (paths.every((path) => path === '' || path === '0')) return text;
+  if (nodes.length > 1) throw new Error('must name no database but 0 for a Redis Cluster, which has no other');
+  if (/^\d+$/.test(paths.join())) return text;
+  throw new Error('must name a database by its number, as in redis://host:6379/1');
 });
 
 /** `postgres://` or `postgresql://`. Errors do not repeat the value: it holds a password. */

@@ -1,9 +1,10 @@
-import type { Logger } from '../telemetry/logger.ts';
+import { describeError, type Logger } from '../telemetry/logger.ts';
 import type { ShedReason } from '../telemetry/producer-metrics.ts';
 import type { BacklogMetrics } from '../telemetry/queue-metrics.ts';
-import { readBacklog, type Backlog } from './backlog.ts';
+import { isReplica, readBacklog, type Backlog } from './backlog.ts';
 import { missingDurability } from './durability.ts';
-import { connect, type RedisClient } from './redis.ts';
+import { ConnectionState, type ConnectionListener } from './connection-state.ts';
+import { connect, reconnect, type RedisClient } from './redis.ts';
 
 /** Past which backlog ingest sheds, and how often it looks. */
 export interface BacklogLimits {
@@ -23,11 +24,13 @@ export interface Shed {
   detail: string;
 }
 
+const isDemoted: Shed = { reason: 'redis-replica', detail: 'Redis is a replica: it would lose what it took.' };
+
 /**
  * Watches Redis beside the traffic, so that a request learns at once, without a round trip, that it cannot be taken.
  * Each look checks the durability settings too: they may change while Redis runs, or with the server behind its address.
  */
-export class BacklogGuard {
+export class BacklogGuard implements ConnectionListener {
   readonly name = 'backlog guard';
   readonly #redis: RedisClient;
   readonly #queueName: string;
@@ -35,9 +38,10 @@ export class BacklogGuard {
   readonly #metrics: BacklogMetrics;
   readonly #logger: Logger;
   #shed: Shed | undefined = { reason: 'not-checked', detail: 'Redis has not answered yet.' };
+  readonly #connection: ConnectionState;
   #missing = '';
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
+  #looking: Promise<unknown> = Promise.resolve();
   #stopped = true;
 
   constructor(redis: RedisClient, queueName: string, limits: BacklogLimits, metrics: BacklogMetrics, logger: Logger) {
@@ -46,6 +50,7 @@ export class BacklogGuard {
     this.#limits = limits;
     this.#metrics = metrics;
     this.#logger = logger;
+    this.#connection = new ConnectionState(redis, this);
   }
 
   /** Undefined while events can be taken. */
@@ -67,25 +72,50 @@ export class BacklogGuard {
     await this.#looking;
   }
 
+  /** What was found holds for the connection on which it was: behind the address may be another server next. */
+  onLost(): void {
+    if (this.#shed === undefined && !this.#stopped) this.#takeForUnreachable();
+  }
+
+  onMade(): void {
+    if (!this.#stopped) this.#looking = Promise.all([this.#looking, this.#lookOnce()]);
+  }
+
   /** Never rejects. */
   async #lookOnce(): Promise<void> {
+    const { changes } = this.#connection;
     try {
-      const [missing, backlog] = await Promise.all([
+      const [missing, backlog, replica] = await Promise.all([
         missingDurability(this.#redis),
         readBacklog(this.#redis, this.#queueName),
+        isReplica(this.#redis),
       ]);
+      if (this.#isOutdated(changes)) return await this.#lookOnce();
       this.#report(backlog, missing);
-      this.#change(this.#judge(backlog, missing));
+      this.#change(replica ? isDemoted : this.#judge(backlog, missing));
+      if (replica) reconnect(this.#redis);
     } catch (error) {
-      this.#metrics.reachable.set(0);
-      this.#change({ reason: 'redis-unreachable', detail: 'Redis does not answer.' }, error);
+      if (this.#isOutdated(changes)) return await this.#lookOnce();
+      this.#takeForUnreachable(error);
     }
+    return undefined;
+  }
+
+  #isOutdated(changes: number): boolean {
+    return changes !== this.#connection.changes && !this.#stopped;
   }
 
   async #look(): Promise<void> {
     this.#looking = this.#lookOnce();
     await this.#looking;
     if (!this.#stopped) this.#timer = setTimeout(() => void this.#look(), this.#limits.intervalMs);
+  }
+
+  #takeForUnreachable(found?: unknown): void {
+    this.#metrics.forget();
+    const error = this.#connection.error ?? found ?? new Error('connection lost');
+    const detail = `Redis does not answer: ${describeError(error).message}`;
+    this.#change({ reason: 'redis-unreachable', detail }, error);
   }
 
   #judge(backlog: Backlog, missing: string[]): Shed | undefined {

@@ -24,6 +24,12 @@ export async function readBacklog(redis: RedisClient, queueName: string): Promis
   return { waiting, active, delayed, failed, memoryShare: Math.max(0, ...shares) };
 }
 
+/** True when a server that should hold data is a replica: it has been demoted, and what it takes is lost. Rejects while it is away. */
+export async function isReplica(redis: RedisClient): Promise<boolean> {
+  const replication = await Promise.all(mastersOf(redis).map((master) => master.info('replication')));
+  return replication.some((info) => /^role:slave/m.test(info));
+}
+
 function memoryShareOf(info: string): number {
   const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
   const limit = figure('maxmemory');

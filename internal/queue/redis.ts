@@ -79,7 +79,11 @@ function create(url: string, { lazyConnect, ...behaviour }: Behaviour): RedisCli
   const common = { ...behaviour, keepAlive: 10_000, noDelay: true, maxLoadingRetryTime: loadingInterval };
   const nodes = url.split(',').map((node) => node.trim());
   const connecting = { lazyConnect: lazyConnect ?? false };
-  if (nodes.length === 1) return new Redis(url, { ...common, ...connecting, retryStrategy: reconnectDelay });
+  if (nodes.length === 1) {
+    return onItsDatabase(
+      new Redis(url, { ...common, ...connecting, retryStrategy: reconnectDelay, reconnectOnError: isReadOnly }),
+    );
+  }
   const { username, password, protocol } = new URL(nodes[0] ?? url);
   return new Cluster(nodes, {
     ...connecting,
@@ -92,6 +96,23 @@ function create(url: string, { lazyConnect, ...behaviour }: Behaviour): RedisCli
       ...(protocol === 'rediss:' && { tls: {} }),
     },
   });
+}
+
+/** A master that has become a replica keeps its connections: only a new one finds who is the master behind the address now. */
+function isReadOnly({ message }: Error): boolean {
+  return message.includes('READONLY');
+}
+
+/** Where Redis does not have the database that the address names, ioredis would go on in database 0, which may be another's. */
+function onItsDatabase(client: Redis): Redis {
+  return client.on('error', ({ message }: Error) => {
+    if (message.includes('DB index is out of range')) client.disconnect(true);
+  });
+}
+
+/** Leaves the server for whoever is behind the address now. A cluster's client learns that by itself. */
+export function reconnect(client: RedisClient): void {
+  if (client instanceof Redis) client.disconnect(true);
 }
 
 /** The servers that hold data: the one, or the masters of the cluster. */

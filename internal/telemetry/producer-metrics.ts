@@ -9,6 +9,7 @@ export type ProducerMetrics = ReturnType<typeof producerMetrics>;
 const shedReasons = [
   'not-checked',
   'redis-unreachable',
+  'redis-replica',
   'redis-not-durable',
   'redis-memory',
   'backlog',

@@ -5,7 +5,7 @@ export type BacklogMetrics = ReturnType<typeof backlogMetrics>;
 /** What stands in the queue, and whether Redis keeps it. Every pod reports the same: aggregate with max, not sum. */
 export function backlogMetrics(registry: Registry) {
   const registers = [registry];
-  return {
+  const gauges = {
     jobs: new Gauge({
       name: 'runledger_queue_jobs',
       help: 'Jobs (batches of events) in Redis, by state; the same from every pod: take the max. Waiting that grows: the workers do not keep up.',
@@ -32,6 +32,14 @@ export function backlogMetrics(registry: Registry) {
       registers,
     }),
   };
+  /** Nothing is known of a Redis that does not answer: what was last seen would be taken for what is. */
+  const forget = (): void => {
+    gauges.reachable.set(0);
+    gauges.jobs.reset();
+    gauges.memoryShare.remove();
+    gauges.durable.remove();
+  };
+  return { ...gauges, forget };
 }
 
 /** What the queue holds, counted when Prometheus asks. */

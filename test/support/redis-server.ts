@@ -30,9 +30,10 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  async startAgain(): Promise<void> {
+  /** With other arguments it is another server at the same address. */
+  async startAgain(args = this.#args): Promise<void> {
     const place = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.#folder, '--save', ''];
-    this.#child = new Child('redis-server', [...place, ...this.#args]);
+    this.#child = new Child('redis-server', [...place, ...args]);
     await this.#child.line(/Ready to accept connections/);
   }
 

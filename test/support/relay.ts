@@ -10,10 +10,13 @@ export interface Relay extends AsyncDisposable {
   freeze(): void;
   /** New connections work again; those frozen stay dead. */
   thaw(): void;
+  /** New connections go to another server; those that stand stay, as behind the address of a Service. */
+  lead(target: number): void;
 }
 
-export async function startRelay(target: number): Promise<Relay> {
+export async function startRelay(firstTarget: number): Promise<Relay> {
   const sockets = new Set<Socket>();
+  let target = firstTarget;
   let accepted = 0;
   let frozen = false;
   const keep = (socket: Socket): Socket => {
@@ -42,6 +45,9 @@ export async function startRelay(target: number): Promise<Relay> {
     },
     thaw() {
       frozen = false;
+    },
+    lead(next) {
+      target = next;
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

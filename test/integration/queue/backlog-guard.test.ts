@@ -61,7 +61,19 @@ describe('shedding', function () {
     await using ingest = await startIngest({ REDIS_URL: redis.url, REDIS_PASSWORD: password });
     expect(ingest.unready()).to.deep.equal({});
     await using refused = await startIngest({ REDIS_URL: redis.url, REDIS_PASSWORD: 'another' });
-    expect(refused.unready()['redis']).to.equal('Redis does not answer.');
+    expect(refused.unready()['redis']).to.match(/^Redis does not answer: WRONGPASS /);
+  });
+
+  it('while Redis has no database of the number in its address: 0 may be of another installation', async () => {
+    redis = await RedisServer.start([...durable, '--databases', '2']);
+    await using ingest = await startIngest({ REDIS_URL: `${redis.url}/2` });
+    const refused = 'Redis does not answer: ERR DB index is out of range';
+    await until('unready', () => (ingest.unready()['redis'] === refused ? true : undefined));
+    expect(await ingest.client.register(anEventBody())).to.include({ status: 503 });
+    expect(await redis.command('dbsize')).to.equal(0);
+    await using second = await startIngest({ REDIS_URL: `${redis.url}/1` });
+    expect(await second.client.register(anEventBody())).to.include({ status: 201 });
+    expect(await redis.command('dbsize')).to.equal(0);
   });
 
   it('is preceded by a commit that operators see under way', async () => {

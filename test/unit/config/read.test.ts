@@ -65,6 +65,8 @@ describe('settings', () => {
     ['LOG_LEVEL', 'in\nfo', /must be one of \[.*info.*\]$/],
     ['REDIS_URL', 'http://:hunter2@redis', /must be a redis:\/\/ or rediss:\/\/ address/],
     ['REDIS_URL', 'redis://a,hunter2', /must be a redis:\/\/ or rediss:\/\/ address/],
+    ['REDIS_URL', 'redis://:hunter2@redis/acme', /must name a database by its number/],
+    ['REDIS_URL', 'redis://:hunter2@a/1,redis://:hunter2@b/1', /must name no database but 0 for a Redis Cluster/],
     ['REDIS_URL', 'hunter2', /must be a redis:\/\/ or rediss:\/\/ address/],
     ['DATABASE_URL', 'mysql://u:hunter2@db/x', /must be a postgres:\/\/ or postgresql:\/\/ address/],
     ['DATABASE_URL', 'postgres://u:hunter2@db:port/x', /must be a postgres:\/\/ or postgresql:\/\/ address/],
@@ -131,8 +133,8 @@ describe("Redis' credentials in settings of their own", () => {
 
   it('may hold any character, and go to every node', () => {
     const credentials = { REDIS_USERNAME: 'a:b', REDIS_PASSWORD: 'p@ss/w#rd?%41' };
-    expect(url({ REDIS_URL: 'rediss://one:6380/1, rediss://two:6380/1', ...credentials })).to.equal(
-      'rediss://a%3Ab:p%40ss%2Fw%23rd%3F%2541@one:6380/1,rediss://a%3Ab:p%40ss%2Fw%23rd%3F%2541@two:6380/1',
+    expect(url({ REDIS_URL: 'rediss://one:6380/0, rediss://two:6380/0', ...credentials })).to.equal(
+      'rediss://a%3Ab:p%40ss%2Fw%23rd%3F%2541@one:6380/0,rediss://a%3Ab:p%40ss%2Fw%23rd%3F%2541@two:6380/0',
     );
   });
 
