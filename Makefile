@@ -23,7 +23,7 @@ demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RA
 	  --token-file $${DATA_DIR:-.data}/demo-token --url https://localhost:$${HTTPS_PORT:-8443} --ops http://localhost:$${OPS_PORT:-9090}
 
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
-	@deploy/install.sh redis postgres prometheus
+	@deploy/install.sh redis postgres prometheus caddy
 	@mocha
 
 test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (needs Go, or kube-apiserver and etcd)

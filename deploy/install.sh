@@ -8,6 +8,7 @@ describe() {
     redis) programs='redis-server valkey-server' packages='redis-server redis redis redis' ;;
     postgres) programs='postgres initdb' packages='postgresql postgresql@17 postgresql-server postgresql' ;;
     nginx) programs='nginx' packages='nginx-light nginx nginx nginx' ;;
+    caddy) programs='caddy' packages='caddy caddy caddy caddy' ;;
     faketime) programs='faketime' packages='faketime libfaketime libfaketime libfaketime' ;;
     wrk) programs='wrk' packages='wrk wrk wrk wrk' ;;
     prometheus) programs='promtool' packages='prometheus prometheus prometheus prometheus' ;;

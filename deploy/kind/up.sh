@@ -44,7 +44,7 @@ cat <<READY
 
 Runledger serves at https://localhost:$https_port (self-signed certificate). Register an event:
 
-  curl -k https://localhost:$https_port/v1/register/ -H 'token: $token' -H 'Content-Type: application/json' \\
+  curl -w '\n' -k https://localhost:$https_port/v1/register/ -H 'token: $token' -H 'Content-Type: application/json' \\
     -d '{"automation_id":"6f1c2b54-8d3e-4c6a-9f70-2a4d5e6b7c81","execution_id":"first","event":"START"}'
 
 READY

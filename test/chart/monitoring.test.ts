@@ -76,6 +76,23 @@ describe('chart, monitoring', () => {
     expect(policy('runledger-worker').ingress).to.have.length(1);
   });
 
+  it('lets KEDA in from nowhere when no place is named', async () => {
+    const manifests = await render(['--set', 'worker.keda.enabled=true', '--set-json', 'networkPolicy.kedaFrom=[]']);
+    const { ingress } = the(manifests, 'NetworkPolicy', 'runledger-redis')['spec'] as { ingress: { from: object[] }[] };
+    expect(ingress).to.have.length(1);
+    expect(ingress[0]?.from.map((peer) => Object.keys(peer))).to.deep.equal([['podSelector'], ['podSelector']]);
+  });
+
+  it('renders no policy with a rule that cannot be read', async () => {
+    const broken = '(dict "root" $ "component" "redis" "name" "broken" "ingress" "- from: [" "egress" "[]")';
+    await writeFile(join(folder, 'templates/broken.yaml'), `{{ include "runledger.networkPolicy" ${broken} }}`);
+    const problem = await render([], folder).then(
+      () => 'it was accepted',
+      (error: Error) => error.message,
+    );
+    expect(problem).to.include('NetworkPolicy broken: a rule cannot be read: error converting YAML');
+  });
+
   it('lets out to the ports that addresses name, and to the DNS of the cluster', async () => {
     const redis = 'externalRedis.url=rediss://a.example.com:6380/0\\,rediss://b.example.com:6381';
     const postgres = ['postgresql.enabled=false', 'externalPostgresql.host=pg', 'externalPostgresql.port=6432'];

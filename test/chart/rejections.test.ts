@@ -27,6 +27,22 @@ const rejections: [what: string, values: string[], sentence: string][] = [
     'redirects must lead to it: set publicUrl to the https:// address it serves.',
   ],
   [
+    'an ingress that ingest does not believe',
+    ['ingress.enabled=true', 'ingress.hosts={a.example.com}', 'ingest.trustProxy=never'],
+    'ingest.trustProxy=never with ingress or gateway would redirect every request forever, since they talk plain HTTP to the pod: set ingest.trustProxy=auto.',
+  ],
+  [
+    'a gateway that ingest does not believe, also with TLS in the pod: the routes lead to its plain port',
+    [
+      'gateway.enabled=true',
+      'gateway.hostnames={a.example.com}',
+      'gateway.parentRef.name=public',
+      'ingest.trustProxy=never',
+      'ingest.tls.mode=always',
+    ],
+    'ingest.trustProxy=never with ingress or gateway would redirect every request forever',
+  ],
+  [
     'redirects to a wildcard',
     ['ingress.enabled=true', 'ingress.hosts={*.example.com}'],
     'The first host is a wildcard, and redirects need a name: set publicUrl',
@@ -126,6 +142,16 @@ const rejections: [what: string, values: string[], sentence: string][] = [
     'a variable that the chart sets',
     ['ingest.extraEnv[0].name=LOG_LEVEL', 'ingest.extraEnv[0].value=debug'],
     "ingest.extraEnv sets LOG_LEVEL, which is set already: remove it there and use the chart's value for it.",
+  ],
+  [
+    'a CA bundle given twice, to ingest',
+    ['caBundle.configMap=a', 'ingest.extraEnv[0].name=NODE_EXTRA_CA_CERTS', 'ingest.extraEnv[0].value=/ca.crt'],
+    "ingest.extraEnv sets NODE_EXTRA_CA_CERTS, which is set already: remove it there and use the chart's value for it.",
+  ],
+  [
+    'a CA bundle given twice, to the worker',
+    ['caBundle.secret=a', 'worker.extraEnv[0].name=NODE_EXTRA_CA_CERTS', 'worker.extraEnv[0].value=/ca.crt'],
+    'worker.extraEnv sets NODE_EXTRA_CA_CERTS, which is set already',
   ],
   [
     'a variable given twice',

@@ -87,9 +87,26 @@ describe('chart, the way in', () => {
     expect(route.rules[0]?.backendRefs).to.deep.equal([{ name: 'runledger', port: 80 }]);
     const redirect = the(manifests, 'HTTPRoute', 'runledger-redirect')['spec'] as Route;
     expect(redirect.parentRefs).to.deep.equal([{ name: 'runledger', sectionName: 'http' }]);
-    expect(redirect.rules).to.deep.equal([
-      { filters: [{ type: 'RequestRedirect', requestRedirect: { scheme: 'https', statusCode: 301 } }] },
-    ]);
+    expect(redirect.rules.map(({ filters }) => filters.map(({ type }) => type))).to.deep.equal([['RequestRedirect']]);
+  });
+
+  it('lets the gateway redirect to the public URL, and never to what the caller named', async () => {
+    const redirect = async (...args: string[]) => {
+      const manifests = await render(['--values', valuesOf('gateway'), ...args]);
+      const { rules } = the(manifests, 'HTTPRoute', 'runledger-redirect')['spec'] as Route;
+      return rules[0]?.filters[0]?.['requestRedirect'];
+    };
+    const to = (hostname: string, port: number) => ({ scheme: 'https', statusCode: 301, hostname, port });
+    expect(await redirect()).to.deep.equal(to('events.example.com', 443));
+    expect(await redirect('--set', 'publicUrl=https://in.example.com/')).to.deep.equal(to('in.example.com', 443));
+    expect(await redirect('--set', 'publicUrl=https://In.Example.com:8443')).to.deep.equal(to('in.example.com', 8443));
+  });
+
+  it('need not believe a proxy that talks HTTPS to the pod', async () => {
+    const own = ['ingest.trustProxy=never', 'ingest.tls.mode=always', 'service.existingName=own', 'service.port=443'];
+    const values = ['--values', valuesOf('ingress-nginx'), ...own.flatMap((value) => ['--set', value])];
+    const environment = environmentOf(theContainer(await render(values), 'runledger-ingest'));
+    expect(environment).to.include({ TRUST_PROXY: 'false', HTTPS_PORT: '8443' });
   });
 
   it('attaches to a Gateway that is there, also one without plain HTTP', async () => {
@@ -132,7 +149,7 @@ describe('chart, the way in', () => {
     const named = ['--set', 'service.type=LoadBalancer,publicUrl=https://events.example.com'];
     const said = await notes('default', ...named);
     expect(said).not.to.match(warning);
-    expect(said, 'self-signed').to.match(/curl -k .+ https:\/\/events\.example\.com\/v1\/register\//);
+    expect(said, 'self-signed').to.match(/curl -w '\\n' -k .+ https:\/\/events\.example\.com\/v1\/register\//);
   });
 
   it('labels the first token as its selector says', async () => {
@@ -160,6 +177,12 @@ describe('chart, the way in', () => {
       HTTP_URL: 'http://events.example.com',
       HTTPS_URL: 'https://events.example.com',
     });
+    const withPort = ['--set', 'test.viaPublicUrl=true,publicUrl=https://events.example.com:8443'];
+    const tlsOnly = ['--values', valuesOf('gateway'), '--set', 'test.viaPublicUrl=true,gateway.httpSectionName='];
+    for (const args of [withPort, tlsOnly]) {
+      expect(await environment(args), 'plain HTTP has no known address').not.to.have.property('HTTP_URL');
+      expect(await environment(args)).to.have.property('HTTPS_URL');
+    }
   });
 });
 

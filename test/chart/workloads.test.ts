@@ -108,6 +108,24 @@ describe('chart, workloads', () => {
     expect(manifests.some(({ kind }) => kind === 'TriggerAuthentication')).to.equal(false);
   });
 
+  it("lets KEDA use the user's authentication where the chart could make one", async () => {
+    const external = ['redis.enabled=false', 'externalRedis.host=redis', 'externalRedis.credentialsSecret.name=redis'];
+    const auth = [
+      'worker.keda.authenticationRef.name=own',
+      'worker.keda.authenticationRef.kind=ClusterTriggerAuthentication',
+    ];
+    for (const redis of [external, []]) {
+      const values = [...redis, ...auth, 'worker.keda.enabled=true'].flatMap((value) => ['--set', value]);
+      const manifests = await render(values);
+      const { triggers } = the(manifests, 'ScaledObject', 'runledger-worker')['spec'] as { triggers: object[] };
+      expect(triggers).to.have.length(2);
+      for (const trigger of triggers) {
+        expect(trigger).to.deep.include({ authenticationRef: { name: 'own', kind: 'ClusterTriggerAuthentication' } });
+      }
+      expect(manifests.some(({ kind }) => kind === 'TriggerAuthentication')).to.equal(false);
+    }
+  });
+
   it('gives ingest the rights of design.md section 5 where the tokens are, and the worker none', async () => {
     const manifests = await render(['--values', valuesOf('external-services')]);
     const roles = manifests.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');

@@ -1,4 +1,4 @@
-// What `helm test` runs: plain HTTP is redirected, the token is known, an event gets its receipt.
+// What `helm test` runs: plain HTTP is redirected, the token is known, events get their receipts.
 const { HTTP_URL, HTTPS_URL, TOKEN, FORWARDED_PROTO } = process.env;
 const headers = {
   token: TOKEN,
@@ -30,19 +30,32 @@ const event = {
   description: 'helm test',
 };
 
-const redirect = await expectStatus('POST over plain HTTP', 301, () =>
-  fetch(`${HTTP_URL}/v1/register/`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(event),
-  }),
-);
-const location = redirect.response.headers.get('location') ?? '';
-if (!/^https:\/\/.+\/v1\/register\/$/.test(location)) throw new Error(`redirect leads to ${location}`);
+if (HTTP_URL) {
+  const redirect = await expectStatus('POST over plain HTTP', 301, () =>
+    fetch(`${HTTP_URL}/v1/register/`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(event),
+    }),
+  );
+  const location = redirect.response.headers.get('location') ?? '';
+  if (!/^https:\/\/.+\/v1\/register\/$/.test(location)) throw new Error(`redirect leads to ${location}`);
+} else {
+  console.log('skipped: POST over plain HTTP: it has no known address here');
+}
 
 await expectStatus('ping over HTTPS', 200, () => untilKnown(() => fetch(`${HTTPS_URL}/v1/ping/`, { headers })));
 
-const post = { method: 'POST', headers, body: JSON.stringify(event) };
-const recorded = await expectStatus('event over HTTPS', 201, () => fetch(`${HTTPS_URL}/v1/register/`, post));
+const post = (kind) => {
+  const body = JSON.stringify({ ...event, event: kind });
+  return fetch(`${HTTPS_URL}/v1/register/`, { method: 'POST', headers, body });
+};
+const recorded = await expectStatus('event over HTTPS', 201, async () => {
+  const start = await post('START');
+  if (start.status !== 201) return start;
+  await start.text();
+  // An execution without an END would count as overdue for good.
+  return post('END');
+});
 if (JSON.parse(recorded.body).execution_id !== event.execution_id) throw new Error(`not the event: ${recorded.body}`);

@@ -1,5 +1,11 @@
 {{/* A NetworkPolicy. Takes (dict "root" $ "component" … "name" … "ingress" YAML "egress" YAML). No rules means nothing gets through. */}}
 {{- define "runledger.networkPolicy" -}}
+{{- $ingress := .ingress | fromYamlArray -}}
+{{- $egress := .egress | fromYamlArray -}}
+{{- /* What cannot be read comes out of fromYamlArray as text, the error: in an object it would be a policy that the API server refuses. */ -}}
+{{- range concat $ingress $egress -}}
+  {{- if kindIs "string" . -}}{{- fail (printf "NetworkPolicy %s: a rule cannot be read: %s" $.name .) -}}{{- end -}}
+{{- end -}}
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata:
@@ -11,7 +17,7 @@ spec:
     matchLabels:
       {{- include "runledger.selectorLabels" . | nindent 6 }}
   policyTypes: [Ingress, Egress]
-  {{- toYaml (dict "ingress" (.ingress | fromYamlArray) "egress" (.egress | fromYamlArray)) | nindent 2 }}
+  {{- toYaml (dict "ingress" $ingress "egress" $egress) | nindent 2 }}
 {{- end -}}
 
 {{- define "runledger.network.dns" }}

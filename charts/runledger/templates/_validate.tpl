@@ -19,6 +19,10 @@
 {{- if and (not $wayIn) (not (include "runledger.podTls" .)) (not (include "runledger.trustProxy" .)) -}}
   {{- fail "Nothing ends TLS, so every request would get a 301: set ingest.tls.mode=auto, switch ingress or gateway on, or set ingest.trustProxy=always when a proxy of your own ends it." -}}
 {{- end -}}
+{{- /* A Service of your own may lead the proxy to the pod's HTTPS port. */ -}}
+{{- if and $wayIn (not (include "runledger.trustProxy" .)) (not (and (include "runledger.podTls" .) .Values.service.existingName)) -}}
+  {{- fail "ingest.trustProxy=never with ingress or gateway would redirect every request forever, since they talk plain HTTP to the pod: set ingest.trustProxy=auto." -}}
+{{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
   {{- fail "ingress.enabled=true needs a host: set ingress.hosts[0]." -}}
 {{- end -}}
@@ -100,14 +104,14 @@
 {{- if and .Values.caBundle.configMap .Values.caBundle.secret -}}
   {{- fail "caBundle.configMap and caBundle.secret are both set: leave one." -}}
 {{- end -}}
-{{- include "runledger.validate.env" (dict "setting" "ingest.extraEnv" "own" (include "runledger.ingest.env" .) "extra" .Values.ingest.extraEnv) -}}
-{{- include "runledger.validate.env" (dict "setting" "worker.extraEnv" "own" (include "runledger.worker.env" .) "extra" .Values.worker.extraEnv) -}}
+{{- include "runledger.validate.env" (dict "root" $ "setting" "ingest.extraEnv" "own" (include "runledger.ingest.env" .) "extra" .Values.ingest.extraEnv) -}}
+{{- include "runledger.validate.env" (dict "root" $ "setting" "worker.extraEnv" "own" (include "runledger.worker.env" .) "extra" .Values.worker.extraEnv) -}}
 {{- end -}}
 
 {{/* The API server refuses an environment that has a name twice. */}}
 {{- define "runledger.validate.env" -}}
 {{- $seen := list -}}
-{{- range (.own | fromYamlArray) -}}{{- $seen = append $seen .name -}}{{- end -}}
+{{- range concat (.own | fromYamlArray) (include "runledger.caBundle.env" .root | fromYamlArray) -}}{{- $seen = append $seen .name -}}{{- end -}}
 {{- $setting := .setting -}}
 {{- range .extra -}}
   {{- if has .name $seen -}}

@@ -25,7 +25,8 @@ username: {{ . | quote }}
 {{/* The Secret, and its keys by KEDA's parameter; nothing when the user's own authenticationRef applies. */}}
 {{- define "runledger.keda.credentials" -}}
 {{- $secret := .Values.externalRedis.credentialsSecret -}}
-{{- if .Values.redis.enabled -}}
+{{- if .Values.worker.keda.authenticationRef -}}
+{{- else if .Values.redis.enabled -}}
 secret: {{ include "runledger.redis.secret" . }}
 keys: { password: password }
 {{- else if and (not .Values.worker.keda.redisAddress) $secret.name -}}

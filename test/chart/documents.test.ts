@@ -1,0 +1,78 @@
+import { glob, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { chart, render, repository } from '../support/helm.ts';
+import { environmentOf, the, thePod } from '../support/helm-manifests.ts';
+
+/** The fenced blocks of a document in one of these languages. */
+function blocks(text: string, ...languages: string[]): string[] {
+  const found = [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)];
+  return found.filter(([, language = '']) => languages.includes(language)).map(([, , content = '']) => content);
+}
+
+describe('chart and deploy, documents', () => {
+  let readme: string;
+  before(async () => {
+    readme = await readFile(join(chart, 'README.md'), 'utf8');
+  });
+
+  it('have commands that any shell takes as they are, with answers that end their line', async () => {
+    const found: string[] = [];
+    for await (const file of glob('{charts,deploy}/**/*.{md,txt,sh}', { cwd: repository })) {
+      const text = await readFile(join(repository, file), 'utf8');
+      const commands = file.endsWith('.md') ? blocks(text, '', 'sh') : [text];
+      const lines = commands.flatMap((block) => block.split('\n'));
+      // zsh hands a comment at the prompt to the command, and looks for files that match what it holds.
+      const comments = file.endsWith('.sh') ? [] : lines.filter((line) => /(^|\s)#\s/.test(line));
+      const curls = lines.filter((line) => /^ *curl /.test(line) && !line.includes("curl -w '\\n' "));
+      found.push(...[...comments, ...curls].map((line) => `${file}: ${line}`));
+    }
+    expect(found).to.deep.equal([]);
+  });
+
+  it('restart what a new password of Redis concerns', async () => {
+    const manifests = await render();
+    const restarted = blocks(readme, '')
+      .flatMap((block) => block.split('\n'))
+      .filter((line) => line.includes('rollout restart'))
+      .flatMap((line) => [...line.matchAll(/(\w+)\/(\S+)/g)].map(([, kind, name = '']) => [kind, name] as const));
+    expect(restarted.map(([kind]) => kind)).to.deep.equal(['statefulset', 'deployment', 'deployment']);
+    const kinds = { statefulset: 'StatefulSet', deployment: 'Deployment' } as Record<string, string>;
+    for (const [kind = '', name] of restarted) the(manifests, kinds[kind] ?? kind, name);
+  });
+
+  it('have values for the Vault agent injector that give it what it asks for', async () => {
+    const recipe = blocks(readme, 'yaml').find((block) => block.includes('vault.hashicorp.com')) ?? '';
+    const folder = await mkdtemp(join(tmpdir(), 'runledger-chart-'));
+    try {
+      await writeFile(join(folder, 'values.yaml'), recipe);
+      const manifests = await render(['--values', join(folder, 'values.yaml')]);
+      const { template } = the(manifests, 'Deployment', 'runledger-worker')['spec'] as {
+        template: { metadata: { annotations: Record<string, string> } };
+      };
+      const { annotations } = template.metadata;
+      expect(annotations).to.include({
+        'vault.hashicorp.com/agent-inject': 'true',
+        'vault.hashicorp.com/agent-init-first': 'true',
+      });
+      const pod = thePod(manifests, 'runledger-worker');
+      // The injector takes the file's name from the annotation's.
+      const url = { DATABASE_URL_FILE: '/vault/secrets/database-url' };
+      expect(annotations).to.have.property('vault.hashicorp.com/agent-inject-secret-database-url');
+      for (const container of [...(pod.initContainers ?? []), ...pod.containers]) {
+        expect(environmentOf(container), container.name).to.include(url);
+      }
+      expect(pod.serviceAccountName).to.equal('runledger-worker');
+      const volume = annotations['vault.hashicorp.com/agent-service-account-token-volume-name'];
+      const token = pod.volumes?.find(({ name }) => name === volume);
+      expect(token).to.have.nested.property('projected.sources[0].serviceAccountToken.path', 'token');
+      for (const name of ['runledger-worker', 'runledger-ingest']) {
+        const { egress } = the(manifests, 'NetworkPolicy', name)['spec'] as { egress: { ports: { port: number }[] }[] };
+        expect(egress.flatMap(({ ports }) => ports.map(({ port }) => port))).to.include(8200);
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import type { Enqueue } from '../../internal/api/register.ts';
+import type { AcceptedEvent } from '../../internal/event/event.ts';
+import { unavailable } from '../../internal/event/refusal.ts';
+import { startApi } from '../support/api-server.ts';
+import { chart } from '../support/helm.ts';
+
+/** Runs what the pod of `helm test` runs, against the API behind a proxy that ends TLS. Rejects with its stderr. */
+async function helmTest(enqueue: Enqueue, plainHttp = true): Promise<string[]> {
+  await using api = await startApi(enqueue);
+  const url = `http://127.0.0.1:${api.port}`;
+  const script = await readFile(join(chart, 'files/post-an-event.mjs'), 'utf8');
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+    env: { HTTPS_URL: url, TOKEN: 'x', FORWARDED_PROTO: 'https', ...(plainHttp && { HTTP_URL: url }) },
+  });
+  return stdout.trim().split('\n');
+}
+
+describe('chart, what helm test runs', () => {
+  it('leaves an execution that has ended', async () => {
+    const events: AcceptedEvent[] = [];
+    const said = await helmTest((event) => {
+      events.push(event);
+      return Promise.resolve(event);
+    });
+    expect(said).to.deep.equal([
+      'ok: POST over plain HTTP: 301',
+      'ok: ping over HTTPS: 200',
+      'ok: event over HTTPS: 201',
+    ]);
+    expect(events.map(({ kind }) => kind)).to.deep.equal(['START', 'END']);
+    expect(new Set(events.map(({ automationId, executionId }) => `${automationId} ${executionId}`))).to.have.length(1);
+  });
+
+  it('asks nothing over plain HTTP that has no known address', async () => {
+    expect(await helmTest((event) => Promise.resolve(event), false)).to.deep.equal([
+      'skipped: POST over plain HTTP: it has no known address here',
+      'ok: ping over HTTPS: 200',
+      'ok: event over HTTPS: 201',
+    ]);
+  });
+
+  for (const refused of ['START', 'END']) {
+    it(`fails when ${refused} gets no receipt`, async () => {
+      const enqueue: Enqueue = (event) =>
+        event.kind === refused ? Promise.reject(unavailable('Redis is away.')) : Promise.resolve(event);
+      const problem = await helmTest(enqueue).then(
+        () => 'it passed',
+        (error: Error) => error.message,
+      );
+      expect(problem).to.match(/event over HTTPS: expected 201, got 503 .*Redis is away\./);
+    });
+  }
+});
