@@ -126,7 +126,11 @@ function createServers(
     tracing,
   });
   const http = new ApiServer({ port: config.PORT, handler, logger, connections });
-  if (config.HTTPS_PORT === undefined) return [http];
+  if (config.HTTPS_PORT === undefined) {
+    if (config.TLS_CERT_FILE !== undefined) throw new ConfigError('HTTPS_PORT is required when TLS_CERT_FILE is set');
+    if (!config.TRUST_PROXY) logger.warn('every request gets a 301: neither HTTPS_PORT nor TRUST_PROXY is set');
+    return [http];
+  }
   const certificate = createCertificate(config, logger);
   return [http, new ApiServer({ port: config.HTTPS_PORT, handler, logger, connections, certificate })];
 }

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { processSettings } from '../../internal/config/process-settings.ts';
+import { processSettings, requireTimeToStop } from '../../internal/config/process-settings.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { ComponentGroup } from '../../internal/lifecycle/group.ts';
 import { runMain } from '../../internal/lifecycle/main.ts';
@@ -31,6 +31,7 @@ const fillYoungGeneration = '--no-minor-gc-task';
 runMain(async () => {
   for (const flag of [keepRequestsYoung, keepHeapSmall, fillYoungGeneration]) setFlagsFromString(flag);
   const config = readConfig([...processSettings, ...ingestSettings, ...tokenSettings]);
+  requireTimeToStop(config);
   const tracing = await createTracing('ingest', config);
   const telemetry = { ...createTelemetry('ingest', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
   const { logger, probes, registry } = telemetry;

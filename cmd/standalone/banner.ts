@@ -41,8 +41,9 @@ function demoCommand(folder: DataFolder, { api, ops }: Addresses): string {
   return ['make demo', ...elsewhere.map(([name, place]) => `${name}=${place}`)].join(' ');
 }
 
-/** Relative where that is shorter: the person stands in the project's folder. */
+/** As a shell takes it. Relative where that is shorter: the person stands in the project's folder. */
 function shown(path: string): string {
   const short = relative('.', path);
-  return short.startsWith('..') ? path : short;
+  const place = short.startsWith('..') ? path : short;
+  return /^[\w./-]+$/.test(place) ? place : `'${place.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,4 +1,4 @@
-import { processSettings } from '../../internal/config/process-settings.ts';
+import { processSettings, requireTimeToStop } from '../../internal/config/process-settings.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { ComponentGroup } from '../../internal/lifecycle/group.ts';
 import { runMain } from '../../internal/lifecycle/main.ts';
@@ -14,6 +14,7 @@ const defaults = { DRAIN_DELAY_MS: '0', LOG_LEVEL: 'warn' };
 
 runMain(async () => {
   const config = readConfig(['DATA_DIR', ...processSettings], undefined, defaults);
+  requireTimeToStop(config);
   const tracing = await createTracing('standalone', config);
   const telemetry = { ...createTelemetry('standalone', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
   const folder = await createDataFolder(config.DATA_DIR);

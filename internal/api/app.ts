@@ -13,6 +13,7 @@ import { answerProblem } from './problem.ts';
 import { refuseRoute } from './refuse-route.ts';
 import { register, type RegisterOptions } from './register.ts';
 import { requestIdOf } from './request-id.ts';
+import { requireHost } from './require-host.ts';
 import { requireSecureTransport } from './secure-transport.ts';
 import { traceRequests } from './trace-requests.ts';
 
@@ -57,6 +58,7 @@ function answer(metrics: ApiMetrics, logger: Logger): Middleware {
   return async (ctx, next) => {
     const arrived = performance.now();
     try {
+      requireHost(ctx);
       await next();
     } catch (error) {
       answerProblem(ctx, error);

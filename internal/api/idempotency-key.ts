@@ -1,8 +1,13 @@
 import type { Context } from 'koa';
-import { Refusal } from '../event/refusal.ts';
+import { Refusal, type Fault } from '../event/refusal.ts';
 
 /** Visible ASCII, as a structured string in quotes (the draft, section 2.1) or bare, as many clients send it. */
 const shape = /^"([\x21\x23-\x5b\x5d-\x7e]{1,255})"$|^([\x21\x23-\x5b\x5d-\x7e]{1,255})$/;
+
+const fault: Fault = {
+  header: 'Idempotency-Key',
+  detail: 'must be 1 to 255 visible ASCII characters, in double quotes or not, without quotes and backslashes',
+};
 
 /**
  * The header `Idempotency-Key` without its quotes, or undefined when it is absent.
@@ -11,13 +16,18 @@ const shape = /^"([\x21\x23-\x5b\x5d-\x7e]{1,255})"$|^([\x21\x23-\x5b\x5d-\x7e]{
 export function idempotencyKeyOf(ctx: Context): string | undefined {
   const header = ctx.headers['idempotency-key'];
   if (header === undefined) return undefined;
-  const match = typeof header === 'string' ? shape.exec(header) : null;
-  const key = match?.[1] ?? match?.[2];
+  const key = keyIn(header);
   if (key !== undefined) return key;
-  throw new Refusal('malformed-request', 'The header Idempotency-Key is not valid; see errors.', [
-    {
-      header: 'Idempotency-Key',
-      detail: 'must be 1 to 255 visible ASCII characters, in double quotes or not, without quotes and backslashes',
-    },
-  ]);
+  throw new Refusal('malformed-request', 'The header Idempotency-Key is not valid; see errors.', [fault]);
+}
+
+/** What is wrong with it, for a request that is refused anyway. */
+export function idempotencyKeyFaults(ctx: Context): Fault[] {
+  const header = ctx.headers['idempotency-key'];
+  return header === undefined || keyIn(header) !== undefined ? [] : [fault];
+}
+
+function keyIn(header: string | string[]): string | undefined {
+  const match = typeof header === 'string' ? shape.exec(header) : null;
+  return match?.[1] ?? match?.[2];
 }

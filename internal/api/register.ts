@@ -1,9 +1,10 @@
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { acceptEvent, createRecorder, type AcceptedEvent, type EventIdentity } from '../event/event.ts';
+import { Refusal } from '../event/refusal.ts';
 import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import { sendJson } from './handler.ts';
-import { idempotencyKeyOf } from './idempotency-key.ts';
+import { idempotencyKeyFaults, idempotencyKeyOf } from './idempotency-key.ts';
 import type { ReadBody } from './json-body.ts';
 
 /** Makes an event durable; resolves with it as it was first accepted. Rejects with a refusal when it cannot. */
@@ -21,10 +22,20 @@ export function register(readBody: ReadBody, options: RegisterOptions): Middlewa
   const recorded = createRecorder();
   return async (ctx) => {
     const body = await readBody(ctx);
+    const request = validated(ctx, body, validate);
     const key = idempotencyKeyOf(ctx);
-    const request = validate(body);
     const event = acceptEvent(request, ctx.state.organization, identify());
     const accepted = await enqueue(event, key);
     sendJson(ctx, 201, JSON.stringify(recorded(accepted)));
   };
+}
+
+/** The event of a body. Who is refused learns at once what else is wrong (design, section 2: every failing field). */
+function validated(ctx: Context, body: unknown, validate: RegisterOptions['validate']): EventRequest {
+  try {
+    return validate(body);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(error.code, error.message, [...error.faults, ...idempotencyKeyFaults(ctx)]);
+  }
 }

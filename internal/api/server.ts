@@ -35,7 +35,7 @@ export class ApiServer {
     this.#options = options;
     this.#limits = options.limits ?? defaultServerLimits;
     this.name = options.certificate ? 'https server' : 'http server';
-    const settings = { ...this.#limits, IncomingMessage: WholeBodyRequest };
+    const settings = { ...this.#limits, IncomingMessage: WholeBodyRequest, requireHostHeader: false };
     this.#server = options.certificate ? createHttpsServer(settings) : createHttpServer(settings);
     this.#connections = new Connections(this.#server, options.connections);
     this.#handle = inCohorts((response: ServerResponse) => void options.handler(response.req, response));

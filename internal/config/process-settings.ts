@@ -1,3 +1,5 @@
+import { ConfigError, type Config } from './read.ts';
+
 /** The settings of every process that stays up. */
 export const processSettings = [
   'OPS_PORT',
@@ -13,3 +15,9 @@ export const processSettings = [
   'DRAIN_DELAY_MS',
   'SHUTDOWN_TIMEOUT_MS',
 ] as const;
+
+/** @throws {ConfigError} when the time for a stop would be over before anything had begun to stop. */
+export function requireTimeToStop(config: Config<'DRAIN_DELAY_MS' | 'SHUTDOWN_TIMEOUT_MS'>): void {
+  if (config.SHUTDOWN_TIMEOUT_MS > config.DRAIN_DELAY_MS) return;
+  throw new ConfigError('SHUTDOWN_TIMEOUT_MS must be longer than DRAIN_DELAY_MS, which is a part of it');
+}

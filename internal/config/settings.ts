@@ -170,7 +170,7 @@ export const settings = {
     min: 1_000,
     max: 600_000,
     default: 25_000,
-    desc: 'Longest a graceful stop may take',
+    desc: 'Longest a graceful stop may take, DRAIN_DELAY_MS included',
   }),
   DATA_DIR: str({ default: '.data', desc: 'Where standalone keeps its data' }),
 };

@@ -4,6 +4,9 @@ import type { Probes } from '../telemetry/probes.ts';
 import type { Component } from './component.ts';
 import { keepTickShape } from './tick-shape.ts';
 
+/** Of an orchestrator, and of Ctrl-C. Not SIGHUP: a handler would undo `nohup`. */
+const stopSignals = ['SIGTERM', 'SIGINT'] as const;
+
 export interface ProcessOptions {
   main: Component;
   probes: Probes;
@@ -48,8 +51,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     onReady?.();
   }
   const name = await signal;
-  process.once('SIGTERM', () => process.exit(1));
-  process.once('SIGINT', () => process.exit(1));
+  for (const again of stopSignals) process.once(again, () => process.exit(1));
   await stopGracefully(options, name);
 }
 
@@ -64,12 +66,10 @@ function freeWhatStartingLeft(): void {
 function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     const take = (name: NodeJS.Signals): void => {
-      process.off('SIGTERM', take);
-      process.off('SIGINT', take);
+      for (const signal of stopSignals) process.off(signal, take);
       resolve(name);
     };
-    process.on('SIGTERM', take);
-    process.on('SIGINT', take);
+    for (const signal of stopSignals) process.on(signal, take);
   });
 }
 

@@ -3,6 +3,9 @@ import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
 import { missingDurability } from './durability.ts';
 import { createConsumerRedis, disconnect, type RedisClient } from './redis.ts';
 
+/** Between two looks at the durability of Redis, in ms. */
+const checkMs = 5_000;
+
 /**
  * The two connections of a consumer: one for commands, one that waits for jobs. Both are made and closed here, because
  * BullMQ cannot close the second, which it would make itself, while Redis is away. Says when Redis goes and comes, and
@@ -14,6 +17,8 @@ export class ConsumerConnections {
   readonly #metrics: ConsumerMetrics;
   readonly #logger: Logger;
   #connected = false;
+  #missing = '';
+  #checking: NodeJS.Timeout | undefined;
 
   constructor(url: string, metrics: ConsumerMetrics, logger: Logger) {
     this.#metrics = metrics;
@@ -31,6 +36,7 @@ export class ConsumerConnections {
 
   async close(): Promise<void> {
     this.#connected = false;
+    clearInterval(this.#checking);
     await Promise.all([disconnect(this.main), disconnect(this.#blocking)]);
   }
 
@@ -38,15 +44,30 @@ export class ConsumerConnections {
   #onClose(): void {
     if (this.#connected) this.#logger.warn('redis connection lost');
     this.#connected = false;
+    clearInterval(this.#checking);
+    this.#metrics.durable.remove();
   }
 
+  /** Looks again and again: settings change while Redis runs, and whoever has mended them waits for the alert to end. */
   async #onReady(): Promise<void> {
     this.#connected = true;
+    this.#missing = '';
     this.#logger.info('redis connected');
+    clearInterval(this.#checking);
+    this.#checking = setInterval(() => void this.#checkDurability(), checkMs);
+    await this.#checkDurability();
+  }
+
+  async #checkDurability(): Promise<void> {
     try {
       const missing = await missingDurability(this.main);
+      if (!this.#connected) return;
       this.#metrics.durable.set(missing.length === 0 ? 1 : 0);
-      if (missing.length > 0) this.#logger.error({ missing }, 'redis may lose acknowledged events');
+      const sentence = missing.join('; ');
+      if (sentence !== '' && sentence !== this.#missing) {
+        this.#logger.error({ missing }, 'redis may lose acknowledged events');
+      }
+      this.#missing = sentence;
     } catch (error) {
       this.#logger.debug({ error }, 'durability of redis not checked: connection lost');
     }

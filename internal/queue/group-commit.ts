@@ -69,14 +69,18 @@ export class GroupCommit {
    */
   add(event: AcceptedEvent): Promise<void> {
     const bytes = sizeOf(event);
-    const { bufferedEvents, bufferedBytes } = this.#limits;
-    if (this.#waiting.length >= bufferedEvents || this.#waiting.bytes + bytes > bufferedBytes) {
-      return Promise.reject(new BufferFull());
-    }
+    if (this.#isFullFor(bytes)) return Promise.reject(new BufferFull());
     return new Promise((resolve, reject) => {
       this.#waiting.add({ event, count: 1, bytes, since: performance.now(), resolve, reject });
       this.#schedule();
     });
+  }
+
+  /** An event alone is never too much: it would be refused however often it is sent. */
+  #isFullFor(bytes: number): boolean {
+    const { bufferedEvents, bufferedBytes } = this.#limits;
+    const { length } = this.#waiting;
+    return length >= bufferedEvents || (length > 0 && this.#waiting.bytes + bytes > bufferedBytes);
   }
 
   /** Resolves when nothing waits and no commit is under way. */

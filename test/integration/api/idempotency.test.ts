@@ -118,6 +118,14 @@ describe('Idempotency-Key', () => {
     expect(one).to.deep.equal(two);
   });
 
+  it('is named among all that is wrong with a request', async () => {
+    const { event: _, ...withoutKind } = eventBody();
+    const answer = await suite.ingest.client.register(withoutKind, { 'idempotency-key': 'with a space' });
+    expectProblem(answer, 400, 'invalid-event');
+    const { errors } = answer.json() as { errors: { pointer?: string; header?: string }[] };
+    expect(errors.map(({ pointer, header }) => pointer ?? header)).to.deep.equal(['/event', 'Idempotency-Key']);
+  });
+
   function expectInProgress(answer: Answer): void {
     expectProblem(answer, 409, 'request-in-progress');
     expect(answer.headers['retry-after']).to.match(/^[1-9]\d*$/);

@@ -93,4 +93,11 @@ describe('ping', () => {
     expect(register.headers['retry-after']).to.match(/^\d+$/);
     expect(register.headers['content-type']).to.equal('application/problem+json');
   });
+
+  it('want to know the host, as HTTP/1.1 has it', async () => {
+    const head = ['GET /v1/ping/ HTTP/1.1', 'X-Forwarded-Proto: https', `Token: ${token}`, 'Connection: close'];
+    const answer = await exchange(suite.ingest.port, ...head, '', '');
+    expect(answer).to.match(/^HTTP\/1\.1 400 [^]*application\/problem\+json[^]*The header Host is missing\./);
+    expect(await exchange(suite.ingest.port, ...head, 'Host: x', '', '')).to.match(/^HTTP\/1\.1 200 /);
+  });
 });

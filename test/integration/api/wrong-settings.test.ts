@@ -19,6 +19,12 @@ describe('the process with a wrong setting', () => {
       /^runledger: REDIS_URL must be a redis:\/\/ or rediss:\/\/ address/,
     ],
     ['no certificate', { ...good, HTTPS_PORT: '0' }, /^runledger: TLS_CERT_FILE is required when HTTPS_PORT is set$/],
+    ['no TLS port', { ...good, TLS_CERT_FILE: '/x' }, /^runledger: HTTPS_PORT is required when TLS_CERT_FILE is set$/],
+    [
+      'no time to stop',
+      { ...good, DRAIN_DELAY_MS: '30000' },
+      /^runledger: SHUTDOWN_TIMEOUT_MS must be longer than DRAIN_DELAY_MS, which is a part of it$/,
+    ],
   ] as const) {
     it(`ends at once with one line that names it: ${what}`, async () => {
       const { PATH = '' } = process.env;
@@ -29,4 +35,11 @@ describe('the process with a wrong setting', () => {
       expect(ingest.output[0]).to.not.contain('hunter2');
     });
   }
+
+  it('says so when every request will be redirected', async () => {
+    const { PATH = '' } = process.env;
+    const ingest = new Child('node', ['cmd/ingest/main.ts'], { env: { PATH, ...good } });
+    await ingest.line(/every request gets a 301: neither HTTPS_PORT nor TRUST_PROXY is set/);
+    await ingest.exited;
+  });
 });

@@ -76,6 +76,16 @@ describe('shedding', function () {
     expect(await redis.command('dbsize')).to.equal(0);
   });
 
+  it('ends for workers, too, when Redis has been set right while it runs', async () => {
+    redis = await RedisServer.start(['--appendonly', 'yes', '--appendfsync', 'no', '--maxmemory-policy', 'noeviction']);
+    await using worker = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() });
+    const durableAs = (value: number) => async () =>
+      (await figure(worker.telemetry.registry, 'runledger_worker_redis_durable')) === value || undefined;
+    await until('not durable', durableAs(0));
+    await redis.command('config', 'set', 'appendfsync', 'always');
+    await until('durable', durableAs(1));
+  });
+
   it('is preceded by a commit that operators see under way', async () => {
     redis = await RedisServer.start();
     await using ingest = await startIngest({ REDIS_URL: redis.url });

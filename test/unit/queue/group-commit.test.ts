@@ -93,6 +93,16 @@ describe('group commit', () => {
     await second;
   });
 
+  it('takes an event that is larger than the buffer while nothing else waits', async () => {
+    const { commit, batches } = manualCommits();
+    const group = new GroupCommit(commit, { ...roomy, bufferedBytes: 1_000 }, manyCallers);
+    const large = group.add(anEvent({ description: 'x'.repeat(2_000) }));
+    expect(await failureOf(group.add(anEvent()))).to.be.instanceOf(BufferFull);
+    await turn();
+    batches[0]?.end.resolve();
+    await large;
+  });
+
   it('fails what waits behind a failed commit, and goes on afterwards', async () => {
     const { commit, batches, sizes } = manualCommits();
     const group = new GroupCommit(commit, roomy, manyCallers);
