@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { alertCases } from '../../support/observability/alert-cases.ts';
+import { alertCases, type Differences } from '../../support/observability/alert-cases.ts';
 import { healthy, worldWith } from '../../support/observability/healthy-world.ts';
-import { complaintOf, playScenarios, rulesFile } from '../../support/observability/promtool.ts';
+import { complaintOf, playScenarios, rulesFile, type Scenario } from '../../support/observability/promtool.ts';
 
 interface Alert {
   alert: string;
@@ -17,6 +17,12 @@ const alerts = document.groups.flatMap(({ rules }) => rules).filter((rule): rule
 
 /** When a world is looked at, in minutes. */
 const moments = [40, 80, 120];
+
+function scenarios(name: string, worlds: Record<string, Differences>, firing: Scenario['firing']): Scenario[] {
+  return Object.entries(worlds).map(([about, differs]) => {
+    return { name: `${name}: ${about}`, world: worldWith(differs), firing };
+  });
+}
 
 describe('alerts', () => {
   it('are rules that promtool has nothing to say against', async () => {
@@ -32,11 +38,14 @@ describe('alerts', () => {
     expect(Object.keys(alertCases).sort()).to.deep.equal(alerts.map(({ alert }) => alert).sort());
   });
 
-  for (const [alert, { fires, with: others = [], nearly, nearlyWith = [] }] of Object.entries(alertCases)) {
+  for (const [alert, alertCase] of Object.entries(alertCases)) {
+    const { fires, with: others = [], alsoFires, nearly, nearlyWith = [], alsoNearly } = alertCase;
     it(`${alert} fires when it should, and only then`, async () => {
+      const fired = [{ minute: 120, alerts: [alert, ...others].sort() }];
+      const nearlyFired = moments.map((minute) => ({ minute, alerts: nearlyWith }));
       const complaint = await playScenarios([
-        { name: 'fires', world: worldWith(fires), firing: [{ minute: 120, alerts: [alert, ...others].sort() }] },
-        { name: 'nearly', world: worldWith(nearly), firing: moments.map((minute) => ({ minute, alerts: nearlyWith })) },
+        ...scenarios('fires', { plain: fires, ...alsoFires }, fired),
+        ...scenarios('nearly fires', { plain: nearly, ...alsoNearly }, nearlyFired),
       ]);
       expect(complaint).to.equal('');
     });

@@ -1,26 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { metricNames } from '../../support/metrics-page.ts';
 import { playFleet, playOddities } from '../../support/observability/demo-load.ts';
+import { filledIn, panels, queriesOf } from '../../support/observability/grafana.ts';
 import { Prometheus } from '../../support/observability/prometheus.ts';
 import { RealProcesses } from '../../support/observability/real-processes.ts';
 import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
-
-interface DashboardPanel {
-  type: string;
-  title: string;
-  targets?: { expr: string }[];
-}
-
-const file = new URL('../../../deploy/grafana/runledger.json', import.meta.url);
-const { panels } = JSON.parse(await readFile(file, 'utf8')) as { panels: DashboardPanel[] };
-
-/** What Grafana puts in for its variables. */
-function filledIn(expr: string): string {
-  return expr.replaceAll('$namespace', '.*').replaceAll('$__rate_interval', '30s');
-}
 
 /** What is a time, and not a number of things. */
 const times = new Set([
@@ -54,8 +40,7 @@ describe('a real Prometheus scraping real processes under load', function suite(
   });
 
   it('finds the books balanced within one scrape of quiet', async () => {
-    const { targets = [] } = panels.find(({ title }) => title === 'Difference') ?? {};
-    const difference = filledIn(targets[0]?.expr ?? '');
+    const [difference = ''] = queriesOf('Difference', '30s');
     // One Idempotency-Key was answered twice and accepted once.
     const entered = `sum(runledger_events_accepted_total) == ${accepted - 1}`;
     await until('a scrape of ingest after the last answer', async () =>
@@ -107,7 +92,7 @@ describe('a real Prometheus scraping real processes under load', function suite(
   for (const { title, targets = [] } of panels.filter(({ type }) => type !== 'row')) {
     it(`has data for the panel "${title}"`, async () => {
       for (const { expr } of targets) {
-        const samples = await prometheus.query(filledIn(expr));
+        const samples = await prometheus.query(filledIn(expr, '30s'));
         expect(samples, expr).not.to.have.length(0);
         for (const { value } of samples) expect(value, expr).to.satisfy(Number.isFinite);
       }

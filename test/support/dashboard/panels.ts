@@ -36,10 +36,21 @@ function quantiles(metric: string, labels = ''): [string, string][] {
   ]);
 }
 
+/** Executions whose state changed so, per second. */
+function byOrganization(labels: string): string {
+  return `sum by (organization) (${rate(transitions, labels)})`;
+}
+
 const register = 'route="/v1/register/"';
 const requests = 'runledger_http_requests_total';
 const transitions = 'runledger_execution_transitions_total';
 const dead = 'sum(runledger_events_dead_lettered_total{$ns}) or vector(0)';
+
+/** Prometheus 3 stores the label le="30" as le="30.0". */
+const within30s = String.raw`le=~"30(\\.0)?"`;
+
+const succeeded = byOrganization('to="succeeded"');
+const succeededFirst = byOrganization('from="succeeded"');
 
 /** What an SRE looks at, from the callers' side inwards. */
 export const rows: Row[] = [
@@ -103,7 +114,7 @@ export const rows: Row[] = [
       panel('Later than 30 s', 'percentunit', [
         [
           'share',
-          `1 - sum(${rate('runledger_event_lag_seconds_bucket', 'le="30"')}) / sum(${rate('runledger_event_lag_seconds_count')})`,
+          `1 - sum(${rate('runledger_event_lag_seconds_bucket', within30s)}) / sum(${rate('runledger_event_lag_seconds_count')})`,
         ],
       ]),
       panel('Accepted and stored', 'ops', [
@@ -139,13 +150,19 @@ export const rows: Row[] = [
   {
     title: 'Outcomes',
     panels: [
-      panel('Executions ended, by organization and state', 'ops', [
-        ['{{organization}} {{to}}', `sum by (organization, to) (${rate(transitions, 'to=~"succeeded|failed"')})`],
-      ]),
+      panel(
+        'Executions ended, by organization and state',
+        'ops',
+        [
+          ['{{organization}} succeeded', `clamp_min(${succeeded} - (${succeededFirst} or 0 * ${succeeded}), 0)`],
+          ['{{organization}} failed', byOrganization('to="failed"')],
+        ],
+        'An execution whose ERROR is stored after its END counts as succeeded first and then as failed: it is no success here.',
+      ),
       panel('Failing share by organization', 'percentunit', [
         [
           '{{organization}}',
-          `sum by (organization) (${rate(transitions, 'to="failed"')}) / sum by (organization) (${rate(transitions, 'from=~"none|running",to=~"succeeded|failed"')})`,
+          `${byOrganization('to="failed"')} / ${byOrganization('from=~"none|running",to=~"succeeded|failed"')}`,
         ],
       ]),
       panel('Running and overdue', 'short', [

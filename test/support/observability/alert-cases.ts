@@ -2,6 +2,7 @@ import {
   clock,
   growing,
   late,
+  late3,
   ofIngest,
   ofWorker,
   progressAt,
@@ -11,7 +12,8 @@ import {
   waiting,
 } from './healthy-world.ts';
 
-type Differences = Record<string, string | undefined>;
+/** What differs from the healthy world; undefined takes a series away. */
+export type Differences = Record<string, string | undefined>;
 
 /** What makes an alert fire, and what nearly does. Looked at after two hours, and now and then before. */
 export interface AlertCase {
@@ -21,11 +23,15 @@ export interface AlertCase {
   nearly: Differences;
   /** Alerts that rightly fire in what is only nearly this one. */
   nearlyWith?: string[];
+  /** Further worlds in which it fires, and nearly does, by what they are about. */
+  alsoFires?: Record<string, Differences>;
+  alsoNearly?: Record<string, Differences>;
 }
 
 const refused = 'runledger_token_secrets_refused{namespace="rl",pod="i",reason="shared"}';
 const plain = 'runledger_plain_http_requests_total{namespace="rl",pod="i",token="true"}';
 const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
+const maintenanceFailures = ofWorker('maintenance_failures_total');
 
 /** Nothing is stored: neither progress nor a time of commit. */
 const noProgress: Differences = { [progressAt]: steady(1), [ofWorker('events_stored_total')]: steady(0) };
@@ -50,10 +56,14 @@ export const alertCases: Record<string, AlertCase> = {
     with: ['RunledgerFreshnessBudgetEroding'],
     nearly: { [late]: growing(580) },
     nearlyWith: ['RunledgerFreshnessBudgetEroding'],
+    alsoFires: { 'in Prometheus 3': { [late]: undefined, [late3]: growing(480) } },
+    alsoNearly: { 'in Prometheus 3': { [late]: undefined, [late3]: growing(580) } },
   },
   RunledgerFreshnessBudgetEroding: {
     fires: { [late]: growing(580) },
     nearly: { [late]: growing(595) },
+    alsoFires: { 'in Prometheus 3': { [late]: undefined, [late3]: growing(580) } },
+    alsoNearly: { 'in Prometheus 3': { [late]: undefined, [late3]: growing(595) } },
   },
   RunledgerWorkerMissing: {
     fires: { [ofWorker('store_holding')]: undefined },
@@ -74,6 +84,7 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerWorkerWithoutProgress: {
     fires: noProgress,
     nearly: { ...noProgress, [waiting]: steady(0) },
+    alsoNearly: { 'Redis is away': { ...noProgress, [ofIngest('redis_reachable')]: steady(0) } },
   },
   RunledgerTokenSetStale: {
     fires: { [ofIngest('token_last_list_timestamp_seconds')]: clock(2_000) },
@@ -103,6 +114,11 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerDeadLetters: {
     fires: { [dead]: `_x113 1x40` },
     nearly: { [dead]: `_x60 7x90` },
+    alsoFires: {
+      'a worker counts from 0 again': { [dead]: `5x113 0x2 3x40` },
+      'another worker has ended': { [dead]: `5x114`, [dead.replace('"w"', '"v"')]: `_x115 0x1 3x40` },
+    },
+    alsoNearly: { 'ten minutes without scrapes': { [dead]: `3x96 _x10 3x60` } },
   },
   RunledgerDefaultPartitionNotEmpty: {
     fires: { [ofWorker('default_partition_rows')]: steady(3) },
@@ -112,11 +128,26 @@ export const alertCases: Record<string, AlertCase> = {
     fires: { [ofWorker('partitions_ahead')]: steady(1) },
     nearly: { [ofWorker('partitions_ahead')]: steady(2) },
   },
+  RunledgerMaintenanceFailing: {
+    fires: { [maintenanceFailures]: growing(8) },
+    // Of the runs, one every ten minutes, each fails once.
+    nearly: { [maintenanceFailures]: Array.from({ length: 15 }, (_, failures) => `${failures}x9`).join(' ') },
+    alsoNearly: {
+      'for twenty minutes': { [maintenanceFailures]: `0x92 12+12x19 240x40` },
+      'Postgres is away': { [maintenanceFailures]: growing(8), [ofWorker('store_holding')]: steady(1) },
+    },
+  },
   RunledgerFailureRateJumped: {
     fires: {
       [transitions('running', 'failed')]: `0+1x60 60+9x90`,
       [transitions('running', 'succeeded')]: `0+9x60 540+1x90`,
     },
     nearly: { [transitions('running', 'failed')]: growing(9), [transitions('running', 'succeeded')]: growing(1) },
+    alsoFires: {
+      'nothing had failed before': {
+        [transitions('running', 'failed')]: `_x100 9+9x50`,
+        [transitions('running', 'succeeded')]: `0+9x99 891x50`,
+      },
+    },
   },
 };

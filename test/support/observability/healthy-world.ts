@@ -23,6 +23,8 @@ export const requests = (status: number): string =>
 export const transitions = (from: string, to: string, organization = 'acme'): string =>
   `runledger_execution_transitions_total{namespace="rl",pod="w",organization="${organization}",from="${from}",to="${to}"}`;
 export const late = 'runledger_event_lag_seconds_bucket{namespace="rl",pod="w",le="30"}';
+/** As Prometheus 3 stores it. */
+export const late3 = late.replace('"30"', '"30.0"');
 export const waiting = 'runledger_queue_jobs{namespace="rl",pod="i",state="waiting"}';
 export const progressAt = 'runledger_store_last_progress_timestamp_seconds{namespace="rl",pod="w"}';
 
@@ -50,6 +52,7 @@ export const healthy: World = {
   [ofWorker('events_stored_total')]: growing(600),
   [ofWorker('default_partition_rows')]: steady(0),
   [ofWorker('partitions_ahead')]: steady(8),
+  [ofWorker('maintenance_failures_total')]: steady(0),
   [transitions('none', 'running')]: growing(10),
   [transitions('running', 'succeeded')]: growing(9),
   [transitions('running', 'failed')]: growing(1),

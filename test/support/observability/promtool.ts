@@ -18,6 +18,8 @@ export interface Scenario {
   name: string;
   world: World;
   firing: { minute: number; alerts: string[] }[];
+  /** What queries give an hour after its beginning: values by labels. */
+  answers?: { expr: string; values: Record<string, number> }[];
 }
 
 /** What promtool complains of when it plays the scenarios; empty when all is as expected. */
@@ -44,15 +46,22 @@ export async function complaintOf(...args: string[]): Promise<string> {
   }
 }
 
-function toTest({ name, world, firing }: Scenario): object {
+function toTest({ name, world, firing, answers = [] }: Scenario): object {
   return {
     name,
     interval: '1m',
     input_series: Object.entries(world).map(([series, values]) => ({ series, values })),
-    promql_expr_test: firing.map(({ minute, alerts }) => ({
-      expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
-      eval_time: `${minute}m`,
-      exp_samples: alerts.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: 1 })),
-    })),
+    promql_expr_test: [
+      ...firing.map(({ minute, alerts }) => ({
+        expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+        eval_time: `${minute}m`,
+        exp_samples: alerts.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: 1 })),
+      })),
+      ...answers.map(({ expr, values }) => ({
+        expr,
+        eval_time: '60m',
+        exp_samples: Object.entries(values).map(([labels, value]) => ({ labels, value })),
+      })),
+    ],
   };
 }
