@@ -19,7 +19,8 @@ export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === uniqueViolation;
 }
 
-function codeOf(error: unknown): string | undefined {
+/** The SQLSTATE of an error of Postgres, or Node's code of one of the connection. */
+export function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }

@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
+import { codeOf } from './errors.ts';
 
-/** What a server that is coming up answers: nothing there yet, its name not known yet, or "starting up". */
-const passing = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', '57P03']);
+/**
+ * What waiting does not mend. Of SQLSTATEs: authentication (class 28), no such database (3D), no privilege (42). Of Node's
+ * codes: an address that is none. Everything else may be a server, or a pooler in front of it, that is coming up.
+ */
+const lasting = /^(28...|3D...|42...|ERR_INVALID_.*|ERR_SOCKET_BAD_PORT)$/;
 
 /** Between two tries, in ms. */
-const pause = 500;
+const pauseMs = 500;
 
 /** Resolves when Postgres answers a statement. */
 export async function ping(db: Database): Promise<void> {
@@ -15,7 +19,8 @@ export async function ping(db: Database): Promise<void> {
 
 /**
  * Waits for a Postgres that is coming up, for `withinMs` at most, and says so once.
- * @throws the last error when it did not come, and at once any that time does not mend, such as a wrong password.
+ * @throws an error that says what was last seen when it did not come; and at once any that time does not mend, such as
+ * a wrong password.
  */
 export async function untilReachable(db: Database, withinMs: number, onWait: (error: unknown) => void): Promise<void> {
   const deadline = performance.now() + withinMs;
@@ -24,14 +29,22 @@ export async function untilReachable(db: Database, withinMs: number, onWait: (er
       await ping(db);
       return;
     } catch (error) {
-      if (!passes(error) || performance.now() > deadline) throw error;
+      if (lasts(error)) throw error;
+      if (performance.now() > deadline) throw notWithin(withinMs, error);
       if (attempt === 0) onWait(error);
-      await sleep(pause);
+      await sleep(pauseMs);
     }
   }
 }
 
-function passes(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && passing.has(code);
+function lasts(error: unknown): boolean {
+  // What the client says of a password that is missing or wrong has no code.
+  if (error instanceof Error && error.message.startsWith('SASL')) return true;
+  return lasting.test(codeOf(error) ?? '');
+}
+
+function notWithin(ms: number, error: unknown): Error {
+  // That no address of several could be reached has a code and no message.
+  const seen = (error instanceof Error ? error.message : String(error)) || codeOf(error);
+  return new Error(`Postgres did not answer within ${ms} ms: ${seen}`, { cause: error });
 }
