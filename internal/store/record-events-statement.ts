@@ -1,0 +1,113 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { AcceptedEvent } from '../event/event.ts';
+import type { ExecutionState } from '../outcome/outcome.ts';
+
+/** One row of the answer of {@link insertAndMerge}: what it changed, by organization and change of state. */
+export interface ChangeRow {
+  organization: string;
+  from_state: ExecutionState | 'none';
+  to_state: ExecutionState;
+  executions: number;
+  events: number;
+  /** Executions that this change shows to break the order, by anomaly (`StoredBatch`). */
+  start_missing: number;
+  start_repeated: number;
+  start_late: number;
+  event_after_end: number;
+}
+
+/**
+ * The statement that inserts events and merges what they change into their executions. Of events that are there already it
+ * is refused (`isDuplicate`) or skips them.
+ */
+export function insertAndMerge(events: readonly AcceptedEvent[], duplicates: 'refuse' | 'skip'): RawBuilder<ChangeRow> {
+  return sql<ChangeRow>`
+    with input as (
+      select *, to_timestamp(created_ms / 1000) as created_at from unnest(
+        ${events.map((event) => event.organization)}::text[],
+        ${events.map((event) => event.createdAt)}::float8[],
+        ${events.map((event) => event.id)}::uuid[],
+        ${events.map((event) => event.automationId)}::text[],
+        ${events.map((event) => event.executionId)}::text[],
+        ${events.map((event) => event.kind)}::text[],
+        ${events.map((event) => event.description)}::text[],
+        ${events.map((event) => event.errorId)}::text[],
+        ${events.map((event) => event.errorDescription)}::text[]
+      ) as t (organization, created_ms, id, automation, execution_id, kind, description, error_id, error_description)
+    ),
+    inserted as (
+      insert into events (
+        organization, created_at, id, automation_id, automation_as_sent,
+        execution_id, kind, description, error_id, error_description
+      )
+      select
+        organization, created_at, id, automation::uuid, nullif(automation, automation::uuid::text),
+        execution_id, kind, description, error_id, error_description
+      from input
+      order by organization collate "C", created_at, id
+      ${duplicates === 'skip' ? sql`on conflict do nothing` : sql``}
+      returning organization, automation_id, execution_id, kind, created_at
+    ),
+    change as (
+      select
+        organization, automation_id, execution_id,
+        min(created_at) as first_event_at,
+        max(created_at) as last_event_at,
+        min(created_at) filter (where kind = 'START') as started_at,
+        min(created_at) filter (where kind = 'ERROR') as failed_at,
+        min(created_at) filter (where kind = 'END') as ended_at,
+        count(*) filter (where kind = 'START')::integer as start_count,
+        count(*) filter (where kind = 'EVENT')::integer as event_count,
+        count(*) filter (where kind = 'WARNING')::integer as warning_count,
+        count(*) filter (where kind = 'ERROR')::integer as error_count,
+        count(*) filter (where kind = 'END')::integer as end_count,
+        count(*)::integer as total
+      from inserted
+      group by organization, automation_id, execution_id
+    ),
+    merged as (
+      insert into executions as e (
+        organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at,
+        start_count, event_count, warning_count, error_count, end_count
+      )
+      select
+        organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at,
+        start_count, event_count, warning_count, error_count, end_count
+      from change
+      order by automation_id, execution_id, organization
+      on conflict (organization, automation_id, execution_id) do update set
+        first_event_at = least(e.first_event_at, excluded.first_event_at),
+        last_event_at = greatest(e.last_event_at, excluded.last_event_at),
+        started_at = least(e.started_at, excluded.started_at),
+        failed_at = least(e.failed_at, excluded.failed_at),
+        ended_at = least(e.ended_at, excluded.ended_at),
+        start_count = e.start_count + excluded.start_count,
+        event_count = e.event_count + excluded.event_count,
+        warning_count = e.warning_count + excluded.warning_count,
+        error_count = e.error_count + excluded.error_count,
+        end_count = e.end_count + excluded.end_count
+      returning
+        organization, automation_id, execution_id, state, error_count, end_count, start_count, ended_at,
+        start_missing, start_late,
+        start_count + event_count + warning_count + error_count + end_count as total
+    )
+    select
+      organization,
+      case
+        when merged.total = change.total then 'none'
+        when merged.error_count > change.error_count then 'failed'
+        when merged.end_count > change.end_count then 'succeeded'
+        else 'running'
+      end as from_state,
+      merged.state as to_state,
+      count(*)::integer as executions,
+      sum(change.total)::integer as events,
+      (count(*) filter (where merged.start_missing and change.end_count > 0 and merged.end_count = change.end_count))::integer
+        as start_missing,
+      (count(*) filter (where merged.start_count > 1 and change.start_count > 0))::integer as start_repeated,
+      (count(*) filter (where merged.start_late and merged.start_count = change.start_count))::integer as start_late,
+      (count(*) filter (where change.last_event_at > merged.ended_at))::integer as event_after_end
+    from merged join change using (organization, automation_id, execution_id)
+    group by 1, 2, 3
+  `;
+}

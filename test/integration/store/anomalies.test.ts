@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import type { Anomaly } from '../../../internal/outcome/change.ts';
+import { executionsOf } from '../../../internal/outcome/outcome.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent, someEvent } from '../../support/events.ts';
+import { migratedDatabase, storedExecutions, type TestDatabase } from '../../support/store.ts';
+
+const none = { start_missing: 0, start_repeated: 0, start_late: 0, event_after_end: 0 };
+
+describe('the anomalies that are counted', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+  });
+  afterEach(() => database[Symbol.asyncDispose]());
+
+  /** Stores statements one after another; resolves with the anomalies of all. */
+  const stored = async (...statements: AcceptedEvent[][]): Promise<Record<Anomaly, number>> => {
+    const sums = { ...none };
+    for (const statement of statements) {
+      const { anomalies } = await recordEvents(database.db, statement);
+      for (const [anomaly, count] of Object.entries(anomalies)) sums[anomaly as Anomaly] += count;
+    }
+    return sums;
+  };
+  const at = (second: number, kind: AcceptedEvent['kind'], executionId = 'run 1'): AcceptedEvent =>
+    anEvent({ kind, executionId, createdAt: Date.parse('2026-11-21T12:00:00Z') + second * 1_000 });
+
+  it('do not accuse a caller whose events two workers store in another order', async () => {
+    const [start, event, error, end] = [at(0, 'START'), at(1, 'EVENT'), at(2, 'ERROR'), at(3, 'END')];
+    expect(await stored([event], [start], [end], [error])).to.deep.equal(none);
+    const [execution] = await storedExecutions(database.db);
+    expect(execution).to.include({ startMissing: false, startLate: false, eventAfterEnd: false });
+  });
+
+  it('tell of a missing START with the first END, once', async () => {
+    expect(await stored([at(0, 'EVENT')], [at(1, 'ERROR')])).to.deep.equal(none);
+    expect(await stored([at(2, 'END')])).to.deep.equal({ ...none, start_missing: 1 });
+    expect(await stored([at(2, 'END')], [at(2, 'EVENT')])).to.deep.equal(none);
+    expect(await stored([at(0, 'EVENT', 'run 2'), at(1, 'END', 'run 2')])).to.deep.equal({ ...none, start_missing: 1 });
+  });
+
+  it('tell of each execution that ends without a START exactly once, and of no other that has not begun late', async () => {
+    const { db } = database;
+    const events = fc.uniqueArray(someEvent, { minLength: 1, maxLength: 30, selector: ({ id }) => id });
+    const property = fc.asyncProperty(events, fc.integer({ min: 1, max: 5 }), async (given, size) => {
+      await db.deleteFrom('executions').execute();
+      await db.deleteFrom('events').execute();
+      const startsFirst = given.toSorted((a, b) => Number(b.kind === 'START') - Number(a.kind === 'START'));
+      const statements = Array.from({ length: Math.ceil(given.length / size) }, (_, index) =>
+        startsFirst.slice(index * size, (index + 1) * size),
+      );
+      const endedUnbegun = [...executionsOf(given).values()].filter((run) => run.startMissing && run.endedAt !== null);
+      expect((await stored(...statements, startsFirst)).start_missing).to.equal(endedUnbegun.length);
+    });
+    await fc.assert(property, { numRuns: 60 });
+  });
+});
