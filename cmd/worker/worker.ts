@@ -6,6 +6,7 @@ import { createStore } from '../../internal/store/store.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import { consumerMetrics, maintenanceMetrics, storeMetrics } from '../../internal/telemetry/worker-metrics.ts';
 import { Batcher } from '../../internal/worker/batcher.ts';
+import { IsolatingStore } from '../../internal/worker/isolating-store.ts';
 import { Maintenance } from '../../internal/worker/maintenance.ts';
 import { ProgressWatch } from '../../internal/worker/progress-watch.ts';
 
@@ -63,7 +64,8 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
     statementsInFlight: config.STORE_STATEMENTS_IN_FLIGHT,
     intervalMs,
   };
-  const batcher = new Batcher(store, limits, storeMetrics(registry, organization), logger, tracing);
+  const metrics = storeMetrics(registry, organization);
+  const batcher = new Batcher(new IsolatingStore(store, metrics, logger), limits, metrics, logger, tracing);
   const consumer = new Consumer({
     redisUrl: config.REDIS_URL,
     queueName: config.QUEUE_NAME,
@@ -78,7 +80,7 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
     tracing,
   });
   const intervals = { intervalMs: config.MAINTENANCE_INTERVAL_MS, retryMs: 5_000 };
-  const maintenance = new Maintenance(() => store.maintain(), intervals, maintenanceMetrics(registry), logger);
+  const maintenance = new Maintenance(store, intervals, maintenanceMetrics(registry), logger);
   const watch = new ProgressWatch({
     waitingJobs: () => consumer.waitingJobs(),
     pingDatabase: () => store.ping(),

@@ -1,17 +1,17 @@
-import { sql, type Transaction } from 'kysely';
-import type { Database, Tables } from './database.ts';
+import type { Database } from './database.ts';
+import { dayAfter, dayOf, daysBefore, daysFrom, isoDay } from './days.ts';
+import { locked } from './locked.ts';
 import {
+  countStrays,
   createPartition,
-  dayOf,
-  daysBefore,
-  daysFrom,
-  deleteExecutionsOf,
-  dropPartition,
-  listPartitions,
-  listStrayDays,
+  lockEvents,
+  makeDefaultThePartitionOf,
+  only,
   partitionName,
-  type ExecutionKeyRow,
+  partitionOf,
+  type DayRange,
 } from './partitions.ts';
+import { dropBefore } from './retention.ts';
 
 export interface MaintenanceOptions {
   /** Now, in ms since the Unix epoch. */
@@ -22,77 +22,86 @@ export interface MaintenanceOptions {
   retentionDays: number;
 }
 
-/** What a run did. */
+/** What a run changed. */
 export interface MaintenanceReport {
+  /** Partitions made and dropped, by the name of the table. */
   created: string[];
   dropped: string[];
+  /** Events moved from the DEFAULT partition to that of their day. */
   moved: number;
-  defaultRows: number;
-  daysAhead: number;
 }
 
-/** One at a time in the whole cluster. The number is Runledger's own. */
-const maintenanceLock = 7_215_004_112;
+/** Most events of a day that are moved: nobody reads or writes meanwhile, a third of a second for so many. */
+const mostMoved = 100_000;
 
 /**
  * Makes the partitions of today, of the days ahead and of events that strayed into the DEFAULT partition, and drops what
  * is past retention. Each step is a short transaction of its own that gives up rather than make writers wait long;
- * the run then rejects, and the next one goes on.
+ * the run then rejects with an error that names the day, and the next one goes on.
+ *
+ * Events of a day are moved at once, since one that is neither in DEFAULT nor in its partition would be invisible, and stored
+ * a second time when delivered again. Where they are too many for that, the DEFAULT partition itself becomes theirs.
  */
 export async function maintain(db: Database, options: MaintenanceOptions): Promise<MaintenanceReport> {
   const today = dayOf(options.now);
-  const report: MaintenanceReport = { created: [], dropped: [], moved: 0, defaultRows: 0, daysAhead: 0 };
-  const wanted = new Set([...daysFrom(today, options.daysAhead + 1), ...(await listStrayDays(db))]);
-  for (const day of wanted) {
-    report.moved += await locked(db, async (trx, present) => {
-      if (present.includes(day)) return 0;
-      report.created.push(partitionName(day));
-      return createPartition(trx, day);
-    });
+  const strays = await countStrays(db);
+  const straysOf = (day: number): number => strays.get(day) ?? 0;
+  const wanted = [...new Set([...daysFrom(today, options.daysAhead + 1), ...strays.keys()])];
+  const report: MaintenanceReport = { created: [], dropped: [], moved: 0 };
+
+  // What is hardest comes last, so that it cannot keep the rest from being done.
+  const toMove = wanted.filter((day) => straysOf(day) <= mostMoved).sort((a, b) => straysOf(a) - straysOf(b));
+  for (const day of toMove) {
+    // Today's first events may come at any time; those of a day ahead do not.
+    await ensurePartition(db, day, { eventsMayCome: straysOf(day) > 0 || day <= today, report });
   }
   if (options.retentionDays > 0) {
     report.dropped = await dropBefore(db, daysBefore(today, options.retentionDays));
   }
-  const present = await listPartitions(db);
-  report.daysAhead = daysFrom(today, options.daysAhead + 1).filter((day) => present.includes(day)).length;
-  report.defaultRows = await countDefaultRows(db);
+  const tooMany = wanted.filter((day) => straysOf(day) > mostMoved);
+  if (tooMany.length > 0) {
+    await turnDefaultInto(db, { from: Math.min(...tooMany), to: dayAfter(Math.max(...tooMany)) }, report);
+  }
   return report;
 }
 
-async function dropBefore(db: Database, oldest: number): Promise<string[]> {
-  const dropped: string[] = [];
-  for (const day of (await listPartitions(db)).filter((candidate) => candidate < oldest)) {
-    await deleteExecutionsEndingOn(db, day);
-    await locked(db, async (trx, present) => {
-      if (!present.includes(day)) return;
-      await dropPartition(trx, day);
-      dropped.push(partitionName(day));
-    });
+interface EnsureOptions {
+  eventsMayCome: boolean;
+  report: MaintenanceReport;
+}
+
+async function ensurePartition(db: Database, day: number, { eventsMayCome, report }: EnsureOptions): Promise<void> {
+  await aboutDays(only(day), () =>
+    locked(db, async (trx, present) => {
+      if (partitionOf(day, present) !== undefined) return;
+      if (eventsMayCome) await lockEvents(trx);
+      report.moved += await createPartition(trx, day);
+      report.created.push(partitionName(only(day)));
+    }),
+  );
+}
+
+async function turnDefaultInto(db: Database, range: DayRange, report: MaintenanceReport): Promise<void> {
+  await aboutDays(range, () =>
+    locked(db, async (trx, present) => {
+      if (partitionOf(range.from, present) !== undefined) return;
+      await makeDefaultThePartitionOf(trx, range);
+      report.created.push(partitionName(range));
+    }),
+  );
+}
+
+/** Says in the message of an error which days could not be given a partition; its code stays. */
+async function aboutDays(range: DayRange, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof Error) error.message = `partition of ${describe(range)}: ${error.message}`;
+    throw error;
   }
-  await db.deleteFrom('dead_letters').where('dead_at', '<', new Date(oldest)).execute();
-  return dropped;
 }
 
-async function deleteExecutionsEndingOn(db: Database, day: number): Promise<void> {
-  let last: ExecutionKeyRow | undefined;
-  do {
-    const after = last;
-    last = await locked(db, async (trx, present) =>
-      present.includes(day) ? deleteExecutionsOf(trx, day, after) : undefined,
-    );
-  } while (last !== undefined);
-}
-
-async function countDefaultRows(db: Database): Promise<number> {
-  const { rows } = await sql<{ rows: number }>`select count(*)::integer as rows from events_default`.execute(db);
-  return rows[0]?.rows ?? 0;
-}
-
-/** Runs a step under the lock, with the partitions that are there once it is held. */
-function locked<T>(db: Database, step: (trx: Transaction<Tables>, present: number[]) => Promise<T>): Promise<T> {
-  return db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(${sql.lit(maintenanceLock)})`.execute(trx);
-    await sql`set local lock_timeout = '2s'`.execute(trx);
-    return step(trx, await listPartitions(trx));
-  });
+function describe({ from, to }: DayRange): string {
+  const [first, last] = [isoDay(from), isoDay(to - 1)];
+  return first === last ? first : `${first} to ${last}`;
 }

@@ -1,47 +1,66 @@
-import { sql, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Database, Tables } from './database.ts';
+import { dayAfter, isoDay } from './days.ts';
 
-const dayMs = 24 * 60 * 60 * 1_000;
-
-/** Executions deleted by one statement. */
-const sliceSize = 10_000;
-
-/** The UTC day that holds a time, as the ms since the Unix epoch of its midnight. */
-export function dayOf(time: number): number {
-  return Math.floor(time / dayMs) * dayMs;
+/** Days `from` until before `to`, as the ms since the Unix epoch of their midnights in UTC. */
+export interface DayRange {
+  from: number;
+  to: number;
 }
 
-/** `count` days from `first` on. */
-export function daysFrom(first: number, count: number): number[] {
-  return Array.from({ length: count }, (_, index) => first + index * dayMs);
+/** A table that holds the events of some days: of one, as a rule. */
+export interface Partition extends DayRange {
+  name: string;
 }
 
-/** The day that is `count` days before `day`. */
-export function daysBefore(day: number, count: number): number {
-  return day - count * dayMs;
+/** The range that is one day. */
+export function only(day: number): DayRange {
+  return { from: day, to: dayAfter(day) };
 }
 
-/** The table that holds a day's events: `events_20261121`. */
-export function partitionName(day: number): string {
-  return `events_${isoDay(day).replaceAll('-', '')}`;
+/** The table that holds the events of a range: `events_20261121`; `events_20261121_20261123` when it is more than a day. */
+export function partitionName({ from, to }: DayRange): string {
+  const [first, last] = [from, to - 1].map((time) => isoDay(time).replaceAll('-', ''));
+  return first === last ? `events_${first}` : `events_${first}_${last}`;
 }
 
-/** Days that have a partition, ascending. The DEFAULT partition is none of them. */
-export async function listPartitions(db: Database): Promise<number[]> {
-  const { rows } = await sql<{ name: string }>`
-    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'events'::regclass and c.relname ~ '^events_[0-9]{8}$'
-    order by c.relname
+/** The partition that holds a day's events; undefined when they go to the DEFAULT partition. */
+export function partitionOf(day: number, present: readonly Partition[]): Partition | undefined {
+  return present.find(({ from, to }) => from <= day && day < to);
+}
+
+/** All partitions but the DEFAULT one, in the order of their days. */
+export async function listPartitions(db: Database): Promise<Partition[]> {
+  const { rows } = await sql<Partition>`
+    select name, extract(epoch from bounds[1]::timestamptz)::float8 * 1000 as from,
+      extract(epoch from bounds[2]::timestamptz)::float8 * 1000 as to
+    from (
+      select c.relname as name,
+        regexp_match(pg_get_expr(c.relpartbound, c.oid), $$^FOR VALUES FROM [(]'(.+)'[)] TO [(]'(.+)'[)]$$) as bounds
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'events'::regclass
+    ) as partitions
+    where bounds is not null
+    order by 2
   `.execute(db);
-  return rows.map(({ name }) => Date.parse(name.replace(/^events_(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3T00:00:00Z')));
+  return rows;
 }
 
-/** Days of which events stand in the DEFAULT partition, ascending. */
-export async function listStrayDays(db: Database): Promise<number[]> {
-  const { rows } = await sql<{ day: string }>`
-    select distinct to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day from events_default order by 1
+/** How many events of which days stand in the DEFAULT partition, by day. */
+export async function countStrays(db: Database): Promise<Map<number, number>> {
+  const { rows } = await sql<{ day: number; strays: number }>`
+    select extract(epoch from date_trunc('day', created_at, 'UTC'))::float8 * 1000 as day, count(*)::integer as strays
+    from events_default group by 1 order by 1
   `.execute(db);
-  return rows.map(({ day }) => Date.parse(`${day}T00:00:00Z`));
+  return new Map(rows.map(({ day, strays }) => [day, strays]));
+}
+
+/**
+ * Lets nobody begin to read or write events until the end of the transaction. A statement that waits for the DEFAULT
+ * partition alone has chosen its tables already, and would not see what is moved to another meanwhile.
+ */
+export async function lockEvents(trx: Transaction<Tables>): Promise<void> {
+  await sql`lock table only events in access exclusive mode`.execute(trx);
 }
 
 /**
@@ -49,62 +68,50 @@ export async function listStrayDays(db: Database): Promise<number[]> {
  * of events moved. Built apart and then attached, because attaching does not block readers and writers of other days.
  */
 export async function createPartition(trx: Transaction<Tables>, day: number): Promise<number> {
-  const name = sql.table(partitionName(day));
-  const from = sql.lit(`${isoDay(day)}T00:00:00Z`);
-  const to = sql.lit(`${isoDay(day + dayMs)}T00:00:00Z`);
+  const range = only(day);
+  const name = sql.table(partitionName(range));
   await sql`create table ${name} (like events including defaults including constraints)`.execute(trx);
   // Writers must not add strays of this day between the move and the attachment.
   await sql`lock table events_default in access exclusive mode`.execute(trx);
   const moved = await sql`
-    with strays as (delete from events_default where created_at >= ${from} and created_at < ${to} returning *)
+    with strays as (
+      delete from events_default
+      where created_at >= ${midnight(range.from)} and created_at < ${midnight(range.to)}
+      returning *
+    )
     insert into ${name} select * from strays
   `.execute(trx);
-  await sql`alter table events attach partition ${name} for values from (${from}) to (${to})`.execute(trx);
+  await attach(trx, range);
   return Number(moved.numAffectedRows ?? 0);
 }
 
-/** The key of an execution, as its columns are named. */
-export interface ExecutionKeyRow {
-  organization: string;
-  automation_id: string;
-  execution_id: string;
-}
-
 /**
- * Deletes executions whose last event is in the partition of a day: those of the next slice of its keys, after the one
- * given. Resolves with the last key of the slice; undefined when there is none left. A day may hold millions, and their
- * rows must not stay locked meanwhile. Keys come in the order of the index, in which workers lock executions too. Should a
- * plan take another and a deadlock follow, the one that is refused tries again.
+ * Makes the DEFAULT partition, as it is, the partition of a range, and an empty one the DEFAULT. No event is moved, so that
+ * it takes no longer than reading the table once (a second for eight million), and what is stored twice is found as ever.
+ * Postgres refuses it when the table holds an event of another day.
  */
-export async function deleteExecutionsOf(
-  trx: Transaction<Tables>,
-  day: number,
-  after: ExecutionKeyRow | undefined,
-): Promise<ExecutionKeyRow | undefined> {
-  const key = sql.raw('automation_id, execution_id, organization');
-  const further =
-    after === undefined
-      ? sql``
-      : sql`where (${key}) > (${after.automation_id}::uuid, ${after.execution_id}, ${after.organization})`;
-  const { rows } = await sql<ExecutionKeyRow>`
-    with slice as (
-      select distinct ${key} from ${sql.table(partitionName(day))} ${further} order by ${key} limit ${sliceSize}
-    ),
-    deleted as (
-      delete from executions e using slice s
-      where (e.organization, e.automation_id, e.execution_id) = (s.organization, s.automation_id, s.execution_id)
-        and e.last_event_at < ${new Date(day + dayMs)}
-    )
-    select ${key} from slice order by automation_id desc, execution_id desc, organization desc limit 1
+export async function makeDefaultThePartitionOf(trx: Transaction<Tables>, range: DayRange): Promise<void> {
+  const name = sql.table(partitionName(range));
+  // This waits for all who read and write, and lets nobody begin until the end of the transaction.
+  await sql`alter table events detach partition events_default`.execute(trx);
+  await sql`alter table events_default rename to ${name}`.execute(trx);
+  await attach(trx, range);
+  await sql`create table events_default partition of events default`.execute(trx);
+}
+
+/** Drops a partition with its events. */
+export async function dropPartition(trx: Transaction<Tables>, partition: Partition): Promise<void> {
+  await sql`drop table ${sql.table(partition.name)}`.execute(trx);
+}
+
+async function attach(trx: Transaction<Tables>, range: DayRange): Promise<void> {
+  await sql`
+    alter table events attach partition ${sql.table(partitionName(range))}
+    for values from (${midnight(range.from)}) to (${midnight(range.to)})
   `.execute(trx);
-  return rows[0];
 }
 
-/** Drops a day's events. */
-export async function dropPartition(trx: Transaction<Tables>, day: number): Promise<void> {
-  await sql`drop table ${sql.table(partitionName(day))}`.execute(trx);
-}
-
-function isoDay(day: number): string {
-  return new Date(day).toISOString().slice(0, 10);
+/** As a literal: bounds of partitions cannot be parameters. */
+function midnight(day: number): RawBuilder<string> {
+  return sql.lit(`${isoDay(day)}T00:00:00Z`);
 }

@@ -5,6 +5,7 @@ import type { Database } from './database.ts';
 import { keepDeadLetter } from './dead-letters.ts';
 import { isDataError } from './errors.ts';
 import { maintain, type MaintenanceReport } from './maintain.ts';
+import { measurePartitions, type PartitionFigures } from './measure.ts';
 import { ping } from './reachable.ts';
 import { recordEvents } from './record-events.ts';
 
@@ -24,21 +25,24 @@ export interface Store {
   keepDeadLetter(event: AcceptedEvent, reason: string): Promise<boolean>;
   isDataError(error: unknown): boolean;
   ping(): Promise<void>;
-  maintain(): Promise<MaintenanceReport & RunningExecutions>;
+  maintain(): Promise<MaintenanceReport>;
+  /** Only reads. */
+  measure(): Promise<PartitionFigures & RunningExecutions>;
 }
 
 /** Binds the operations to a database. Opening and destroying it stays with the caller. */
 export function createStore(db: Database, options: StoreOptions): Store {
+  const { partitionsAhead: daysAhead, retentionDays, overdueAfterHours } = options;
   return {
     recordEvents: (events) => recordEvents(db, events),
     keepDeadLetter: (event, reason) => keepDeadLetter(db, event, reason),
     isDataError,
     ping: () => ping(db),
-    maintain: async () => {
+    maintain: () => maintain(db, { now: Date.now(), daysAhead, retentionDays }),
+    measure: async () => {
       const now = Date.now();
-      const { partitionsAhead: daysAhead, retentionDays, overdueAfterHours } = options;
-      const report = await maintain(db, { now, daysAhead, retentionDays });
-      return { ...report, ...(await countRunning(db, now - overdueAfterHours * hourMs)) };
+      const partitions = await measurePartitions(db, { now, daysAhead });
+      return { ...partitions, ...(await countRunning(db, now - overdueAfterHours * hourMs)) };
     },
   };
 }

@@ -22,7 +22,7 @@ export function consumerMetrics(registry: Registry) {
     durable: unknownAtFirst(
       new Gauge({
         name: 'runledger_worker_redis_durable',
-        help: 'As runledger_redis_durable, seen by a worker when it connected: 0 when Redis may lose events.',
+        help: 'As runledger_redis_durable, seen by a worker, which looks every 5 s: 0 when Redis may lose events.',
         registers,
       }),
     ),
@@ -64,13 +64,13 @@ export function storeMetrics(
     }),
     transitions: new Counter({
       name: 'runledger_execution_transitions_total',
-      help: 'Executions whose state changed, by organization and states ("none" for a new one). To "failed" from "succeeded": an ERROR came after END.',
+      help: 'Executions whose state changed, by organization and states ("none" for a new one), in the order in which workers stored the events. To "failed" from "succeeded": an ERROR was stored after END, which with several workers need not be how they came; failed_at and ended_at in the table executions are exact.',
       labelNames: ['organization', 'from', 'to'] as const,
       registers,
     }),
     anomalies: new Counter({
       name: 'runledger_execution_anomalies_total',
-      help: 'Executions whose events break the order, counted when a batch shows it, by anomaly. Rising: an automation reports wrongly; the flags in the table executions say which.',
+      help: 'Executions whose events break the order, by anomaly, counted when a batch shows it, in the order in which workers stored the events; start_missing when the first END is stored and no START is there yet. Rising steadily: an automation reports wrongly; the flags in the table executions are exact and say which.',
       labelNames: ['anomaly'] as const,
       registers,
     }),
@@ -122,7 +122,7 @@ export function maintenanceMetrics(registry: Registry) {
     partitionsAhead: unknownAtFirst(
       new Gauge({
         name: 'runledger_partitions_ahead',
-        help: 'Days, from today on, that have a partition of their own. At 0 events go to the DEFAULT partition: look at the log of the maintenance.',
+        help: 'Days in a row, from today on, that have a partition. At 0 events go to the DEFAULT partition: look at the log of the maintenance. Left out while it cannot be read.',
         registers,
       }),
     ),

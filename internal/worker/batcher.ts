@@ -1,27 +1,21 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchPace } from '../event/batch-pace.ts';
 import { BatchQueue, type BatchLimits, type Portion } from '../event/batch-queue.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { TracePoint, Tracing } from '../telemetry/tracing.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
-import type { EventStore } from './event-store.ts';
-import { storeIsolating } from './isolation.ts';
-
-/** While events are held: how often the reason is logged again. About a minute, at two seconds a try. */
-const triesPerRecord = 30;
+import { Holding, type RetryPauses } from './holding.ts';
+import type { IsolatingStore } from './isolating-store.ts';
 
 /**
  * Bounds of a batch, the time from the beginning of one statement to the next that is not full (ms), and how long to wait
- * between tries while Postgres is away (ms, doubling from min to max).
+ * between tries while Postgres is away.
  */
-export interface BatcherLimits extends BatchLimits {
+export interface BatcherLimits extends BatchLimits, RetryPauses {
   /** Most that are added before one of them is stored. */
   jobs: number;
   statementsInFlight: number;
   intervalMs: number;
-  retryMinMs: number;
-  retryMaxMs: number;
 }
 
 /** What became of the events handed over: in Postgres (or its dead letters), or given back because the process stops. */
@@ -42,21 +36,22 @@ interface WaitingJob extends Portion {
  */
 export class Batcher {
   readonly name = 'batcher';
-  readonly #store: EventStore;
+  readonly #store: IsolatingStore;
   readonly #limits: BatcherLimits;
   readonly #metrics: StoreMetrics;
-  readonly #logger: Logger;
+  readonly #holding: Holding;
   readonly #tracing: Tracing | undefined;
   readonly #abandon = new AbortController();
   readonly #underWay = new Set<WaitingJob[]>();
   readonly #waiting: BatchQueue<WaitingJob>;
   readonly #pace: BatchPace;
+  #storedBatches = 0;
 
-  constructor(store: EventStore, limits: BatcherLimits, metrics: StoreMetrics, logger: Logger, tracing?: Tracing) {
+  constructor(store: IsolatingStore, limits: BatcherLimits, metrics: StoreMetrics, logger: Logger, tracing?: Tracing) {
     this.#store = store;
     this.#limits = limits;
     this.#metrics = metrics;
-    this.#logger = logger;
+    this.#holding = new Holding(limits, metrics, logger);
     this.#tracing = tracing;
     this.#waiting = new BatchQueue(limits);
     this.#pace = new BatchPace(() => this.#begin(), limits.intervalMs);
@@ -78,15 +73,13 @@ export class Batcher {
 
   /** True while events wait for Postgres to come back. */
   get holding(): boolean {
-    return this.#holding > 0;
+    return this.#holding.active;
   }
-  #holding = 0;
 
   /** Batches that have been stored. Grows as long as there is progress. */
   get storedBatches(): number {
     return this.#storedBatches;
   }
-  #storedBatches = 0;
 
   /**
    * Gives back what is not known to be in Postgres, and everything added from now on. The outcome of a statement under
@@ -133,45 +126,12 @@ export class Batcher {
 
   async #storeOrHold(batch: WaitingJob[]): Promise<Fate> {
     const events = batch.flatMap((job) => job.events);
+    const duplicates = await this.#holding.untilDone(() => this.#store.store(events), this.#abandon.signal);
+    if (duplicates === undefined) return 'abandoned';
     const redelivered = batch.reduce((sum, job) => sum + (job.redelivered ? job.count : 0), 0);
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        const duplicates = await storeIsolating(this.#store, events, this.#metrics, this.#logger);
-        this.#metrics.redelivered.inc(Math.min(duplicates, redelivered));
-        this.#storedBatches += 1;
-        if (attempt > 0) this.#endHold();
-        return 'stored';
-      } catch (error) {
-        if (attempt === 0) this.#beginHold();
-        if (attempt % triesPerRecord === 0) {
-          this.#logger.warn({ error, attempt }, 'postgres cannot take events now, holding them');
-        }
-        this.#metrics.retries.inc();
-        if (await this.#abandonedDuring(this.#backoff(attempt))) return 'abandoned';
-      }
-    }
-  }
-
-  #beginHold(): void {
-    this.#holding += 1;
-    this.#metrics.holding.set(1);
-  }
-
-  #endHold(): void {
-    this.#holding -= 1;
-    if (this.#holding > 0) return;
-    this.#metrics.holding.set(0);
-    this.#logger.warn('postgres takes events again');
-  }
-
-  #backoff(attempt: number): number {
-    const { retryMinMs, retryMaxMs } = this.#limits;
-    return Math.min(retryMinMs * 2 ** attempt, retryMaxMs) * (0.75 + Math.random() / 2);
-  }
-
-  async #abandonedDuring(ms: number): Promise<boolean> {
-    await sleep(ms, undefined, { signal: this.#abandon.signal }).catch(() => undefined);
-    return this.#abandon.signal.aborted;
+    this.#metrics.redelivered.inc(Math.min(duplicates, redelivered));
+    this.#storedBatches += 1;
+    return 'stored';
   }
 }
 

@@ -1,24 +1,41 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../telemetry/logger.ts';
 import type { MaintenanceMetrics } from '../telemetry/worker-metrics.ts';
+import { Repeating } from './repeating.ts';
+import { settledWithin } from './settled-within.ts';
 
-/** What a run of the maintenance did. */
-export interface MaintenanceReport {
+/** What a run of the maintenance changed. */
+export interface PartitionChanges {
   /** Partitions made and dropped, by the name of the table. */
   created: string[];
   dropped: string[];
-  /** Events moved out of the DEFAULT partition, and those still in it. */
+  /** Events that were moved from the DEFAULT partition to that of their day. */
   moved: number;
-  defaultRows: number;
-  /** Days from today on that have a partition. */
+}
+
+/** How the tables stand. */
+export interface TableFigures {
+  /** Days in a row, from today on, that have a partition. */
   daysAhead: number;
+  /** Events in the DEFAULT partition. */
+  defaultRows: number;
   /** Executions that run, and those of them that have for too long. */
   running: number;
   overdue: number;
 }
 
-/** The store's part: makes partitions ahead, empties the DEFAULT one, drops what is past retention. */
-export type Maintain = () => Promise<MaintenanceReport>;
+/** What the maintenance needs of the store. Both reject while Postgres is away. */
+export interface MaintainedStore {
+  /** Makes partitions ahead, empties the DEFAULT one, drops what is past retention. Rejects when a step failed. */
+  maintain(): Promise<PartitionChanges>;
+  /** Only reads, and so tells the truth also after a maintenance that failed. */
+  measure(): Promise<TableFigures>;
+}
+
+/** From one run to the next, and to the next try after one that failed, in ms. */
+export interface MaintenanceIntervals {
+  intervalMs: number;
+  retryMs: number;
+}
 
 /** How long a stop waits for a run, in ms. Closing the database ends one that hangs. */
 const stopMs = 5_000;
@@ -26,69 +43,64 @@ const stopMs = 5_000;
 /** Runs the maintenance at start and then at an interval. Any number of workers may; the store takes a lock. */
 export class Maintenance {
   readonly name = 'maintenance';
-  readonly #maintain: Maintain;
-  readonly #intervalMs: number;
-  readonly #retryMs: number;
+  readonly #store: MaintainedStore;
+  readonly #intervals: MaintenanceIntervals;
   readonly #metrics: MaintenanceMetrics;
   readonly #logger: Logger;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #stopped = true;
+  readonly #runs = new Repeating(() => this.#run());
 
-  constructor(
-    maintain: Maintain,
-    intervals: { intervalMs: number; retryMs: number },
-    metrics: MaintenanceMetrics,
-    logger: Logger,
-  ) {
-    this.#maintain = maintain;
-    this.#intervalMs = intervals.intervalMs;
-    this.#retryMs = intervals.retryMs;
+  constructor(store: MaintainedStore, intervals: MaintenanceIntervals, metrics: MaintenanceMetrics, logger: Logger) {
+    this.#store = store;
+    this.#intervals = intervals;
     this.#metrics = metrics;
     this.#logger = logger;
   }
 
   /** Begins in the background: a worker starts whether Postgres is there or not. */
   async start(): Promise<void> {
-    if (!this.#stopped) return;
-    this.#stopped = false;
-    this.#running = this.#loop();
+    this.#runs.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    const waited = new AbortController();
-    const timeout = sleep(stopMs, undefined, { signal: waited.signal }).catch(() => undefined);
-    await Promise.race([this.#running, timeout]);
-    waited.abort();
+    await settledWithin(stopMs, this.#runs.stop());
   }
 
-  /** One run. @throws what the store throws. */
-  async runOnce(): Promise<MaintenanceReport> {
-    const report = await this.#maintain();
-    this.#metrics.partitionsAhead.set(report.daysAhead);
-    this.#metrics.defaultRows.set(report.defaultRows);
-    this.#metrics.running.set(report.running);
-    this.#metrics.overdue.set(report.overdue);
-    if (report.created.length + report.dropped.length + report.moved > 0) {
-      this.#logger.info({ ...report }, 'partitions maintained');
-    }
-    return report;
+  /** Resolves with the pause before the next run, in ms. */
+  async #run(): Promise<number> {
+    const maintained = await this.#maintain();
+    const measured = await this.#measure();
+    if (maintained && measured) return this.#intervals.intervalMs;
+    this.#metrics.failures.inc();
+    return this.#intervals.retryMs;
   }
 
-  async #loop(): Promise<void> {
-    let wait = this.#intervalMs;
+  async #maintain(): Promise<boolean> {
     try {
-      await this.runOnce();
+      const changes = await this.#store.maintain();
+      if (changes.created.length + changes.dropped.length + changes.moved > 0) {
+        this.#logger.info({ ...changes }, 'partitions maintained');
+      }
+      return true;
     } catch (error) {
-      wait = this.#retryMs;
-      this.#metrics.failures.inc();
       this.#logger.warn({ error }, 'maintenance failed and will be tried again');
+      return false;
     }
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      this.#running = this.#loop();
-    }, wait);
+  }
+
+  /** A figure that cannot be read is left out: the last one would be taken for how things stand. */
+  async #measure(): Promise<boolean> {
+    const { partitionsAhead, defaultRows, running, overdue } = this.#metrics;
+    try {
+      const figures = await this.#store.measure();
+      partitionsAhead.set(figures.daysAhead);
+      defaultRows.set(figures.defaultRows);
+      running.set(figures.running);
+      overdue.set(figures.overdue);
+      return true;
+    } catch (error) {
+      for (const gauge of [partitionsAhead, defaultRows, running, overdue]) gauge.remove();
+      this.#logger.warn({ error }, 'partitions and executions could not be counted, their metrics are left out');
+      return false;
+    }
   }
 }

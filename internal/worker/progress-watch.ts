@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Repeating } from './repeating.ts';
+import { settledWithin } from './settled-within.ts';
 
 /** What the watch asks, every time anew. */
 export interface ProgressSources {
@@ -33,14 +34,12 @@ export class ProgressWatch {
   readonly name = 'progress watch';
   readonly #sources: ProgressSources;
   readonly #times: ProgressTimes;
+  readonly #looks = new Repeating(() => this.#look());
   #queueProblem: string | undefined = 'Redis has not been asked yet.';
   #databaseProblem: string | undefined = 'Postgres has not been asked yet.';
   #idleLooks = 0;
   #stored = 0;
   #waiting = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
-  #stopped = true;
 
   constructor(sources: ProgressSources, times: ProgressTimes = { intervalMs: 5_000, answerMs: 3_000 }) {
     this.#sources = sources;
@@ -65,24 +64,23 @@ export class ProgressWatch {
   }
 
   async start(): Promise<void> {
-    if (!this.#stopped) return Promise.resolve();
-    this.#stopped = false;
-    this.#looking = this.#loop();
-    return Promise.resolve();
+    this.#looks.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#looks.stop();
   }
 
   /** Takes one look now. Never rejects. */
   async runOnce(): Promise<void> {
     const { waitingJobs, pingDatabase, holding, stored } = this.#sources;
+    const { answerMs } = this.#times;
     const [waiting, answered] = await Promise.all([
-      this.#inTime(waitingJobs()),
-      this.#inTime(pingDatabase().then(() => true)),
+      settledWithin(answerMs, waitingJobs()),
+      settledWithin(
+        answerMs,
+        pingDatabase().then(() => true),
+      ),
     ]);
     this.#queueProblem = waiting === undefined ? 'Redis does not answer, or refuses commands.' : undefined;
     this.#databaseProblem = answered === undefined ? 'Postgres does not answer.' : undefined;
@@ -94,25 +92,10 @@ export class ProgressWatch {
     this.#idleLooks = excused ? 0 : this.#idleLooks + 1;
   }
 
-  async #loop(): Promise<void> {
+  /** Resolves with the pause before the next look, in ms. A worker that starts, or whose servers come back, is to be ready soon. */
+  async #look(): Promise<number> {
     await this.runOnce();
-    if (this.#stopped) return;
-    // A worker that starts, or whose servers come back, is to be ready soon.
     const well = this.#queueProblem === undefined && this.#databaseProblem === undefined;
-    this.#timer = setTimeout(
-      () => {
-        this.#looking = this.#loop();
-      },
-      well ? this.#times.intervalMs : troubledMs,
-    );
-  }
-
-  /** The answer; undefined when it is an error, or late. */
-  async #inTime<T>(answer: Promise<T>): Promise<T | undefined> {
-    const late = new AbortController();
-    const timer = sleep(this.#times.answerMs, undefined, { signal: late.signal }).catch(() => undefined);
-    const result = await Promise.race([answer.catch(() => undefined), timer]);
-    late.abort();
-    return result ?? undefined;
+    return well ? this.#times.intervalMs : troubledMs;
   }
 }

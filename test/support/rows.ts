@@ -25,7 +25,7 @@ export async function expectStored(database: string, marks: string[], withinMs =
   expect(counted, 'the executions count other events').to.equal(stored.length);
 }
 
-/** In one statement: between two, events may be stored, or be out of sight while maintenance moves them to their partition. */
+/** In one statement: between two, events may be stored. */
 async function storedAndCounted(database: string): Promise<{ stored: string[]; counted: number }> {
   const [row] = await query(
     database,

@@ -30,7 +30,8 @@ describe('embedded Postgres', () => {
 
       db = await openEmbedded(folder);
       store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
-      expect(await store.maintain()).to.deep.include({ moved: 3, defaultRows: 0, daysAhead: 2 });
+      expect(await store.maintain()).to.deep.include({ moved: 3 });
+      expect(await store.measure()).to.deep.equal({ daysAhead: 2, defaultRows: 0, running: 0, overdue: 0 });
       expect(await storedEvents(db)).to.deep.equal(events);
       expect(await storedExecutions(db)).to.deep.equal([...executionsOf(events).values()]);
       expect(await db.selectFrom('dead_letters').select('reason').execute()).to.deep.equal([{ reason: 'NUL' }]);

@@ -4,6 +4,7 @@ import { createLogger } from '../../../internal/telemetry/logger.ts';
 import { Registry } from '../../../internal/telemetry/metrics.ts';
 import { storeMetrics } from '../../../internal/telemetry/worker-metrics.ts';
 import { Batcher } from '../../../internal/worker/batcher.ts';
+import { IsolatingStore } from '../../../internal/worker/isolating-store.ts';
 import { roomyLimits } from '../../support/batcher-limits.ts';
 import { anEvent } from '../../support/events.ts';
 import { figure } from '../../support/rows.ts';
@@ -14,7 +15,9 @@ describe('the books', () => {
     await using database = await migratedDatabase();
     const store = createStore(database.db, { partitionsAhead: 1, retentionDays: 0, overdueAfterHours: 24 });
     const registry = new Registry();
-    const batcher = new Batcher(store, roomyLimits, storeMetrics(registry), createLogger('test', 'silent'));
+    const metrics = storeMetrics(registry);
+    const logger = createLogger('test', 'silent');
+    const batcher = new Batcher(new IsolatingStore(store, metrics, logger), roomyLimits, metrics, logger);
     const events = ['1', '2', '3'].map((last) => anEvent({ id: `0190a0b0-0000-7000-8000-00000000000${last}` }));
     const books = async (): Promise<number[]> =>
       Promise.all(

@@ -4,6 +4,7 @@ import { createStore } from '../../../internal/store/store.ts';
 import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
 import { consumerMetrics, storeMetrics } from '../../../internal/telemetry/worker-metrics.ts';
 import { Batcher } from '../../../internal/worker/batcher.ts';
+import { IsolatingStore } from '../../../internal/worker/isolating-store.ts';
 import { anEvent } from '../../support/events.ts';
 import { startWorker } from '../../support/pipeline.ts';
 import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';
@@ -23,7 +24,8 @@ function startConsumer(redisUrl: string, databaseUrl: string) {
   const db = openDatabase(databaseUrl);
   const store = createStore(db, { partitionsAhead: 1, retentionDays: 0, overdueAfterHours: 24 });
   const limits = { ...roomyLimits, batchEvents: 2, statementsInFlight: 2, retryMinMs: 20, retryMaxMs: 200 };
-  const batcher = new Batcher(store, limits, storeMetrics(registry), logger);
+  const metrics = storeMetrics(registry);
+  const batcher = new Batcher(new IsolatingStore(store, metrics, logger), limits, metrics, logger);
   const consumer = new Consumer({
     redisUrl,
     queueName: 'events',

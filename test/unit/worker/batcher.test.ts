@@ -5,6 +5,7 @@ import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
 import { storeMetrics } from '../../../internal/telemetry/worker-metrics.ts';
 import { Batcher, type BatcherLimits } from '../../../internal/worker/batcher.ts';
 import type { EventStore } from '../../../internal/worker/event-store.ts';
+import { IsolatingStore } from '../../../internal/worker/isolating-store.ts';
 import { roomyLimits } from '../../support/batcher-limits.ts';
 import { anEvent } from '../../support/events.ts';
 import { figure } from '../../support/rows.ts';
@@ -42,7 +43,9 @@ function fakeStore(
 
 function createBatcher(store: EventStore, limits: Partial<BatcherLimits> = {}) {
   const { registry, logger } = createTelemetry('worker', 'silent');
-  const batcher = new Batcher(store, { ...roomyLimits, ...limits }, storeMetrics(registry), logger);
+  const metrics = storeMetrics(registry);
+  const isolating = new IsolatingStore(store, metrics, logger);
+  const batcher = new Batcher(isolating, { ...roomyLimits, ...limits }, metrics, logger);
   return { batcher, count: (name: string, labels = {}) => figure(registry, `runledger_${name}`, labels) };
 }
 

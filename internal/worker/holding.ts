@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../telemetry/logger.ts';
+import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
+
+/** While events are held: how often the reason is logged again. About a minute, at two seconds a try. */
+const triesPerRecord = 30;
+
+/** How long to wait between tries while Postgres is away, in ms: doubling from min to max. */
+export interface RetryPauses {
+  retryMinMs: number;
+  retryMaxMs: number;
+}
+
+/** Holds batches while Postgres cannot take them and tries again; nothing is failed. Says so in metrics and log. */
+export class Holding {
+  readonly #pauses: RetryPauses;
+  readonly #metrics: StoreMetrics;
+  readonly #logger: Logger;
+  #batches = 0;
+
+  constructor(pauses: RetryPauses, metrics: StoreMetrics, logger: Logger) {
+    this.#pauses = pauses;
+    this.#metrics = metrics;
+    this.#logger = logger;
+  }
+
+  /** True while a batch waits for Postgres to come back. */
+  get active(): boolean {
+    return this.#batches > 0;
+  }
+
+  /** Does the work until it succeeds, and resolves with what it gave; with undefined when aborted between two tries. Never rejects. */
+  async untilDone<T>(work: () => Promise<T>, abandon: AbortSignal): Promise<T | undefined> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const result = await work();
+        if (attempt > 0) this.#end();
+        return result;
+      } catch (error) {
+        if (attempt === 0) this.#begin();
+        if (attempt % triesPerRecord === 0) {
+          this.#logger.warn({ error, attempt }, 'postgres cannot take events now, holding them');
+        }
+        this.#metrics.retries.inc();
+        await sleep(this.#pause(attempt), undefined, { signal: abandon }).catch(() => undefined);
+        if (abandon.aborted) return undefined;
+      }
+    }
+  }
+
+  #begin(): void {
+    this.#batches += 1;
+    this.#metrics.holding.set(1);
+  }
+
+  #end(): void {
+    this.#batches -= 1;
+    if (this.active) return;
+    this.#metrics.holding.set(0);
+    this.#logger.warn('postgres takes events again');
+  }
+
+  #pause(attempt: number): number {
+    const { retryMinMs, retryMaxMs } = this.#pauses;
+    return Math.min(retryMinMs * 2 ** attempt, retryMaxMs) * (0.75 + Math.random() / 2);
+  }
+}

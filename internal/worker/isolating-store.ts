@@ -1,0 +1,70 @@
+import type { AcceptedEvent } from '../event/event.ts';
+import type { StoredBatch } from '../outcome/change.ts';
+import { describeError, type Logger } from '../telemetry/logger.ts';
+import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
+import type { EventStore } from './event-store.ts';
+
+/** Stores batches, parts events that Postgres refuses from their neighbours, and keeps the metrics of both. */
+export class IsolatingStore {
+  readonly #store: EventStore;
+  readonly #metrics: StoreMetrics;
+  readonly #logger: Logger;
+
+  constructor(store: EventStore, metrics: StoreMetrics, logger: Logger) {
+    this.#store = store;
+    this.#metrics = metrics;
+    this.#logger = logger;
+  }
+
+  /**
+   * Stores a batch as a whole. When Postgres refuses what an event holds, halves the batch until the bad one is
+   * alone and keeps it as a dead letter; its neighbours are stored. Rejects when the batch should be tried again: what
+   * has been stored by then is ignored as duplicate. Resolves with the number of events that were there already.
+   */
+  async store(events: readonly AcceptedEvent[]): Promise<number> {
+    try {
+      return await this.#storeWhole(events);
+    } catch (error) {
+      if (!this.#store.isDataError(error)) throw error;
+      const [only] = events;
+      if (events.length === 1 && only !== undefined) return this.#bury(only, error);
+      const middle = Math.ceil(events.length / 2);
+      const duplicates = await this.store(events.slice(0, middle));
+      return duplicates + (await this.store(events.slice(middle)));
+    }
+  }
+
+  async #storeWhole(events: readonly AcceptedEvent[]): Promise<number> {
+    this.#metrics.batchSize.observe(events.length);
+    const stopTimer = this.#metrics.statementSeconds.startTimer();
+    const batch = await this.#store.recordEvents(events).finally(stopTimer);
+    this.#count(batch, events);
+    return events.length - batch.stored;
+  }
+
+  #count(batch: StoredBatch, events: readonly AcceptedEvent[]): void {
+    const metrics = this.#metrics;
+    const now = Date.now();
+    metrics.progressAt.set(now / 1_000);
+    metrics.stored.inc(batch.stored);
+    metrics.duplicates.inc(events.length - batch.stored);
+    for (const { organization, from, to, executions } of batch.transitions) {
+      metrics.transitions.inc({ organization: metrics.organization(organization), from, to }, executions);
+    }
+    for (const [anomaly, executions] of Object.entries(batch.anomalies)) metrics.anomalies.inc({ anomaly }, executions);
+    for (const event of events) metrics.lagSeconds.observe(Math.max(0, now - event.createdAt) / 1_000);
+  }
+
+  /** Resolves with the number of duplicates: a letter that is there already has been counted. */
+  async #bury(event: AcceptedEvent, error: unknown): Promise<number> {
+    const { message, code = 'unknown' } = describeError(error);
+    if (!(await this.#store.keepDeadLetter(event, `${code}: ${message}`))) {
+      this.#metrics.duplicates.inc();
+      return 1;
+    }
+    this.#metrics.deadLetters.inc({ reason: code });
+    const { id, organization } = event;
+    this.#logger.error({ id, organization, reason: code }, 'event kept as dead letter: postgres refuses what it holds');
+    return 0;
+  }
+}

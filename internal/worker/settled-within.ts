@@ -1,0 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Resolves with what the promise resolves with; with undefined when it rejects, or is not settled within `ms`. */
+export async function settledWithin<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+  const settled = new AbortController();
+  const late = sleep(ms, undefined, { signal: settled.signal }).catch(() => undefined);
+  const result = await Promise.race([promise.catch(() => undefined), late]);
+  settled.abort();
+  return result ?? undefined;
+}
