@@ -1,30 +1,23 @@
+import { setImmediate } from 'node:timers/promises';
 import { describeError, type Logger } from '../telemetry/logger.ts';
-import type { ShedReason } from '../telemetry/producer-metrics.ts';
 import type { BacklogMetrics } from '../telemetry/queue-metrics.ts';
 import { isReplica, readBacklog, type Backlog } from './backlog.ts';
 import { missingDurability } from './durability.ts';
 import { ConnectionState, type ConnectionListener } from './connection-state.ts';
 import { connect, reconnect, type RedisClient } from './redis.ts';
+import { isDemoted, judge, notChecked, type Shed, type ShedLimits } from './shed.ts';
 
 /** Past which backlog ingest sheds, and how often it looks. */
-export interface BacklogLimits {
-  /** Jobs waiting or delayed. */
-  maxJobs: number;
-  /** Share of Redis' `maxmemory`: at 1 the workers could not fetch either. */
-  maxMemoryShare: number;
+export interface BacklogLimits extends ShedLimits {
   /** Between two looks, in ms. */
   intervalMs: number;
-  /** Treat a Redis that may lose acknowledged events as one that cannot take any. */
-  requireDurable: boolean;
 }
 
-/** Why no event can be taken now: `reason` is a metric label, `detail` a sentence for people. */
-export interface Shed {
-  reason: ShedReason;
-  detail: string;
-}
+/** From a new connection to the look at who is behind it, in ms. */
+const soonMs = 50;
 
-const isDemoted: Shed = { reason: 'redis-replica', detail: 'Redis is a replica: it would lose what it took.' };
+/** How long to be without a connection is the guard's own doing once it has left a replica, in ms. */
+const leavingMs = 1_000;
 
 /**
  * Watches Redis beside the traffic, so that a request learns at once, without a round trip, that it cannot be taken.
@@ -37,11 +30,15 @@ export class BacklogGuard implements ConnectionListener {
   readonly #limits: BacklogLimits;
   readonly #metrics: BacklogMetrics;
   readonly #logger: Logger;
-  #shed: Shed | undefined = { reason: 'not-checked', detail: 'Redis has not answered yet.' };
+  #shed: Shed | undefined = notChecked;
   readonly #connection: ConnectionState;
   #missing = '';
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<unknown> = Promise.resolve();
+  #looking: Promise<void> | undefined;
+  /** A connection was made that nobody has looked at. */
+  #soon = false;
+  /** When a replica was left for whoever is behind the address, in ms of the monotonic clock. */
+  #leftAt = -Infinity;
   #stopped = true;
 
   constructor(redis: RedisClient, queueName: string, limits: BacklogLimits, metrics: BacklogMetrics, logger: Logger) {
@@ -63,6 +60,8 @@ export class BacklogGuard implements ConnectionListener {
     if (!this.#stopped) return;
     this.#stopped = false;
     await connect(this.#redis);
+    // A cluster's client says that it is ready a turn later.
+    await setImmediate();
     await this.#look();
   }
 
@@ -78,10 +77,27 @@ export class BacklogGuard implements ConnectionListener {
   }
 
   onMade(): void {
-    if (!this.#stopped) this.#looking = Promise.all([this.#looking, this.#lookOnce()]);
+    this.#soon = true;
+    if (this.#looking === undefined) this.#lookLater();
   }
 
-  /** Never rejects. */
+  async #look(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#soon = false;
+    this.#looking = this.#lookOnce();
+    await this.#looking;
+    this.#looking = undefined;
+    this.#lookLater();
+  }
+
+  /** One look after the other: in a cluster that lacks a master, looks make connections, and connections ask for looks. */
+  #lookLater(): void {
+    clearTimeout(this.#timer);
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => void this.#look(), this.#soon ? soonMs : this.#limits.intervalMs);
+  }
+
+  /** Never rejects. Of a server that was left meanwhile nothing is learned. */
   async #lookOnce(): Promise<void> {
     const { changes } = this.#connection;
     try {
@@ -90,42 +106,32 @@ export class BacklogGuard implements ConnectionListener {
         readBacklog(this.#redis, this.#queueName),
         isReplica(this.#redis),
       ]);
-      if (this.#isOutdated(changes)) return await this.#lookOnce();
+      if (changes !== this.#connection.changes) return;
       this.#report(backlog, missing);
-      this.#change(replica ? isDemoted : this.#judge(backlog, missing));
-      if (replica) reconnect(this.#redis);
+      this.#change(judge({ backlog, missing, replica }, this.#limits));
+      if (replica) this.#leave();
     } catch (error) {
-      if (this.#isOutdated(changes)) return await this.#lookOnce();
       this.#takeForUnreachable(error);
     }
-    return undefined;
   }
 
-  #isOutdated(changes: number): boolean {
-    return changes !== this.#connection.changes && !this.#stopped;
+  /** Whoever is behind the address now may be the master. Once a second: it may be this replica still. */
+  #leave(): void {
+    if (this.#leaving) return;
+    this.#leftAt = performance.now();
+    reconnect(this.#redis);
   }
 
-  async #look(): Promise<void> {
-    this.#looking = this.#lookOnce();
-    await this.#looking;
-    if (!this.#stopped) this.#timer = setTimeout(() => void this.#look(), this.#limits.intervalMs);
+  get #leaving(): boolean {
+    return performance.now() - this.#leftAt < leavingMs;
   }
 
   #takeForUnreachable(found?: unknown): void {
+    if (this.#shed === isDemoted && this.#leaving) return;
     this.#metrics.forget();
     const error = this.#connection.error ?? found ?? new Error('connection lost');
     const detail = `Redis does not answer: ${describeError(error).message}`;
     this.#change({ reason: 'redis-unreachable', detail }, error);
-  }
-
-  #judge(backlog: Backlog, missing: string[]): Shed | undefined {
-    const { maxJobs, maxMemoryShare, requireDurable } = this.#limits;
-    if (requireDurable && missing.length > 0) {
-      return { reason: 'redis-not-durable', detail: `Redis may lose acknowledged events: ${missing.join('; ')}.` };
-    }
-    if (backlog.memoryShare >= maxMemoryShare) return { reason: 'redis-memory', detail: 'Redis is nearly full.' };
-    if (backlog.waiting + backlog.delayed >= maxJobs) return { reason: 'backlog', detail: 'The backlog is too long.' };
-    return undefined;
   }
 
   #report(backlog: Backlog, missing: string[]): void {

@@ -50,7 +50,11 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
   const report: MaintenanceReport = { created: [], dropped: [], moved: 0 };
 
   // What is hardest comes last, so that it cannot keep the rest from being done.
-  const toMove = wanted.filter((day) => straysOf(day) <= mostMoved).sort((a, b) => straysOf(a) - straysOf(b));
+  const tooMany = wanted.filter((day) => straysOf(day) > mostMoved);
+  const range = tooMany.length === 0 ? undefined : { from: Math.min(...tooMany), to: dayAfter(Math.max(...tooMany)) };
+  // A partition of a day between two of these would stand in the way of theirs.
+  const toMove = wanted.filter((day) => range === undefined || day < range.from || day >= range.to);
+  toMove.sort((a, b) => straysOf(a) - straysOf(b));
   for (const day of toMove) {
     // Today's first events may come at any time; those of a day ahead do not.
     await ensurePartition(db, day, { eventsMayCome: straysOf(day) > 0 || day <= today, report });
@@ -58,10 +62,7 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
   if (options.retentionDays > 0) {
     report.dropped = await dropBefore(db, daysBefore(today, options.retentionDays));
   }
-  const tooMany = wanted.filter((day) => straysOf(day) > mostMoved);
-  if (tooMany.length > 0) {
-    await turnDefaultInto(db, { from: Math.min(...tooMany), to: dayAfter(Math.max(...tooMany)) }, report);
-  }
+  if (range !== undefined) await turnDefaultInto(db, range, report);
   return report;
 }
 
@@ -85,6 +86,7 @@ async function turnDefaultInto(db: Database, range: DayRange, report: Maintenanc
   await aboutDays(range, () =>
     locked(db, async (trx, present) => {
       if (partitionOf(range.from, present) !== undefined) return;
+      await lockEvents(trx);
       await makeDefaultThePartitionOf(trx, range);
       report.created.push(partitionName(range));
     }),

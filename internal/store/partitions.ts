@@ -57,15 +57,17 @@ export async function countStrays(db: Database): Promise<Map<number, number>> {
 
 /**
  * Lets nobody begin to read or write events until the end of the transaction. A statement that waits for the DEFAULT
- * partition alone has chosen its tables already, and would not see what is moved to another meanwhile.
+ * partition alone has chosen its tables already, and would not see what is moved to another meanwhile. Rejects when a long
+ * reader holds them: all writers wait behind this, in turn for each worker that tries.
  */
 export async function lockEvents(trx: Transaction<Tables>): Promise<void> {
+  await sql`set local lock_timeout = '200ms'`.execute(trx);
   await sql`lock table only events in access exclusive mode`.execute(trx);
 }
 
 /**
  * Makes the partition of a day and moves into it what the DEFAULT partition held of that day; resolves with the number
- * of events moved. Built apart and then attached, because attaching does not block readers and writers of other days.
+ * of events moved. Built apart and then attached: unless events are locked, that blocks readers and writers of DEFAULT only.
  */
 export async function createPartition(trx: Transaction<Tables>, day: number): Promise<number> {
   const range = only(day);
@@ -92,7 +94,6 @@ export async function createPartition(trx: Transaction<Tables>, day: number): Pr
  */
 export async function makeDefaultThePartitionOf(trx: Transaction<Tables>, range: DayRange): Promise<void> {
   const name = sql.table(partitionName(range));
-  // This waits for all who read and write, and lets nobody begin until the end of the transaction.
   await sql`alter table events detach partition events_default`.execute(trx);
   await sql`alter table events_default rename to ${name}`.execute(trx);
   await attach(trx, range);

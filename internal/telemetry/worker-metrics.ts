@@ -129,7 +129,7 @@ export function maintenanceMetrics(registry: Registry) {
     defaultRows: unknownAtFirst(
       new Gauge({
         name: 'runledger_default_partition_rows',
-        help: 'Events in the DEFAULT partition: their day had none. Maintenance moves them; not zero for long: look at its log.',
+        help: 'Events in the DEFAULT partition: their day had none. Maintenance gives them one; not zero for long: look at its log.',
         registers,
       }),
     ),

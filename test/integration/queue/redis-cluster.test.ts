@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { queueKey } from '../../../internal/queue/keys.ts';
 import { Callers } from '../../support/callers.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
 import { durable, RedisServer } from '../../support/redis-server.ts';
@@ -47,6 +48,38 @@ describe('a Redis Cluster', () => {
       await until('not durable', () => ingest.unready()['redis']);
     } finally {
       await redis.stop();
+    }
+  });
+
+  it('that lacks the master of the queue is asked no more often than before', async function () {
+    this.timeout(30_000);
+    const args = [...durable, '--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
+    const [one, two] = [await RedisServer.start(args), await RedisServer.start(args)];
+    try {
+      await one.command('cluster', 'addslotsrange', '0', '8191');
+      await two.command('cluster', 'addslotsrange', '8192', '16383');
+      await one.command('cluster', 'meet', '127.0.0.1', String(two.port));
+      for (const server of [one, two]) {
+        await until('the cluster is up', async () =>
+          String(await server.command('cluster', 'info')).includes('cluster_state:ok') ? true : undefined,
+        );
+      }
+      await using ingest = await startIngest({ REDIS_URL: `${one.url},${two.url}` });
+      await until('ready', () => Object.keys(ingest.unready()).length === 0 || undefined);
+      const slot = Number(await one.command('cluster', 'keyslot', queueKey('events', 'wait')));
+      const [owner, other] = slot <= 8_191 ? [one, two] : [two, one];
+      const asked = async (): Promise<number> =>
+        Number(/total_commands_processed:(\d+)/.exec(String(await other.command('info', 'stats')))?.[1]);
+      await owner.kill();
+      await until('unready', () => ingest.unready()['redis']);
+      const [before, begun] = [await asked(), performance.now()];
+      await until('time has passed', () => performance.now() > begun + 2_000 || undefined);
+      expect((await asked()) - before, 'commands in two seconds').to.be.lessThan(1_000);
+      await owner.startAgain();
+      await until('ready', () => Object.keys(ingest.unready()).length === 0 || undefined, 20_000);
+    } finally {
+      await one.stop();
+      await two.stop();
     }
   });
 });

@@ -111,6 +111,16 @@ describe('maintenance with events in the DEFAULT partition', () => {
     expect(later.dropped).to.deep.equal(['events_20261120_20261121']);
   });
 
+  it('includes a quiet day between two with too many events', async () => {
+    const { db } = database;
+    await storeMany(midnight - 2 * day);
+    await recordEvents(db, [anEvent({ createdAt: now - day })]);
+    await storeMany(midnight);
+    const { created } = await maintain(db, keepAll);
+    expect(created).to.deep.equal(['events_20261122', 'events_20261123', 'events_20261119_20261121']);
+    expect(await countByPartition()).to.deep.equal({ events_20261119_20261121: 2 * many + 1 });
+  });
+
   it('loses and doubles nothing while events of the day come in, again and again', async () => {
     const { db } = database;
     await storeMany(midnight);

@@ -1,0 +1,39 @@
+import type { ShedReason } from '../telemetry/producer-metrics.ts';
+import type { Backlog } from './backlog.ts';
+
+/** Past which backlog ingest sheds. */
+export interface ShedLimits {
+  /** Jobs waiting or delayed. */
+  maxJobs: number;
+  /** Share of Redis' `maxmemory`: at 1 the workers could not fetch either. */
+  maxMemoryShare: number;
+  /** Treat a Redis that may lose acknowledged events as one that cannot take any. */
+  requireDurable: boolean;
+}
+
+/** Why no event can be taken now: `reason` is a metric label, `detail` a sentence for people. */
+export interface Shed {
+  reason: ShedReason;
+  detail: string;
+}
+
+export const notChecked: Shed = { reason: 'not-checked', detail: 'Redis has not answered yet.' };
+export const isDemoted: Shed = { reason: 'redis-replica', detail: 'Redis is a replica: it would lose what it took.' };
+
+/** What a look at Redis has found: the backlog, settings that lose events, and whether it is a replica. */
+export interface Found {
+  backlog: Backlog;
+  missing: string[];
+  replica: boolean;
+}
+
+/** Undefined when events can be taken. */
+export function judge({ backlog, missing, replica }: Found, limits: ShedLimits): Shed | undefined {
+  if (replica) return isDemoted;
+  if (limits.requireDurable && missing.length > 0) {
+    return { reason: 'redis-not-durable', detail: `Redis may lose acknowledged events: ${missing.join('; ')}.` };
+  }
+  if (backlog.memoryShare >= limits.maxMemoryShare) return { reason: 'redis-memory', detail: 'Redis is nearly full.' };
+  const jobs = backlog.waiting + backlog.delayed;
+  return jobs >= limits.maxJobs ? { reason: 'backlog', detail: 'The backlog is too long.' } : undefined;
+}
