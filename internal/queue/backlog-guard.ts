@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describeError, type Logger } from '../telemetry/logger.ts';
 import type { BacklogMetrics } from '../telemetry/queue-metrics.ts';
 import { isReplica, readBacklog, type Backlog } from './backlog.ts';
-import { missingDurability } from './durability.ts';
+import { DurabilityReport, missingDurability } from './durability.ts';
 import { ConnectionState, type ConnectionListener } from './connection-state.ts';
 import { connect, reconnect, type RedisClient } from './redis.ts';
 import { isDemoted, judge, notChecked, type Shed, type ShedLimits } from './shed.ts';
@@ -32,7 +32,7 @@ export class BacklogGuard implements ConnectionListener {
   readonly #logger: Logger;
   #shed: Shed | undefined = notChecked;
   readonly #connection: ConnectionState;
-  #missing = '';
+  readonly #durability: DurabilityReport;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   /** A connection was made that nobody has looked at. */
@@ -47,6 +47,7 @@ export class BacklogGuard implements ConnectionListener {
     this.#limits = limits;
     this.#metrics = metrics;
     this.#logger = logger;
+    this.#durability = new DurabilityReport(metrics.durable, logger);
     this.#connection = new ConnectionState(redis, this);
   }
 
@@ -107,7 +108,8 @@ export class BacklogGuard implements ConnectionListener {
         isReplica(this.#redis),
       ]);
       if (changes !== this.#connection.changes) return;
-      this.#report(backlog, missing);
+      this.#durability.found(missing);
+      this.#report(backlog);
       this.#change(judge({ backlog, missing, replica }, this.#limits));
       if (replica) this.#leave();
     } catch (error) {
@@ -128,20 +130,15 @@ export class BacklogGuard implements ConnectionListener {
 
   #takeForUnreachable(found?: unknown): void {
     if (this.#shed === isDemoted && this.#leaving) return;
+    this.#durability.forget();
     this.#metrics.forget();
     const error = this.#connection.error ?? found ?? new Error('connection lost');
     const detail = `Redis does not answer: ${describeError(error).message}`;
     this.#change({ reason: 'redis-unreachable', detail }, error);
   }
 
-  #report(backlog: Backlog, missing: string[]): void {
+  #report(backlog: Backlog): void {
     this.#metrics.reachable.set(1);
-    this.#metrics.durable.set(missing.length === 0 ? 1 : 0);
-    const sentence = missing.join('; ');
-    if (sentence !== '' && sentence !== this.#missing) {
-      this.#logger.error({ missing }, 'redis may lose acknowledged events');
-    }
-    this.#missing = sentence;
     this.#metrics.memoryShare.set(backlog.memoryShare);
     for (const state of ['waiting', 'active', 'delayed', 'failed'] as const) {
       this.#metrics.jobs.set({ state }, backlog[state]);

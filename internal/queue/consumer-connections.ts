@@ -1,6 +1,6 @@
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
-import { missingDurability } from './durability.ts';
+import { DurabilityReport, missingDurability } from './durability.ts';
 import { createConsumerRedis, disconnect, type RedisClient } from './redis.ts';
 
 /** Between two looks at the durability of Redis, in ms. */
@@ -14,14 +14,13 @@ const checkMs = 5_000;
 export class ConsumerConnections {
   readonly main: RedisClient;
   readonly #blocking: RedisClient;
-  readonly #metrics: ConsumerMetrics;
+  readonly #durability: DurabilityReport;
   readonly #logger: Logger;
   #connected = false;
-  #missing = '';
   #checking: NodeJS.Timeout | undefined;
 
   constructor(url: string, metrics: ConsumerMetrics, logger: Logger) {
-    this.#metrics = metrics;
+    this.#durability = new DurabilityReport(metrics.durable, logger);
     this.#logger = logger;
     this.main = createConsumerRedis(url);
     this.#blocking = createConsumerRedis(url);
@@ -45,13 +44,12 @@ export class ConsumerConnections {
     if (this.#connected) this.#logger.warn('redis connection lost');
     this.#connected = false;
     clearInterval(this.#checking);
-    this.#metrics.durable.remove();
+    this.#durability.forget();
   }
 
   /** Looks again and again: settings change while Redis runs, and whoever has mended them waits for the alert to end. */
   async #onReady(): Promise<void> {
     this.#connected = true;
-    this.#missing = '';
     this.#logger.info('redis connected');
     clearInterval(this.#checking);
     this.#checking = setInterval(() => void this.#checkDurability(), checkMs);
@@ -62,12 +60,7 @@ export class ConsumerConnections {
     try {
       const missing = await missingDurability(this.main);
       if (!this.#connected) return;
-      this.#metrics.durable.set(missing.length === 0 ? 1 : 0);
-      const sentence = missing.join('; ');
-      if (sentence !== '' && sentence !== this.#missing) {
-        this.#logger.error({ missing }, 'redis may lose acknowledged events');
-      }
-      this.#missing = sentence;
+      this.#durability.found(missing);
     } catch (error) {
       this.#logger.debug({ error }, 'durability of redis not checked: connection lost');
     }

@@ -1,4 +1,6 @@
 import type { Redis } from 'ioredis';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Gauge } from '../telemetry/metrics.ts';
 import { mastersOf, type RedisClient } from './redis.ts';
 
 const required: Record<string, string> = {
@@ -15,6 +17,31 @@ const required: Record<string, string> = {
 export async function missingDurability(redis: RedisClient): Promise<string[]> {
   const found = await Promise.all(mastersOf(redis).map((master) => missingIn(master)));
   return [...new Set(found.flat())];
+}
+
+/** Tells operators what is missing: in a gauge, and in the log when it is something else than before. */
+export class DurabilityReport {
+  readonly #gauge: Gauge;
+  readonly #logger: Logger;
+  #before = '';
+
+  constructor(gauge: Gauge, logger: Logger) {
+    this.#gauge = gauge;
+    this.#logger = logger;
+  }
+
+  found(missing: string[]): void {
+    this.#gauge.set(missing.length === 0 ? 1 : 0);
+    const now = missing.join('; ');
+    if (now !== '' && now !== this.#before) this.#logger.error({ missing }, 'redis may lose acknowledged events');
+    this.#before = now;
+  }
+
+  /** Of a server that is away nothing is known. What is found next is told in any case. */
+  forget(): void {
+    this.#gauge.remove();
+    this.#before = '';
+  }
 }
 
 async function missingIn(redis: Redis): Promise<string[]> {

@@ -103,10 +103,10 @@ function isReadOnly({ message }: Error): boolean {
   return message.includes('READONLY');
 }
 
-/** Where Redis does not have the database that the address names, ioredis would go on in database 0, which may be another's. */
+/** Where Redis refuses the database that the address names, ioredis would go on in database 0, which may be another's. */
 function onItsDatabase(client: Redis): Redis {
-  return client.on('error', ({ message }: Error) => {
-    if (message.includes('DB index is out of range')) client.disconnect(true);
+  return client.on('error', (error: Error & { command?: { name: string } }) => {
+    if (error.command?.name === 'select') client.disconnect(true);
   });
 }
 

@@ -37,7 +37,6 @@ export function backlogMetrics(registry: Registry) {
     gauges.reachable.set(0);
     gauges.jobs.reset();
     gauges.memoryShare.remove();
-    gauges.durable.remove();
   };
   return { ...gauges, forget };
 }

@@ -79,11 +79,19 @@ describe('shedding', function () {
   it('ends for workers, too, when Redis has been set right while it runs', async () => {
     redis = await RedisServer.start(['--appendonly', 'yes', '--appendfsync', 'no', '--maxmemory-policy', 'noeviction']);
     await using worker = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() });
-    const durableAs = (value: number) => async () =>
-      (await figure(worker.telemetry.registry, 'runledger_worker_redis_durable')) === value || undefined;
+    const gauge = worker.telemetry.registry.getSingleMetric('runledger_worker_redis_durable');
+    // Absent until a worker has looked, which is not 0.
+    const durableAs = (value: number) => async () => (await gauge?.get())?.values[0]?.value === value || undefined;
     await until('not durable', durableAs(0));
     await redis.command('config', 'set', 'appendfsync', 'always');
     await until('durable', durableAs(1));
+  });
+
+  it('while Redis has one database only, and the address names another', async () => {
+    redis = await RedisServer.start([...durable, '--cluster-enabled', 'yes']);
+    await using ingest = await startIngest({ REDIS_URL: `${redis.url}/1` });
+    const refused = 'Redis does not answer: ERR SELECT is not allowed in cluster mode';
+    await until('unready', () => (ingest.unready()['redis'] === refused ? true : undefined));
   });
 
   it('is preceded by a commit that operators see under way', async () => {
