@@ -110,6 +110,20 @@ describe('shedding', function () {
     await until('none under way', async () => ((await inFlight()) === 0 ? true : undefined));
   });
 
+  it('when as many events wait for a commit as may', async () => {
+    redis = await RedisServer.start();
+    await using ingest = await startIngest({ REDIS_URL: redis.url, BUFFER_EVENTS: '1' });
+    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    redis.signal('SIGSTOP');
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ingest.client.register(anEventBody())));
+    redis.signal('SIGCONT');
+    const full = answers.filter(({ body }) => body.includes('Too many events are waiting to be queued.'));
+    expect(full.length).to.be.at.least(1);
+    for (const { status, headers } of full) expect([status, headers['retry-after']]).to.deep.equal([503, '1']);
+    const { registry } = ingest.telemetry;
+    expect(await figure(registry, 'runledger_sheds_total', { reason: 'buffer-full' })).to.equal(full.length);
+  });
+
   it('when a managed Redis does not tell its settings and they must be right', async () => {
     redis = await RedisServer.start([...durable, '--rename-command', 'CONFIG', '']);
     await using ingest = await startIngest({ REDIS_URL: redis.url, REQUIRE_DURABLE_REDIS: 'true' });
