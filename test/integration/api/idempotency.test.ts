@@ -122,7 +122,7 @@ describe('Idempotency-Key', () => {
     const { event: _, ...withoutKind } = eventBody();
     const answer = await suite.ingest.client.register(withoutKind, { 'idempotency-key': 'with a space' });
     expectProblem(answer, 400, 'invalid-event');
-    const { errors } = answer.json() as { errors: { pointer?: string; header?: string }[] };
+    const { errors } = answer.json<{ errors: { pointer?: string; header?: string }[] }>();
     expect(errors.map(({ pointer, header }) => pointer ?? header)).to.deep.equal(['/event', 'Idempotency-Key']);
   });
 
