@@ -1,5 +1,6 @@
+import { aboutDays } from './about-days.ts';
 import type { Database } from './database.ts';
-import { dayAfter, dayOf, daysBefore, daysFrom, isoDay } from './days.ts';
+import { dayAfter, dayOf, daysBefore, daysFrom } from './days.ts';
 import { locked } from './locked.ts';
 import {
   countStrays,
@@ -91,19 +92,4 @@ async function turnDefaultInto(db: Database, range: DayRange, report: Maintenanc
       report.created.push(partitionName(range));
     }),
   );
-}
-
-/** Says in the message of an error which days could not be given a partition; its code stays. */
-async function aboutDays(range: DayRange, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (error instanceof Error) error.message = `partition of ${describe(range)}: ${error.message}`;
-    throw error;
-  }
-}
-
-function describe({ from, to }: DayRange): string {
-  const [first, last] = [isoDay(from), isoDay(to - 1)];
-  return first === last ? first : `${first} to ${last}`;
 }

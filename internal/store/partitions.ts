@@ -100,11 +100,6 @@ export async function makeDefaultThePartitionOf(trx: Transaction<Tables>, range:
   await sql`create table events_default partition of events default`.execute(trx);
 }
 
-/** Drops a partition with its events. */
-export async function dropPartition(trx: Transaction<Tables>, partition: Partition): Promise<void> {
-  await sql`drop table ${sql.table(partition.name)}`.execute(trx);
-}
-
 async function attach(trx: Transaction<Tables>, range: DayRange): Promise<void> {
   await sql`
     alter table events attach partition ${sql.table(partitionName(range))}

@@ -1,7 +1,9 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database, Tables } from './database.ts';
+import { aboutDays } from './about-days.ts';
+import { dropExpired, expirePartition, listExpired } from './expired.ts';
 import { locked } from './locked.ts';
-import { dropPartition, listPartitions, type Partition } from './partitions.ts';
+import { listPartitions, type Partition } from './partitions.ts';
 
 /** Keys of executions that one statement looks at. */
 const sliceSize = 10_000;
@@ -14,46 +16,59 @@ interface ExecutionKeyRow {
 }
 
 /**
- * Drops the partitions whose days are all before `oldest` (ms since the Unix epoch), with the executions that ended in them,
- * and dead letters from before. Resolves with the names of the partitions.
+ * Drops the partitions whose days are all before `oldest` (ms since the Unix epoch), with the executions whose last event was
+ * in them, and dead letters from before. Resolves with the names of the partitions.
+ *
+ * All are taken out of `events` before the first execution is deleted: whatever fails or is cut off then, an execution may
+ * be left for a while without its events, but never events without their execution, which the next event would make anew
+ * and count wrongly. What a run leaves the next one finishes.
  */
 export async function dropBefore(db: Database, oldest: number): Promise<string[]> {
+  for (const partition of (await listPartitions(db)).filter(({ to }) => to <= oldest)) await expire(db, partition);
   const dropped: string[] = [];
-  for (const partition of (await listPartitions(db)).filter(({ to }) => to <= oldest)) {
-    await deleteExecutionsEndingIn(db, partition);
-    await locked(db, async (trx, present) => {
-      if (!isAmong(present, partition)) return;
-      await dropPartition(trx, partition);
-      dropped.push(partition.name);
+  for (const table of await listExpired(db)) {
+    await deleteExecutionsEndingIn(db, table, oldest);
+    await locked(db, async (trx) => {
+      if (await isExpired(trx, table)) dropped.push(await dropExpired(trx, table));
     });
   }
   await db.deleteFrom('dead_letters').where('dead_at', '<', new Date(oldest)).execute();
   return dropped;
 }
 
-async function deleteExecutionsEndingIn(db: Database, partition: Partition): Promise<void> {
+async function expire(db: Database, partition: Partition): Promise<void> {
+  await aboutDays(partition, () =>
+    locked(db, async (trx, present) => {
+      if (present.some(({ name }) => name === partition.name)) await expirePartition(trx, partition);
+    }),
+  );
+}
+
+async function deleteExecutionsEndingIn(db: Database, table: string, oldest: number): Promise<void> {
   let last: ExecutionKeyRow | undefined;
   do {
     const after = last;
-    last = await locked(db, async (trx, present) =>
-      isAmong(present, partition) ? deleteExecutionsOf(trx, partition, after) : undefined,
+    last = await locked(db, async (trx) =>
+      (await isExpired(trx, table)) ? deleteExecutionsOf(trx, table, oldest, after) : undefined,
     );
   } while (last !== undefined);
 }
 
-function isAmong(present: readonly Partition[], { name }: Partition): boolean {
-  return present.some((partition) => partition.name === name);
+/** False when another worker has dropped it meanwhile. */
+async function isExpired(trx: Transaction<Tables>, table: string): Promise<boolean> {
+  return (await listExpired(trx)).includes(table);
 }
 
 /**
- * Deletes executions whose last event is in a partition: those of the next slice of its keys, after the one
- * given. Resolves with the last key of the slice; undefined when there is none left. A day may hold millions, and their
+ * Deletes executions of an expired table whose last event was before `oldest`: those of the next slice of its keys, after the
+ * one given. Resolves with the last key of the slice; undefined when there is none left. A day may hold millions, and their
  * rows must not stay locked meanwhile. Keys come in the order of the index, in which workers lock executions too. Should a
  * plan take another and a deadlock follow, the one that is refused tries again.
  */
 async function deleteExecutionsOf(
   trx: Transaction<Tables>,
-  partition: Partition,
+  table: string,
+  oldest: number,
   after: ExecutionKeyRow | undefined,
 ): Promise<ExecutionKeyRow | undefined> {
   const key = sql.raw('automation_id, execution_id, organization');
@@ -63,12 +78,12 @@ async function deleteExecutionsOf(
       : sql`where (${key}) > (${after.automation_id}::uuid, ${after.execution_id}, ${after.organization})`;
   const { rows } = await sql<ExecutionKeyRow>`
     with slice as (
-      select distinct ${key} from ${sql.table(partition.name)} ${further} order by ${key} limit ${sliceSize}
+      select distinct ${key} from ${sql.table(table)} ${further} order by ${key} limit ${sliceSize}
     ),
     deleted as (
       delete from executions e using slice s
       where (e.organization, e.automation_id, e.execution_id) = (s.organization, s.automation_id, s.execution_id)
-        and e.last_event_at < ${new Date(partition.to)}
+        and e.last_event_at < ${new Date(oldest)}
     )
     select ${key} from slice order by automation_id desc, execution_id desc, organization desc limit 1
   `.execute(trx);

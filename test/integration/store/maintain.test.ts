@@ -2,14 +2,19 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
 import { isDataError } from '../../../internal/store/errors.ts';
 import { maintain } from '../../../internal/store/maintain.ts';
 import { measurePartitions } from '../../../internal/store/measure.ts';
 import { createPartition } from '../../../internal/store/partitions.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
-import { migratedDatabase, storedEvents, storedExecutions, type TestDatabase } from '../../support/store.ts';
+import {
+  migratedDatabase,
+  openDatabase,
+  storedEvents,
+  storedExecutions,
+  type TestDatabase,
+} from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 
 const day = 24 * 3_600_000;
@@ -40,6 +45,22 @@ describe('maintenance of the partitions', () => {
     const tomorrow = { ...keepAll, now: now + day };
     expect(await measurePartitions(database.db, tomorrow)).to.include({ daysAhead: 2 });
     expect(await maintain(database.db, tomorrow)).to.deep.include({ created: ['events_20261124'] });
+  });
+
+  it('reads the bounds of partitions wherever the database is', async () => {
+    const { db, url } = database;
+    const name = sql.id(new URL(url).pathname.slice(1));
+    await sql`alter database ${name} set timezone = 'Asia/Kolkata'`.execute(db);
+    await sql`alter database ${name} set datestyle = 'SQL, DMY'`.execute(db);
+    const there = openDatabase(url);
+    try {
+      expect(await sql`show timezone`.execute(there)).to.have.nested.property('rows[0].TimeZone', 'Asia/Kolkata');
+      await maintain(there, keepAll);
+      expect(await maintain(there, keepAll)).to.deep.equal({ created: [], dropped: [], moved: 0 });
+      expect(await measurePartitions(there, keepAll)).to.include({ daysAhead: 3 });
+    } finally {
+      await there.destroy();
+    }
   });
 
   it('is done once by many at once', async () => {
@@ -106,46 +127,6 @@ describe('maintenance of the partitions', () => {
     await maintain(db, keepAll);
     expect(await storedEvents(db)).to.have.length(300);
     expect((await storedExecutions(db))[0]?.counts.EVENT).to.equal(300);
-  });
-
-  it('drops what is past retention: events, executions that ended in them, dead letters; and nothing with 0', async () => {
-    const { db } = database;
-    const old = midnight - 10 * day;
-    await recordEvents(db, [
-      anEvent({ executionId: 'ended', createdAt: old }),
-      anEvent({ executionId: 'ended', createdAt: old + day - 1 }),
-      anEvent({ executionId: 'lives on', createdAt: old }),
-      anEvent({ executionId: 'lives on', createdAt: now }),
-      anEvent({ executionId: 'last kept day', createdAt: midnight - 3 * day }),
-    ]);
-    await keepDeadLetter(db, anEvent({ executionId: 'dead' }), 'test');
-    await sql`update dead_letters set dead_at = ${new Date(old)}`.execute(db);
-    expect((await maintain(db, keepAll)).dropped).to.deep.equal([]);
-    expect(await storedExecutions(db)).to.have.length(3);
-
-    const report = await maintain(db, { ...keepAll, retentionDays: 3 });
-    expect(report.dropped).to.deep.equal(['events_20261111']);
-    const left = (await storedExecutions(db)).map(({ executionId }) => executionId);
-    expect(left.toSorted()).to.deep.equal(['last kept day', 'lives on']);
-    expect((await storedEvents(db)).map(({ executionId }) => executionId)).to.deep.equal(['last kept day', 'lives on']);
-    expect(await db.selectFrom('dead_letters').selectAll().execute()).to.deep.equal([]);
-  });
-
-  it('deletes more executions than fit into one slice', async () => {
-    const { db } = database;
-    const old = midnight - 10 * day;
-    const runs = Array.from({ length: 5_025 }, (_, index) => `run ${index}`);
-    // The first key has no twin, so that the slice ends between two that differ in their organization only.
-    const events = [
-      anEvent({ executionId: 'a run', createdAt: old }),
-      ...runs.flatMap((executionId) => [
-        anEvent({ executionId, createdAt: old, organization: 'acme' }),
-        anEvent({ executionId, createdAt: old, organization: 'globex' }),
-      ]),
-    ];
-    await recordEvents(db, events);
-    await maintain(db, { ...keepAll, retentionDays: 3 });
-    expect(await storedExecutions(db)).to.deep.equal([]);
   });
 
   it('gives up instead of making writers wait behind it for long', async () => {

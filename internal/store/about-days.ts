@@ -1,0 +1,17 @@
+import { isoDay } from './days.ts';
+import type { DayRange } from './partitions.ts';
+
+/** Says in the message of an error which days' partition it is about; its code stays. */
+export async function aboutDays(range: DayRange, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof Error) error.message = `partition of ${describe(range)}: ${error.message}`;
+    throw error;
+  }
+}
+
+function describe({ from, to }: DayRange): string {
+  const [first, last] = [isoDay(from), isoDay(to - 1)];
+  return first === last ? first : `${first} to ${last}`;
+}

@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { Client } from 'pg';
+import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
+import { maintain } from '../../../internal/store/maintain.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent } from '../../support/events.ts';
+import { failureOf } from '../../support/failure.ts';
+import { migratedDatabase, storedEvents, storedExecutions, type TestDatabase } from '../../support/store.ts';
+
+const day = 24 * 3_600_000;
+const midnight = Date.parse('2026-11-21T00:00:00Z');
+const now = midnight + day / 2;
+const keepAll = { now, daysAhead: 2, retentionDays: 0 };
+const keepThree = { ...keepAll, retentionDays: 3 };
+const old = midnight - 10 * day;
+
+describe('retention', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+  });
+  afterEach(() => database[Symbol.asyncDispose]());
+
+  it('drops what is past retention: events, executions that ended in them, dead letters; and nothing with 0', async () => {
+    const { db } = database;
+    await recordEvents(db, [
+      anEvent({ executionId: 'ended', createdAt: old }),
+      anEvent({ executionId: 'ended', createdAt: old + day - 1 }),
+      anEvent({ executionId: 'lives on', createdAt: old }),
+      anEvent({ executionId: 'lives on', createdAt: now }),
+      anEvent({ executionId: 'last kept day', createdAt: midnight - 3 * day }),
+    ]);
+    await keepDeadLetter(db, anEvent({ executionId: 'dead' }), 'test');
+    await sql`update dead_letters set dead_at = ${new Date(old)}`.execute(db);
+    expect((await maintain(db, keepAll)).dropped).to.deep.equal([]);
+    expect(await storedExecutions(db)).to.have.length(3);
+
+    const report = await maintain(db, keepThree);
+    expect(report.dropped).to.deep.equal(['events_20261111']);
+    const left = (await storedExecutions(db)).map(({ executionId }) => executionId);
+    expect(left.toSorted()).to.deep.equal(['last kept day', 'lives on']);
+    expect((await storedEvents(db)).map(({ executionId }) => executionId)).to.deep.equal(['last kept day', 'lives on']);
+    expect(await db.selectFrom('dead_letters').selectAll().execute()).to.deep.equal([]);
+  });
+
+  it('deletes more executions than fit into one slice', async () => {
+    const { db } = database;
+    const runs = Array.from({ length: 5_025 }, (_, index) => `run ${index}`);
+    // The first key has no twin, so that the slice ends between two that differ in their organization only.
+    const events = [
+      anEvent({ executionId: 'a run', createdAt: old }),
+      ...runs.flatMap((executionId) => [
+        anEvent({ executionId, createdAt: old, organization: 'acme' }),
+        anEvent({ executionId, createdAt: old, organization: 'globex' }),
+      ]),
+    ];
+    await recordEvents(db, events);
+    await maintain(db, keepThree);
+    expect(await storedExecutions(db)).to.deep.equal([]);
+  });
+
+  it('deletes no execution while a reader keeps its events from being dropped', async () => {
+    const { db, url } = database;
+    await recordEvents(db, [anEvent({ kind: 'ERROR', createdAt: old })]);
+    await maintain(db, keepAll);
+    const reader = new Client({ connectionString: url });
+    await reader.connect();
+    try {
+      await reader.query('begin; select count(*) from events_20261111');
+      const error = await failureOf(maintain(db, keepThree));
+      expect(String(error)).to.equal('error: partition of 2026-11-11: canceling statement due to lock timeout');
+      expect(await states()).to.deep.equal(['failed']);
+    } finally {
+      await reader.end();
+    }
+    expect(await maintain(db, keepThree)).to.deep.include({ dropped: ['events_20261111'] });
+    expect(await states()).to.deep.equal([]);
+  });
+
+  it('goes on where a run was stopped; events and executions agree meanwhile, also when the day comes again', async () => {
+    const { db } = database;
+    await recordEvents(db, [
+      anEvent({ kind: 'START', createdAt: old }),
+      anEvent({ kind: 'ERROR', createdAt: old + 1 }),
+    ]);
+    await maintain(db, keepAll);
+    await sql`create view of_an_auditor as select * from events_20261111`.execute(db);
+    expect(await failureOf(maintain(db, keepThree))).to.include({ code: '2BP01' });
+    expect([await storedEvents(db), await states()]).to.deep.equal([[], []]);
+
+    await recordEvents(db, [anEvent({ kind: 'END', createdAt: old + 2 })]);
+    await sql`drop view of_an_auditor`.execute(db);
+    const { dropped } = await maintain(db, keepThree);
+    expect(dropped).to.deep.equal(['events_20261111', 'events_20261111']);
+    expect([await storedEvents(db), await states()]).to.deep.equal([[], []]);
+  });
+
+  const states = async (): Promise<string[]> => (await storedExecutions(database.db)).map(({ state }) => state);
+});
