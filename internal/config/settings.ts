@@ -112,7 +112,7 @@ export const settings = {
     min: 0,
     max: 36_500,
     default: 0,
-    desc: 'Days that events are kept; 0 keeps everything',
+    desc: 'Days that events, their executions and dead letters are kept; 0 keeps everything',
   }),
   MAINTENANCE_INTERVAL_MS: wholeNumber({
     min: 1_000,

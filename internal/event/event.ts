@@ -2,7 +2,7 @@ import type { EventKind, EventRequest } from './schema.ts';
 
 /** An event as Runledger keeps it. Optional texts that were omitted are `''` (design, section 2). */
 export interface AcceptedEvent {
-  /** UUIDv7 whose time is `createdAt`: (createdAt, id) orders events as they were accepted. */
+  /** UUIDv7 whose time is `createdAt`: (createdAt, id) orders events as one process accepted them. */
   readonly id: string;
   readonly organization: string;
   /** As the caller wrote it; compared without regard to letter case. */

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent } from '../../support/events.ts';
+import { migratedDatabase, storedEvents, storedExecutions, type TestDatabase } from '../../support/store.ts';
+
+/** The statements of a document that can be pasted. */
+async function statementsOf(document: string): Promise<string[]> {
+  const text = await readFile(new URL(`../../../${document}`, import.meta.url), 'utf8');
+  const blocks = [...text.matchAll(/^ *```sql\n([^]*?)^ *```/gm)].map(([, block = '']) => block);
+  return blocks.flatMap((block) => block.split(';')).filter((statement) => statement.trim() !== '');
+}
+
+describe('queries in documents', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+  });
+  afterEach(() => database[Symbol.asyncDispose]());
+
+  const rowsOf = async (statement: string): Promise<unknown[]> => (await sql.raw(statement).execute(database.db)).rows;
+
+  it('of the README find what failed today, a history, and executions that disagree with their events', async () => {
+    const { db } = database;
+    const { automationId, organization } = anEvent();
+    const [failed = '', history = '', disagreeing = '', ...others] = await statementsOf('README.md');
+    expect(others).to.deep.equal([]);
+    const kinds = ['START', 'ERROR', 'END'] as const;
+    await recordEvents(
+      db,
+      kinds.map((kind) => anEvent({ kind, createdAt: Date.now() })),
+    );
+    expect(organization).to.equal('acme');
+    expect(await rowsOf(failed)).to.deep.equal([{ automation_id: automationId, count: '1' }]);
+    const executionId = "execution_id = '2026-11-21T10:37:00Z'";
+    expect(history).to.include(executionId);
+    const ofIt = history
+      .replace(executionId, `execution_id = '${anEvent().executionId}'`)
+      .replace(/automation_id = '[^']+'/, `automation_id = '${automationId}'`);
+    expect(await rowsOf(ofIt)).to.have.length(3);
+    expect(await rowsOf(disagreeing)).to.deep.equal([]);
+    await sql`delete from events where kind = 'ERROR'`.execute(db);
+    expect(await rowsOf(disagreeing)).to.have.length(1);
+    await sql`delete from events`.execute(db);
+    expect(await rowsOf(disagreeing)).to.have.length(1);
+  });
+
+  it('of the runbook store a dead letter as if it had not been refused', async () => {
+    const { db } = database;
+    const [list = '', store = ''] = await statementsOf('deploy/runbooks/RunledgerDeadLetters.md');
+    const kinds = ['START', 'WARNING', 'ERROR', 'END', 'EVENT'] as const;
+    const events = kinds.map((kind, index) =>
+      anEvent({ kind, createdAt: Date.now() + index, automationId: anEvent().automationId.toUpperCase() }),
+    );
+    await recordEvents(db, events);
+    const whole = [await storedEvents(db), await storedExecutions(db)];
+    for (const refused of events) {
+      await sql`delete from events`.execute(db);
+      await sql`delete from executions`.execute(db);
+      await recordEvents(
+        db,
+        events.filter((event) => event !== refused),
+      );
+      await keepDeadLetter(db, refused, 'why');
+      expect(await rowsOf(list)).to.have.length(1);
+      await rowsOf(store.replace('<id>', refused.id));
+      expect([await storedEvents(db), await storedExecutions(db)]).to.deep.equal(whole);
+      expect(await rowsOf(list)).to.deep.equal([]);
+    }
+  });
+});
