@@ -3,16 +3,14 @@ import type { Database, Tables } from './database.ts';
 import { lockEvents, type Partition } from './partitions.ts';
 
 /**
- * Takes a partition out of `events`, as a table of its own, whose events nobody sees any more: `events_20261121_expired_16423`.
- * Its number in Postgres is in the name, for late events may bring the partition of a day again and again.
+ * Takes a partition out of `events`, as a table of its own, whose events nobody sees any more: `events_20261121_expired_1795305600000`.
+ * The time is in the name, for late events may bring the partition of a day again.
  */
 export async function expirePartition(trx: Transaction<Tables>, { name }: Partition): Promise<void> {
   await lockEvents(trx);
   await sql`alter table events detach partition ${sql.table(name)}`.execute(trx);
-  const { rows } = await sql<{ oid: string }>`select ${name}::regclass::oid::text as oid`.execute(trx);
-  for (const { oid } of rows) {
-    await sql`alter table ${sql.table(name)} rename to ${sql.table(`${name}_expired_${oid}`)}`.execute(trx);
-  }
+  const expired = sql.table(`${name}_expired_${Date.now()}`);
+  await sql`alter table ${sql.table(name)} rename to ${expired}`.execute(trx);
 }
 
 /** The names of the tables that were partitions and are past retention, the oldest first. */

@@ -21,13 +21,15 @@ interface ExecutionKeyRow {
  *
  * All are taken out of `events` before the first execution is deleted: whatever fails or is cut off then, an execution may
  * be left for a while without its events, but never events without their execution, which the next event would make anew
- * and count wrongly. What a run leaves the next one finishes.
+ * and count wrongly. A table that cannot be dropped comes last, when the executions of all are gone. What a run leaves
+ * the next one finishes.
  */
 export async function dropBefore(db: Database, oldest: number): Promise<string[]> {
   for (const partition of (await listPartitions(db)).filter(({ to }) => to <= oldest)) await expire(db, partition);
+  const expired = await listExpired(db);
+  for (const table of expired) await deleteExecutionsEndingIn(db, table, oldest);
   const dropped: string[] = [];
-  for (const table of await listExpired(db)) {
-    await deleteExecutionsEndingIn(db, table, oldest);
+  for (const table of expired) {
     await locked(db, async (trx) => {
       if (await isExpired(trx, table)) dropped.push(await dropExpired(trx, table));
     });

@@ -8,6 +8,7 @@ import { measurePartitions } from '../../../internal/store/measure.ts';
 import { createPartition } from '../../../internal/store/partitions.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
+import { day, keepAll, midnight, now } from '../../support/maintenance-day.ts';
 import {
   migratedDatabase,
   openDatabase,
@@ -16,11 +17,6 @@ import {
   type TestDatabase,
 } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
-
-const day = 24 * 3_600_000;
-const midnight = Date.parse('2026-11-21T00:00:00Z');
-const now = midnight + day / 2;
-const keepAll = { now, daysAhead: 2, retentionDays: 0 };
 
 describe('maintenance of the partitions', () => {
   let database: TestDatabase;

@@ -6,12 +6,9 @@ import { maintain } from '../../../internal/store/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
+import { day, keepAll, midnight, now } from '../../support/maintenance-day.ts';
 import { migratedDatabase, storedEvents, storedExecutions, type TestDatabase } from '../../support/store.ts';
 
-const day = 24 * 3_600_000;
-const midnight = Date.parse('2026-11-21T00:00:00Z');
-const now = midnight + day / 2;
-const keepAll = { now, daysAhead: 2, retentionDays: 0 };
 const keepThree = { ...keepAll, retentionDays: 3 };
 const old = midnight - 10 * day;
 
@@ -83,6 +80,7 @@ describe('retention', () => {
     await recordEvents(db, [
       anEvent({ kind: 'START', createdAt: old }),
       anEvent({ kind: 'ERROR', createdAt: old + 1 }),
+      anEvent({ executionId: 'of the day after', createdAt: old + day }),
     ]);
     await maintain(db, keepAll);
     await sql`create view of_an_auditor as select * from events_20261111`.execute(db);
@@ -92,7 +90,7 @@ describe('retention', () => {
     await recordEvents(db, [anEvent({ kind: 'END', createdAt: old + 2 })]);
     await sql`drop view of_an_auditor`.execute(db);
     const { dropped } = await maintain(db, keepThree);
-    expect(dropped).to.deep.equal(['events_20261111', 'events_20261111']);
+    expect(dropped).to.deep.equal(['events_20261111', 'events_20261111', 'events_20261112']);
     expect([await storedEvents(db), await states()]).to.deep.equal([[], []]);
   });
 
