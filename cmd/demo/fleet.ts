@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EventKind } from '../../internal/event/schema.ts';
-import type { ExecutionState } from '../../internal/outcome/outcome.ts';
+import type { ExecutionState } from '../../internal/outcome/execution-state.ts';
 
 /** One request of the demo. */
 export interface DemoEvent {

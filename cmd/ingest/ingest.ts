@@ -8,13 +8,13 @@ import { createIdentitySource } from '../../internal/event/identity.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import { BacklogGuard } from '../../internal/queue/backlog-guard.ts';
-import { takeCensus } from '../../internal/queue/census.ts';
+import { readQueueStats } from '../../internal/queue/queue-stats.ts';
 import type { Callers } from '../../internal/queue/group-commit.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { createProducerRedis, disconnect } from '../../internal/queue/redis.ts';
 import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
-import { backlogMetrics, censusMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 
@@ -59,10 +59,10 @@ export function createIngest(config: IngestConfig, tokens: TokenSource, telemetr
   const redis = createProducerRedis(config.REDIS_URL);
   redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
   const guard = new BacklogGuard(redis, config.QUEUE_NAME, backlogLimits(config), backlogMetrics(registry), logger);
-  censusMetrics(registry, () => takeCensus(redis, config.QUEUE_NAME));
+  queueStatsMetrics(registry, () => readQueueStats(redis, config.QUEUE_NAME));
   const connections = { open: 0, opened: 0 };
   const producer = createProducer(config, redis, guard, connections, telemetry);
-  probes.ready.set('redis', () => guard.shed?.detail);
+  probes.ready.set('redis', () => guard.rejection?.detail);
   probes.ready.set('tokens', () => tokens.unready());
   const enqueue: Enqueue = (event, key) => producer.enqueue(event, key);
   const servers = createServers(config, enqueue, tokens, connections, telemetry);

@@ -4,7 +4,7 @@ import { readConfig } from '../../internal/config/read.ts';
 import { ComponentGroup } from '../../internal/lifecycle/group.ts';
 import { runMain } from '../../internal/lifecycle/main.ts';
 import { runProcess } from '../../internal/lifecycle/run-process.ts';
-import { OpsServer } from '../../internal/telemetry/ops-server.ts';
+import { OpsServer } from '../../internal/ops/ops-server.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 import { createTracing } from '../../internal/telemetry/tracing.ts';
 import { createIngest, ingestSettings } from './ingest.ts';

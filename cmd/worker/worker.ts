@@ -43,7 +43,7 @@ const intervalMs = 10;
  * then takes is there when the next statement begins. With one worker and 200 jobs a second it took a third off what Redis
  * writes to its disk, and a fifth off the CPU time of both.
  */
-const gatherMs = 7;
+const fetchCooldownMs = 7;
 
 /** How long a stop lets jobs under way finish before it gives them back to the queue, in ms. */
 const drainMs = 10_000;
@@ -70,7 +70,7 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
     redisUrl: config.REDIS_URL,
     queueName: config.QUEUE_NAME,
     concurrency: config.WORKER_CONCURRENCY,
-    gatherMs,
+    fetchCooldownMs,
     lockMs: config.JOB_LOCK_MS,
     handle: (events, redelivered) => batcher.add(events, redelivered),
     abandon: () => batcher.abandon(),

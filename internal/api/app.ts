@@ -1,11 +1,11 @@
 import { Router } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
-import { Refusal } from '../event/refusal.ts';
+import { RequestError } from '../errors/request-error.ts';
 import type { ApiMetrics } from '../telemetry/api-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
-import { exactRoutes } from './exact-routes.ts';
+import { exactRoutes } from './fast-path/exact-routes.ts';
 import { createHandler, type Handler } from './handler.ts';
 import { createJsonBodyReader } from './json-body.ts';
 import { ping } from './ping.ts';
@@ -73,7 +73,7 @@ function reportRefusal(ctx: Context, error: unknown, logger: Logger): void {
   const { organization } = ctx.state as Partial<AuthenticatedState>;
   const { method, status } = ctx;
   const request = { requestId: requestIdOf(ctx), method, route: routeOf(ctx), status, organization };
-  if (!(error instanceof Refusal)) logger.error({ ...request, error }, 'request failed unexpectedly');
+  if (!(error instanceof RequestError)) logger.error({ ...request, error }, 'request failed unexpectedly');
   else if (status >= 500) logger.warn({ ...request, reason: error.message }, 'request cannot be served now');
   else logger.info({ ...request, reason: error.code }, 'request refused');
 }

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
-import { Refusal, unavailable } from '../event/refusal.ts';
-import { createGuessBrake } from './guess-brake.ts';
+import { RequestError, unavailable } from '../errors/request-error.ts';
+import { createWrongTokenLimiter } from './wrong-token-limiter.ts';
 
 /** Whose token it is. `not-loaded`: the token set has never been read, so nobody can tell. */
 export type Authentication =
@@ -20,10 +20,10 @@ type Route = Middleware<AuthenticatedState>;
  * caller may drop the event.
  */
 export function requireToken(authenticate: Authenticate): (route: Route) => Route {
-  const brake = createGuessBrake();
+  const brake = createWrongTokenLimiter();
   const refuse = async (token: string): Promise<never> => {
     await brake();
-    throw new Refusal('unauthorized', token === '' ? 'The header token is missing.' : 'The token is not valid.');
+    throw new RequestError('unauthorized', token === '' ? 'The header token is missing.' : 'The token is not valid.');
   };
   return (route) => (ctx, next) => {
     const token = tokenOf(ctx.req.headers['token']);

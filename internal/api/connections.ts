@@ -8,7 +8,7 @@ export interface ConnectionCount {
   opened: number;
 }
 
-/** The connections of a server, and the answers that each is owed: what it takes to end them without losing an answer. */
+/** The connections of a server, and the answers that each is pending: what it takes to end them without losing an answer. */
 export class Connections {
   /** As they were accepted. */
   readonly #accepted = new Set<Socket>();
@@ -17,14 +17,14 @@ export class Connections {
    * into and leave as fast as requests do, and each old table keeps what it held until a full garbage collection.
    * Garbage collection took a fifth of ingest's CPU time then.
    */
-  readonly #owed = new Map<Socket, ServerResponse[]>();
+  readonly #pending = new Map<Socket, ServerResponse[]>();
   readonly #answered: (this: ServerResponse) => void;
 
   /** `count` is of all servers that share it. */
   constructor(server: Server, count: ConnectionCount = { open: 0, opened: 0 }) {
-    const owed = this.#owed;
+    const pending = this.#pending;
     this.#answered = function answered() {
-      const responses = owed.get(this.req.socket);
+      const responses = pending.get(this.req.socket);
       responses?.splice(responses.indexOf(this), 1);
     };
     server.on('connection', (socket: Socket) => {
@@ -37,8 +37,8 @@ export class Connections {
       });
     });
     server.on(server instanceof HttpsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
-      owed.set(socket, []);
-      socket.once('close', () => owed.delete(socket));
+      pending.set(socket, []);
+      socket.once('close', () => pending.delete(socket));
     });
   }
 
@@ -47,18 +47,18 @@ export class Connections {
   }
 
   /** Remembers an answer until it is given. */
-  owe(response: ServerResponse): void {
-    this.#owed.get(response.req.socket)?.push(response);
+  addPending(response: ServerResponse): void {
+    this.#pending.get(response.req.socket)?.push(response);
     response.on('close', this.#answered);
   }
 
   /**
-   * Each connection ends with the last answer that it is owed; one that has sent nothing yet, which Node takes for busy, ends at once.
+   * Each connection ends with the last answer that it is pending; one that has sent nothing yet, which Node takes for busy, ends at once.
    * Those that are idle after a request are Node's to close.
    */
   endWhenAnswered(): void {
     for (const socket of this.#all()) if (socket.bytesRead === 0) socket.destroy();
-    for (const responses of this.#owed.values()) responses.slice(-1).forEach(endsConnection);
+    for (const responses of this.#pending.values()) responses.slice(-1).forEach(endsConnection);
   }
 
   cutAll(): void {
@@ -67,14 +67,14 @@ export class Connections {
 
   /** True when a complete request on this connection awaits its answer, which is then the last one there. */
   endsAfterAnswer(socket: Socket): boolean {
-    const last = this.#owed.get(socket)?.findLast(({ req }) => req.complete);
+    const last = this.#pending.get(socket)?.findLast(({ req }) => req.complete);
     if (last === undefined) return false;
     endsConnection(last);
     return true;
   }
 
   #all(): Socket[] {
-    return [...this.#accepted, ...this.#owed.keys()];
+    return [...this.#accepted, ...this.#pending.keys()];
   }
 }
 

@@ -1,28 +1,28 @@
 import type { Context } from 'koa';
-import { Refusal, type Fault } from '../event/refusal.ts';
+import { RequestError, type FieldError } from '../errors/request-error.ts';
 
 /** Visible ASCII, as a structured string in quotes (the draft, section 2.1) or bare, as many clients send it. */
 const shape = /^"([\x21\x23-\x5b\x5d-\x7e]{1,255})"$|^([\x21\x23-\x5b\x5d-\x7e]{1,255})$/;
 
-const fault: Fault = {
+const fault: FieldError = {
   header: 'Idempotency-Key',
   detail: 'must be 1 to 255 visible ASCII characters, in double quotes or not, without quotes and backslashes',
 };
 
 /**
  * The header `Idempotency-Key` without its quotes, or undefined when it is absent.
- * @throws {Refusal} when it is not 1 to 255 visible ASCII characters without quotes and backslashes.
+ * @throws {RequestError} when it is not 1 to 255 visible ASCII characters without quotes and backslashes.
  */
 export function idempotencyKeyOf(ctx: Context): string | undefined {
   const header = ctx.headers['idempotency-key'];
   if (header === undefined) return undefined;
   const key = keyIn(header);
   if (key !== undefined) return key;
-  throw new Refusal('malformed-request', 'The header Idempotency-Key is not valid; see errors.', [fault]);
+  throw new RequestError('malformed-request', 'The header Idempotency-Key is not valid; see errors.', [fault]);
 }
 
 /** What is wrong with it, for a request that is refused anyway. */
-export function idempotencyKeyFaults(ctx: Context): Fault[] {
+export function idempotencyKeyFaults(ctx: Context): FieldError[] {
   const header = ctx.headers['idempotency-key'];
   return header === undefined || keyIn(header) !== undefined ? [] : [fault];
 }

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { Refusal } from '../event/refusal.ts';
-import { WholeBodyRequest } from './whole-body-request.ts';
+import { RequestError } from '../errors/request-error.ts';
+import { WholeBodyRequest } from './fast-path/whole-body-request.ts';
 
 /** Resolves with the body of a request. Rejects with a refusal: 415 or 413 before it is read, 400 or 413 after. */
 export type ReadBody = (ctx: Context) => Promise<unknown>;
@@ -47,10 +47,10 @@ function collectBytes(limit: number): bodyParser.Options & { encoding: null } {
 function requireJson(ctx: Context, limit: number): void {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = ctx.req.headers;
   if (type !== 'application/json' && !isJson(ctx)) {
-    throw new Refusal('unsupported-media-type', 'Content-Type must be application/json, in UTF-8.');
+    throw new RequestError('unsupported-media-type', 'Content-Type must be application/json, in UTF-8.');
   }
   if (encoding !== undefined && !['', 'identity'].includes(encoding.trim().toLowerCase())) {
-    throw new Refusal('unsupported-media-type', 'Content-Encoding is not supported: send the body as it is.');
+    throw new RequestError('unsupported-media-type', 'Content-Encoding is not supported: send the body as it is.');
   }
   if (Number(length) > limit) throw tooLarge(limit);
 }
@@ -92,18 +92,18 @@ function bytesOf(request: IncomingMessage, length: number): Promise<Buffer> {
   });
 }
 
-function bodyRefusal(error: Error, limit: number): Refusal {
+function bodyRefusal(error: Error, limit: number): RequestError {
   const type = 'type' in error ? error.type : undefined;
   if (type === 'entity.too.large') return tooLarge(limit);
   return unreadable();
 }
 
-function unreadable(): Refusal {
-  return new Refusal('malformed-request', 'The body could not be read to its end.');
+function unreadable(): RequestError {
+  return new RequestError('malformed-request', 'The body could not be read to its end.');
 }
 
-function tooLarge(limit: number): Refusal {
-  return new Refusal('payload-too-large', `The body must not be larger than ${limit} bytes.`);
+function tooLarge(limit: number): RequestError {
+  return new RequestError('payload-too-large', `The body must not be larger than ${limit} bytes.`);
 }
 
 function parse(bytes: unknown): unknown {
@@ -116,6 +116,8 @@ function parse(bytes: unknown): unknown {
   }
 }
 
-function malformed(detail: string): Refusal {
-  return new Refusal('malformed-request', 'The body is not a JSON document; see errors.', [{ pointer: '', detail }]);
+function malformed(detail: string): RequestError {
+  return new RequestError('malformed-request', 'The body is not a JSON document; see errors.', [
+    { pointer: '', detail },
+  ]);
 }

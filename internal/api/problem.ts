@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { Refusal, type Fault, type RefusalCode } from '../event/refusal.ts';
+import { RequestError, type FieldError, type RequestErrorCode } from '../errors/request-error.ts';
 
 /** RFC 9457. `errors` lists what is wrong with the request, by JSON pointer or header. */
 interface Problem {
@@ -7,11 +7,11 @@ interface Problem {
   title: string;
   status: number;
   detail: string;
-  errors?: readonly Fault[];
+  errors?: readonly FieldError[];
 }
 
 /** The one place where an error code becomes an HTTP status (design, section 2). */
-const statuses: Record<RefusalCode, { status: number; title: string }> = {
+const statuses: Record<RequestErrorCode, { status: number; title: string }> = {
   'malformed-request': { status: 400, title: 'Malformed request' },
   'invalid-event': { status: 400, title: 'Invalid event' },
   unauthorized: { status: 401, title: 'Unauthorized' },
@@ -27,9 +27,9 @@ const statuses: Record<RefusalCode, { status: number; title: string }> = {
 /** What a caller waits before it repeats a request, in seconds. */
 export const retryAfter = 1;
 
-/** The problem document of an error. Anything but a {@link Refusal} is a defect, of which callers learn nothing. */
+/** The problem document of an error. Anything but a {@link RequestError} is a defect, of which callers learn nothing. */
 export function problemOf(error: unknown): Problem {
-  if (!(error instanceof Refusal)) {
+  if (!(error instanceof RequestError)) {
     return problem('internal-error', 500, 'Internal error', 'Something went wrong on our side. Please retry.', []);
   }
   const { status, title } = statuses[error.code];
@@ -48,7 +48,7 @@ export function answerProblem(ctx: Context, error: unknown): void {
   ctx.body = JSON.stringify(document);
 }
 
-function problem(code: string, status: number, title: string, detail: string, errors: readonly Fault[]): Problem {
+function problem(code: string, status: number, title: string, detail: string, errors: readonly FieldError[]): Problem {
   const type = `https://runledger.dev/problems/${code}`;
   return { type, title, status, detail, ...(errors.length > 0 && { errors }) };
 }

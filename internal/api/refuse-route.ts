@@ -1,13 +1,13 @@
 import type { Context, Middleware } from 'koa';
-import { Refusal } from '../event/refusal.ts';
+import { RequestError } from '../errors/request-error.ts';
 
 /** Follows the router: answers what no route took with 405 (the path is known, `Allow` says what it takes) or 404. */
 export const refuseRoute: Middleware = (ctx) => {
   const allowed = allowedMethods(ctx);
   if (allowed.length === 0)
-    throw new Refusal('not-found', 'There is nothing here. Try POST /v1/register/ or GET /v1/ping/.');
+    throw new RequestError('not-found', 'There is nothing here. Try POST /v1/register/ or GET /v1/ping/.');
   ctx.set('Allow', allowed.join(', '));
-  throw new Refusal('method-not-allowed', explain(ctx.method, allowed));
+  throw new RequestError('method-not-allowed', explain(ctx.method, allowed));
 };
 
 /** Methods of the routes with this path, as the router noted them on the context. */

@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa';
 import { acceptEvent, createRecorder, type AcceptedEvent, type EventIdentity } from '../event/event.ts';
-import { Refusal } from '../event/refusal.ts';
+import { RequestError } from '../errors/request-error.ts';
 import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import { sendJson } from './handler.ts';
@@ -35,7 +35,7 @@ function validated(ctx: Context, body: unknown, validate: RegisterOptions['valid
   try {
     return validate(body);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    throw new Refusal(error.code, error.message, [...error.faults, ...idempotencyKeyFaults(ctx)]);
+    if (!(error instanceof RequestError)) throw error;
+    throw new RequestError(error.code, error.message, [...error.faults, ...idempotencyKeyFaults(ctx)]);
   }
 }

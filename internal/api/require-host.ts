@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
-import { Refusal } from '../event/refusal.ts';
+import { RequestError } from '../errors/request-error.ts';
 
-/** @throws {Refusal} for HTTP/1.1 without `Host` (RFC 9112, section 3.2), which Node would answer without a problem document. */
+/** @throws {RequestError} for HTTP/1.1 without `Host` (RFC 9112, section 3.2), which Node would answer without a problem document. */
 export function requireHost({ req }: Context): void {
   if (req.headers.host === undefined && req.httpVersion === '1.1') {
-    throw new Refusal('malformed-request', 'The header Host is missing.');
+    throw new RequestError('malformed-request', 'The header Host is missing.');
   }
 }

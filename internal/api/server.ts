@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { listen } from '../telemetry/listen.ts';
+import { listen } from '../http/listen.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Certificate } from './certificate.ts';
 import { Connections, endsConnection, type ConnectionCount } from './connections.ts';
-import { inCohorts } from './in-cohorts.ts';
+import { batchPerTurn } from './fast-path/batch-per-turn.ts';
 import { answerProtocolErrors } from './protocol-errors.ts';
 import { defaultServerLimits, type ServerLimits } from './server-limits.ts';
-import { WholeBodyRequest } from './whole-body-request.ts';
+import { WholeBodyRequest } from './fast-path/whole-body-request.ts';
 
 export interface ServerOptions {
   port: number;
@@ -38,7 +38,7 @@ export class ApiServer {
     const settings = { ...this.#limits, IncomingMessage: WholeBodyRequest, requireHostHeader: false };
     this.#server = options.certificate ? createHttpsServer(settings) : createHttpServer(settings);
     this.#connections = new Connections(this.#server, options.connections);
-    this.#handle = inCohorts((response: ServerResponse) => void options.handler(response.req, response));
+    this.#handle = batchPerTurn((response: ServerResponse) => void options.handler(response.req, response));
     const take = (_request: IncomingMessage, response: ServerResponse): void => this.#take(response);
     // Requests that expect something come as events of their own; otherwise Node would invite every body unseen.
     this.#server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
@@ -72,7 +72,7 @@ export class ApiServer {
 
   #take(response: ServerResponse): void {
     if (!this.#server.listening) endsConnection(response);
-    this.#connections.owe(response);
+    this.#connections.addPending(response);
     this.#handle(response);
   }
 

@@ -1,6 +1,6 @@
 import { _, Ajv2020, type CodeKeywordDefinition, type ErrorObject } from 'ajv/dist/2020.js';
 import { depthOf } from './depth.ts';
-import { Refusal, type Fault } from './refusal.ts';
+import { RequestError, type FieldError } from '../errors/request-error.ts';
 import { eventKinds, eventRequestSchema, type EventRequest, type FieldLimits } from './schema.ts';
 
 /** Deepest nesting taken in a body. A valid event needs one level; the rest is room for ignored extra fields. */
@@ -42,7 +42,7 @@ export function createSchemaCompiler(): Ajv2020 {
 
 /**
  * Compiles the check of a request body. The function it returns gives back the same value, typed, or throws a
- * {@link Refusal} that lists every failing field by JSON pointer.
+ * {@link RequestError} that lists every failing field by JSON pointer.
  */
 export function createEventValidator(limits: FieldLimits): (body: unknown) => EventRequest {
   const validate = createSchemaCompiler().compile<EventRequest>(eventRequestSchema(limits));
@@ -55,16 +55,16 @@ export function createEventValidator(limits: FieldLimits): (body: unknown) => Ev
   };
 }
 
-function invalid(faults: Fault[]): Refusal {
-  return new Refusal('invalid-event', 'The body is not a valid execution event; see errors.', faults);
+function invalid(faults: FieldError[]): RequestError {
+  return new RequestError('invalid-event', 'The body is not a valid execution event; see errors.', faults);
 }
 
 /** A kind that is no string fails both `type` and `enum`, which are explained alike: once is enough. */
-function withoutRepeats(faults: Fault[]): Fault[] {
+function withoutRepeats(faults: FieldError[]): FieldError[] {
   return [...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values()];
 }
 
-function describe(error: ErrorObject): Fault {
+function describe(error: ErrorObject): FieldError {
   if (error.keyword === 'required') {
     return { pointer: `/${String(error.params['missingProperty'])}`, detail: 'is required' };
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Probes } from '../telemetry/probes.ts';
+import type { Probes } from '../ops/probes.ts';
 import type { Component } from './component.ts';
 import { keepTickShape } from './tick-shape.ts';
 

@@ -5,10 +5,10 @@ import { isReplica, readBacklog, type Backlog } from './backlog.ts';
 import { DurabilityReport, missingDurability } from './durability.ts';
 import { ConnectionState, type ConnectionListener } from './connection-state.ts';
 import { connect, reconnect, type RedisClient } from './redis.ts';
-import { isDemoted, judge, notChecked, type Shed, type ShedLimits } from './shed.ts';
+import { isDemoted, admit, notChecked, type Rejection, type AdmissionLimits } from './admission-control.ts';
 
 /** Past which backlog ingest sheds, and how often it looks. */
-export interface BacklogLimits extends ShedLimits {
+export interface BacklogLimits extends AdmissionLimits {
   /** Between two looks, in ms. */
   intervalMs: number;
 }
@@ -30,7 +30,7 @@ export class BacklogGuard implements ConnectionListener {
   readonly #limits: BacklogLimits;
   readonly #metrics: BacklogMetrics;
   readonly #logger: Logger;
-  #shed: Shed | undefined = notChecked;
+  #rejection: Rejection | undefined = notChecked;
   readonly #connection: ConnectionState;
   readonly #durability: DurabilityReport;
   #timer: NodeJS.Timeout | undefined;
@@ -52,8 +52,8 @@ export class BacklogGuard implements ConnectionListener {
   }
 
   /** Undefined while events can be taken. */
-  get shed(): Shed | undefined {
-    return this.#shed;
+  get rejection(): Rejection | undefined {
+    return this.#rejection;
   }
 
   /** Looks once before it resolves; an unreachable Redis is no error, it is what is then reported. */
@@ -74,7 +74,7 @@ export class BacklogGuard implements ConnectionListener {
 
   /** What was found holds for the connection on which it was: behind the address may be another server next. */
   onLost(): void {
-    if (this.#shed === undefined && !this.#stopped) this.#takeForUnreachable();
+    if (this.#rejection === undefined && !this.#stopped) this.#takeForUnreachable();
   }
 
   onMade(): void {
@@ -110,7 +110,7 @@ export class BacklogGuard implements ConnectionListener {
       if (changes !== this.#connection.changes) return;
       this.#durability.found(missing);
       this.#report(backlog);
-      this.#change(judge({ backlog, missing, replica }, this.#limits));
+      this.#change(admit({ backlog, missing, replica }, this.#limits));
       if (replica) this.#leave();
     } catch (error) {
       this.#takeForUnreachable(error);
@@ -129,7 +129,7 @@ export class BacklogGuard implements ConnectionListener {
   }
 
   #takeForUnreachable(found?: unknown): void {
-    if (this.#shed === isDemoted && this.#leaving) return;
+    if (this.#rejection === isDemoted && this.#leaving) return;
     this.#durability.forget();
     this.#metrics.forget();
     const error = this.#connection.error ?? found ?? new Error('connection lost');
@@ -145,11 +145,12 @@ export class BacklogGuard implements ConnectionListener {
     }
   }
 
-  #change(shed: Shed | undefined, error?: unknown): void {
-    const before = this.#shed?.reason;
-    this.#shed = shed;
-    if (shed?.reason === before) return;
-    if (shed !== undefined) this.#logger.warn({ reason: shed.reason, detail: shed.detail, error }, 'shedding events');
+  #change(rejection: Rejection | undefined, error?: unknown): void {
+    const before = this.#rejection?.reason;
+    this.#rejection = rejection;
+    if (rejection?.reason === before) return;
+    if (rejection !== undefined)
+      this.#logger.warn({ reason: rejection.reason, detail: rejection.detail, error }, 'shedding events');
     else if (before === 'not-checked') this.#logger.info('taking events');
     // As loud as the trouble that is over: whoever has seen the one looks for the other.
     else this.#logger.warn({ before }, 'taking events again');

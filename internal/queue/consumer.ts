@@ -5,7 +5,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
 import { ConsumerConnections } from './consumer-connections.ts';
-import { gatheringBackend } from './gathering-backend.ts';
+import { fetchCooldownBackend } from './fetch-cooldown.ts';
 import { UnreadableJob } from './job.ts';
 import { JobDecoder } from './job-decoder.ts';
 import { keyPrefix, queueKey } from './keys.ts';
@@ -33,8 +33,8 @@ export interface ConsumerOptions {
   queueName: string;
   /** Jobs taken at once. The store's batches are made of what they hold. */
   concurrency: number;
-  /** How long after jobs were taken the next ones may gather, in ms; see {@link gatheringBackend}. */
-  gatherMs: number;
+  /** How long after jobs were taken the next ones may gather, in ms; see {@link fetchCooldownBackend}. */
+  fetchCooldownMs: number;
   /** How long a job stays with a worker that has died before another takes it over, in ms, give or take a third. */
   lockMs: number;
   handle: Handle;
@@ -104,7 +104,7 @@ export class Consumer {
   }
 
   #createWorker({ main }: ConsumerConnections): Worker {
-    const { queueName, concurrency, gatherMs, lockMs, metrics, logger, tracing } = this.#options;
+    const { queueName, concurrency, fetchCooldownMs, lockMs, metrics, logger, tracing } = this.#options;
     const options: WorkerOptions = {
       connection: main,
       prefix: keyPrefix,
@@ -118,7 +118,7 @@ export class Consumer {
       removeOnComplete: { count: 0 },
       ...(tracing && { telemetry: tracing.queue }),
     };
-    const backend = gatheringBackend(() => this.#taken, gatherMs);
+    const backend = fetchCooldownBackend(() => this.#taken, fetchCooldownMs);
     const worker = new Worker(queueName, (job, token) => this.#process(job, token), options, backend);
     worker.on('error', (error) => this.#onError(worker, error));
     worker.on('failed', (job, error) => logger.error({ error, job: job?.id }, 'job failed and will be retried'));
@@ -150,8 +150,8 @@ export class Consumer {
     this.#taken += 1;
     const handled = this.#read(job, token).then((events) => this.#options.handle(events, job.attemptsStarted > 1));
     this.#handling.add(handled);
-    const fate = await handled.finally(() => this.#handling.delete(handled));
-    if (fate === 'stored') return;
+    const result = await handled.finally(() => this.#handling.delete(handled));
+    if (result === 'stored') return;
     await job.moveToWait(token);
     throw new WaitingError();
   }

@@ -1,5 +1,5 @@
-import { BatchPace } from '../event/batch-pace.ts';
-import { BatchQueue, type BatchLimits, type Portion } from '../event/batch-queue.ts';
+import { BatchScheduler } from '../batching/batch-scheduler.ts';
+import { BatchQueue, type BatchLimits, type Portion } from '../batching/batch-queue.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 
 /**
@@ -41,7 +41,7 @@ export class GroupCommit {
   readonly #commit: (events: AcceptedEvent[]) => Promise<void>;
   readonly #limits: GroupCommitLimits;
   readonly #callers: Callers;
-  readonly #pace: BatchPace;
+  readonly #scheduler: BatchScheduler;
   readonly #waiting: BatchQueue<WaitingEvent>;
   #inFlight = 0;
   #openedBefore = 0;
@@ -51,7 +51,7 @@ export class GroupCommit {
     this.#commit = commit;
     this.#limits = limits;
     this.#callers = callers;
-    this.#pace = new BatchPace(() => this.#begin(), limits.intervalMs);
+    this.#scheduler = new BatchScheduler(() => this.#begin(), limits.intervalMs);
     this.#waiting = new BatchQueue(limits);
   }
 
@@ -94,7 +94,7 @@ export class GroupCommit {
   }
 
   #schedule(): void {
-    if (this.#mayBegin) this.#pace.schedule(this.#waiting.fillsBatch || this.#everybodyWaits);
+    if (this.#mayBegin) this.#scheduler.schedule(this.#waiting.fillsBatch || this.#everybodyWaits);
   }
 
   #begin(): void {
@@ -119,7 +119,7 @@ export class GroupCommit {
   /** One timer a batch, set by its oldest event: one an event would cost ingest more than the commit. */
   async #commitBatch(batch: WaitingEvent[]): Promise<void> {
     this.#inFlight += 1;
-    this.#pace.begun();
+    this.#scheduler.begun();
     this.#openedBefore = this.#callers.opened;
     const waited = performance.now() - (batch[0]?.since ?? 0);
     const tooLate = (): void => this.#failBatchAndWaiting(batch, new Error('redis takes too long'));

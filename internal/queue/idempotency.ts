@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { AcceptedEvent, EventIdentity } from '../event/event.ts';
-import { Refusal } from '../event/refusal.ts';
+import { RequestError } from '../errors/request-error.ts';
 import { keyPrefix } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
@@ -54,17 +54,17 @@ export class IdempotencyKeys {
 
   /**
    * Reserves the key for this event.
-   * @throws {Refusal} `idempotency-key-reused` (another body) or `request-in-progress`.
+   * @throws {RequestError} `idempotency-key-reused` (another body) or `request-in-progress`.
    */
   async reserve(key: string, event: AcceptedEvent): Promise<Reservation> {
     const args = [fingerprint(event), event.id, event.createdAt, lease, timeToLive];
     const reply = await this.#redis.eval(reserveScript, 1, this.#keyOf(event.organization, key), ...args);
     const [state, id, createdAt] = reply as [string, string, string];
     if (state === 'other') {
-      throw new Refusal('idempotency-key-reused', 'This Idempotency-Key was used with another body.');
+      throw new RequestError('idempotency-key-reused', 'This Idempotency-Key was used with another body.');
     }
     if (state === 'busy') {
-      throw new Refusal('request-in-progress', 'The first request with this Idempotency-Key is still under way.');
+      throw new RequestError('request-in-progress', 'The first request with this Idempotency-Key is still under way.');
     }
     return { id, createdAt: Number(createdAt), committed: state === '1' };
   }

@@ -1,13 +1,13 @@
 import type { AcceptedEvent } from '../event/event.ts';
-import { Refusal, unavailable } from '../event/refusal.ts';
+import { RequestError, unavailable } from '../errors/request-error.ts';
 import type { ProducerLoad, ProducerMetrics } from '../telemetry/producer-metrics.ts';
-import type { TracePoint } from '../telemetry/tracing.ts';
+import type { SpanContext } from '../telemetry/tracing.ts';
 import type { BacklogGuard } from './backlog-guard.ts';
-import { jobName } from './census.ts';
+import { jobName } from './queue-stats.ts';
 import { BufferFull, GroupCommit, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { IdempotencyKeys } from './idempotency.ts';
 import { encodeJob } from './job-encoder.ts';
-import { LazyQueue, type LazyQueueOptions } from './lazy-queue.ts';
+import { QueueConnection, type QueueConnectionOptions } from './queue-connection.ts';
 
 /** Longest that a caller waits for its answer, in ms: 503 within 2 s (design, section 2), however often Redis is slow. */
 const answerWithinMs = 1_800;
@@ -22,7 +22,7 @@ const intervalMs = 3;
 /** What a caller is told whose event may be lost. */
 const notNow = 'Events cannot be stored safely at the moment.';
 
-export interface ProducerOptions extends LazyQueueOptions {
+export interface ProducerOptions extends QueueConnectionOptions {
   limits: Omit<GroupCommitLimits, 'intervalMs' | 'answerWithinMs'>;
   /** When all of them wait for their answers, a commit waits for no more events. */
   callers: Callers;
@@ -34,16 +34,16 @@ export interface ProducerOptions extends LazyQueueOptions {
 export class Producer {
   readonly name = 'producer';
   readonly #options: ProducerOptions;
-  readonly #queue: LazyQueue;
+  readonly #queue: QueueConnection;
   readonly #groupCommit: GroupCommit;
   readonly #idempotency: IdempotencyKeys;
   readonly #underWay = new Set<Promise<unknown>>();
   /** Where events were in their traces when they were handed over. */
-  readonly #points = new WeakMap<AcceptedEvent, TracePoint>();
+  readonly #points = new WeakMap<AcceptedEvent, SpanContext>();
 
   constructor(options: ProducerOptions) {
     this.#options = options;
-    this.#queue = new LazyQueue(options);
+    this.#queue = new QueueConnection(options);
     const limits = { ...options.limits, intervalMs, answerWithinMs };
     this.#groupCommit = new GroupCommit((events) => this.#commit(events), limits, options.callers);
     this.#idempotency = new IdempotencyKeys(options.redis, options.queueName);
@@ -70,12 +70,12 @@ export class Producer {
   /**
    * Resolves with the event as it was first accepted, once Redis has acknowledged that it is on disk: the event
    * itself, or with an Idempotency-Key seen before the earlier one.
-   * @throws {Refusal} `unavailable` when that cannot be promised now; see {@link IdempotencyKeys.reserve} for keys.
+   * @throws {RequestError} `unavailable` when that cannot be promised now; see {@link IdempotencyKeys.reserve} for keys.
    */
   async enqueue(event: AcceptedEvent, idempotencyKey?: string): Promise<AcceptedEvent> {
     const { guard, metrics } = this.#options;
-    if (guard.shed !== undefined) {
-      metrics.shed(guard.shed.reason);
+    if (guard.rejection !== undefined) {
+      metrics.reject(guard.rejection.reason);
       throw unavailable(notNow);
     }
     try {
@@ -83,9 +83,9 @@ export class Producer {
       await this.#enqueueOnce(event);
       return event;
     } catch (error) {
-      if (error instanceof Refusal) throw error;
+      if (error instanceof RequestError) throw error;
       const full = error instanceof BufferFull;
-      metrics.shed(full ? 'buffer-full' : 'commit-failed');
+      metrics.reject(full ? 'buffer-full' : 'commit-failed');
       throw unavailable(full ? 'Too many events are waiting to be queued.' : notNow);
     }
   }
@@ -99,7 +99,7 @@ export class Producer {
   }
 
   #enqueueOnce(event: AcceptedEvent): Promise<void> {
-    const point = this.#options.tracing?.here();
+    const point = this.#options.tracing?.currentSpan();
     if (point !== undefined) this.#points.set(event, point);
     return this.#groupCommit.add(event);
   }

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, type ClientBase } from 'pg';
-import { CautiousPool } from './cautious-pool.ts';
+import { PreparedStatementPool } from './prepared-statement-pool.ts';
 import type { DeadLettersTable } from './dead-letters-table.ts';
 import type { EventsTable } from './events-table.ts';
 import type { ExecutionsTable } from './executions-table.ts';
@@ -50,5 +50,5 @@ export function openPostgres(options: PostgresOptions): Database {
     onConnect,
   });
   pool.on('error', options.onIdleError);
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new CautiousPool(pool) }) });
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new PreparedStatementPool(pool) }) });
 }

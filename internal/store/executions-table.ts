@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely';
-import type { ExecutionState } from '../outcome/outcome.ts';
+import type { ExecutionState } from '../outcome/execution-state.ts';
 
 /** The table `executions`: what the events of an execution amount to. State and anomalies are generated columns. */
 export interface ExecutionsTable {

@@ -1,9 +1,9 @@
-import { aboutDays } from './about-days.ts';
+import { withDaysInError } from './error-context.ts';
 import type { Database } from './database.ts';
 import { dayAfter, dayOf, daysBefore, daysFrom } from './days.ts';
-import { locked } from './locked.ts';
+import { withMaintenanceLock } from './with-maintenance-lock.ts';
 import {
-  countStrays,
+  countDefaultRows,
   createPartition,
   lockEvents,
   makeDefaultThePartitionOf,
@@ -45,20 +45,20 @@ const mostMoved = 100_000;
  */
 export async function maintain(db: Database, options: MaintenanceOptions): Promise<MaintenanceReport> {
   const today = dayOf(options.now);
-  const strays = await countStrays(db);
-  const straysOf = (day: number): number => strays.get(day) ?? 0;
+  const strays = await countDefaultRows(db);
+  const defaultRowsOf = (day: number): number => strays.get(day) ?? 0;
   const wanted = [...new Set([...daysFrom(today, options.daysAhead + 1), ...strays.keys()])];
   const report: MaintenanceReport = { created: [], dropped: [], moved: 0 };
 
   // What is hardest comes last, so that it cannot keep the rest from being done.
-  const tooMany = wanted.filter((day) => straysOf(day) > mostMoved);
+  const tooMany = wanted.filter((day) => defaultRowsOf(day) > mostMoved);
   const range = tooMany.length === 0 ? undefined : { from: Math.min(...tooMany), to: dayAfter(Math.max(...tooMany)) };
   // A partition of a day between two of these would stand in the way of theirs.
   const toMove = wanted.filter((day) => range === undefined || day < range.from || day >= range.to);
-  toMove.sort((a, b) => straysOf(a) - straysOf(b));
+  toMove.sort((a, b) => defaultRowsOf(a) - defaultRowsOf(b));
   for (const day of toMove) {
     // Today's first events may come at any time; those of a day ahead do not.
-    await ensurePartition(db, day, { eventsMayCome: straysOf(day) > 0 || day <= today, report });
+    await ensurePartition(db, day, { eventsMayCome: defaultRowsOf(day) > 0 || day <= today, report });
   }
   if (options.retentionDays > 0) {
     report.dropped = await dropBefore(db, daysBefore(today, options.retentionDays));
@@ -73,8 +73,8 @@ interface EnsureOptions {
 }
 
 async function ensurePartition(db: Database, day: number, { eventsMayCome, report }: EnsureOptions): Promise<void> {
-  await aboutDays(only(day), () =>
-    locked(db, async (trx, present) => {
+  await withDaysInError(only(day), () =>
+    withMaintenanceLock(db, async (trx, present) => {
       if (partitionOf(day, present) !== undefined) return;
       if (eventsMayCome) await lockEvents(trx);
       report.moved += await createPartition(trx, day);
@@ -84,8 +84,8 @@ async function ensurePartition(db: Database, day: number, { eventsMayCome, repor
 }
 
 async function turnDefaultInto(db: Database, range: DayRange, report: MaintenanceReport): Promise<void> {
-  await aboutDays(range, () =>
-    locked(db, async (trx, present) => {
+  await withDaysInError(range, () =>
+    withMaintenanceLock(db, async (trx, present) => {
       if (partitionOf(range.from, present) !== undefined) return;
       await lockEvents(trx);
       await makeDefaultThePartitionOf(trx, range);

@@ -47,7 +47,7 @@ export async function listPartitions(db: Database): Promise<Partition[]> {
 }
 
 /** How many events of which days stand in the DEFAULT partition, by day. */
-export async function countStrays(db: Database): Promise<Map<number, number>> {
+export async function countDefaultRows(db: Database): Promise<Map<number, number>> {
   const { rows } = await sql<{ day: number; strays: number }>`
     select extract(epoch from date_trunc('day', created_at, 'UTC'))::float8 * 1000 as day, count(*)::integer as strays
     from events_default group by 1 order by 1

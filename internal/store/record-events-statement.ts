@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
-import type { ExecutionState } from '../outcome/outcome.ts';
+import type { ExecutionState } from '../outcome/execution-state.ts';
 
 /** One row of the answer of {@link insertAndMerge}: what it changed, by organization and change of state. */
 export interface ChangeRow {

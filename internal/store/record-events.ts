@@ -1,5 +1,5 @@
 import type { AcceptedEvent } from '../event/event.ts';
-import { anomalies, type Anomaly, type StoredBatch } from '../outcome/change.ts';
+import { anomalies, type Anomaly, type StoredBatch } from '../outcome/stored-batch.ts';
 import type { Database } from './database.ts';
 import { isDuplicate } from './errors.ts';
 import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';

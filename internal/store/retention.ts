@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database, Tables } from './database.ts';
-import { aboutDays } from './about-days.ts';
+import { withDaysInError } from './error-context.ts';
 import { dropExpired, expirePartition, listExpired } from './expired.ts';
-import { locked } from './locked.ts';
+import { withMaintenanceLock } from './with-maintenance-lock.ts';
 import { listPartitions, type Partition } from './partitions.ts';
 
 /** Keys of executions that one statement looks at. */
@@ -30,7 +30,7 @@ export async function dropBefore(db: Database, oldest: number): Promise<string[]
   for (const table of expired) await deleteExecutionsEndingIn(db, table, oldest);
   const dropped: string[] = [];
   for (const table of expired) {
-    await locked(db, async (trx) => {
+    await withMaintenanceLock(db, async (trx) => {
       if (await isExpired(trx, table)) dropped.push(await dropExpired(trx, table));
     });
   }
@@ -39,8 +39,8 @@ export async function dropBefore(db: Database, oldest: number): Promise<string[]
 }
 
 async function expire(db: Database, partition: Partition): Promise<void> {
-  await aboutDays(partition, () =>
-    locked(db, async (trx, present) => {
+  await withDaysInError(partition, () =>
+    withMaintenanceLock(db, async (trx, present) => {
       if (present.some(({ name }) => name === partition.name)) await expirePartition(trx, partition);
     }),
   );
@@ -50,7 +50,7 @@ async function deleteExecutionsEndingIn(db: Database, table: string, oldest: num
   let last: ExecutionKeyRow | undefined;
   do {
     const after = last;
-    last = await locked(db, async (trx) =>
+    last = await withMaintenanceLock(db, async (trx) =>
       (await isExpired(trx, table)) ? deleteExecutionsOf(trx, table, oldest, after) : undefined,
     );
   } while (last !== undefined);

@@ -1,5 +1,5 @@
 import type { AcceptedEvent } from '../event/event.ts';
-import type { StoredBatch } from '../outcome/change.ts';
+import type { StoredBatch } from '../outcome/stored-batch.ts';
 import { countRunning, type RunningExecutions } from './count-running.ts';
 import type { Database } from './database.ts';
 import { keepDeadLetter } from './dead-letters.ts';

@@ -23,7 +23,7 @@ export function apiMetrics(registry: Registry) {
 function countOf({ series }: RequestTally): Counter<'route' | 'method' | 'status'> {
   return new Counter({
     name: 'runledger_http_requests_total',
-    help: 'Requests answered over HTTPS, by route, method and status. Status 5xx: callers are told to retry; see runledger_sheds_total for why.',
+    help: 'Requests answered over HTTPS, by route, method and status. Status 5xx: callers are told to retry; see runledger_rejections_total for why.',
     labelNames: ['route', 'method', 'status'],
     registers: [],
     collect() {

@@ -7,7 +7,7 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { queueTracing } from './queue-tracing.ts';
 import { samplerOf } from './sampler.ts';
-import type { AnsweredRequest, Attributes, TracePoint, TraceSettings, Tracing } from './tracing.ts';
+import type { AnsweredRequest, Attributes, SpanContext, TraceSettings, Tracing } from './tracing.ts';
 
 /** Links of one span, at most: what collectors keep. */
 const mostLinks = 128;
@@ -65,11 +65,16 @@ export class OpenTelemetry implements Tracing {
     );
   }
 
-  here(): TracePoint | undefined {
+  currentSpan(): SpanContext | undefined {
     return trace.getSpanContext(context.active());
   }
 
-  continue<T>(name: string, points: readonly TracePoint[], attributes: Attributes, work: () => Promise<T>): Promise<T> {
+  continue<T>(
+    name: string,
+    points: readonly SpanContext[],
+    attributes: Attributes,
+    work: () => Promise<T>,
+  ): Promise<T> {
     const recorded = points.filter(({ traceFlags }) => (traceFlags & TraceFlags.SAMPLED) !== 0);
     const [parent = points[0], ...others] = recorded;
     const links = others.slice(0, mostLinks).map((point) => ({ context: point }));

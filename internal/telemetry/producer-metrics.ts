@@ -6,7 +6,7 @@ import { createOrganizationLabel, defaultOrganizations, type OrganizationLabel }
 export type ProducerMetrics = ReturnType<typeof producerMetrics>;
 
 /** Why an event is answered with 503. */
-const shedReasons = [
+const rejectionReasons = [
   'not-checked',
   'redis-unreachable',
   'redis-replica',
@@ -16,7 +16,7 @@ const shedReasons = [
   'buffer-full',
   'commit-failed',
 ] as const;
-export type ShedReason = (typeof shedReasons)[number];
+export type RejectionReason = (typeof rejectionReasons)[number];
 
 /** What the producer is busy with just now. */
 export interface ProducerLoad {
@@ -43,21 +43,21 @@ export function producerMetrics(
   showTallies(registry, tallies);
   showLoad(registry, load);
   const registers = [registry];
-  const sheds = new Counter({
-    name: 'runledger_sheds_total',
+  const rejections = new Counter({
+    name: 'runledger_rejections_total',
     help: 'Events answered with 503, by reason. Callers are told to retry. The runbook of the availability alerts goes through the reasons.',
     labelNames: ['reason'] as const,
     registers,
   });
   // Shown as 0 from the start: the first one must count as an increase.
-  for (const reason of shedReasons) sheds.inc({ reason }, 0);
+  for (const reason of rejectionReasons) rejections.inc({ reason }, 0);
   const replays = new Counter({
     name: 'runledger_idempotent_replays_total',
     help: 'Requests answered from an earlier one with the same Idempotency-Key. Many: callers time out before the answer.',
     registers,
   });
   /** `organization` gives the value of the label of that name. */
-  return { ...tallies, organization, shed: (reason: ShedReason) => sheds.inc({ reason }), replays };
+  return { ...tallies, organization, reject: (reason: RejectionReason) => rejections.inc({ reason }), replays };
 }
 
 interface Tallies {

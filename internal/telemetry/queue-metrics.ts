@@ -42,7 +42,7 @@ export function backlogMetrics(registry: Registry) {
 }
 
 /** What the queue holds, counted when Prometheus asks. */
-export interface Census {
+export interface QueueStats {
   /** Events in all jobs. */
   events: number;
   /** Age of the oldest job, in seconds; 0 without any. */
@@ -50,9 +50,9 @@ export interface Census {
 }
 
 /** Figures that take more than a look: read once a scrape, for both. Not a number while Redis does not tell. */
-export function censusMetrics(registry: Registry, takeCensus: () => Promise<Census>): void {
+export function queueStatsMetrics(registry: Registry, readQueueStats: () => Promise<QueueStats>): void {
   const registers = [registry];
-  const census = shared(() => takeCensus().catch(() => ({ events: Number.NaN, oldestAge: Number.NaN })));
+  const census = shared(() => readQueueStats().catch(() => ({ events: Number.NaN, oldestAge: Number.NaN })));
   // Constructed for its effect: a metric lives in its registry.
   void new Gauge({
     name: 'runledger_queue_events',

@@ -1,7 +1,7 @@
 import { createLogger, type Logger, type LogLevel } from './logger.ts';
 import { createRegistry, type Registry } from './metrics.ts';
 import { createOrganizationLabel, defaultOrganizations, type OrganizationLabel } from './organization-label.ts';
-import { createProbes, type Probes } from './probes.ts';
+import { createProbes, type Probes } from '../ops/probes.ts';
 import type { Tracing } from './tracing.ts';
 
 /** What a process tells of itself: records, figures, and whether it is well. */

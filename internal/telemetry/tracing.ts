@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { BullMQOtel } from 'bullmq-otel';
 
 /** Where in a trace something happens: opaque, kept for {@link Tracing.continue}. */
-export interface TracePoint {
+export interface SpanContext {
   readonly traceId: string;
   readonly spanId: string;
   readonly traceFlags: number;
@@ -36,9 +36,9 @@ export interface Tracing {
     answered: () => AnsweredRequest,
   ): Promise<void>;
   /** Where the caller is in its trace; undefined outside of any. */
-  here(): TracePoint | undefined;
+  currentSpan(): SpanContext | undefined;
   /** Runs work done at once for several points: in the trace of the first that is recorded, with links to the others. */
-  continue<T>(name: string, points: readonly TracePoint[], attributes: Attributes, work: () => Promise<T>): Promise<T>;
+  continue<T>(name: string, points: readonly SpanContext[], attributes: Attributes, work: () => Promise<T>): Promise<T>;
 }
 
 /** The samplers that `OTEL_TRACES_SAMPLER` names, each also for traces that begin here only. */

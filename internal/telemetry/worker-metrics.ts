@@ -43,7 +43,7 @@ export function storeMetrics(
     organization,
     stored: new Counter({
       name: 'runledger_events_stored_total',
-      help: 'Events inserted into Postgres. 0 per second while jobs wait: see runledger_store_holding.',
+      help: 'Events inserted into Postgres. 0 per second while jobs wait: see runledger_store_retrying.',
       registers,
     }),
     duplicates: new Counter({
@@ -98,7 +98,7 @@ export function storeMetrics(
       registers,
     }),
     holding: new Gauge({
-      name: 'runledger_store_holding',
+      name: 'runledger_store_retrying',
       help: '1 while the worker holds events because Postgres cannot take them. Nothing is lost; the backlog grows.',
       registers,
     }),

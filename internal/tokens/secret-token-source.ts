@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../telemetry/logger.ts';
 import type { TokenMetrics } from '../telemetry/token-metrics.ts';
-import { Backoff, type BackoffOptions } from './backoff.ts';
+import { Backoff, type BackoffOptions } from '../async/backoff.ts';
 import type { ClusterAccess, ConnectToCluster } from './cluster-access.ts';
 import { defaultLabelSelector, organizationLabelOf } from './label-selector.ts';
 import { RefusalReporter } from './refusal-reporter.ts';

@@ -1,10 +1,10 @@
-import { BatchPace } from '../event/batch-pace.ts';
-import { BatchQueue, type BatchLimits, type Portion } from '../event/batch-queue.ts';
+import { BatchScheduler } from '../batching/batch-scheduler.ts';
+import { BatchQueue, type BatchLimits, type Portion } from '../batching/batch-queue.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { TracePoint, Tracing } from '../telemetry/tracing.ts';
+import type { SpanContext, Tracing } from '../telemetry/tracing.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
-import { Holding, type RetryPauses } from './holding.ts';
+import { RetryUntilAvailable, type RetryPauses } from './retry-until-available.ts';
 import type { IsolatingStore } from './isolating-store.ts';
 
 /**
@@ -19,14 +19,14 @@ export interface BatcherLimits extends BatchLimits, RetryPauses {
 }
 
 /** What became of the events handed over: in Postgres (or its dead letters), or given back because the process stops. */
-export type Fate = 'stored' | 'abandoned';
+export type StoreResult = 'stored' | 'abandoned';
 
 interface WaitingJob extends Portion {
   events: AcceptedEvent[];
   redelivered: boolean;
   /** Where the job is in its trace. */
-  point: TracePoint | undefined;
-  settle: (fate: Fate) => void;
+  point: SpanContext | undefined;
+  settle: (result: StoreResult) => void;
 }
 
 /**
@@ -39,33 +39,33 @@ export class Batcher {
   readonly #store: IsolatingStore;
   readonly #limits: BatcherLimits;
   readonly #metrics: StoreMetrics;
-  readonly #holding: Holding;
+  readonly #holding: RetryUntilAvailable;
   readonly #tracing: Tracing | undefined;
   readonly #abandon = new AbortController();
   readonly #underWay = new Set<WaitingJob[]>();
   readonly #waiting: BatchQueue<WaitingJob>;
-  readonly #pace: BatchPace;
+  readonly #scheduler: BatchScheduler;
   #storedBatches = 0;
 
   constructor(store: IsolatingStore, limits: BatcherLimits, metrics: StoreMetrics, logger: Logger, tracing?: Tracing) {
     this.#store = store;
     this.#limits = limits;
     this.#metrics = metrics;
-    this.#holding = new Holding(limits, metrics, logger);
+    this.#holding = new RetryUntilAvailable(limits, metrics, logger);
     this.#tracing = tracing;
     this.#waiting = new BatchQueue(limits);
-    this.#pace = new BatchPace(() => this.#begin(), limits.intervalMs);
+    this.#scheduler = new BatchScheduler(() => this.#begin(), limits.intervalMs);
   }
 
   /**
    * Resolves once all of the events are safe, or are given back; never rejects. `redelivered` says that they may
    * have been stored, and counted, by an earlier delivery.
    */
-  add(events: AcceptedEvent[], redelivered = false): Promise<Fate> {
+  add(events: AcceptedEvent[], redelivered = false): Promise<StoreResult> {
     if (events.length === 0) return Promise.resolve('stored');
     if (this.#abandon.signal.aborted) return Promise.resolve('abandoned');
     return new Promise((settle) => {
-      const point = this.#tracing?.here();
+      const point = this.#tracing?.currentSpan();
       this.#waiting.add({ events, count: events.length, bytes: sizeOf(events), redelivered, point, settle });
       this.#schedule();
     });
@@ -87,12 +87,12 @@ export class Batcher {
    */
   abandon(): void {
     this.#abandon.abort();
-    this.#pace.cancel();
+    this.#scheduler.cancel();
     for (const { settle } of [...this.#waiting.takeAll(), ...[...this.#underWay].flat()]) settle('abandoned');
   }
 
   #schedule(): void {
-    if (this.#underWay.size < this.#limits.statementsInFlight) this.#pace.schedule(this.#full);
+    if (this.#underWay.size < this.#limits.statementsInFlight) this.#scheduler.schedule(this.#full);
   }
 
   #begin(): void {
@@ -109,14 +109,14 @@ export class Batcher {
 
   async #commit(batch: WaitingJob[]): Promise<void> {
     this.#underWay.add(batch);
-    this.#pace.begun();
-    const fate = await this.#traced(batch, () => this.#storeOrHold(batch));
-    for (const { settle } of batch) settle(fate);
+    this.#scheduler.begun();
+    const result = await this.#traced(batch, () => this.#storeOrHold(batch));
+    for (const { settle } of batch) settle(result);
     this.#underWay.delete(batch);
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  #traced(batch: WaitingJob[], work: () => Promise<Fate>): Promise<Fate> {
+  #traced(batch: WaitingJob[], work: () => Promise<StoreResult>): Promise<StoreResult> {
     if (this.#tracing === undefined) return work();
     const points = batch.flatMap(({ point }) => point ?? []);
     const size = batch.reduce((sum, { count }) => sum + count, 0);
@@ -124,7 +124,7 @@ export class Batcher {
     return this.#tracing.continue('store events', points, attributes, work);
   }
 
-  async #storeOrHold(batch: WaitingJob[]): Promise<Fate> {
+  async #storeOrHold(batch: WaitingJob[]): Promise<StoreResult> {
     const events = batch.flatMap((job) => job.events);
     const duplicates = await this.#holding.untilDone(() => this.#store.store(events), this.#abandon.signal);
     if (duplicates === undefined) return 'abandoned';

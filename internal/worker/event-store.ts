@@ -1,5 +1,5 @@
 import type { AcceptedEvent } from '../event/event.ts';
-import type { StoredBatch } from '../outcome/change.ts';
+import type { StoredBatch } from '../outcome/stored-batch.ts';
 
 /** What the worker needs of the store. */
 export interface EventStore {

@@ -1,5 +1,5 @@
 import type { AcceptedEvent } from '../event/event.ts';
-import type { StoredBatch } from '../outcome/change.ts';
+import type { StoredBatch } from '../outcome/stored-batch.ts';
 import { describeError, type Logger } from '../telemetry/logger.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
 import type { EventStore } from './event-store.ts';
@@ -27,7 +27,7 @@ export class IsolatingStore {
     } catch (error) {
       if (!this.#store.isDataError(error)) throw error;
       const [only] = events;
-      if (events.length === 1 && only !== undefined) return this.#bury(only, error);
+      if (events.length === 1 && only !== undefined) return this.#moveToDeadLetters(only, error);
       const middle = Math.ceil(events.length / 2);
       const duplicates = await this.store(events.slice(0, middle));
       return duplicates + (await this.store(events.slice(middle)));
@@ -56,7 +56,7 @@ export class IsolatingStore {
   }
 
   /** Resolves with the number of duplicates: a letter that is there already has been counted. */
-  async #bury(event: AcceptedEvent, error: unknown): Promise<number> {
+  async #moveToDeadLetters(event: AcceptedEvent, error: unknown): Promise<number> {
     const { message, code = 'unknown' } = describeError(error);
     if (!(await this.#store.keepDeadLetter(event, `${code}: ${message}`))) {
       this.#metrics.duplicates.inc();

@@ -1,7 +1,7 @@
 import type { Logger } from '../telemetry/logger.ts';
 import type { MaintenanceMetrics } from '../telemetry/worker-metrics.ts';
-import { Repeating } from './repeating.ts';
-import { settledWithin } from './settled-within.ts';
+import { Repeating } from '../async/repeating.ts';
+import { settledWithin } from '../async/settled-within.ts';
 
 /** What a run of the maintenance changed. */
 export interface PartitionChanges {

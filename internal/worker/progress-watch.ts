@@ -1,5 +1,5 @@
-import { Repeating } from './repeating.ts';
-import { settledWithin } from './settled-within.ts';
+import { Repeating } from '../async/repeating.ts';
+import { settledWithin } from '../async/settled-within.ts';
 
 /** What the watch asks, every time anew. */
 export interface ProgressSources {

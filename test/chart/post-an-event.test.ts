@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Enqueue } from '../../internal/api/register.ts';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
-import { unavailable } from '../../internal/event/refusal.ts';
+import { unavailable } from '../../internal/errors/request-error.ts';
 import { startApi } from '../support/api-server.ts';
 import { chart } from '../support/helm.ts';
 

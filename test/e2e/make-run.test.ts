@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { eventKinds } from '../../internal/event/schema.ts';
-import { executionsOf, type Execution } from '../../internal/outcome/outcome.ts';
+import { executionsOf, type Execution } from '../support/outcome-oracle.ts';
 import { openEmbedded } from '../../internal/store/embedded.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';

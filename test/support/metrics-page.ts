@@ -1,7 +1,7 @@
 import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { Counter, Gauge, Histogram, Registry } from '../../internal/telemetry/metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
-import { backlogMetrics, censusMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import { tokenMetrics } from '../../internal/telemetry/token-metrics.ts';
 import { consumerMetrics, maintenanceMetrics, storeMetrics } from '../../internal/telemetry/worker-metrics.ts';
 
@@ -39,7 +39,7 @@ function registerProducer(registry: Registry): void {
 
 function registerQueue(registry: Registry): void {
   backlogMetrics(registry);
-  censusMetrics(registry, () => Promise.resolve({ events: 0, oldestAge: 0 }));
+  queueStatsMetrics(registry, () => Promise.resolve({ events: 0, oldestAge: 0 }));
 }
 
 function metricsOf(register: (registry: Registry) => void): (Described & { type: string })[] {

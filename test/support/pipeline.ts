@@ -4,7 +4,7 @@ import { databaseSettings, openDatabase } from '../../cmd/worker/database.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
-import { failing } from '../../internal/telemetry/probes.ts';
+import { failing } from '../../internal/ops/probes.ts';
 import { createTelemetry, type Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { Authentication } from '../../internal/tokens/token-source.ts';
 import { ApiClient } from './api-client.ts';

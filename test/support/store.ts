@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
-import type { Execution } from '../../internal/outcome/outcome.ts';
+import type { Execution } from './outcome-oracle.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
 import type { EventsTable } from '../../internal/store/events-table.ts';
 import type { ExecutionsTable } from '../../internal/store/executions-table.ts';

@@ -62,7 +62,7 @@ describe('an absence of Postgres', function suite() {
     const well = await twoScrapes();
     await postgres.kill();
     await until('the worker holds', async () =>
-      valueOf(await scrape(), 'runledger_store_holding') === 1 ? true : undefined,
+      valueOf(await scrape(), 'runledger_store_retrying') === 1 ? true : undefined,
     );
     const away = await twoScrapes();
 

@@ -26,9 +26,9 @@ describe('shedding', function () {
     );
     expect(await ingest.client.register(anEventBody())).to.include({ status: 503 });
     expect(await figure(ingest.telemetry.registry, 'runledger_redis_durable')).to.equal(0);
-    expect(await figure(ingest.telemetry.registry, 'runledger_sheds_total', { reason: 'redis-not-durable' })).to.equal(
-      1,
-    );
+    expect(
+      await figure(ingest.telemetry.registry, 'runledger_rejections_total', { reason: 'redis-not-durable' }),
+    ).to.equal(1);
 
     await redis.command('config', 'set', 'appendfsync', 'always');
     await redis.command('config', 'set', 'maxmemory-policy', 'noeviction');
@@ -121,7 +121,7 @@ describe('shedding', function () {
     expect(full.length).to.be.at.least(1);
     for (const { status, headers } of full) expect([status, headers['retry-after']]).to.deep.equal([503, '1']);
     const { registry } = ingest.telemetry;
-    expect(await figure(registry, 'runledger_sheds_total', { reason: 'buffer-full' })).to.equal(full.length);
+    expect(await figure(registry, 'runledger_rejections_total', { reason: 'buffer-full' })).to.equal(full.length);
   });
 
   it('when a managed Redis does not tell its settings and they must be right', async () => {

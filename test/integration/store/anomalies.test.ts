@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import type { Anomaly } from '../../../internal/outcome/change.ts';
-import { executionsOf } from '../../../internal/outcome/outcome.ts';
+import type { Anomaly } from '../../../internal/outcome/stored-batch.ts';
+import { executionsOf } from '../../support/outcome-oracle.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { migratedDatabase, storedExecutions, type TestDatabase } from '../../support/store.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { executionsOf } from '../../../internal/outcome/outcome.ts';
+import { executionsOf } from '../../support/outcome-oracle.ts';
 import { openEmbedded } from '../../../internal/store/embedded.ts';
 import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import { createStore } from '../../../internal/store/store.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { Transition } from '../../../internal/outcome/change.ts';
-import { executionsOf, keyText } from '../../../internal/outcome/outcome.ts';
+import type { Transition } from '../../../internal/outcome/stored-batch.ts';
+import { executionsOf, keyText } from '../../support/outcome-oracle.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { migratedDatabase, storedEvents, storedExecutions, type TestDatabase } from '../../support/store.ts';

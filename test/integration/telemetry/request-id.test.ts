@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Enqueue } from '../../../internal/api/register.ts';
-import { unavailable } from '../../../internal/event/refusal.ts';
+import { unavailable } from '../../../internal/errors/request-error.ts';
 import { ApiClient, type Answer } from '../../support/api-client.ts';
 import { startApi, type RunningApi } from '../../support/api-server.ts';
 import { anEventBody } from '../../support/events.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { executionsOf, keyText } from '../../../internal/outcome/outcome.ts';
+import { executionsOf, keyText } from '../../support/outcome-oracle.ts';
 import { Child } from '../../support/child.ts';
 import { anEvent } from '../../support/events.ts';
 import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';

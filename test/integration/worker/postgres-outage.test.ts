@@ -27,7 +27,7 @@ describe('an outage of Postgres', function () {
     const callers = new Callers(ingest.client, 16);
     await until('events come in', () => (callers.accepted.length > 100 ? true : undefined));
     await postgres.kill();
-    const holding = () => figure(worker.telemetry.registry, 'runledger_store_holding');
+    const holding = () => figure(worker.telemetry.registry, 'runledger_store_retrying');
     await until('the worker holds', async () => ((await holding()) === 1 ? true : undefined));
     // What is tested is the time itself.
     await sleep(awayMs);
@@ -60,7 +60,7 @@ describe('an outage of Postgres', function () {
     const callers = new Callers(ingest.client, 2);
     const { registry } = worker.telemetry;
     await until('the worker holds', async () =>
-      (await figure(registry, 'runledger_store_holding')) === 1 ? true : undefined,
+      (await figure(registry, 'runledger_store_retrying')) === 1 ? true : undefined,
     );
     await until('maintenance fails', async () =>
       (await figure(registry, 'runledger_maintenance_failures_total')) > 0 ? true : undefined,

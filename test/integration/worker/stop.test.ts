@@ -30,7 +30,7 @@ function startConsumer(redisUrl: string, databaseUrl: string) {
     redisUrl,
     queueName: 'events',
     concurrency: 10,
-    gatherMs: 7,
+    fetchCooldownMs: 7,
     lockMs: 15_000,
     handle: (events) => batcher.add(events),
     abandon: () => batcher.abandon(),

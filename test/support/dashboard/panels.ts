@@ -81,7 +81,7 @@ export const rows: Row[] = [
           `(sum(${rate(requests, `${register},status=~"5.."`)}) or vector(0)) / sum(${rate(requests, register)})`,
         ],
       ]),
-      panel('503 by reason', 'ops', [['{{reason}}', `sum by (reason) (${rate('runledger_sheds_total')})`]]),
+      panel('503 by reason', 'ops', [['{{reason}}', `sum by (reason) (${rate('runledger_rejections_total')})`]]),
       panel('Refused requests', 'reqps', [
         ['{{status}}', `sum by (status) (${rate(requests, 'status=~"4.."')}) or vector(0)`],
       ]),
@@ -201,8 +201,8 @@ export const rows: Row[] = [
     title: 'Postgres',
     panels: [
       panel('Statements', 's', quantiles('runledger_store_statement_duration_seconds')),
-      panel('Holding and retries', 'short', [
-        ['holding', 'max(runledger_store_holding{$ns})'],
+      panel('RetryUntilAvailable and retries', 'short', [
+        ['holding', 'max(runledger_store_retrying{$ns})'],
         ['retries per second', `sum(${rate('runledger_store_retries_total')})`],
       ]),
       panel('Since the last commit', 's', [

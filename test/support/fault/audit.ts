@@ -1,5 +1,5 @@
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { executionsOf, keyText, type Execution } from '../../../internal/outcome/outcome.ts';
+import { executionsOf, keyText, type Execution } from '../outcome-oracle.ts';
 import type { Entry, Ledger } from './ledger.ts';
 import { readEvents, readExecutions, type RowSource } from './rows.ts';
 

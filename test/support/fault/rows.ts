@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { keyText, type Execution } from '../../../internal/outcome/outcome.ts';
+import { keyText, type Execution } from '../outcome-oracle.ts';
 import type { EventsTable } from '../../../internal/store/events-table.ts';
 import type { ExecutionsTable } from '../../../internal/store/executions-table.ts';
 import { eventOf, executionOf } from '../store.ts';

@@ -66,12 +66,12 @@ export const alertCases: Record<string, AlertCase> = {
     alsoNearly: { 'in Prometheus 3': { [late]: undefined, [late3]: growing(595) } },
   },
   RunledgerWorkerMissing: {
-    fires: { [ofWorker('store_holding')]: undefined },
-    nearly: { [ofWorker('store_holding')]: `0x117 _x2 0x30` },
+    fires: { [ofWorker('store_retrying')]: undefined },
+    nearly: { [ofWorker('store_retrying')]: `0x117 _x2 0x30` },
   },
   RunledgerPostgresUnavailable: {
-    fires: { [ofWorker('store_holding')]: steady(1), ...noProgress },
-    nearly: { [ofWorker('store_holding')]: steady(1) },
+    fires: { [ofWorker('store_retrying')]: steady(1), ...noProgress },
+    nearly: { [ofWorker('store_retrying')]: steady(1) },
   },
   RunledgerOldestJobTooOld: {
     fires: { [ofIngest('queue_oldest_job_age_seconds')]: steady(300) },
@@ -134,7 +134,7 @@ export const alertCases: Record<string, AlertCase> = {
     nearly: { [maintenanceFailures]: Array.from({ length: 15 }, (_, failures) => `${failures}x9`).join(' ') },
     alsoNearly: {
       'for twenty minutes': { [maintenanceFailures]: `0x92 12+12x19 240x40` },
-      'Postgres is away': { [maintenanceFailures]: growing(8), [ofWorker('store_holding')]: steady(1) },
+      'Postgres is away': { [maintenanceFailures]: growing(8), [ofWorker('store_retrying')]: steady(1) },
     },
   },
   RunledgerFailureRateJumped: {

@@ -47,7 +47,7 @@ export const healthy: World = {
   [`runledger_plain_http_requests_total{namespace="rl",pod="i",token="true"}`]: steady(0),
   [waiting]: steady(2),
   [ofWorker('worker_redis_durable')]: steady(1),
-  [ofWorker('store_holding')]: steady(0),
+  [ofWorker('store_retrying')]: steady(0),
   [progressAt]: clock(1),
   [ofWorker('events_stored_total')]: growing(600),
   [ofWorker('default_partition_rows')]: steady(0),

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Router } from '@koa/router';
 import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
-import { exactRoutes } from '../../../internal/api/exact-routes.ts';
+import { exactRoutes } from '../../../internal/api/fast-path/exact-routes.ts';
 import { createHandler } from '../../../internal/api/handler.ts';
 
 /** What a server with this middleware answers, and the errors that its application tells of. */

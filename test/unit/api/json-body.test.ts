@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { createJsonBodyReader } from '../../../internal/api/json-body.ts';
-import { Refusal } from '../../../internal/event/refusal.ts';
+import { RequestError } from '../../../internal/errors/request-error.ts';
 
 /** A request whose connection broke before anybody read its body, of which a part had come. */
 async function brokenRequest(headers: IncomingHttpHeaders): Promise<IncomingMessage> {
@@ -25,7 +25,7 @@ describe('a body whose connection broke before it was read', () => {
       const request = await brokenRequest(headers);
       const ctx = new Koa().createContext(request, new ServerResponse(request));
       const refused = await createJsonBodyReader(1_000)(ctx).catch((error: unknown) => error);
-      expect(refused).to.be.an.instanceOf(Refusal).with.property('code', 'malformed-request');
+      expect(refused).to.be.an.instanceOf(RequestError).with.property('code', 'malformed-request');
     });
   }
 });

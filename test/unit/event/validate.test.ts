@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { acceptEvent, createRecorder } from '../../../internal/event/event.ts';
-import { Refusal } from '../../../internal/event/refusal.ts';
+import { RequestError } from '../../../internal/errors/request-error.ts';
 import { defaultFieldLimits, eventKinds } from '../../../internal/event/schema.ts';
 import { createEventValidator, isStorable } from '../../../internal/event/validate.ts';
 
@@ -48,9 +48,9 @@ describe('event validator', () => {
           validate(body);
           expect.fail('took it');
         } catch (error) {
-          expect(error).to.be.instanceOf(Refusal);
-          expect((error as Refusal).code).to.equal('invalid-event');
-          expect((error as Refusal).faults).to.not.deep.equal([]);
+          expect(error).to.be.instanceOf(RequestError);
+          expect((error as RequestError).code).to.equal('invalid-event');
+          expect((error as RequestError).faults).to.not.deep.equal([]);
         }
       }),
     );
@@ -60,8 +60,8 @@ describe('event validator', () => {
     const narrow = createEventValidator({ executionId: 2, errorId: 1, description: 1, errorDescription: 1 });
     const body = { automation_id: uuid, execution_id: '🪵🪵', event: 'START' };
     expect(narrow(body)).to.equal(body);
-    expect(() => narrow({ ...body, execution_id: '🪵🪵🪵' })).to.throw(Refusal);
-    expect(() => narrow({ ...body, execution_id: 'abc' })).to.throw(Refusal);
+    expect(() => narrow({ ...body, execution_id: '🪵🪵🪵' })).to.throw(RequestError);
+    expect(() => narrow({ ...body, execution_id: 'abc' })).to.throw(RequestError);
   });
 
   it('says of each event when it was accepted, also of several in a row', () => {

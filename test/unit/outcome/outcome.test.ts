@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { executionsOf, type Execution } from '../../../internal/outcome/outcome.ts';
+import { executionsOf, type Execution } from '../../support/outcome-oracle.ts';
 import { anEvent } from '../../support/events.ts';
 
 /** The one execution that events of these kinds make, a millisecond apart. */

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { describeError } from '../../../internal/telemetry/logger.ts';
 import { Gauge, Registry } from '../../../internal/telemetry/metrics.ts';
-import { OpsServer } from '../../../internal/telemetry/ops-server.ts';
-import { createProbes } from '../../../internal/telemetry/probes.ts';
+import { OpsServer } from '../../../internal/ops/ops-server.ts';
+import { createProbes } from '../../../internal/ops/probes.ts';
 import { ApiClient } from '../../support/api-client.ts';
 
 describe('logged errors', () => {

@@ -16,7 +16,10 @@ const refusedByPostgres = Object.assign(new Error('refused'), { code: '22021' })
 
 /** A store that shows faults which a real one cannot be made to show at will. */
 function fakeStore(
-  faults: { record?: (events: readonly AcceptedEvent[]) => Promise<void>; bury?: () => Promise<void> } = {},
+  faults: {
+    record?: (events: readonly AcceptedEvent[]) => Promise<void>;
+    moveToDeadLetters?: () => Promise<void>;
+  } = {},
 ) {
   const batches: AcceptedEvent[][] = [];
   const buried: string[] = [];
@@ -31,7 +34,7 @@ function fakeStore(
       };
     },
     async keepDeadLetter(event) {
-      await faults.bury?.();
+      await faults.moveToDeadLetters?.();
       const isNew = !buried.includes(event.id);
       if (isNew) buried.push(event.id);
       return isNew;
@@ -114,10 +117,10 @@ describe('batcher', () => {
     const { batcher, count } = createBatcher(store);
     const added = batcher.add(some(1));
     await until('some tries', async () => ((await count('store_retries_total')) > 3 ? true : undefined));
-    expect([batcher.holding, await count('store_holding')]).to.deep.equal([true, 1]);
+    expect([batcher.holding, await count('store_retrying')]).to.deep.equal([true, 1]);
     away = false;
     expect(await added).to.equal('stored');
-    expect([batcher.holding, await count('store_holding')]).to.deep.equal([false, 0]);
+    expect([batcher.holding, await count('store_retrying')]).to.deep.equal([false, 0]);
   });
 
   it('isolates bad events with few statements, and stores their neighbours', async () => {

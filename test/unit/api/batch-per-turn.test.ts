@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { inCohorts } from '../../../internal/api/in-cohorts.ts';
+import { batchPerTurn } from '../../../internal/api/fast-path/batch-per-turn.ts';
 
 describe('cohorts', () => {
   it('do what comes in one turn of the event loop at its end, in order, and each step for all before the next', async () => {
     const steps: string[] = [];
-    const take = inCohorts((item: string) => {
+    const take = batchPerTurn((item: string) => {
       steps.push(`${item}1`);
       void Promise.resolve().then(() => steps.push(`${item}2`));
     });
@@ -19,7 +19,7 @@ describe('cohorts', () => {
 
   it('do not grow beyond 512', async () => {
     let done = 0;
-    const take = inCohorts(() => {
+    const take = batchPerTurn(() => {
       done += 1;
     });
     for (let item = 0; item < 1_100; item += 1) take(item);
@@ -30,7 +30,7 @@ describe('cohorts', () => {
 
   it('leave what comes while one is at work to the next', async () => {
     const done: string[] = [];
-    const take = inCohorts((item: string) => {
+    const take = batchPerTurn((item: string) => {
       done.push(item);
       if (item === 'a') take('c');
     });

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createGuessBrake } from '../../../internal/api/guess-brake.ts';
+import { createWrongTokenLimiter } from '../../../internal/api/wrong-token-limiter.ts';
 
 describe('the brake on guessed tokens', () => {
   it('lets 100 wrong tokens a second pass at once, and holds back each that follows for half a second to one and a half', async () => {
     let now = 5_000;
     const pauses: { ms: number; end: () => void }[] = [];
     const pause = (ms: number): Promise<void> => new Promise((resolve) => pauses.push({ ms, end: resolve }));
-    const brake = createGuessBrake(() => now, pause);
+    const brake = createWrongTokenLimiter(() => now, pause);
     const atOnce = (): Promise<boolean> => Promise.race([brake().then(() => true), nextTurn(false)]);
     for (let guess = 0; guess < 100; guess += 1) expect(await atOnce()).to.equal(true);
     const held = Array.from({ length: 200 }, () => brake());
@@ -26,7 +26,7 @@ describe('the brake on guessed tokens', () => {
   });
 
   it('holds back for that time by the clock', async () => {
-    const brake = createGuessBrake(() => 5_000);
+    const brake = createWrongTokenLimiter(() => 5_000);
     await Promise.all(Array.from({ length: 100 }, () => brake()));
     const begun = performance.now();
     await brake();

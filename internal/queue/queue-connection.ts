@@ -8,7 +8,7 @@ import type { RedisClient } from './redis.ts';
 /** BullMQ gives up on a job after so many failures. Runledger never does: see the consumer. */
 const neverGiveUp = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 5_000 } };
 
-export interface LazyQueueOptions {
+export interface QueueConnectionOptions {
   redis: RedisClient;
   queueName: string;
   logger: Logger;
@@ -17,11 +17,11 @@ export interface LazyQueueOptions {
 }
 
 /** A queue to add jobs to, opened when it is first needed. The Redis client stays the caller's to close. */
-export class LazyQueue {
-  readonly #options: LazyQueueOptions;
+export class QueueConnection {
+  readonly #options: QueueConnectionOptions;
   #queue: Promise<Queue<JobData>> | undefined;
 
-  constructor(options: LazyQueueOptions) {
+  constructor(options: QueueConnectionOptions) {
     this.#options = options;
   }
 

@@ -1,8 +1,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { listen } from './listen.ts';
-import type { Registry } from './metrics.ts';
+import { listen } from '../http/listen.ts';
+import type { Registry } from '../telemetry/metrics.ts';
 import { failing, type Probes } from './probes.ts';
 
 /** A further page of the ops port: gives back a value to be shown as JSON. */

@@ -12,7 +12,7 @@ export interface RetryPauses {
 }
 
 /** Holds batches while Postgres cannot take them and tries again; nothing is failed. Says so in metrics and log. */
-export class Holding {
+export class RetryUntilAvailable {
   readonly #pauses: RetryPauses;
   readonly #metrics: StoreMetrics;
   readonly #logger: Logger;

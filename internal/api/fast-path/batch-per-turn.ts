@@ -6,7 +6,7 @@ const largest = 512;
  * steps that follow (promises, ticks) are then taken for all items before the next step begins, while the processor still has
  * the step's code in its caches: cohort scheduling (Larus and Parkes, 2002). test/bench/README.md says what it saves.
  */
-export function inCohorts<Item>(work: (item: Item) => void): (item: Item) => void {
+export function batchPerTurn<Item>(work: (item: Item) => void): (item: Item) => void {
   let cohort: Item[] = [];
   const workAll = (): void => {
     const items = cohort;

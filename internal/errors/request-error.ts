@@ -1,5 +1,5 @@
 /** Why a request is not served. One map in the API turns each into an HTTP status. */
-export type RefusalCode =
+export type RequestErrorCode =
   | 'malformed-request'
   | 'invalid-event'
   | 'unauthorized'
@@ -12,15 +12,15 @@ export type RefusalCode =
   | 'unavailable';
 
 /** One thing wrong with a request: a JSON pointer (RFC 6901) into the body, or the name of a header. */
-export type Fault = { pointer: string; detail: string } | { header: string; detail: string };
+export type FieldError = { pointer: string; detail: string } | { header: string; detail: string };
 
 /** The one error that callers get to see. `detail` is written for them and holds nothing internal. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
-  readonly code: RefusalCode;
-  readonly faults: readonly Fault[];
+export class RequestError extends Error {
+  override readonly name = 'RequestError';
+  readonly code: RequestErrorCode;
+  readonly faults: readonly FieldError[];
 
-  constructor(code: RefusalCode, detail: string, faults: readonly Fault[] = []) {
+  constructor(code: RequestErrorCode, detail: string, faults: readonly FieldError[] = []) {
     super(detail);
     this.code = code;
     this.faults = faults;
@@ -28,6 +28,6 @@ export class Refusal extends Error {
 }
 
 /** The refusal of an event that cannot be made durable now; callers repeat it after `Retry-After`. */
-export function unavailable(detail: string): Refusal {
-  return new Refusal('unavailable', detail);
+export function unavailable(detail: string): RequestError {
+  return new RequestError('unavailable', detail);
 }

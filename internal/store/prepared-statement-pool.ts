@@ -20,7 +20,7 @@ const notPrepared = new Set(['26000', '42P05', '0A000']);
  * would otherwise take at least twice the CPU time (it plans the statement anew each time). Behind a pooler that cannot do that,
  * the first refusal ends it, and what was refused is sent again as it is: it had not begun.
  */
-export class CautiousPool implements PostgresPool {
+export class PreparedStatementPool implements PostgresPool {
   readonly #pool: Pool;
   readonly #taken = new Set<PoolClient>();
   /** By text. There are as many as there are different statements in the code. */

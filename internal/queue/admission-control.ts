@@ -1,8 +1,8 @@
-import type { ShedReason } from '../telemetry/producer-metrics.ts';
+import type { RejectionReason } from '../telemetry/producer-metrics.ts';
 import type { Backlog } from './backlog.ts';
 
 /** Past which backlog ingest sheds. */
-export interface ShedLimits {
+export interface AdmissionLimits {
   /** Jobs waiting or delayed. */
   maxJobs: number;
   /** Share of Redis' `maxmemory`: at 1 the workers could not fetch either. */
@@ -12,13 +12,16 @@ export interface ShedLimits {
 }
 
 /** Why no event can be taken now: `reason` is a metric label, `detail` a sentence for people. */
-export interface Shed {
-  reason: ShedReason;
+export interface Rejection {
+  reason: RejectionReason;
   detail: string;
 }
 
-export const notChecked: Shed = { reason: 'not-checked', detail: 'Redis has not answered yet.' };
-export const isDemoted: Shed = { reason: 'redis-replica', detail: 'Redis is a replica: it would lose what it took.' };
+export const notChecked: Rejection = { reason: 'not-checked', detail: 'Redis has not answered yet.' };
+export const isDemoted: Rejection = {
+  reason: 'redis-replica',
+  detail: 'Redis is a replica: it would lose what it took.',
+};
 
 /** What a look at Redis has found: the backlog, settings that lose events, and whether it is a replica. */
 export interface Found {
@@ -28,7 +31,7 @@ export interface Found {
 }
 
 /** Undefined when events can be taken. */
-export function judge({ backlog, missing, replica }: Found, limits: ShedLimits): Shed | undefined {
+export function admit({ backlog, missing, replica }: Found, limits: AdmissionLimits): Rejection | undefined {
   if (replica) return isDemoted;
   if (limits.requireDurable && missing.length > 0) {
     return { reason: 'redis-not-durable', detail: `Redis may lose acknowledged events: ${missing.join('; ')}.` };

@@ -2,7 +2,7 @@ import { isoDay } from './days.ts';
 import type { DayRange } from './partitions.ts';
 
 /** Says in the message of an error which days' partition it is about; its code stays. */
-export async function aboutDays(range: DayRange, work: () => Promise<void>): Promise<void> {
+export async function withDaysInError(range: DayRange, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -7,7 +7,7 @@ import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';
 import { emptyRedis } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
 
-const gatherMs = 1_000;
+const fetchCooldownMs = 1_000;
 
 /** A consumer that tells when it has taken each job. */
 function startConsumer(redisUrl: string) {
@@ -17,7 +17,7 @@ function startConsumer(redisUrl: string) {
     redisUrl,
     queueName: 'events',
     concurrency: 10,
-    gatherMs,
+    fetchCooldownMs,
     lockMs: 15_000,
     handle: () => {
       takenAt.push(performance.now());
@@ -57,10 +57,10 @@ describe('jobs for a consumer', function () {
         await add();
         await finished(3);
         const [first = Infinity, second = 0, third = Infinity] = takenAt;
-        expect(first - addedAt).to.be.lessThan(gatherMs);
+        expect(first - addedAt).to.be.lessThan(fetchCooldownMs);
         // A timer may be early by as long as the turn of the event loop took that set it.
-        expect(second - first).to.be.above(gatherMs - 100);
-        expect(third - second).to.be.lessThan(gatherMs);
+        expect(second - first).to.be.above(fetchCooldownMs - 100);
+        expect(third - second).to.be.lessThan(fetchCooldownMs);
         await waitsForMarker();
       });
     } finally {

@@ -1,8 +1,6 @@
-import type { AcceptedEvent } from '../event/event.ts';
-import type { EventKind } from '../event/schema.ts';
-
-/** How an execution stands (spec, "Outcome accounting"). */
-export type ExecutionState = 'running' | 'succeeded' | 'failed';
+import type { AcceptedEvent } from '../../internal/event/event.ts';
+import type { EventKind } from '../../internal/event/schema.ts';
+import type { ExecutionState } from '../../internal/outcome/execution-state.ts';
 
 /** The key of an execution. `automationId` is in lower case: UUIDs compare without regard to case. */
 export interface ExecutionKey {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { jobName, takeCensus } from '../../../internal/queue/census.ts';
+import { jobName, readQueueStats } from '../../../internal/queue/queue-stats.ts';
 import { connect, createProducerRedis, disconnect } from '../../../internal/queue/redis.ts';
-import type { Census } from '../../../internal/telemetry/queue-metrics.ts';
+import type { QueueStats } from '../../../internal/telemetry/queue-metrics.ts';
 import { anEvent } from '../../support/events.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
 import { plainJob, withQueue } from '../../support/queue.ts';
@@ -9,11 +9,11 @@ import { figure } from '../../support/rows.ts';
 import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
 
-async function census(url: string): Promise<Census> {
+async function census(url: string): Promise<QueueStats> {
   const redis = createProducerRedis(url);
   try {
     await connect(redis);
-    return await takeCensus(redis, 'events');
+    return await readQueueStats(redis, 'events');
   } finally {
     await disconnect(redis);
   }

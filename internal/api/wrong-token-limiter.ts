@@ -11,7 +11,7 @@ const wait = 1_000;
  * so that a guesser's speed is bounded by its connections and not by what this process can do. One per process, not per
  * address: behind a proxy every caller has the same.
  */
-export function createGuessBrake(
+export function createWrongTokenLimiter(
   now: () => number = Date.now,
   pause: (ms: number) => Promise<unknown> = sleep,
 ): () => Promise<void> {

@@ -1,4 +1,4 @@
-import type { ExecutionState } from './outcome.ts';
+import type { ExecutionState } from './execution-state.ts';
 
 /** Anomalies of the order of events. None of them changes an outcome. */
 export const anomalies = ['start_missing', 'start_repeated', 'start_late', 'event_after_end'] as const;

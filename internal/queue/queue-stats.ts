@@ -1,4 +1,4 @@
-import type { Census } from '../telemetry/queue-metrics.ts';
+import type { QueueStats } from '../telemetry/queue-metrics.ts';
 import { keyPrefix } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
@@ -40,7 +40,7 @@ return {jobs, seen, events, oldest and string.format('%.0f', oldest) or ''}
 `;
 
 /** Counts what the queue holds: jobs waiting, with a worker, or delayed. Rejects while Redis is away. */
-export async function takeCensus(redis: RedisClient, queueName: string): Promise<Census> {
+export async function readQueueStats(redis: RedisClient, queueName: string): Promise<QueueStats> {
   const reply = await redis.eval(script, 1, `${keyPrefix}:${queueName}:`, sampleSize);
   const [jobs, seen, events, oldest] = reply as [number, number, number, string];
   return {
