@@ -143,7 +143,7 @@ describe('batcher', () => {
     const [bad] = some(1);
     const { store, buried } = fakeStore({
       record: (batch) => (batch.some((event) => event === bad) ? Promise.reject(refusedByPostgres) : Promise.resolve()),
-      bury: () => ((burials += 1) < 3 ? Promise.reject(new Error('terminated')) : Promise.resolve()),
+      moveToDeadLetters: () => ((burials += 1) < 3 ? Promise.reject(new Error('terminated')) : Promise.resolve()),
     });
     const { batcher } = createBatcher(store);
     expect(await batcher.add([...some(3), ...(bad === undefined ? [] : [bad])])).to.equal('stored');
