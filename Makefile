@@ -1,7 +1,7 @@
-# Everything a person needs to do with this project. Each target installs what it needs.
+# Each target installs what it needs.
 NODE := $(CURDIR)/node_modules/.bin/node
 PACKAGES := node_modules/.package-lock.json
-# Node keeps the source it has stripped of types here: a start then takes half the time.
+# Node caches stripped and compiled source here, which halves the start-up time.
 export NODE_COMPILE_CACHE := $(CURDIR)/.cache/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
@@ -30,34 +30,34 @@ test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (nee
 	@deploy/install.sh redis postgres nginx
 	@mocha --config test/cluster/.mocharc.json
 
-test-fault: $(PACKAGES) ## Real processes under faults and abuse: a seeded selection, in minutes (SEED= repeats one)
+test-fault: $(PACKAGES) ## Real processes under a seeded selection of faults and abuse (SEED= repeats a run)
 	@deploy/install.sh redis postgres faketime
 	@mocha --config test/fault/.mocharc.json
 
 MINUTES ?= 60
-soak: $(PACKAGES) ## Faults at random for MINUTES=, and a table of what was lost: nothing (SEED= repeats one)
+soak: $(PACKAGES) ## Random faults for MINUTES=, then a table of lost and doubled events (SEED= repeats a run)
 	@deploy/install.sh redis postgres faketime
 	@exec nice $(NODE) test/fault/soak.ts --minutes $(MINUTES)
 
-bench: $(PACKAGES) ## Measure it all against what one would pick instead (SCENARIOS=ingest,drain QUICK=1 ROUNDS= SECONDS=)
+bench: $(PACKAGES) ## Measure Runledger side by side with its baselines (SCENARIOS=ingest,drain QUICK=1 ROUNDS= SECONDS=)
 	@deploy/install.sh redis postgres wrk
 	@exec $(NODE) test/bench/main.ts $(SCENARIOS)
 
 check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAPI, audit
 	@mocha --no-config --timeout 120000 test/unit/checks.test.ts
 
-docs: $(PACKAGES) ## Rewrite the parts of documents that are made from the code
+docs: $(PACKAGES) ## Regenerate the parts of documents that come from the code
 	@$(NODE) test/support/docs.ts
 	@prettier --write --log-level warn README.md deploy/prometheus/metrics.md
 
-schema: $(PACKAGES) ## Write the dump of the schema that a test compares, after a migration
+schema: $(PACKAGES) ## After a migration: write the schema dump that a test compares
 	@deploy/install.sh postgres
 	@$(NODE) test/support/write-schema.ts
 
 format: $(PACKAGES) ## Format the source
 	@prettier --write --log-level warn .
 
-# npm's warnings here are about its own Node being older than the one it installs.
+# npm warns that its own Node is older than the Node it installs; only errors are shown.
 $(PACKAGES): package.json package-lock.json .npmrc
 	@echo 'Fetching packages, the first time only.' >&2
 	@npm ci --loglevel=error --no-progress >/dev/null
