@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { Context } from 'koa';
 import compose from 'koa-compose';
-import { createRequestIds, requestIdOf } from './request-id.ts';
+import { identifyRequest, requestIdOf } from './request-id.ts';
 
 /** Takes a request and answers it. Never rejects. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -14,10 +14,9 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
  */
 export function createHandler(app: Koa): Handler {
   const run = compose(app.middleware);
-  const identify = createRequestIds();
   return async (request, response) => {
     const ctx = app.createContext(request, response);
-    ctx.state['requestId'] = identify(request);
+    ctx.state['requestId'] = identifyRequest(request);
     response.statusCode = 404;
     try {
       await run(ctx);

@@ -1,5 +1,5 @@
 import type { Context, Middleware } from 'koa';
-import { acceptEvent, createRecorder, type AcceptedEvent, type EventIdentity } from '../event/event.ts';
+import { acceptEvent, recordedForm, type AcceptedEvent, type EventIdentity } from '../event/event.ts';
 import { RequestError } from '../errors/request-error.ts';
 import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
@@ -19,14 +19,13 @@ export interface RegisterOptions {
 /** `POST /v1/register/`: records one event. 201 is a receipt; it is sent once the event is on disk. */
 export function register(readBody: ReadBody, options: RegisterOptions): Middleware<AuthenticatedState> {
   const { validate, identify, enqueue } = options;
-  const recorded = createRecorder();
   return async (ctx) => {
     const body = await readBody(ctx);
     const request = validated(ctx, body, validate);
     const key = idempotencyKeyOf(ctx);
     const event = acceptEvent(request, ctx.state.organization, identify());
     const accepted = await enqueue(event, key);
-    sendJson(ctx, 201, JSON.stringify(recorded(accepted)));
+    sendJson(ctx, 201, JSON.stringify(recordedForm(accepted)));
   };
 }
 

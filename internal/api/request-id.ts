@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 
@@ -9,36 +9,18 @@ const acceptable = /^[\x21-\x7e]{1,128}$/;
 const traceparent = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
 
 /**
- * Finds ids for requests, by which their callers and their log records can be brought together: the one that it brings in
- * `X-Request-Id`, else the trace id of its `traceparent`, else a new one. One per process.
+ * The id that connects a request with its log records: the caller's `X-Request-Id`, else the trace id
+ * of its `traceparent`, else a new one of 32 hexadecimal digits.
  */
-export function createRequestIds(): (request: IncomingMessage) => string {
-  const next = createIds();
-  return ({ headers }) => {
-    const given = headers['x-request-id'];
-    if (typeof given === 'string' && acceptable.test(given)) return given;
-    const trace = headers['traceparent'];
-    const traceId = typeof trace === 'string' ? traceparent.exec(trace)?.[1] : undefined;
-    return traceId ?? next();
-  };
+export function identifyRequest({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  if (typeof given === 'string' && acceptable.test(given)) return given;
+  const trace = headers['traceparent'];
+  const traceId = typeof trace === 'string' ? traceparent.exec(trace)?.[1] : undefined;
+  return traceId ?? randomUUID().replaceAll('-', '');
 }
 
 /** The id of a request, which its answer returns as `X-Request-Id`. */
 export function requestIdOf(ctx: Context): string {
   return String(ctx.state['requestId']);
-}
-
-/** 32 hexadecimal digits at random, as a trace id has. Drawn and written for 1,024 ids at once: one by one they take far longer. */
-function createIds(): () => string {
-  const drawn = Buffer.alloc(16_384);
-  let digits = '';
-  let used = 0;
-  return () => {
-    if (used === digits.length) {
-      digits = randomFillSync(drawn).toString('hex');
-      used = 0;
-    }
-    used += 32;
-    return digits.slice(used - 32, used);
-  };
 }

@@ -49,26 +49,15 @@ export interface RecordedEvent {
   created_at: string;
 }
 
-/**
- * What gives events their recorded form: what the caller is told, field by field as it was sent. One per process: events of
- * the same millisecond share the text of their time: writing it took 2 % of ingest's instructions (test/bench/README.md).
- */
-export function createRecorder(): (event: AcceptedEvent) => RecordedEvent {
-  let time = NaN;
-  let timeText = '';
-  return (event) => {
-    if (event.createdAt !== time) {
-      timeText = new Date(event.createdAt).toISOString();
-      time = event.createdAt;
-    }
-    return {
-      automation: event.automationId,
-      execution_id: event.executionId,
-      type_of_event: event.kind,
-      description: event.description,
-      error_id: event.errorId,
-      error_description_detail: event.errorDescription,
-      created_at: timeText,
-    };
+/** The recorded form of an event: the answer to its caller, field by field as it was sent. */
+export function recordedForm(event: AcceptedEvent): RecordedEvent {
+  return {
+    automation: event.automationId,
+    execution_id: event.executionId,
+    type_of_event: event.kind,
+    description: event.description,
+    error_id: event.errorId,
+    error_description_detail: event.errorDescription,
+    created_at: new Date(event.createdAt).toISOString(),
   };
 }

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Probes } from '../ops/probes.ts';
 import type { Component } from './component.ts';
-import { keepTickShape } from './tick-shape.ts';
 
 /** Of an orchestrator, and of Ctrl-C. Not SIGHUP: a handler would undo `nohup`. */
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
@@ -35,7 +34,6 @@ export class StartError extends Error {
 export async function runProcess(options: ProcessOptions): Promise<void> {
   const { main, logger, onReady } = options;
   const signal = nextSignal();
-  using _ticks = await keepTickShape();
   const started = main.start().then(
     () => 'started' as const,
     (error: unknown) => ({ error }),

@@ -32,7 +32,7 @@ type Behaviour = Pick<
  * {@link connect}.
  */
 export function createProducerRedis(url: string): RedisClient {
-  const client = create(url, {
+  return create(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -41,25 +41,6 @@ export function createProducerRedis(url: string): RedisClient {
     socketTimeout: commandTimeout,
     lazyConnect: true,
   });
-  forgetArguments(client);
-  return client;
-}
-
-/**
- * Takes the arguments from each command that has been answered. A command of ioredis has a closure that V8 allocates in the
- * old generation, where it would keep the events of a batch until a full garbage collection (test/bench/README.md). Not those
- * of a pipeline, which may be sent again. What a cluster tries again after its time-out has been answered with 503: it
- * fails then, without arguments.
- */
-function forgetArguments(client: RedisClient): void {
-  const send: Cluster['sendCommand'] = client.sendCommand.bind(client);
-  client.sendCommand = (...[command, pipeline, node]: Parameters<Cluster['sendCommand']>) => {
-    const forget = (): void => {
-      command.args.length = 0;
-    };
-    if (pipeline === undefined) command.promise.then(forget, forget);
-    return send(command, pipeline, node);
-  };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { acceptEvent, createRecorder } from '../../../internal/event/event.ts';
+import { acceptEvent, recordedForm } from '../../../internal/event/event.ts';
 import { RequestError } from '../../../internal/errors/request-error.ts';
 import { defaultFieldLimits, eventKinds } from '../../../internal/event/schema.ts';
 import { createEventValidator, isStorable } from '../../../internal/event/validate.ts';
@@ -27,8 +27,7 @@ describe('event validator', () => {
       fc.property(events, (body) => {
         const request = validate(body);
         expect(request).to.equal(body);
-        const recorded = createRecorder();
-        expect(recorded(acceptEvent(request, 'acme', { id: 'x', createdAt: 0 }))).to.deep.equal({
+        expect(recordedForm(acceptEvent(request, 'acme', { id: 'x', createdAt: 0 }))).to.deep.equal({
           automation: body.automation_id,
           execution_id: body.execution_id,
           type_of_event: body.event,
@@ -65,10 +64,9 @@ describe('event validator', () => {
   });
 
   it('says of each event when it was accepted, also of several in a row', () => {
-    const recorded = createRecorder();
     const request = validate({ automation_id: uuid, execution_id: 'x', event: 'START' });
     const times = [1_767_225_600_123, 1_767_225_600_123, 0, 1_767_225_600_123].map(
-      (createdAt) => recorded(acceptEvent(request, 'acme', { id: 'x', createdAt })).created_at,
+      (createdAt) => recordedForm(acceptEvent(request, 'acme', { id: 'x', createdAt })).created_at,
     );
     const now = '2026-01-01T00:00:00.123Z';
     expect(times).to.deep.equal([now, now, '1970-01-01T00:00:00.000Z', now]);
