@@ -39,7 +39,7 @@ helm upgrade --install runledger "$repository/charts/runledger" --kube-context "
   --set publicUrl="https://localhost:$https_port" --wait --timeout 10m >/dev/null
 helm test runledger --kube-context "$context" --namespace runledger >/dev/null
 
-token=$(kubectl --context "$context" -n runledger-tokens get secret runledger-demo -o 'jsonpath={.data.token}' | base64 -d)
+token=$(kubectl --context "$context" -n runledger-tokens get secret runledger.runledger-demo -o 'jsonpath={.data.token}' | base64 -d)
 cat <<READY
 
 Runledger serves at https://localhost:$https_port (self-signed certificate). Register an event:

@@ -30,8 +30,9 @@ describe('chart, values', () => {
       if (properties === undefined || additionalProperties !== false) return;
       const inValues = Object.keys(value ?? {});
       const onlyInSchema = Object.keys(properties).filter((key) => !inValues.includes(key));
-      // Free-form at their place in values.yaml: Kubernetes fields and a parent chart's switch.
-      const fine = /^(\.enabled|.*\.resources\.\w+|.*\.(authenticationRef|parentRef)\.\w+)$/;
+      // Not in values.yaml: a parent chart's switch, the old name of replicaCount, and fields that Kubernetes defines.
+      const fine =
+        /^(\.enabled|\.(ingest|worker)\.replicas|.*\.resources\.\w+|.*\.(authenticationRef|parentRef)\.\w+)$/;
       found.push(...onlyInSchema.map((key) => `${path}.${key}`).filter((key) => !fine.test(key)));
       for (const [key, child] of Object.entries(value ?? {})) compare(child, properties[key], `${path}.${key}`);
     };

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { queueKey } from '../../internal/queue/keys.ts';
 import { render, valuesOf } from '../support/helm.ts';
 import { environmentOf, podsOf, the, theContainer, thePod, type Manifest } from '../support/helm-manifests.ts';
 
@@ -71,111 +70,6 @@ describe('chart, workloads', () => {
     expect(keda.filter(({ kind }) => kind === 'HorizontalPodAutoscaler')).to.have.length(1);
   });
 
-  it('scales workers by the lists that BullMQ really uses, never to none', async () => {
-    const manifests = await render(['--values', valuesOf('keda')]);
-    const { spec } = the(manifests, 'ScaledObject', 'runledger-worker') as unknown as {
-      spec: { minReplicaCount: number; triggers: { type: string; metadata: Record<string, string> }[] };
-    };
-    expect(spec.minReplicaCount).to.equal(1);
-    expect(spec.triggers.map(({ metadata }) => metadata['listName'])).to.have.members([
-      queueKey('events', 'delayed'),
-      queueKey('events', 'wait'),
-    ]);
-    for (const { type, metadata } of spec.triggers) {
-      expect(type).to.equal('redis');
-      expect(metadata['address']).to.equal('runledger-redis.runledger.svc:6379');
-    }
-    expect(the(manifests, 'TriggerAuthentication', 'runledger-worker')['spec']).to.deep.equal({
-      secretTargetRef: [{ parameter: 'password', name: 'runledger-redis', key: 'password' }],
-    });
-  });
-
-  it('lets KEDA find a Redis of your own', async () => {
-    const external = ['redis.enabled=false', 'worker.keda.enabled=true', 'externalRedis.urlSecret.name=redis'];
-    const cluster = [
-      'worker.keda.redisAddress=a:6379\\,b:6379',
-      'worker.keda.redisCluster=true',
-      'worker.keda.redisTls=true',
-    ];
-    const auth = ['worker.keda.authenticationRef.name=redis-auth'];
-    const values = [...external, ...cluster, ...auth].flatMap((value) => ['--set', value]);
-    const manifests = await render(values);
-    const { spec } = the(manifests, 'ScaledObject', 'runledger-worker') as unknown as {
-      spec: { triggers: Record<string, unknown>[] };
-    };
-    expect(spec.triggers[0]).to.deep.include({ type: 'redis-cluster', authenticationRef: { name: 'redis-auth' } });
-    expect(spec.triggers[0]?.['metadata']).to.include({ addresses: 'a:6379,b:6379', enableTLS: 'true' });
-    expect(manifests.some(({ kind }) => kind === 'TriggerAuthentication')).to.equal(false);
-  });
-
-  it("lets KEDA use the user's authentication where the chart could make one", async () => {
-    const external = ['redis.enabled=false', 'externalRedis.host=redis', 'externalRedis.credentialsSecret.name=redis'];
-    const auth = [
-      'worker.keda.authenticationRef.name=own',
-      'worker.keda.authenticationRef.kind=ClusterTriggerAuthentication',
-    ];
-    for (const redis of [external, []]) {
-      const values = [...redis, ...auth, 'worker.keda.enabled=true'].flatMap((value) => ['--set', value]);
-      const manifests = await render(values);
-      const { triggers } = the(manifests, 'ScaledObject', 'runledger-worker')['spec'] as { triggers: object[] };
-      expect(triggers).to.have.length(2);
-      for (const trigger of triggers) {
-        expect(trigger).to.deep.include({ authenticationRef: { name: 'own', kind: 'ClusterTriggerAuthentication' } });
-      }
-      expect(manifests.some(({ kind }) => kind === 'TriggerAuthentication')).to.equal(false);
-    }
-  });
-
-  it('gives ingest the rights of design.md section 5 where the tokens are, and the worker none', async () => {
-    const manifests = await render(['--values', valuesOf('external-services')]);
-    const roles = manifests.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');
-    expect(roles.map(({ metadata }) => metadata.namespace)).to.deep.equal(['runledger-tokens']);
-    expect(roles[0]?.['rules']).to.deep.equal([
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
-      { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
-    ]);
-    expect(the(manifests, 'RoleBinding', 'runledger-ingest')['subjects']).to.deep.equal([
-      { kind: 'ServiceAccount', name: 'runledger-ingest', namespace: 'runledger' },
-    ]);
-    expect(thePod(manifests, 'runledger-worker')).to.include({ automountServiceAccountToken: false });
-    expect(thePod(manifests, 'runledger-worker')).not.to.have.property('serviceAccountName');
-    expect(environmentOf(theContainer(manifests, 'runledger-ingest'))).to.include({
-      TOKENS_NAMESPACE: 'runledger-tokens',
-      TOKENS_LABEL_SELECTOR: 'runledger.dev/organization',
-    });
-  });
-
-  it('keeps the tokens namespace at uninstall unless told otherwise', async () => {
-    const annotations = async (shape: string) =>
-      the(await render(['--values', valuesOf(shape)]), 'Namespace', 'runledger-tokens').metadata.annotations;
-    expect(await annotations('external-services')).to.deep.equal({ 'helm.sh/resource-policy': 'keep' });
-    expect(await annotations('ingress-nginx')).to.equal(undefined);
-  });
-
-  it('makes a demo organization on wish only', async () => {
-    const organizations = async (args: string[]) =>
-      (await render(args))
-        .filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined)
-        .filter(({ metadata }) => metadata.labels?.['runledger.dev/organization'] !== undefined);
-    expect(await organizations([])).to.deep.equal([]);
-    const [demo] = await organizations(['--set', 'demo.enabled=true,demo.token=sixteen-letters!']);
-    expect(demo?.metadata).to.include({ name: 'runledger-demo' });
-    expect(demo?.['data']).to.deep.equal({ token: Buffer.from('sixteen-letters!').toString('base64') });
-  });
-
-  it("labels the Secrets it makes so that ingest's selector finds them", async () => {
-    const selector = 'tokens.labelSelector=example.com/org\\,stage=prod\\,tier!=old';
-    const manifests = await render(['--set', selector, '--set', 'demo.enabled=true']);
-    for (const [name, organization] of [
-      ['runledger-demo', 'demo'],
-      ['runledger-test', 'helm-test'],
-    ] as const) {
-      const { labels } = the(manifests, 'Secret', name).metadata;
-      expect(labels).to.include({ 'example.com/org': organization, stage: 'prod' });
-      expect(labels).not.to.have.any.keys('runledger.dev/organization', 'tier', 'tier!');
-    }
-  });
-
   it('leaves the user of its pods to a cluster that chooses it', async () => {
     const fields = ['runAsUser', 'runAsGroup', 'fsGroup'];
     const chosen = fields.flatMap((field) => ['--set', `podSecurityContext.${field}=null`]);
@@ -203,15 +97,6 @@ describe('chart, workloads', () => {
     ] as { nodeSelector: unknown; tolerations: unknown };
     expect(nodeSelector).to.deep.equal({ 'kubernetes.io/arch': 'amd64' });
     expect(tolerations).to.have.length(1);
-  });
-
-  it('lets KEDA, which looks from another namespace, find a Redis with a short name', async () => {
-    const external = ['redis.enabled=false', 'externalRedis.host=redis', 'worker.keda.enabled=true'];
-    const manifests = await render(external.flatMap((value) => ['--set', value]));
-    const { triggers } = the(manifests, 'ScaledObject', 'runledger-worker')['spec'] as {
-      triggers: { metadata: { address: string } }[];
-    };
-    for (const { metadata } of triggers) expect(metadata.address).to.equal('redis.runledger.svc:6379');
   });
 
   it('takes pull secrets by name or as Kubernetes writes them, for every pod', async () => {

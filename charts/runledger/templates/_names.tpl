@@ -88,6 +88,16 @@ Runledger's, for pods of another image: "unversioned" true.
 {{- .Values.tokens.namespace | default .Release.Namespace -}}
 {{- end -}}
 
+{{/*
+Prefix of the names of objects in the tokens namespace: unlike any other release's. Releases of
+other namespaces may share it, so their names begin with the release's namespace and a dot. No
+namespace and no Service of a release has a dot in its name, so that two prefixes are never equal.
+*/}}
+{{- define "runledger.tokens.prefix" -}}
+{{- if ne (include "runledger.tokens.namespace" .) .Release.Namespace -}}{{ .Release.Namespace }}.{{- end -}}
+{{- include "runledger.fullname" . -}}
+{{- end -}}
+
 {{/* The labels by which tokens.labelSelector finds a Secret: its first key names the organization, and what it wants equal is equal. Takes (dict "root" $ "organization" …). */}}
 {{- define "runledger.tokens.labels" -}}
 {{- $labels := dict -}}

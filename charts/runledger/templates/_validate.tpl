@@ -70,6 +70,12 @@
 
 {{- define "runledger.validate.scaling" -}}
 {{- $keda := .Values.worker.keda -}}
+{{- range $process, $values := pick .Values "ingest" "worker" -}}
+  {{- /* 2 is the default of both: Helm does not tell it from a 2 that a user set. */ -}}
+  {{- if and (hasKey $values "replicas") (not (has (int $values.replicaCount) (list 2 (int $values.replicas)))) -}}
+    {{- fail (printf "%s.replicas (%d) is the old name of %s.replicaCount (%d), and they differ: remove %s.replicas." $process (int $values.replicas) $process (int $values.replicaCount) $process) -}}
+  {{- end -}}
+{{- end -}}
 {{- if and .Values.worker.autoscaling.enabled $keda.enabled -}}
   {{- fail "worker.autoscaling.enabled and worker.keda.enabled would both set the number of workers: switch one of them off." -}}
 {{- end -}}
@@ -104,14 +110,14 @@
 {{- if and .Values.caBundle.configMap .Values.caBundle.secret -}}
   {{- fail "caBundle.configMap and caBundle.secret are both set: leave one." -}}
 {{- end -}}
-{{- include "runledger.validate.env" (dict "root" $ "setting" "ingest.extraEnv" "own" (include "runledger.ingest.env" .) "extra" .Values.ingest.extraEnv) -}}
-{{- include "runledger.validate.env" (dict "root" $ "setting" "worker.extraEnv" "own" (include "runledger.worker.env" .) "extra" .Values.worker.extraEnv) -}}
+{{- include "runledger.validate.env" (dict "setting" "ingest.extraEnv" "own" (include "runledger.ingest.env" .) "extra" .Values.ingest.extraEnv) -}}
+{{- include "runledger.validate.env" (dict "setting" "worker.extraEnv" "own" (include "runledger.worker.env" .) "extra" .Values.worker.extraEnv) -}}
 {{- end -}}
 
 {{/* The API server refuses an environment that has a name twice. */}}
 {{- define "runledger.validate.env" -}}
 {{- $seen := list -}}
-{{- range concat (.own | fromYamlArray) (include "runledger.caBundle.env" .root | fromYamlArray) -}}{{- $seen = append $seen .name -}}{{- end -}}
+{{- range .own | fromYamlArray -}}{{- $seen = append $seen .name -}}{{- end -}}
 {{- $setting := .setting -}}
 {{- range .extra -}}
   {{- if has .name $seen -}}

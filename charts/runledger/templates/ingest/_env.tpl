@@ -1,3 +1,4 @@
+{{/* The environment of ingest. */}}
 {{- define "runledger.ingest.env" -}}
 - { name: PORT, value: '8080' }
 {{- if include "runledger.podTls" . }}
@@ -16,10 +17,11 @@
 {{- include "runledger.common.env" . }}
 {{- end -}}
 
-{{/* What ingest and worker have in common. */}}
+{{/* The environment that ingest and worker share. */}}
 {{- define "runledger.common.env" -}}
 {{- include "runledger.redis.env" . }}
 - name: QUEUE_NAME
   value: {{ .Values.config.queueName | quote }}
 - { name: LOG_LEVEL, value: {{ .Values.config.logLevel }} }
+{{- include "runledger.caBundle.env" . }}
 {{- end -}}

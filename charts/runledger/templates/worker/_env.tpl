@@ -1,3 +1,4 @@
+{{/* The environment of the worker. */}}
 {{- define "runledger.worker.env" -}}
 - { name: OPS_PORT, value: '9090' }
 {{- include "runledger.common.env" . }}
@@ -5,7 +6,9 @@
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
 {{- end -}}
 
+{{/* The environment of the migration. */}}
 {{- define "runledger.migrate.env" -}}
 - { name: LOG_LEVEL, value: {{ .Values.config.logLevel }} }
 {{- include "runledger.postgresql.env" . }}
+{{- include "runledger.caBundle.env" . }}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{/* Where KEDA finds Redis: it takes no URL. */}}
+{{/* The metadata of a trigger that leads to Redis. KEDA accepts no URL. */}}
 {{- define "runledger.keda.redis" -}}
 {{- $keda := .Values.worker.keda -}}
 {{- $external := .Values.externalRedis -}}
@@ -11,7 +11,7 @@ enableTLS: '{{ $keda.redisTls }}'
 databaseIndex: '{{ $external.database }}'
 {{- end }}
 {{- else -}}
-{{- /* KEDA looks from its own namespace, where a short name means something else. */}}
+{{- /* KEDA resolves names in its own namespace: a short name needs the release's. */}}
 {{- $host := contains "." $external.host | ternary $external.host (printf "%s.%s.svc" $external.host .Release.Namespace) }}
 address: {{ printf "%s:%v" $host $external.port | quote }}
 enableTLS: '{{ $external.tls }}'
@@ -22,19 +22,35 @@ username: {{ . | quote }}
 {{- end -}}
 {{- end -}}
 
-{{/* The Secret, and its keys by KEDA's parameter; nothing when the user's own authenticationRef applies. */}}
-{{- define "runledger.keda.credentials" -}}
-{{- $secret := .Values.externalRedis.credentialsSecret -}}
-{{- if .Values.worker.keda.authenticationRef -}}
-{{- else if .Values.redis.enabled -}}
-secret: {{ include "runledger.redis.secret" . }}
-keys: { password: password }
-{{- else if and (not .Values.worker.keda.redisAddress) $secret.name -}}
-secret: {{ $secret.name }}
-keys:
-  password: {{ $secret.passwordKey }}
-  {{- with $secret.usernameKey }}
-  username: {{ . }}
-  {{- end }}
+{{/*
+The spec of the TriggerAuthentication: user name and password of Redis, and caBundle where Redis
+uses TLS. Nothing when authenticationRef names the user's own. `enableTLS` is in the trigger's
+metadata: KEDA rejects its parameter `tls` beside it.
+*/}}
+{{- define "runledger.keda.authentication" -}}
+{{- $keda := .Values.worker.keda -}}
+{{- $external := .Values.externalRedis -}}
+{{- $credentials := $external.credentialsSecret -}}
+{{- $secrets := list -}}
+{{- $configMaps := list -}}
+{{- if .Values.redis.enabled -}}
+  {{- $secrets = append $secrets (dict "parameter" "password" "name" (include "runledger.redis.secret" .) "key" "password") -}}
+{{- else -}}
+  {{- if and (not $keda.redisAddress) $credentials.name -}}
+    {{- $secrets = append $secrets (dict "parameter" "password" "name" $credentials.name "key" $credentials.passwordKey) -}}
+    {{- with $credentials.usernameKey -}}
+      {{- $secrets = append $secrets (dict "parameter" "username" "name" $credentials.name "key" .) -}}
+    {{- end -}}
+  {{- end -}}
+  {{- if empty $keda.redisAddress | ternary $external.tls $keda.redisTls -}}
+    {{- with .Values.caBundle -}}
+      {{- if .secret -}}{{- $secrets = append $secrets (dict "parameter" "ca" "name" .secret "key" .key) -}}{{- end -}}
+      {{- if .configMap -}}{{- $configMaps = append $configMaps (dict "parameter" "ca" "name" .configMap "key" .key) -}}{{- end -}}
+    {{- end -}}
+  {{- end -}}
 {{- end -}}
+{{- $spec := dict -}}
+{{- with $secrets -}}{{- $_ := set $spec "secretTargetRef" . -}}{{- end -}}
+{{- with $configMaps -}}{{- $_ := set $spec "configMapTargetRef" . -}}{{- end -}}
+{{- if and $spec (not $keda.authenticationRef) -}}{{- toYaml $spec -}}{{- end -}}
 {{- end -}}
