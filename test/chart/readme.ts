@@ -12,7 +12,10 @@ interface Row {
   readonly description: string;
 }
 
-/** The chart's README with the tables that its values.yaml says: `# -- what` above a key, `# @section -- Name` above the first of a section. */
+/**
+ * The chart's README with tables made from the comments of values.yaml, in helm-docs' notation: `# -- text` above a key,
+ * continued by `# text`, and `# @section -- Name` above the first key of a section.
+ */
 export async function chartReadme(): Promise<{ current: string; wanted: string }> {
   const current = await readFile(join(chart, 'README.md'), 'utf8');
   const values = parseDocument(await readFile(join(chart, 'values.yaml'), 'utf8'));
@@ -63,8 +66,9 @@ function commentOf({ key }: Pair): string | undefined {
   return isScalar(key) ? (key.commentBefore ?? undefined) : undefined;
 }
 
+/** The text after `--`, with the lines that continue it. */
 function descriptionIn(comment: string | null | undefined): string | undefined {
-  return /^ -- (.+)$/m.exec(comment ?? '')?.[1];
+  return /^ -- (.+(?:\n (?!--|@).+)*)/m.exec(comment ?? '')?.[1]?.replaceAll('\n', '');
 }
 
 function sectionIn(comment: string | null | undefined): string | undefined {
