@@ -22,6 +22,7 @@ import type { TokenSource } from '../../internal/tokens/token-source.ts';
 export const ingestSettings = [
   'PORT',
   'HTTPS_PORT',
+  'LISTEN_ADDRESS',
   'TLS_CERT_FILE',
   'TLS_KEY_FILE',
   'PUBLIC_URL',
@@ -62,7 +63,9 @@ export function createIngest(config: IngestConfig, tokens: TokenSource, telemetr
   queueStatsMetrics(registry, () => readQueueStats(redis, config.QUEUE_NAME));
   const connections = { open: 0, opened: 0 };
   const producer = createProducer(config, redis, guard, connections, telemetry);
-  probes.ready.set('redis', () => guard.rejection?.detail);
+  // Once Redis has taken events, the pod stays ready and answers 503 itself (ARCHITECTURE.md, Decisions).
+  probes.ready.set('redis', () => (guard.admittedOnce ? undefined : guard.rejection?.detail));
+  probes.degraded.set('redis', () => guard.rejection?.detail);
   probes.ready.set('tokens', () => tokens.unready());
   const enqueue: Enqueue = (event, key) => producer.enqueue(event, key);
   const servers = createServers(config, enqueue, tokens, connections, telemetry);
@@ -125,14 +128,15 @@ function createServers(
     logger,
     tracing,
   });
-  const http = new ApiServer({ port: config.PORT, handler, logger, connections });
+  const { LISTEN_ADDRESS: address } = config;
+  const http = new ApiServer({ port: config.PORT, address, handler, logger, connections });
   if (config.HTTPS_PORT === undefined) {
     if (config.TLS_CERT_FILE !== undefined) throw new ConfigError('HTTPS_PORT is required when TLS_CERT_FILE is set');
     if (!config.TRUST_PROXY) logger.warn('every request gets a 301: neither HTTPS_PORT nor TRUST_PROXY is set');
     return [http];
   }
   const certificate = createCertificate(config, logger);
-  return [http, new ApiServer({ port: config.HTTPS_PORT, handler, logger, connections, certificate })];
+  return [http, new ApiServer({ port: config.HTTPS_PORT, address, handler, logger, connections, certificate })];
 }
 
 function createCertificate(config: IngestConfig, logger: Telemetry['logger']): Certificate {

@@ -15,7 +15,7 @@ runMain(async () => {
   const tracing = await createTracing('ingest', config);
   const telemetry = { ...createTelemetry('ingest', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
   const { logger, probes, registry } = telemetry;
-  const ops = new OpsServer(config.OPS_PORT, probes, registry);
+  const ops = new OpsServer(config, probes, registry);
   const ingest = createIngest(config, createTokenSource(config, telemetry), telemetry);
   await runProcess({
     main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), ingest.component], logger),

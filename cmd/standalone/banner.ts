@@ -3,7 +3,7 @@ import type { DataFolder } from './data-folder.ts';
 import type { Addresses } from './standalone.ts';
 
 /** What a person reads who has just started Runledger: where it is, and a request to paste. Ends with the line `ready`. */
-export function banner(folder: DataFolder, addresses: Addresses | undefined): string {
+export function banner(folder: DataFolder, addresses: Addresses | undefined, listening?: string): string {
   if (addresses === undefined) return '';
   const { api, plainHttp, ops } = addresses;
   const certificate = shown(folder.certificate);
@@ -15,6 +15,8 @@ export function banner(folder: DataFolder, addresses: Addresses | undefined): st
     http      ${plainHttp}             (301 to the API)
     ops       ${ops}             (/metrics /healthz /readyz /outcomes)
     data      ${shown(folder.root)}
+
+  ${reach(listening)}
 
   Register an event:
 
@@ -28,6 +30,13 @@ export function banner(folder: DataFolder, addresses: Addresses | undefined): st
 
 ready ${api}
 `;
+}
+
+/** One sentence on who can reach the ports. */
+function reach(listening: string | undefined): string {
+  if (listening === undefined || /^(0\.0\.0\.0|::)$/.test(listening)) return 'Every port is open to the network.';
+  if (!/^(127\.|::1$)/.test(listening)) return `Every port listens on ${listening}.`;
+  return 'Only this machine can connect. LISTEN_ADDRESS=0.0.0.0 opens every port to the network.';
 }
 
 /** With the variables that `make demo` needs to find this one; none when all is where it is by default. */

@@ -9,8 +9,8 @@ import { banner } from './banner.ts';
 import { createDataFolder } from './data-folder.ts';
 import { Standalone } from './standalone.ts';
 
-/** A laptop has no load balancer to wait for, and a person reads its output. */
-const defaults = { DRAIN_DELAY_MS: '0', LOG_LEVEL: 'warn' };
+/** On a laptop: no load balancer to wait for, output for a person, no port open to the network. */
+const defaults = { DRAIN_DELAY_MS: '0', LOG_LEVEL: 'warn', LISTEN_ADDRESS: '127.0.0.1' };
 
 runMain(async () => {
   const config = readConfig(['DATA_DIR', ...processSettings], undefined, defaults);
@@ -18,13 +18,13 @@ runMain(async () => {
   const tracing = await createTracing('standalone', config);
   const telemetry = { ...createTelemetry('standalone', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
   const folder = await createDataFolder(config.DATA_DIR);
-  const standalone = new Standalone(folder, config.OPS_PORT, telemetry);
+  const standalone = new Standalone(folder, config, telemetry);
   await runProcess({
     main: tracing ? new ComponentGroup('process', [tracing, standalone], telemetry.logger) : standalone,
     probes: telemetry.probes,
     logger: telemetry.logger,
     drainDelayMs: config.DRAIN_DELAY_MS,
     shutdownTimeoutMs: config.SHUTDOWN_TIMEOUT_MS,
-    onReady: () => process.stdout.write(banner(folder, standalone.addresses)),
+    onReady: () => process.stdout.write(banner(folder, standalone.addresses, config.LISTEN_ADDRESS)),
   });
 });

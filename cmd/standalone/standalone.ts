@@ -6,7 +6,7 @@ import type { Database } from '../../internal/store/database.ts';
 import { openEmbedded } from '../../internal/store/embedded.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { describeError } from '../../internal/telemetry/logger.ts';
-import { OpsServer } from '../../internal/ops/ops-server.ts';
+import { OpsServer, type OpsAddress } from '../../internal/ops/ops-server.ts';
 import { failing } from '../../internal/ops/probes.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import { createIngest, ingestSettings } from '../ingest/ingest.ts';
@@ -39,13 +39,13 @@ const embeddedStore = { STORE_BATCH_EVENTS: '200', STORE_STATEMENTS_IN_FLIGHT: '
 export class Standalone implements Component {
   readonly name = 'standalone';
   readonly #folder: DataFolder;
-  readonly #opsPort: number;
+  readonly #where: OpsAddress;
   readonly #telemetry: Telemetry;
   readonly #parts: ComponentGroup;
 
-  constructor(folder: DataFolder, opsPort: number, telemetry: Telemetry) {
+  constructor(folder: DataFolder, where: OpsAddress, telemetry: Telemetry) {
     this.#folder = folder;
-    this.#opsPort = opsPort;
+    this.#where = where;
     this.#telemetry = telemetry;
     this.#parts = new ComponentGroup(this.name, [], telemetry.logger);
   }
@@ -79,7 +79,7 @@ export class Standalone implements Component {
     const pages = {
       '/outcomes': (query: URLSearchParams) => countOutcomes(db, query.getAll('automation')),
     };
-    const ops = new OpsServer(this.#opsPort, probes, registry, pages);
+    const ops = new OpsServer(this.#where, probes, registry, pages);
     await this.#parts.begin(ops);
     await this.#startWorker(redis, db);
     const addresses = await this.#startIngest(redis);
@@ -120,6 +120,7 @@ export class Standalone implements Component {
     const defaults = {
       ...redis,
       HTTPS_PORT: String(port),
+      ...(this.#where.LISTEN_ADDRESS !== undefined && { LISTEN_ADDRESS: this.#where.LISTEN_ADDRESS }),
       PUBLIC_URL: `https://localhost:${port}`,
       TLS_CERT_FILE: this.#folder.certificate,
       TLS_KEY_FILE: this.#folder.key,

@@ -14,7 +14,7 @@ runMain(async () => {
   const tracing = await createTracing('worker', config);
   const telemetry = { ...createTelemetry('worker', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
   const { logger, probes, registry } = telemetry;
-  const ops = new OpsServer(config.OPS_PORT, probes, registry);
+  const ops = new OpsServer(config, probes, registry);
   const worker = createWorker(config, openDatabase(config, logger), telemetry);
   await runProcess({
     main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), worker], logger),

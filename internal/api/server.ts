@@ -13,6 +13,8 @@ import { WholeBodyRequest } from './fast-path/whole-body-request.ts';
 
 export interface ServerOptions {
   port: number;
+  /** The address to listen on; all addresses unless set. */
+  address?: string | undefined;
   handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   logger: Logger;
   /** With one, the server speaks TLS. */
@@ -52,9 +54,9 @@ export class ApiServer {
 
   /** @throws when the certificate cannot be read or the port is taken. */
   async start(): Promise<void> {
-    const { certificate, port, logger } = this.#options;
+    const { certificate, port, address, logger } = this.#options;
     await certificate?.start(this.#server);
-    await listen(this.#server, port, certificate ? 'HTTPS_PORT' : 'PORT');
+    await listen(this.#server, { port, address, setting: certificate ? 'HTTPS_PORT' : 'PORT' });
     logger.info({ server: this.name, port: this.port }, 'listening');
   }
 

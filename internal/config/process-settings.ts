@@ -3,6 +3,7 @@ import { ConfigError, type Config } from './read.ts';
 /** The settings of every process that stays up. */
 export const processSettings = [
   'OPS_PORT',
+  'LISTEN_ADDRESS',
   'LOG_LEVEL',
   'METRICS_ORGANIZATIONS',
   'OTEL_EXPORTER_OTLP_ENDPOINT',

@@ -1,5 +1,15 @@
 import { str } from 'envalid';
-import { flag, httpsUrl, portNumber, postgresUrl, queueName, ratio, redisUrl, wholeNumber } from './validators.ts';
+import {
+  flag,
+  httpsUrl,
+  ipAddress,
+  portNumber,
+  postgresUrl,
+  queueName,
+  ratio,
+  redisUrl,
+  wholeNumber,
+} from './validators.ts';
 
 const mebi = 1024 * 1024;
 
@@ -10,6 +20,10 @@ export const settings = {
   TLS_CERT_FILE: str({ default: undefined, desc: 'Certificate chain (PEM) of HTTPS_PORT; reloaded when it changes' }),
   TLS_KEY_FILE: str({ default: undefined, desc: 'Private key (PEM) of HTTPS_PORT; reloaded when it changes' }),
   OPS_PORT: portNumber({ default: 9090, desc: '/metrics, /healthz and /readyz; do not expose it outside' }),
+  LISTEN_ADDRESS: ipAddress({
+    default: undefined,
+    desc: 'Address that every port listens on; all addresses unless set (standalone: 127.0.0.1)',
+  }),
   PUBLIC_URL: httpsUrl({ desc: 'The https:// address callers use; 301s lead there' }),
   TRUST_PROXY: flag({ default: false, desc: 'Believe X-Forwarded-Proto; only behind a proxy that sets it' }),
   REDIS_URL: redisUrl({ desc: 'redis:// or rediss://; a comma-separated list is a Redis Cluster' }),

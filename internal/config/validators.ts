@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { makeExactValidator } from 'envalid';
 
 /** A setting that is a whole number from `min` to `max`. */
@@ -14,6 +15,12 @@ export function wholeNumber({ min, max, ...spec }: { min: number; max: number; d
 export const portNumber = makeExactValidator<number>((text) => {
   if (/^\d+$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new Error('must be a whole number from 0 to 65535');
+});
+
+/** An IPv4 or IPv6 address. */
+export const ipAddress = makeExactValidator<string>((text) => {
+  if (isIP(text) !== 0) return text;
+  throw new Error('must be an IP address, such as 127.0.0.1 or 0.0.0.0');
 });
 
 /** A share greater than 0 and up to 1. */

@@ -1,18 +1,30 @@
 import { once } from 'node:events';
 import type { Server } from 'node:net';
 
+/** Where a server listens, and the setting that names its port. */
+export interface ListenOptions {
+  /** 0: the system chooses. */
+  port: number;
+  /** An address of this machine; all addresses unless set. */
+  address: string | undefined;
+  setting: string;
+}
+
 const reasons: Record<string, string> = {
   EADDRINUSE: 'is already in use',
   EACCES: 'may not be used by this user',
 };
 
-/** Listens on a port, 0 for one the system chooses. @throws an error that names the setting when the port cannot be had. */
-export async function listen(server: Server, port: number, setting: string): Promise<void> {
-  server.listen(port);
+/** Resolves once the server listens. @throws an error that names the setting to change. */
+export async function listen(server: Server, { port, address, setting }: ListenOptions): Promise<void> {
+  server.listen(port, address);
   try {
     await once(server, 'listening');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new Error(`LISTEN_ADDRESS ${address} is not an address of this machine`, { cause: error });
+    }
     throw new Error(`${setting} ${port} ${reasons[code] ?? `cannot be listened on (${code})`}`, { cause: error });
   }
 }

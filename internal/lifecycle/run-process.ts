@@ -3,7 +3,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Probes } from '../ops/probes.ts';
 import type { Component } from './component.ts';
 
-/** Of an orchestrator, and of Ctrl-C. Not SIGHUP: a handler would undo `nohup`. */
+/** SIGTERM comes from an orchestrator, SIGINT from Ctrl-C. */
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
 
 export interface ProcessOptions {
@@ -34,6 +34,7 @@ export class StartError extends Error {
 export async function runProcess(options: ProcessOptions): Promise<void> {
   const { main, logger, onReady } = options;
   const signal = nextSignal();
+  ignoreHangUp(logger);
   const started = main.start().then(
     () => 'started' as const,
     (error: unknown) => ({ error }),
@@ -59,6 +60,11 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
  */
 function freeWhatStartingLeft(): void {
   globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'sync' });
+}
+
+/** A closed terminal does not end the process, as under `nohup`: it goes on and stops properly later. */
+function ignoreHangUp(logger: Logger): void {
+  process.on('SIGHUP', () => logger.warn('SIGHUP ignored: SIGTERM stops the process'));
 }
 
 function nextSignal(): Promise<NodeJS.Signals> {

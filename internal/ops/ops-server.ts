@@ -8,20 +8,26 @@ import { failing, type Probes } from './probes.ts';
 /** A further page of the ops port: gives back a value to be shown as JSON. */
 export type OpsPage = (query: URLSearchParams) => Promise<unknown>;
 
+/** The settings that say where the ops server listens; on all addresses without `LISTEN_ADDRESS`. */
+export interface OpsAddress {
+  OPS_PORT: number;
+  LISTEN_ADDRESS?: string | undefined;
+}
+
 /** The port for people and machines that operate a process: `/metrics`, `/healthz`, `/readyz`. Plain HTTP, no token. */
 export class OpsServer {
   readonly name = 'ops server';
   readonly #server: Server;
-  readonly #port: number;
+  readonly #where: OpsAddress;
 
-  constructor(port: number, probes: Probes, registry: Registry, pages: Readonly<Record<string, OpsPage>> = {}) {
-    this.#port = port;
+  constructor(where: OpsAddress, probes: Probes, registry: Registry, pages: Readonly<Record<string, OpsPage>> = {}) {
+    this.#where = where;
     this.#server = createServer((request, response) => {
       const [path = '', query] = (request.url ?? '').split('?', 2);
       const page = pages[path];
       if (page !== undefined) return answerPage(response, page(new URLSearchParams(query)));
       if (path === '/healthz') return answerProbe(response, failing(probes.live));
-      if (path === '/readyz') return answerProbe(response, failing(probes.ready));
+      if (path === '/readyz') return answerProbe(response, failing(probes.ready), failing(probes.degraded));
       if (path === '/metrics') return answerMetrics(response, registry);
       return answer(response, 404, 'text/plain', 'Try /metrics, /healthz or /readyz.\n');
     });
@@ -33,7 +39,8 @@ export class OpsServer {
   }
 
   async start(): Promise<void> {
-    await listen(this.#server, this.#port, 'OPS_PORT');
+    const { OPS_PORT: port, LISTEN_ADDRESS: address } = this.#where;
+    await listen(this.#server, { port, address, setting: 'OPS_PORT' });
   }
 
   async stop(): Promise<void> {
@@ -49,9 +56,18 @@ function answer(response: ServerResponse, status: number, type: string, body: st
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
 }
 
-function answerProbe(response: ServerResponse, failed: Record<string, string>): void {
-  const ok = Object.keys(failed).length === 0;
-  const body = ok ? { status: 'ok' } : { status: 'failing', failing: failed };
+/** Name of a check → one sentence. */
+type Failures = Record<string, string>;
+
+const isEmpty = (failures: Failures): boolean => Object.keys(failures).length === 0;
+
+function answerProbe(response: ServerResponse, failed: Failures, degraded: Failures = {}): void {
+  const ok = isEmpty(failed);
+  const body = {
+    status: ok ? 'ok' : 'failing',
+    ...(!ok && { failing: failed }),
+    ...(!isEmpty(degraded) && { degraded }),
+  };
   answer(response, ok ? 200 : 503, 'application/json', JSON.stringify(body));
 }
 

@@ -31,6 +31,7 @@ export class BacklogGuard implements ConnectionListener {
   readonly #metrics: BacklogMetrics;
   readonly #logger: Logger;
   #rejection: Rejection | undefined = notChecked;
+  #admittedOnce = false;
   readonly #connection: ConnectionState;
   readonly #durability: DurabilityReport;
   #timer: NodeJS.Timeout | undefined;
@@ -54,6 +55,11 @@ export class BacklogGuard implements ConnectionListener {
   /** Undefined while events can be taken. */
   get rejection(): Rejection | undefined {
     return this.#rejection;
+  }
+
+  /** True from the first moment at which events could be taken. */
+  get admittedOnce(): boolean {
+    return this.#admittedOnce;
   }
 
   /** Looks once before it resolves; an unreachable Redis is no error, it is what is then reported. */
@@ -148,6 +154,7 @@ export class BacklogGuard implements ConnectionListener {
   #change(rejection: Rejection | undefined, error?: unknown): void {
     const before = this.#rejection?.reason;
     this.#rejection = rejection;
+    this.#admittedOnce ||= rejection === undefined;
     if (rejection?.reason === before) return;
     if (rejection !== undefined)
       this.#logger.warn({ reason: rejection.reason, detail: rejection.detail, error }, 'shedding events');

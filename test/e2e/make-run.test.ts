@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { access } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
@@ -60,6 +62,18 @@ describe('make run', function suite() {
       plain.close();
       await run.interrupt();
     }
+  });
+
+  it('listens on this machine only, and on the network with LISTEN_ADDRESS', async () => {
+    await run.start();
+    expect(run.output.join('\n')).to.include('Only this machine can connect.');
+    expect(await reachable(run)).to.deep.equal([false, false, false]);
+    await run.interrupt();
+
+    await run.start({ LISTEN_ADDRESS: '0.0.0.0' });
+    expect(run.output.join('\n')).to.include('Every port is open to the network.');
+    expect(await reachable(run)).to.deep.equal([true, true, true]);
+    await run.interrupt();
   });
 
   it('refuses a data folder that is in use, and takes it over after a kill', async () => {
@@ -183,4 +197,20 @@ function leftovers(folder: string): string {
     .split('\n')
     .filter((line) => line.includes(folder))
     .join('\n');
+}
+
+/** Whether each port can be reached at an address of this machine other than 127.0.0.1. */
+function reachable({ ports: { http, https, ops } }: MakeRun): Promise<boolean[]> {
+  const canConnect = async (port: number): Promise<boolean> => {
+    const socket = connect(port, '127.0.0.2');
+    try {
+      await once(socket, 'connect');
+      return true;
+    } catch {
+      return false;
+    } finally {
+      socket.destroy();
+    }
+  };
+  return Promise.all([http, https, ops].map(canConnect));
 }

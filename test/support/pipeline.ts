@@ -21,6 +21,8 @@ export interface RunningIngest extends AsyncDisposable {
   telemetry: Telemetry;
   /** What readiness says is wrong; empty when ready. */
   unready(): Record<string, string>;
+  /** Why events are rejected now; empty while they are taken. */
+  degraded(): Record<string, string>;
   stop(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export async function startIngest(
     httpsPort,
     telemetry,
     unready: () => failing(telemetry.probes.ready),
+    degraded: () => failing(telemetry.probes.degraded),
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -41,7 +41,7 @@ async function storedAndCounted(database: string): Promise<{ stored: string[]; c
 export async function figure(
   registry: { getMetricsAsJSON(): Promise<{ name: string; values: { value: number; labels: object }[] }[]> },
   name: string,
-  labels: Record<string, string> = {},
+  labels: Record<string, string | number> = {},
 ): Promise<number> {
   const metrics = await registry.getMetricsAsJSON();
   const values = metrics.find((metric) => metric.name === name)?.values ?? [];

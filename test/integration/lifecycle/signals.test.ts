@@ -54,6 +54,15 @@ describe('a process', () => {
     expect(child.output.join('\n')).to.match(/stop done[^]*leaving/);
   });
 
+  it('goes on after SIGHUP, and stops gracefully later', async () => {
+    const child = start('well');
+    await child.line(/ready/);
+    child.process.kill('SIGHUP');
+    await child.line(/SIGHUP ignored/);
+    expect(await child.kill('SIGTERM')).to.equal(0);
+    expect(child.output).to.include('stop done');
+  });
+
   it('ends with 1 and says why when it cannot start', async () => {
     const child = start('cannot start');
     expect(await child.exited).to.equal(1);

@@ -21,7 +21,7 @@ describe('shedding', function () {
       'allkeys-lru',
     ]);
     await using ingest = await startIngest({ REDIS_URL: redis.url, REQUIRE_DURABLE_REDIS: 'true' });
-    expect(ingest.unready()['redis']).to.equal(
+    expect(ingest.degraded()['redis']).to.equal(
       'Redis may lose acknowledged events: appendfsync is everysec, must be always; maxmemory-policy is allkeys-lru, must be noeviction.',
     );
     expect(await ingest.client.register(anEventBody())).to.include({ status: 503 });
@@ -32,25 +32,25 @@ describe('shedding', function () {
 
     await redis.command('config', 'set', 'appendfsync', 'always');
     await redis.command('config', 'set', 'maxmemory-policy', 'noeviction');
-    await until('ready', () => (Object.keys(ingest.unready()).length === 0 ? true : undefined));
+    await until('ready', () => (Object.keys(ingest.degraded()).length === 0 ? true : undefined));
     expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
     expect(await figure(ingest.telemetry.registry, 'runledger_redis_durable')).to.equal(1);
 
     await redis.command('config', 'set', 'no-appendfsync-on-rewrite', 'yes');
     const sentence = 'Redis may lose acknowledged events: no-appendfsync-on-rewrite is yes, must be no.';
-    await until('unready', () => (ingest.unready()['redis'] === sentence ? true : undefined));
+    await until('unready', () => (ingest.degraded()['redis'] === sentence ? true : undefined));
     await redis.command('config', 'set', 'no-appendfsync-on-rewrite', 'no');
-    await until('ready', () => (Object.keys(ingest.unready()).length === 0 ? true : undefined));
+    await until('ready', () => (Object.keys(ingest.degraded()).length === 0 ? true : undefined));
 
     await redis.command('config', 'set', 'appendonly', 'no');
-    await until('unready', () => ingest.unready()['redis']);
-    expect(ingest.unready()['redis']).to.contain('appendonly is no, must be yes');
+    await until('unready', () => ingest.degraded()['redis']);
+    expect(ingest.degraded()['redis']).to.contain('appendonly is no, must be yes');
   });
 
   it('not, but says so loudly, where a Redis that may lose events is allowed', async () => {
     redis = await RedisServer.start(['--appendonly', 'no']);
     await using ingest = await startIngest({ REDIS_URL: redis.url });
-    expect(ingest.unready()).to.deep.equal({});
+    expect(ingest.degraded()).to.deep.equal({});
     expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
     expect(await figure(ingest.telemetry.registry, 'runledger_redis_durable')).to.equal(0);
   });
@@ -59,16 +59,16 @@ describe('shedding', function () {
     const password = 'p@ss/w#rd?%41';
     redis = await RedisServer.start([...durable, '--requirepass', password]);
     await using ingest = await startIngest({ REDIS_URL: redis.url, REDIS_PASSWORD: password });
-    expect(ingest.unready()).to.deep.equal({});
+    expect(ingest.degraded()).to.deep.equal({});
     await using refused = await startIngest({ REDIS_URL: redis.url, REDIS_PASSWORD: 'another' });
-    expect(refused.unready()['redis']).to.match(/^Redis does not answer: WRONGPASS /);
+    expect(refused.degraded()['redis']).to.match(/^Redis does not answer: WRONGPASS /);
   });
 
   it('while Redis has no database of the number in its address: 0 may be of another installation', async () => {
     redis = await RedisServer.start([...durable, '--databases', '2']);
     await using ingest = await startIngest({ REDIS_URL: `${redis.url}/2` });
     const refused = 'Redis does not answer: ERR DB index is out of range';
-    await until('unready', () => (ingest.unready()['redis'] === refused ? true : undefined));
+    await until('unready', () => (ingest.degraded()['redis'] === refused ? true : undefined));
     expect(await ingest.client.register(anEventBody())).to.include({ status: 503 });
     expect(await redis.command('dbsize')).to.equal(0);
     await using second = await startIngest({ REDIS_URL: `${redis.url}/1` });
@@ -91,7 +91,7 @@ describe('shedding', function () {
     redis = await RedisServer.start([...durable, '--cluster-enabled', 'yes']);
     await using ingest = await startIngest({ REDIS_URL: `${redis.url}/1` });
     const refused = 'Redis does not answer: ERR SELECT is not allowed in cluster mode';
-    await until('unready', () => (ingest.unready()['redis'] === refused ? true : undefined));
+    await until('unready', () => (ingest.degraded()['redis'] === refused ? true : undefined));
   });
 
   it('is preceded by a commit that operators see under way', async () => {
@@ -127,7 +127,7 @@ describe('shedding', function () {
   it('when a managed Redis does not tell its settings and they must be right', async () => {
     redis = await RedisServer.start([...durable, '--rename-command', 'CONFIG', '']);
     await using ingest = await startIngest({ REDIS_URL: redis.url, REQUIRE_DURABLE_REDIS: 'true' });
-    expect(ingest.unready()['redis']).to.contain('appendonly is not readable, must be yes');
+    expect(ingest.degraded()['redis']).to.contain('appendonly is not readable, must be yes');
   });
 
   it('when Redis is nearly full, while the workers go on; takes events again when there is room', async () => {
@@ -136,8 +136,8 @@ describe('shedding', function () {
     await using ingest = await startIngest(settings);
     expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
     await redis.command('setrange', 'ballast', String(26 * 1024 * 1024), 'x');
-    await until('shedding', () => ingest.unready()['redis']);
-    expect(ingest.unready()).to.deep.equal({ redis: 'Redis is nearly full.' });
+    await until('shedding', () => ingest.degraded()['redis']);
+    expect(ingest.degraded()).to.deep.equal({ redis: 'Redis is nearly full.' });
     expect(await ingest.client.register(anEventBody())).to.include({ status: 503 });
     expect(await figure(ingest.telemetry.registry, 'runledger_redis_memory_ratio')).to.be.within(0.75, 1);
 
@@ -145,7 +145,7 @@ describe('shedding', function () {
     const stored = () => figure(worker.telemetry.registry, 'runledger_events_stored_total');
     await until('the worker drains', async () => ((await stored()) === 1 ? true : undefined));
     await redis.command('del', 'ballast');
-    await until('ready', () => (Object.keys(ingest.unready()).length === 0 ? true : undefined));
+    await until('ready', () => (Object.keys(ingest.degraded()).length === 0 ? true : undefined));
     expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
   });
 
@@ -155,9 +155,9 @@ describe('shedding', function () {
     await using ingest = await startIngest({ ...settings, BACKLOG_MAX_JOBS: '3' });
     const shedding = async () => ((await ingest.client.register(anEventBody())).status === 503 ? true : undefined);
     await until('a 503', shedding);
-    expect(ingest.unready()).to.deep.equal({ redis: 'The backlog is too long.' });
+    expect(ingest.degraded()).to.deep.equal({ redis: 'The backlog is too long.' });
     await using worker = await startWorker(settings);
-    await until('ready', () => (Object.keys(ingest.unready()).length === 0 ? true : undefined));
+    await until('ready', () => (Object.keys(ingest.degraded()).length === 0 ? true : undefined));
     expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
     const { telemetry } = worker;
     const accepted = await figure(ingest.telemetry.registry, 'runledger_events_accepted_total');

@@ -33,7 +33,7 @@ describe('a Redis Cluster', () => {
       await using worker = await startWorker(settings);
       await using ingest = await startIngest(settings);
       expect(worker).to.not.equal(undefined);
-      expect(ingest.unready()).to.deep.equal({});
+      expect(ingest.degraded()).to.deep.equal({});
       const callers = new Callers(ingest.client, 4);
       await until('events', () => (callers.accepted.length > 50 ? true : undefined));
       await redis.kill();
@@ -45,7 +45,7 @@ describe('a Redis Cluster', () => {
       expect(Object.keys(callers.statuses)).to.deep.equal(['201', '503']);
       await expectStored(settings.DATABASE_URL, callers.accepted, 15_000);
       await redis.command('config', 'set', 'appendfsync', 'no');
-      await until('not durable', () => ingest.unready()['redis']);
+      await until('not durable', () => ingest.degraded()['redis']);
     } finally {
       await redis.stop();
     }
@@ -65,20 +65,20 @@ describe('a Redis Cluster', () => {
         );
       }
       await using ingest = await startIngest({ REDIS_URL: `${one.url},${two.url}` });
-      await until('ready', () => Object.keys(ingest.unready()).length === 0 || undefined);
+      await until('ready', () => Object.keys(ingest.degraded()).length === 0 || undefined);
       const slot = Number(await one.command('cluster', 'keyslot', queueKey('events', 'wait')));
       const [owner, other] = slot <= 8_191 ? [one, two] : [two, one];
       const asked = async (): Promise<number> =>
         Number(/total_commands_processed:(\d+)/.exec(String(await other.command('info', 'stats')))?.[1]);
       await owner.kill();
-      await until('unready', () => ingest.unready()['redis']);
+      await until('unready', () => ingest.degraded()['redis']);
       const [before, begun] = [await asked(), performance.now()];
       // The test's own questions are a part of it.
       await until('a thousand commands', async () => ((await asked()) >= before + 1_000 ? true : undefined), 20_000);
       const seconds = (performance.now() - begun) / 1_000;
       expect(((await asked()) - before) / seconds, 'commands a second').to.be.lessThan(400);
       await owner.startAgain();
-      await until('ready', () => Object.keys(ingest.unready()).length === 0 || undefined, 20_000);
+      await until('ready', () => Object.keys(ingest.degraded()).length === 0 || undefined, 20_000);
     } finally {
       await one.stop();
       await two.stop();

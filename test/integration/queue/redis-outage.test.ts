@@ -60,7 +60,7 @@ describe('an outage of Redis', function () {
 
       expect(Object.keys(callers.statuses)).to.deep.equal(['201', '503']);
       expect(callers.slowestMs).to.be.lessThan(2_000);
-      expect(ingest.unready()).to.deep.equal({});
+      expect(ingest.degraded()).to.deep.equal({});
       await expectStored(settings.DATABASE_URL, callers.accepted, 20_000);
     });
   }
@@ -72,7 +72,7 @@ describe('an outage of Redis', function () {
       await more(callers, 201, 20);
       await redis.kill();
       await redis.startAgain(['--appendonly', 'no']);
-      await until('it is known', () => ingest.unready()['redis']?.includes('appendonly is no') || undefined);
+      await until('it is known', () => ingest.degraded()['redis']?.includes('appendonly is no') || undefined);
       expect(await jobCounts(redis)).to.include({ wait: 0 });
       await redis.kill();
       await redis.startAgain();
@@ -99,12 +99,12 @@ describe('an outage of Redis', function () {
 
     await replica.server.command('replicaof', 'no', 'one');
     await redis.command('replicaof', '127.0.0.1', String(replica.server.port));
-    await until('it is known', () => ingest.unready()['redis']?.includes('Redis is a replica') || undefined);
+    await until('it is known', () => ingest.degraded()['redis']?.includes('Redis is a replica') || undefined);
     address.lead(replica.server.port);
     const after = new Callers(ingest.client, 4);
     await more(after, 201, 50);
     await after.stop();
-    expect(ingest.unready()).to.deep.equal({});
+    expect(ingest.degraded()).to.deep.equal({});
     await expectStored(settings.DATABASE_URL, [...callers.accepted, ...after.accepted]);
   });
 
@@ -142,13 +142,13 @@ describe('an outage of Redis', function () {
     await using worker = await startWorker(settings);
     await using ingest = await startIngest(settings);
     expect(worker).to.not.equal(undefined);
-    expect(ingest.unready()['redis']).to.match(/^Redis does not answer: .*ECONNREFUSED/);
+    expect(ingest.degraded()['redis']).to.match(/^Redis does not answer: .*ECONNREFUSED/);
     const callers = new Callers(ingest.client, 2);
     await more(callers, 503, 10);
     await redis.startAgain();
     await more(callers, 201, 10, 5_000);
     await callers.stop();
-    expect(ingest.unready()).to.deep.equal({});
+    expect(ingest.degraded()).to.deep.equal({});
     await expectStored(settings.DATABASE_URL, callers.accepted);
   });
 

@@ -23,7 +23,7 @@ describe('ops server', () => {
   const probes = createProbes();
   const registry = new Registry();
   new Gauge({ name: 'runledger_test', help: 'Of this test.', registers: [registry] }).set(7);
-  const ops = new OpsServer(0, probes, registry);
+  const ops = new OpsServer({ OPS_PORT: 0 }, probes, registry);
   let client: ApiClient;
   before(async () => {
     await ops.start();
@@ -33,6 +33,7 @@ describe('ops server', () => {
     client.close();
     probes.live.clear();
     probes.ready.clear();
+    probes.degraded.clear();
   });
   after(async () => {
     await ops.stop();
@@ -50,6 +51,13 @@ describe('ops server', () => {
     expect(ready.json()).to.deep.equal({ status: 'failing', failing: { redis: 'Redis does not answer.' } });
   });
 
+  it('shows on /readyz why a ready pod is degraded', async () => {
+    probes.degraded.set('redis', () => 'Redis does not answer.');
+    const ready = await client.send({ path: '/readyz' });
+    const body = { status: 'ok', degraded: { redis: 'Redis does not answer.' } };
+    expect([ready.status, ready.json()]).to.deep.equal([200, body]);
+  });
+
   it('exports the registry, and has nothing else', async () => {
     const metrics = await client.send({ path: '/metrics' });
     expect(metrics.headers['content-type']).to.match(/^text\/plain/);
@@ -58,6 +66,6 @@ describe('ops server', () => {
   });
 
   it('may be stopped before it started', async () => {
-    await new OpsServer(0, probes, registry).stop();
+    await new OpsServer({ OPS_PORT: 0 }, probes, registry).stop();
   });
 });
