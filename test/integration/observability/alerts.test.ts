@@ -59,9 +59,9 @@ describe('alerts', () => {
       const runbook = await readFile(new URL(path, root), 'utf8');
       expect(runbook.split('\n').filter((line) => line.startsWith('#'))).to.deep.equal([
         `# ${alert}`,
-        '## What it means',
-        '## How to see it',
-        '## What to do',
+        '## Meaning',
+        '## Diagnosis',
+        '## Mitigation',
       ]);
     });
   }

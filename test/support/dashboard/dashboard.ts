@@ -1,6 +1,6 @@
 import { rows, type Panel, type Row } from './panels.ts';
 
-/** The choice at the top of the page. `.*` also takes series without a namespace. */
+/** The namespace that the reader chooses at the top. `.*` matches series without a namespace too. */
 const namespace = 'namespace=~"$namespace"';
 const datasource = { type: 'prometheus', uid: '${datasource}' };
 
@@ -8,13 +8,13 @@ const datasource = { type: 'prometheus', uid: '${datasource}' };
 const width = 24;
 const height = 7;
 
-/** The dashboard as Grafana imports it, one panel a line. */
+/** The dashboard as JSON for Grafana's import, one panel a line. */
 export function dashboard(): string {
   const panels = placed().map((panel, index) => JSON.stringify({ id: index + 1, ...panel }));
   const page = JSON.stringify({
     uid: 'runledger',
     title: 'Runledger',
-    description: 'What callers send, what becomes of it, and what holds it up. The runbooks of the alerts refer to it.',
+    description: 'The events from the callers through Redis to Postgres, and the state of the processes.',
     tags: ['runledger'],
     schemaVersion: 39,
     version: 1,
@@ -26,7 +26,7 @@ export function dashboard(): string {
   return `${page.slice(0, -1)},"panels":[\n${panels.join(',\n')}\n]}\n`;
 }
 
-/** A query with the choice of the namespace filled in. */
+/** The query for the chosen namespace. */
 export function withNamespace(expr: string): string {
   return expr.replaceAll('$ns', namespace);
 }

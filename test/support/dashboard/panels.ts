@@ -1,4 +1,4 @@
-/** One line or figure: a query, and how it is named. `$ns` stands for the choice of the namespace. */
+/** One line of a panel: a query and its legend. `$ns` is the namespace that the reader chooses. */
 export interface Query {
   expr: string;
   legend: string;
@@ -6,7 +6,7 @@ export interface Query {
 
 export interface Panel {
   title: string;
-  /** Grafana's name of the unit. */
+  /** The unit, by Grafana's name. */
   unit: string;
   queries: Query[];
   description?: string;
@@ -36,7 +36,7 @@ function quantiles(metric: string, labels = ''): [string, string][] {
   ]);
 }
 
-/** Executions whose state changed so, per second. */
+/** State changes of executions with these labels, per second and organization. */
 function byOrganization(labels: string): string {
   return `sum by (organization) (${rate(transitions, labels)})`;
 }
@@ -52,7 +52,7 @@ const within30s = String.raw`le=~"30(\\.0)?"`;
 const succeeded = byOrganization('to="succeeded"');
 const succeededFirst = byOrganization('from="succeeded"');
 
-/** What an SRE looks at, from the callers' side inwards. */
+/** The rows of the dashboard, from the callers to the processes. */
 export const rows: Row[] = [
   {
     title: 'Traffic',
@@ -68,7 +68,7 @@ export const rows: Row[] = [
         'Plain HTTP',
         'reqps',
         [['token sent: {{token}}', `sum by (token) (${rate('runledger_plain_http_requests_total')})`]],
-        'Answered with 301. With a token: it is compromised.',
+        'Ingest answers with 301. A token that was sent is compromised: rotate it.',
       ),
     ],
   },
@@ -82,7 +82,7 @@ export const rows: Row[] = [
         ],
       ]),
       panel('503 by reason', 'ops', [['{{reason}}', `sum by (reason) (${rate('runledger_rejections_total')})`]]),
-      panel('Refused requests', 'reqps', [
+      panel('4xx by status', 'reqps', [
         ['{{status}}', `sum by (status) (${rate(requests, 'status=~"4.."')}) or vector(0)`],
       ]),
     ],
@@ -101,14 +101,14 @@ export const rows: Row[] = [
       panel('Events in the queue', 'short', [['events', 'max(runledger_queue_events{$ns})']]),
       panel('Jobs by state', 'short', [['{{state}}', 'max by (state) (runledger_queue_jobs{$ns})']]),
       panel('Age of the oldest job', 's', [['oldest', 'max(runledger_queue_oldest_job_age_seconds{$ns})']]),
-      panel('Events in a commit, in a statement (p90)', 'short', [
+      panel('Events per commit and per statement (p90)', 'short', [
         ['commit', `histogram_quantile(0.9, sum by (le) (${rate('runledger_commit_batch_events_bucket')}))`],
         ['statement', `histogram_quantile(0.9, sum by (le) (${rate('runledger_store_batch_events_bucket')}))`],
       ]),
     ],
   },
   {
-    title: 'Lag: acceptance to commit',
+    title: 'Lag from acceptance to commit',
     panels: [
       panel('Lag', 's', quantiles('runledger_event_lag_seconds')),
       panel('Later than 30 s', 'percentunit', [
@@ -124,7 +124,7 @@ export const rows: Row[] = [
     ],
   },
   {
-    title: 'The books',
+    title: 'Reconciliation',
     panels: [
       panel(
         'Difference',
@@ -135,7 +135,7 @@ export const rows: Row[] = [
             `sum(runledger_events_accepted_total{$ns}) - sum(runledger_events_stored_total{$ns}) - (sum(runledger_events_duplicate_total{$ns}) - sum(runledger_events_redelivered_total{$ns})) - (${dead}) - max(runledger_queue_events{$ns})`,
           ],
         ],
-        '0 when quiet, as long as no process has ended. See deploy/prometheus/metrics.md.',
+        '0 when idle, unless a process has ended. See deploy/prometheus/metrics.md.',
       ),
       panel('Entries', 'short', [
         ['accepted', 'sum(runledger_events_accepted_total{$ns})'],
@@ -157,7 +157,7 @@ export const rows: Row[] = [
           ['{{organization}} succeeded', `clamp_min(${succeeded} - (${succeededFirst} or 0 * ${succeeded}), 0)`],
           ['{{organization}} failed', byOrganization('to="failed"')],
         ],
-        'An execution whose ERROR is stored after its END counts as succeeded first and then as failed: it is no success here.',
+        'An execution whose ERROR is stored after its END counts as failed only.',
       ),
       panel('Failing share by organization', 'percentunit', [
         [
@@ -179,7 +179,7 @@ export const rows: Row[] = [
         ['tokens', 'min(runledger_tokens{$ns})'],
         ['organizations', 'min(runledger_token_organizations{$ns})'],
       ]),
-      panel('Refused', 'short', [['{{reason}}', 'max by (reason) (runledger_token_secrets_refused{$ns})']]),
+      panel('Rejected entries', 'short', [['{{reason}}', 'max by (reason) (runledger_token_secrets_refused{$ns})']]),
       panel('Age of the last list', 's', [['age', 'time() - min(runledger_token_last_list_timestamp_seconds{$ns})']]),
     ],
   },
@@ -201,8 +201,8 @@ export const rows: Row[] = [
     title: 'Postgres',
     panels: [
       panel('Statements', 's', quantiles('runledger_store_statement_duration_seconds')),
-      panel('RetryUntilAvailable and retries', 'short', [
-        ['holding', 'max(runledger_store_retrying{$ns})'],
+      panel('Retrying and retries', 'short', [
+        ['retrying', 'max(runledger_store_retrying{$ns})'],
         ['retries per second', `sum(${rate('runledger_store_retries_total')})`],
       ]),
       panel('Since the last commit', 's', [

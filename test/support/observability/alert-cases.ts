@@ -12,18 +12,18 @@ import {
   waiting,
 } from './healthy-world.ts';
 
-/** What differs from the healthy world; undefined takes a series away. */
+/** Series that differ from the healthy world; undefined removes a series. */
 export type Differences = Record<string, string | undefined>;
 
-/** What makes an alert fire, and what nearly does. Looked at after two hours, and now and then before. */
+/** Worlds in which an alert fires, and worlds in which it nearly does. */
 export interface AlertCase {
   fires: Differences;
-  /** Alerts that rightly come with it. */
+  /** Other alerts that fire with it. */
   with?: string[];
   nearly: Differences;
-  /** Alerts that rightly fire in what is only nearly this one. */
+  /** Other alerts that fire where this one nearly does. */
   nearlyWith?: string[];
-  /** Further worlds in which it fires, and nearly does, by what they are about. */
+  /** More such worlds, by title. */
   alsoFires?: Record<string, Differences>;
   alsoNearly?: Record<string, Differences>;
 }
@@ -33,7 +33,7 @@ const plain = 'runledger_plain_http_requests_total{namespace="rl",pod="i",token=
 const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
 const maintenanceFailures = ofWorker('maintenance_failures_total');
 
-/** Nothing is stored: neither progress nor a time of commit. */
+/** Workers store nothing and report no progress. */
 const noProgress: Differences = { [progressAt]: steady(1), [ofWorker('events_stored_total')]: steady(0) };
 
 export const alertCases: Record<string, AlertCase> = {
@@ -84,7 +84,7 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerWorkerWithoutProgress: {
     fires: noProgress,
     nearly: { ...noProgress, [waiting]: steady(0) },
-    alsoNearly: { 'Redis is away': { ...noProgress, [ofIngest('redis_reachable')]: steady(0) } },
+    alsoNearly: { 'Redis is unavailable': { ...noProgress, [ofIngest('redis_reachable')]: steady(0) } },
   },
   RunledgerTokenSetStale: {
     fires: { [ofIngest('token_last_list_timestamp_seconds')]: clock(2_000) },
@@ -130,11 +130,11 @@ export const alertCases: Record<string, AlertCase> = {
   },
   RunledgerMaintenanceFailing: {
     fires: { [maintenanceFailures]: growing(8) },
-    // Of the runs, one every ten minutes, each fails once.
+    // One run every ten minutes, and each fails once.
     nearly: { [maintenanceFailures]: Array.from({ length: 15 }, (_, failures) => `${failures}x9`).join(' ') },
     alsoNearly: {
       'for twenty minutes': { [maintenanceFailures]: `0x92 12+12x19 240x40` },
-      'Postgres is away': { [maintenanceFailures]: growing(8), [ofWorker('store_retrying')]: steady(1) },
+      'Postgres is unavailable': { [maintenanceFailures]: growing(8), [ofWorker('store_retrying')]: steady(1) },
     },
   },
   RunledgerFailureRateJumped: {
