@@ -1,8 +1,9 @@
 #!/bin/sh
-# Installs the servers named as arguments where they are missing: with apt, brew, dnf or apk. Quiet unless it fails.
+# Installs the servers in its arguments unless they exist: with apt, brew, dnf or apk. It prints
+# only errors.
 set -eu
 
-# The program that shows that a server is there, and its package for apt, brew, dnf and apk.
+# The program that proves that a server exists, and its packages for apt, brew, dnf and apk.
 describe() {
   case "$1" in
     redis) programs='redis-server valkey-server' packages='redis-server redis redis redis' ;;
@@ -16,7 +17,7 @@ describe() {
   esac
 }
 
-# Debian keeps the programs of Postgres beside the PATH.
+# Debian installs the programs of Postgres outside the PATH.
 present() {
   for program in $programs; do
     command -v "$program" >/dev/null 2>&1 && return 0
@@ -41,7 +42,7 @@ quietly() {
 }
 
 install() {
-  # shellcheck disable=SC2086 # the list is meant to be split
+  # shellcheck disable=SC2086 # the shell must split the list
   set -- "$1" $packages
   if command -v brew >/dev/null 2>&1; then
     quietly brew install "$3"

@@ -1,7 +1,8 @@
 #!/bin/sh
-# From nothing to Runledger in a kind cluster on this machine, reachable at https://localhost:8443.
-# Needs docker, kind, kubectl and helm. Safe to run again: it upgrades what is there.
-# HTTPS_PORT, HTTP_PORT and CLUSTER change the ports and the name. `kind delete cluster --name runledger` removes it all.
+# Starts Runledger in a kind cluster on this machine, at https://localhost:8443.
+# Needs docker, kind, kubectl and helm. A second run upgrades the release.
+# HTTPS_PORT, HTTP_PORT and CLUSTER change the ports and the name of the cluster.
+# `kind delete cluster --name runledger` removes everything.
 set -eu
 
 cluster=${CLUSTER:-runledger}
@@ -14,7 +15,7 @@ for program in docker kind kubectl helm; do
 done
 
 version=$(sed -n 's/^appVersion: *//p' "$repository/charts/runledger/Chart.yaml")
-# A tag of its own for each content: the pods are replaced when the image has changed.
+# One tag for each content of the image, so that a new image replaces the pods.
 docker build --quiet --tag runledger:kind "$repository" >/dev/null
 tag=$version-$(docker image inspect --format '{{.Id}}' runledger:kind | cut -c 8-19)
 docker tag runledger:kind "runledger:$tag"

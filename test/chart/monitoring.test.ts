@@ -83,14 +83,14 @@ describe('chart, monitoring', () => {
     expect(ingress[0]?.from.map((peer) => Object.keys(peer))).to.deep.equal([['podSelector'], ['podSelector']]);
   });
 
-  it('renders no policy with a rule that cannot be read', async () => {
+  it('rejects a NetworkPolicy with an invalid rule', async () => {
     const broken = '(dict "root" $ "component" "redis" "name" "broken" "ingress" "- from: [" "egress" "[]")';
     await writeFile(join(folder, 'templates/broken.yaml'), `{{ include "runledger.networkPolicy" ${broken} }}`);
     const problem = await render([], folder).then(
       () => 'it was accepted',
       (error: Error) => error.message,
     );
-    expect(problem).to.include('NetworkPolicy broken: a rule cannot be read: error converting YAML');
+    expect(problem).to.include('NetworkPolicy broken: invalid rule: error converting YAML');
   });
 
   it('lets out to the ports that addresses name, and to the DNS of the cluster', async () => {

@@ -3,36 +3,36 @@ import { chart, helm, kubeVersion, template } from '../support/helm.ts';
 
 const external = ['redis.enabled=false', 'externalRedis.urlSecret.name=redis'];
 
-/** What is wrong, the values that are, and the sentence that says what to change. */
+/** The mistake, the values with it, and the message that says which value to change. */
 const rejections: [what: string, values: string[], sentence: string][] = [
   [
     'both autoscaler and KEDA',
     ['worker.autoscaling.enabled=true', 'worker.keda.enabled=true'],
-    'worker.autoscaling.enabled and worker.keda.enabled would both set the number of workers: switch one of them off.',
+    'worker.autoscaling.enabled and worker.keda.enabled would both set the number of workers: disable one of them.',
   ],
   [
-    'no way in and no Service',
+    'neither a Service nor an Ingress nor a Gateway',
     ['service.enabled=false'],
-    'Nothing leads to ingest: set service.enabled=true, ingress.enabled=true or gateway.enabled=true.',
+    'No Service, Ingress or Gateway leads to ingest: set service.enabled=true, ingress.enabled=true or gateway.enabled=true.',
   ],
   [
     'an ingress that leads to no Service',
     ['service.enabled=false', 'ingress.enabled=true', 'ingress.hosts={a.example.com}'],
     'set service.enabled=true, or name your own in service.existingName.',
   ],
-  ['nobody to end TLS', ['ingest.tls.mode=never'], 'Nothing ends TLS, so every request would get a 301: '],
+  ['TLS that nothing ends', ['ingest.tls.mode=never'], 'Nothing ends TLS, so every request would get a 301: '],
   [
-    'redirects that lead to nobody who ends TLS',
+    'redirects without an address that ends TLS',
     ['ingest.tls.mode=never', 'ingest.trustProxy=always'],
-    'redirects must lead to it: set publicUrl to the https:// address it serves.',
+    'redirects must lead to it: set publicUrl to its https:// address.',
   ],
   [
-    'an ingress that ingest does not believe',
+    'an ingress that ingest does not trust',
     ['ingress.enabled=true', 'ingress.hosts={a.example.com}', 'ingest.trustProxy=never'],
     'ingest.trustProxy=never with ingress or gateway would redirect every request forever, since they talk plain HTTP to the pod: set ingest.trustProxy=auto.',
   ],
   [
-    'a gateway that ingest does not believe, also with TLS in the pod: the routes lead to its plain port',
+    'a gateway that ingest does not trust, with TLS in the pod too: the routes lead to its plain port',
     [
       'gateway.enabled=true',
       'gateway.hostnames={a.example.com}',
@@ -71,57 +71,57 @@ const rejections: [what: string, values: string[], sentence: string][] = [
       'gateway.create.enabled=true',
       'gateway.create.className=istio',
     ],
-    'leave one in gateway.hostnames, or create the Gateway yourself',
+    'keep one in gateway.hostnames, or create the Gateway yourself',
   ],
   [
     'no Redis',
     ['redis.enabled=false'],
-    'Redis is neither bundled nor given: set redis.enabled=true, or name a Secret that holds its URL in externalRedis.urlSecret.name.',
+    'Redis is neither bundled nor external: set redis.enabled=true, or name a Secret that holds its URL in externalRedis.urlSecret.name.',
   ],
   [
     'two Redis',
     ['externalRedis.host=redis.example.com'],
-    'Redis is both bundled and given (externalRedis.host): set redis.enabled=false, or leave externalRedis empty.',
+    'Redis is both bundled and external (externalRedis.host): set redis.enabled=false, or leave externalRedis empty.',
   ],
   [
     'a Redis given twice',
     [...external, 'externalRedis.url=redis://redis.example.com'],
-    'Redis is given in several ways (externalRedis.url, externalRedis.urlSecret.name): leave one.',
+    'The address of Redis is set in several ways (externalRedis.url, externalRedis.urlSecret.name): keep one.',
   ],
   [
     'no Postgres',
     ['postgresql.enabled=false'],
-    'Postgres is neither bundled nor given: set postgresql.enabled=true, or name a Secret that holds its URL in externalPostgresql.urlSecret.name.',
+    'Postgres is neither bundled nor external: set postgresql.enabled=true, or name a Secret that holds its URL in externalPostgresql.urlSecret.name.',
   ],
   [
     'two Postgres',
     ['externalPostgresql.urlFile=/vault/url'],
-    'Postgres is both bundled and given (externalPostgresql.urlFile): set postgresql.enabled=false, or leave externalPostgresql empty.',
+    'Postgres is both bundled and external (externalPostgresql.urlFile): set postgresql.enabled=false, or leave externalPostgresql empty.',
   ],
   [
     'KEDA without an address of Redis',
     [...external, 'worker.keda.enabled=true'],
-    'KEDA takes no Redis URL: set worker.keda.redisAddress (host:port) and worker.keda.authenticationRef, or give Redis by externalRedis.host.',
+    'KEDA accepts no Redis URL: set worker.keda.redisAddress (host:port) and worker.keda.authenticationRef, or set externalRedis.host in place of the URL.',
   ],
   [
-    'limits of scaling the wrong way round',
+    'a minimum of pods above the maximum',
     ['ingest.autoscaling.enabled=true', 'ingest.autoscaling.minReplicas=20'],
-    'ingest.autoscaling.minReplicas (20) is above ingest.autoscaling.maxReplicas (10): raise the latter.',
+    'ingest.autoscaling.minReplicas (20) is above ingest.autoscaling.maxReplicas (10): raise maxReplicas.',
   ],
   [
     'every pod scraped twice',
     ['metrics.podMonitor.enabled=true', 'metrics.serviceMonitor.enabled=true'],
-    'metrics.podMonitor.enabled and metrics.serviceMonitor.enabled would scrape every pod twice: switch one of them off.',
+    'metrics.podMonitor.enabled and metrics.serviceMonitor.enabled would scrape every pod twice: disable one of them.',
   ],
   [
     'ingest killed while it drains',
     ['ingest.preStopSeconds=30'],
-    'ingest.terminationGracePeriodSeconds (45) would end a pod before it has answered what it accepted: set it above ingest.preStopSeconds + 25 = 55.',
+    'ingest.terminationGracePeriodSeconds (45) would kill a pod before it has answered its pending requests: set it above ingest.preStopSeconds + 25 = 55.',
   ],
   [
     'a worker killed while it commits',
     ['worker.terminationGracePeriodSeconds=10'],
-    'worker.terminationGracePeriodSeconds (10) would end a pod before it has committed what it has: set it above 25.',
+    'worker.terminationGracePeriodSeconds (10) would kill a pod before it has committed its batches: set it above 25.',
   ],
   [
     'a tokens namespace without a name',
@@ -129,34 +129,34 @@ const rejections: [what: string, values: string[], sentence: string][] = [
     "tokens.createNamespace=true needs a name other than the release's namespace: set tokens.namespace.",
   ],
   [
-    'an account that nobody names',
+    'an account without a name',
     ['ingest.serviceAccount.create=false'],
     'ingest.serviceAccount.create=false needs an existing account: name it in ingest.serviceAccount.name.',
   ],
   [
     'two CA bundles',
     ['caBundle.configMap=a', 'caBundle.secret=b'],
-    'caBundle.configMap and caBundle.secret are both set: leave one.',
+    'caBundle.configMap and caBundle.secret are both set: keep one.',
   ],
   [
     'a variable that the chart sets',
     ['ingest.extraEnv[0].name=LOG_LEVEL', 'ingest.extraEnv[0].value=debug'],
-    "ingest.extraEnv sets LOG_LEVEL, which is set already: remove it there and use the chart's value for it.",
+    'ingest.extraEnv sets LOG_LEVEL, which the pod already has: remove it there and use the value of the chart.',
   ],
   [
     'a CA bundle given twice, to ingest',
     ['caBundle.configMap=a', 'ingest.extraEnv[0].name=NODE_EXTRA_CA_CERTS', 'ingest.extraEnv[0].value=/ca.crt'],
-    "ingest.extraEnv sets NODE_EXTRA_CA_CERTS, which is set already: remove it there and use the chart's value for it.",
+    'ingest.extraEnv sets NODE_EXTRA_CA_CERTS, which the pod already has: remove it there and use the value of the chart.',
   ],
   [
     'a CA bundle given twice, to the worker',
     ['caBundle.secret=a', 'worker.extraEnv[0].name=NODE_EXTRA_CA_CERTS', 'worker.extraEnv[0].value=/ca.crt'],
-    'worker.extraEnv sets NODE_EXTRA_CA_CERTS, which is set already',
+    'worker.extraEnv sets NODE_EXTRA_CA_CERTS, which the pod already has',
   ],
   [
     'a variable given twice',
     ['worker.extraEnv[0].name=A', 'worker.extraEnv[1].name=A'],
-    'worker.extraEnv sets A, which is set already',
+    'worker.extraEnv sets A, which the pod already has',
   ],
   ['an unknown key', ['ingets.replicas=3'], "additional properties 'ingets' not allowed"],
   [
@@ -176,10 +176,10 @@ const rejections: [what: string, values: string[], sentence: string][] = [
   ['a public URL over plain HTTP', ['publicUrl=http://events.example.com'], '/publicUrl'],
   ['a public URL with a user', ['publicUrl=https://me@events.example.com'], '/publicUrl'],
   ['a TLS mode that the driver does not know', ['externalPostgresql.sslMode=prefer'], '/externalPostgresql/sslMode'],
-  ['pods of root', ['podSecurityContext.runAsUser=0'], '/podSecurityContext/runAsUser'],
+  ['pods that run as root', ['podSecurityContext.runAsUser=0'], '/podSecurityContext/runAsUser'],
   ['an unknown controller', ['ingress.controller=caddy'], '/ingress/controller'],
   ['a password that would break the URL', ['redis.auth.password=p@ss/word'], '/redis/auth/password'],
-  ['a digest that is none', ['image.digest=latest'], '/image/digest'],
+  ['a malformed digest', ['image.digest=latest'], '/image/digest'],
   ['a Redis without a memory limit', ['redis.resources.limits=null'], 'limits'],
 ];
 
@@ -190,12 +190,12 @@ describe('chart, bad values', () => {
         () => 'it was accepted',
         (error: Error) => error.message,
       );
-      // helm 3 before 3.18 words the schema's findings otherwise.
+      // Helm 3 before 3.18 has other words for the findings of the schema.
       expect(asHelm4(problem)).to.include(sentence);
     });
   }
 
-  it('rejects an API that the cluster lacks, unless told to go without', async () => {
+  it('rejects an API that the cluster lacks, unless renderMode skips it', async () => {
     const bare = ['template', 'runledger', chart, '--kube-version', kubeVersion, '--set', 'worker.keda.enabled=true'];
     const problem = await helm(bare).then(
       () => 'it was accepted',
@@ -206,7 +206,7 @@ describe('chart, bad values', () => {
     );
     const without = await helm([...bare, '--set', 'renderMode=skipIfMissing']);
     expect(without).not.to.include('ScaledObject');
-    // Nothing else owns the number then.
+    // Without the ScaledObject the Deployment sets the number.
     expect(without).to.include('replicas: 2');
     expect(await helm([...bare, '--set', 'renderMode=alwaysRender'])).to.include('kind: ScaledObject');
   });

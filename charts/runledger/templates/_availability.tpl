@@ -31,7 +31,7 @@ metadata:
   {{- include "runledger.meta" . | nindent 2 }}
 spec:
   maxUnavailable: {{ .values.maxUnavailable }}
-  # A pod that is not ready serves nobody: it must not hold up a drain.
+  # A pod that is not ready serves no caller: it must not block a node drain.
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels:

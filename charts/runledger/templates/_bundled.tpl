@@ -1,4 +1,4 @@
-{{/* What the bundled servers' StatefulSets share: where their data is. Takes (dict "values" .Values.redis). */}}
+{{/* The volume claims of a bundled server. Takes (dict "values" .Values.redis). */}}
 {{- define "runledger.bundled.claims" -}}
 {{- if .values.persistence.enabled }}
 persistentVolumeClaimRetentionPolicy:
@@ -35,7 +35,7 @@ spec:
 
 {{/*
 The password of a bundled server. Takes (dict "root" $ "component" "redis" "name" … "auth" .Values.redis.auth "keep" …).
-"keep" leaves it in place at `helm uninstall`: a volume that is kept opens to no other.
+"keep" keeps the Secret at `helm uninstall`: a kept volume accepts no other password.
 */}}
 {{- define "runledger.bundled.secret" -}}
 apiVersion: v1

@@ -1,6 +1,6 @@
 {{/*
-Environment that leads to Redis. User name and password are in variables of their own, not in the URL: there they may
-hold any character.
+The environment with the address of Redis. User name and password have separate variables: in a URL
+they could not hold every character.
 */}}
 {{- define "runledger.redis.env" -}}
 {{- $external := .Values.externalRedis -}}
@@ -29,7 +29,10 @@ hold any character.
 {{- end }}
 {{- end -}}
 
-{{/* Environment that leads to Postgres. User name and password are in variables of libpq's names, not in the URL: there they may hold any character. */}}
+{{/*
+The environment with the address of Postgres. User name and password have the variables of libpq: in
+a URL they could not hold every character.
+*/}}
 {{- define "runledger.postgresql.env" -}}
 {{- $external := .Values.externalPostgresql -}}
 {{- if .Values.postgresql.enabled }}
@@ -60,7 +63,10 @@ hold any character.
 {{- end }}
 {{- end -}}
 
-{{/* User name and password of a Secret as environment. Takes (dict "username" variable "password" variable "secret" credentialsSecret). */}}
+{{/*
+The environment with user name and password from a Secret.
+Takes (dict "username" variable "password" variable "secret" credentialsSecret).
+*/}}
 {{- define "runledger.credentials.env" -}}
 {{- if .secret.name }}
 {{- if .secret.usernameKey }}
@@ -81,7 +87,7 @@ hold any character.
 {{- end -}}
 
 {{/*
-A secret value, base64: the given one, else the one already in the cluster, else a random one.
+A secret value in base64: the one from the values, else the one in the cluster, else a random one.
 Takes (dict "namespace" … "name" … "key" … "value" …).
 */}}
 {{- define "runledger.kept" -}}
@@ -93,7 +99,7 @@ Takes (dict "namespace" … "name" … "key" … "value" …).
 {{- end -}}
 {{- end -}}
 
-{{/* A memory quantity in bytes, for comparing; decimal and binary suffixes. */}}
+{{/* A memory quantity in bytes. Accepts decimal and binary suffixes. */}}
 {{- define "runledger.bytes" -}}
 {{- $units := dict "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "k" 1000 "M" 1000000 "G" 1000000000 -}}
 {{- $text := toString . -}}

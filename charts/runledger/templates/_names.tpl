@@ -2,7 +2,10 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* Prefix of all names: the release, with the chart's name unless the release already has it. At most 40 characters, so that suffixes fit. */}}
+{{/*
+Prefix of all names: the release's name, followed by the chart's unless the former contains it. At
+most 40 characters, so that suffixes fit.
+*/}}
 {{- define "runledger.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
@@ -13,7 +16,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What never changes, for selectors. Takes (dict "root" $ "component" "ingest"). */}}
+{{/* The labels that selectors use; they never change. Takes (dict "root" $ "component" "ingest"). */}}
 {{- define "runledger.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "runledger.name" .root }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -32,8 +35,9 @@ annotations:
 {{- end -}}
 
 {{/*
-The labels of an object and of a pod: without the chart's version, which is no reason to restart a pod. Nor is
-Runledger's, for pods of another image: "unversioned" true.
+The labels of an object and of a pod, without the chart's version: a new one must restart no pod.
+"unversioned" true leaves out Runledger's version too, for pods of another image.
+Takes (dict "root" $ "component" … "labels" …).
 */}}
 {{- define "runledger.labels" -}}
 {{- $fixed := dict "app.kubernetes.io/part-of" "runledger" -}}
@@ -75,7 +79,7 @@ Runledger's, for pods of another image: "unversioned" true.
 {{- printf "%s-postgresql" (include "runledger.fullname" .) -}}
 {{- end -}}
 
-{{/* The Service that leads to ingest: the chart's, or the user's own. */}}
+{{/* The name of ingest's Service: the chart's, or the user's own. */}}
 {{- define "runledger.service.name" -}}
 {{- .Values.service.existingName | default (include "runledger.fullname" .) -}}
 {{- end -}}
@@ -98,7 +102,10 @@ namespace and no Service of a release has a dot in its name, so that two prefixe
 {{- include "runledger.fullname" . -}}
 {{- end -}}
 
-{{/* The labels by which tokens.labelSelector finds a Secret: its first key names the organization, and what it wants equal is equal. Takes (dict "root" $ "organization" …). */}}
+{{/*
+The labels of a Secret that tokens.labelSelector selects. The selector's first key names the
+organization; every `key=value` in it is a label too. Takes (dict "root" $ "organization" …).
+*/}}
 {{- define "runledger.tokens.labels" -}}
 {{- $labels := dict -}}
 {{- range splitList "," .root.Values.tokens.labelSelector -}}

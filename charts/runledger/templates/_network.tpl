@@ -1,10 +1,13 @@
-{{/* A NetworkPolicy. Takes (dict "root" $ "component" … "name" … "ingress" YAML "egress" YAML). No rules means nothing gets through. */}}
+{{/*
+A NetworkPolicy. An empty list of rules allows no connection.
+Takes (dict "root" $ "component" … "name" … "ingress" YAML "egress" YAML).
+*/}}
 {{- define "runledger.networkPolicy" -}}
 {{- $ingress := .ingress | fromYamlArray -}}
 {{- $egress := .egress | fromYamlArray -}}
-{{- /* What cannot be read comes out of fromYamlArray as text, the error: in an object it would be a policy that the API server refuses. */ -}}
+{{- /* fromYamlArray returns the error as a text in place of a rule. */ -}}
 {{- range concat $ingress $egress -}}
-  {{- if kindIs "string" . -}}{{- fail (printf "NetworkPolicy %s: a rule cannot be read: %s" $.name .) -}}{{- end -}}
+  {{- if kindIs "string" . -}}{{- fail (printf "NetworkPolicy %s: invalid rule: %s" $.name .) -}}{{- end -}}
 {{- end -}}
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
@@ -34,7 +37,7 @@ spec:
     {{- toYaml .Values.networkPolicy.metricsFrom | nindent 4 }}
 {{- end -}}
 
-{{/* A rule to peers, or to anywhere when there are none. Takes (dict "ports" … "to" …). */}}
+{{/* A rule to peers, or to any address without peers. Takes (dict "ports" … "to" …). */}}
 {{- define "runledger.network.to" }}
 - ports:
     {{- range .ports }}
@@ -46,14 +49,17 @@ spec:
   {{- end }}
 {{- end -}}
 
-{{/* Peers: the pods of a component of this release. Takes (dict "root" $ "component" …). */}}
+{{/* The pods of a component of this release, as peers. Takes (dict "root" $ "component" …). */}}
 {{- define "runledger.network.peer" }}
 - podSelector:
     matchLabels:
       {{- include "runledger.selectorLabels" . | nindent 6 }}
 {{- end -}}
 
-{{/* Ports of a server of your own: those of the policy, and those that its address names. Takes (dict "ports" … "external" .Values.externalRedis). */}}
+{{/*
+The ports of an external server: those in networkPolicy, and those in its address.
+Takes (dict "ports" … "external" .Values.externalRedis).
+*/}}
 {{- define "runledger.network.ports" -}}
 {{- $ports := list -}}
 {{- range .ports -}}{{- $ports = append $ports (int .) -}}{{- end -}}

@@ -1,4 +1,4 @@
-{{/* Refuses values that cannot work, each with a sentence that says what to change. */}}
+{{/* Fails for values that cannot work. Each message says which value to change. */}}
 {{- define "runledger.validate" -}}
 {{- include "runledger.validate.wayIn" . -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.redis.enabled "external" .Values.externalRedis "name" "Redis" "key" "redis" "externalKey" "externalRedis") -}}
@@ -11,15 +11,15 @@
 {{- $wayIn := or .Values.ingress.enabled .Values.gateway.enabled -}}
 {{- if not (or .Values.service.enabled .Values.service.existingName) -}}
   {{- if $wayIn -}}
-    {{- fail "The ingress or gateway leads to a Service, and there is none: set service.enabled=true, or name your own in service.existingName." -}}
+    {{- fail "The ingress or gateway needs a Service: set service.enabled=true, or name your own in service.existingName." -}}
   {{- else -}}
-    {{- fail "Nothing leads to ingest: set service.enabled=true, ingress.enabled=true or gateway.enabled=true." -}}
+    {{- fail "No Service, Ingress or Gateway leads to ingest: set service.enabled=true, ingress.enabled=true or gateway.enabled=true." -}}
   {{- end -}}
 {{- end -}}
 {{- if and (not $wayIn) (not (include "runledger.podTls" .)) (not (include "runledger.trustProxy" .)) -}}
-  {{- fail "Nothing ends TLS, so every request would get a 301: set ingest.tls.mode=auto, switch ingress or gateway on, or set ingest.trustProxy=always when a proxy of your own ends it." -}}
+  {{- fail "Nothing ends TLS, so every request would get a 301: set ingest.tls.mode=auto, enable ingress or gateway, or set ingest.trustProxy=always if a proxy of your own ends TLS." -}}
 {{- end -}}
-{{- /* A Service of your own may lead the proxy to the pod's HTTPS port. */ -}}
+{{- /* A Service of the user may lead the proxy to the pod's HTTPS port. */ -}}
 {{- if and $wayIn (not (include "runledger.trustProxy" .)) (not (and (include "runledger.podTls" .) .Values.service.existingName)) -}}
   {{- fail "ingest.trustProxy=never with ingress or gateway would redirect every request forever, since they talk plain HTTP to the pod: set ingest.trustProxy=auto." -}}
 {{- end -}}
@@ -27,7 +27,7 @@
   {{- fail "ingress.enabled=true needs a host: set ingress.hosts[0]." -}}
 {{- end -}}
 {{- if and (not $wayIn) (not (include "runledger.podTls" .)) (not .Values.publicUrl) -}}
-  {{- fail "A proxy of your own ends TLS, and redirects must lead to it: set publicUrl to the https:// address it serves." -}}
+  {{- fail "A proxy of your own ends TLS, and redirects must lead to it: set publicUrl to its https:// address." -}}
 {{- end -}}
 {{- with .Values.gateway -}}
 {{- if .enabled -}}
@@ -41,16 +41,16 @@
     {{- fail "gateway.create.enabled=true needs a GatewayClass: set gateway.create.className." -}}
   {{- end -}}
   {{- if and .create.enabled (gt (len .hostnames) 1) -}}
-    {{- fail "gateway.create makes one HTTPS listener, for one host: leave one in gateway.hostnames, or create the Gateway yourself and name it in gateway.parentRef." -}}
+    {{- fail "gateway.create creates one HTTPS listener, for one host: keep one in gateway.hostnames, or create the Gateway yourself and name it in gateway.parentRef." -}}
   {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if contains "*" (include "runledger.publicUrl" .) -}}
-  {{- fail "The first host is a wildcard, and redirects need a name: set publicUrl to the https:// address callers use." -}}
+  {{- fail "The first host is a wildcard, and redirects need a name: set publicUrl to the https:// address that callers use." -}}
 {{- end -}}
 {{- end -}}
 
-{{/* Bundled or given in exactly one way. */}}
+{{/* Redis and Postgres must be bundled, or external with one address. */}}
 {{- define "runledger.validate.data" -}}
 {{- $ways := list -}}
 {{- if .external.url -}}{{- $ways = append $ways (printf "%s.url" .externalKey) -}}{{- end -}}
@@ -58,13 +58,13 @@
 {{- if .external.urlSecret.name -}}{{- $ways = append $ways (printf "%s.urlSecret.name" .externalKey) -}}{{- end -}}
 {{- if .external.host -}}{{- $ways = append $ways (printf "%s.host" .externalKey) -}}{{- end -}}
 {{- if and .bundled $ways -}}
-  {{- fail (printf "%s is both bundled and given (%s): set %s.enabled=false, or leave %s empty." .name (join ", " $ways) .key .externalKey) -}}
+  {{- fail (printf "%s is both bundled and external (%s): set %s.enabled=false, or leave %s empty." .name (join ", " $ways) .key .externalKey) -}}
 {{- end -}}
 {{- if and (not .bundled) (not $ways) -}}
-  {{- fail (printf "%s is neither bundled nor given: set %s.enabled=true, or name a Secret that holds its URL in %s.urlSecret.name." .name .key .externalKey) -}}
+  {{- fail (printf "%s is neither bundled nor external: set %s.enabled=true, or name a Secret that holds its URL in %s.urlSecret.name." .name .key .externalKey) -}}
 {{- end -}}
 {{- if gt (len $ways) 1 -}}
-  {{- fail (printf "%s is given in several ways (%s): leave one." .name (join ", " $ways)) -}}
+  {{- fail (printf "The address of %s is set in several ways (%s): keep one." .name (join ", " $ways)) -}}
 {{- end -}}
 {{- end -}}
 
@@ -77,18 +77,18 @@
   {{- end -}}
 {{- end -}}
 {{- if and .Values.worker.autoscaling.enabled $keda.enabled -}}
-  {{- fail "worker.autoscaling.enabled and worker.keda.enabled would both set the number of workers: switch one of them off." -}}
+  {{- fail "worker.autoscaling.enabled and worker.keda.enabled would both set the number of workers: disable one of them." -}}
 {{- end -}}
 {{- range $path, $limits := dict "ingest.autoscaling" .Values.ingest.autoscaling "worker.autoscaling" .Values.worker.autoscaling "worker.keda" $keda -}}
   {{- if gt (int $limits.minReplicas) (int $limits.maxReplicas) -}}
-    {{- fail (printf "%s.minReplicas (%d) is above %s.maxReplicas (%d): raise the latter." $path (int $limits.minReplicas) $path (int $limits.maxReplicas)) -}}
+    {{- fail (printf "%s.minReplicas (%d) is above %s.maxReplicas (%d): raise maxReplicas." $path (int $limits.minReplicas) $path (int $limits.maxReplicas)) -}}
   {{- end -}}
 {{- end -}}
 {{- if and $keda.enabled (not .Values.redis.enabled) (not .Values.externalRedis.host) (not $keda.redisAddress) -}}
-  {{- fail "KEDA takes no Redis URL: set worker.keda.redisAddress (host:port) and worker.keda.authenticationRef, or give Redis by externalRedis.host." -}}
+  {{- fail "KEDA accepts no Redis URL: set worker.keda.redisAddress (host:port) and worker.keda.authenticationRef, or set externalRedis.host in place of the URL." -}}
 {{- end -}}
 {{- if and .Values.metrics.podMonitor.enabled .Values.metrics.serviceMonitor.enabled -}}
-  {{- fail "metrics.podMonitor.enabled and metrics.serviceMonitor.enabled would scrape every pod twice: switch one of them off." -}}
+  {{- fail "metrics.podMonitor.enabled and metrics.serviceMonitor.enabled would scrape every pod twice: disable one of them." -}}
 {{- end -}}
 {{- end -}}
 
@@ -96,10 +96,10 @@
 {{- $drain := 25 -}}
 {{- $needed := add (int .Values.ingest.preStopSeconds) $drain -}}
 {{- if le (int .Values.ingest.terminationGracePeriodSeconds) (int $needed) -}}
-  {{- fail (printf "ingest.terminationGracePeriodSeconds (%d) would end a pod before it has answered what it accepted: set it above ingest.preStopSeconds + %d = %d." (int .Values.ingest.terminationGracePeriodSeconds) $drain $needed) -}}
+  {{- fail (printf "ingest.terminationGracePeriodSeconds (%d) would kill a pod before it has answered its pending requests: set it above ingest.preStopSeconds + %d = %d." (int .Values.ingest.terminationGracePeriodSeconds) $drain $needed) -}}
 {{- end -}}
 {{- if le (int .Values.worker.terminationGracePeriodSeconds) $drain -}}
-  {{- fail (printf "worker.terminationGracePeriodSeconds (%d) would end a pod before it has committed what it has: set it above %d." (int .Values.worker.terminationGracePeriodSeconds) $drain) -}}
+  {{- fail (printf "worker.terminationGracePeriodSeconds (%d) would kill a pod before it has committed its batches: set it above %d." (int .Values.worker.terminationGracePeriodSeconds) $drain) -}}
 {{- end -}}
 {{- if and .Values.tokens.createNamespace (or (not .Values.tokens.namespace) (eq .Values.tokens.namespace .Release.Namespace)) -}}
   {{- fail "tokens.createNamespace=true needs a name other than the release's namespace: set tokens.namespace." -}}
@@ -108,20 +108,20 @@
   {{- fail "ingest.serviceAccount.create=false needs an existing account: name it in ingest.serviceAccount.name." -}}
 {{- end -}}
 {{- if and .Values.caBundle.configMap .Values.caBundle.secret -}}
-  {{- fail "caBundle.configMap and caBundle.secret are both set: leave one." -}}
+  {{- fail "caBundle.configMap and caBundle.secret are both set: keep one." -}}
 {{- end -}}
 {{- include "runledger.validate.env" (dict "setting" "ingest.extraEnv" "own" (include "runledger.ingest.env" .) "extra" .Values.ingest.extraEnv) -}}
 {{- include "runledger.validate.env" (dict "setting" "worker.extraEnv" "own" (include "runledger.worker.env" .) "extra" .Values.worker.extraEnv) -}}
 {{- end -}}
 
-{{/* The API server refuses an environment that has a name twice. */}}
+{{/* The API server rejects a container that has a variable twice. */}}
 {{- define "runledger.validate.env" -}}
 {{- $seen := list -}}
 {{- range .own | fromYamlArray -}}{{- $seen = append $seen .name -}}{{- end -}}
 {{- $setting := .setting -}}
 {{- range .extra -}}
   {{- if has .name $seen -}}
-    {{- fail (printf "%s sets %s, which is set already: remove it there and use the chart's value for it." $setting .name) -}}
+    {{- fail (printf "%s sets %s, which the pod already has: remove it there and use the value of the chart." $setting .name) -}}
   {{- end -}}
   {{- $seen = append $seen .name -}}
 {{- end -}}

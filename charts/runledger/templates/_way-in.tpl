@@ -6,7 +6,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* "true" when X-Forwarded-Proto is to be believed: a proxy in front says it. */}}
+{{/* "true" when ingest trusts the X-Forwarded-Proto of a proxy. */}}
 {{- define "runledger.trustProxy" -}}
 {{- $mode := .Values.ingest.trustProxy -}}
 {{- if or (eq $mode "always") (and (eq $mode "auto") (or .Values.ingress.enabled .Values.gateway.enabled)) -}}true{{- end -}}
@@ -16,7 +16,7 @@
 {{- .Values.ingest.tls.existingSecret | default (printf "%s-tls" (include "runledger.ingest.name" .)) -}}
 {{- end -}}
 
-{{/* The address callers use: as given, else the first host of a way in, else the Service. */}}
+{{/* The address that callers use: publicUrl, else the first host of ingress or gateway, else the Service. */}}
 {{- define "runledger.publicUrl" -}}
 {{- if .Values.publicUrl -}}
 {{- trimSuffix "/" .Values.publicUrl -}}
@@ -31,7 +31,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* cert-manager's annotation, for an Ingress or a Gateway. Takes their tls values. */}}
+{{/* The annotations of cert-manager, for an Ingress or a Gateway. Takes ingress.tls or gateway.create. */}}
 {{- define "runledger.issuerAnnotations" -}}
 {{- with .clusterIssuer }}
 cert-manager.io/cluster-issuer: {{ . }}
@@ -41,7 +41,10 @@ cert-manager.io/issuer: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* Switches the controller's own redirect off, so that the pod answers plain HTTP: 301 for every method. */}}
+{{/*
+The annotations that turn the controller's own redirect off, so that the pod answers plain HTTP: with
+301 for every method. Takes ingress.controller.
+*/}}
 {{- define "runledger.redirectAnnotations" -}}
 {{- if eq . "nginx" }}
 nginx.ingress.kubernetes.io/ssl-redirect: 'false'

@@ -1,4 +1,4 @@
-{{/* What makes a 201 a receipt, and a full queue a refusal and not a loss. */}}
+{{/* The settings of Redis: it fsyncs every event before the 201, and rejects writes when full. */}}
 {{- define "runledger.redis.config" -}}
 dir /data
 save ""
