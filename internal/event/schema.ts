@@ -1,33 +1,27 @@
-import type { FromSchema } from 'json-schema-to-ts';
+import { optionalFields, type OptionalProperty, type RequestTexts } from './fields.ts';
 
-/** The kinds of event a caller may send (spec, "Execution event"). */
+/** The kinds of event that a caller may send (ARCHITECTURE.md, Contract). */
 export const eventKinds = ['START', 'EVENT', 'WARNING', 'ERROR', 'END'] as const;
 export type EventKind = (typeof eventKinds)[number];
 
-/** Longest values taken, in Unicode characters (design, section 2, "Limits"). */
-export interface FieldLimits {
-  executionId: number;
-  errorId: number;
-  description: number;
-  errorDescription: number;
-}
+/** The longest values that a request may hold, in Unicode characters. */
+export type FieldLimits = Record<'executionId' | OptionalProperty, number>;
 
-/** The defaults of the settings of these names (README, Settings): for what validates without a configuration. */
-export const defaultFieldLimits: FieldLimits = {
+/** The defaults of the settings, for validation without a configuration. */
+export const defaultFieldLimits = {
   executionId: 255,
-  errorId: 255,
-  description: 10_000,
-  errorDescription: 100_000,
-};
+  ...Object.fromEntries(optionalFields.map(({ property, maxLength }) => [property, maxLength])),
+} as FieldLimits;
 
 /**
- * The body of `POST /v1/register/`: the one source for validation, types and the OpenAPI document.
- *
- * `format: storable` refuses U+0000 and lone surrogates, which Postgres' text cannot hold. `null` in an optional
- * field is the same as its absence. Unknown fields are allowed, and ignored.
+ * JSON Schema of the body of `POST /v1/register/`. `format: storable` rejects U+0000 and lone
+ * surrogates, which text in Postgres cannot hold. Unknown fields are ignored.
  */
 export function eventRequestSchema(limits: FieldLimits) {
-  const freeText = { type: ['string', 'null'], format: 'storable' } as const;
+  const texts = optionalFields.map(({ request, property }) => {
+    const schema = { type: ['string', 'null'], format: 'storable', maxLength: limits[property] };
+    return [request, schema] as const;
+  });
   return {
     type: 'object',
     required: ['automation_id', 'execution_id', 'event'],
@@ -38,12 +32,14 @@ export function eventRequestSchema(limits: FieldLimits) {
       },
       execution_id: { type: 'string', minLength: 1, maxLength: limits.executionId, format: 'storable' },
       event: { type: 'string', enum: eventKinds },
-      description: { ...freeText, maxLength: limits.description },
-      error_id: { ...freeText, maxLength: limits.errorId },
-      error_description: { ...freeText, maxLength: limits.errorDescription },
+      ...Object.fromEntries(texts),
     },
-  } as const;
+  };
 }
 
-/** A body that has passed validation. */
-export type EventRequest = FromSchema<ReturnType<typeof eventRequestSchema>>;
+/** A body that has passed validation. Each required field is in {@link eventRequestSchema} too. */
+export interface EventRequest extends RequestTexts {
+  automation_id: string;
+  execution_id: string;
+  event: EventKind;
+}

@@ -1,6 +1,7 @@
 import { BatchScheduler } from '../batching/batch-scheduler.ts';
 import { BatchQueue, type BatchLimits, type Portion } from '../batching/batch-queue.ts';
 import type { AcceptedEvent } from '../event/event.ts';
+import { textsOf } from '../event/fields.ts';
 
 /**
  * Bounds of the group commit: of a batch, of all that waits, commits at once, the time from the beginning of one commit to
@@ -143,9 +144,7 @@ export class GroupCommit {
   }
 }
 
-/** Fixed fields of an event take about 150 bytes of JSON; texts take their length. */
+/** Bytes of JSON, estimated: about 150 for the fixed fields, and the length of each text. */
 function sizeOf(event: AcceptedEvent): number {
-  return (
-    150 + event.executionId.length + event.description.length + event.errorId.length + event.errorDescription.length
-  );
+  return textsOf(event).reduce((sum, text) => sum + text.length, 150 + event.executionId.length);
 }

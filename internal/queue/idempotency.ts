@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { AcceptedEvent, EventIdentity } from '../event/event.ts';
+import { firstFields, textsOf } from '../event/fields.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { keyPrefix } from './keys.ts';
 import type { RedisClient } from './redis.ts';
@@ -21,15 +22,23 @@ export type Reservation = EventIdentity & { committed: boolean };
  * retry after a crash or an ambiguous 503 enqueues the same (createdAt, id) again, and the store ignores the duplicate.
  */
 const reserveScript = `
-local seen = redis.call('HMGET', KEYS[1], 'fingerprint', 'id', 'createdAt', 'committed', 'leaseUntil')
+local seen = redis.call('HMGET', KEYS[1], 'fingerprint', 'id', 'createdAt', 'committed', 'leaseUntil', 'later')
+local function differ(stored, given)
+  local digests = string.gmatch(given, '%S+')
+  for one in string.gmatch(stored, '%S+') do
+    local other = digests()
+    if other and other ~= one then return true end
+  end
+  return false
+end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 if not seen[1] then
-  redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'id', ARGV[2], 'createdAt', ARGV[3], 'committed', '0', 'leaseUntil', now + ARGV[4])
+  redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'id', ARGV[2], 'createdAt', ARGV[3], 'committed', '0', 'leaseUntil', now + ARGV[4], 'later', ARGV[6])
   redis.call('PEXPIRE', KEYS[1], ARGV[5])
   return {'0', ARGV[2], ARGV[3]}
 end
-if seen[1] ~= ARGV[1] then return {'other'} end
+if seen[1] ~= ARGV[1] or differ(seen[6] or '', ARGV[6]) then return {'other'} end
 if seen[4] == '1' then return {'1', seen[2], seen[3]} end
 if tonumber(seen[5]) > now then return {'busy'} end
 redis.call('HSET', KEYS[1], 'leaseUntil', now + ARGV[4])
@@ -57,7 +66,7 @@ export class IdempotencyKeys {
    * @throws {RequestError} `idempotency-key-reused` (another body) or `request-in-progress`.
    */
   async reserve(key: string, event: AcceptedEvent): Promise<Reservation> {
-    const args = [fingerprint(event), event.id, event.createdAt, lease, timeToLive];
+    const args = [fingerprint(event), event.id, event.createdAt, lease, timeToLive, laterFields(event)];
     const reply = await this.#redis.eval(reserveScript, 1, this.#keyOf(event.organization, key), ...args);
     const [state, id, createdAt] = reply as [string, string, string];
     if (state === 'other') {
@@ -84,8 +93,18 @@ export class IdempotencyKeys {
   }
 }
 
-/** Equal for events that a caller would call the same request: everything but when and as what it was accepted. */
+/** Equal for equal requests, as far as the first release knew them: every release computes the same. */
 function fingerprint(event: AcceptedEvent): string {
-  const { automationId, executionId, kind, description, errorId, errorDescription } = event;
-  return hash('sha256', JSON.stringify([automationId, executionId, kind, description, errorId, errorDescription]));
+  const { automationId, executionId, kind } = event;
+  const texts = textsOf(event).slice(0, firstFields);
+  return hash('sha256', JSON.stringify([automationId, executionId, kind, ...texts]));
+}
+
+/**
+ * A digest for each field that came after the first release. Two releases compare only the fields that
+ * both know, so that a retry across a deploy which added a field is still the same request.
+ */
+function laterFields(event: AcceptedEvent): string {
+  const texts = textsOf(event).slice(firstFields);
+  return texts.map((text) => hash('sha256', text)).join(' ');
 }

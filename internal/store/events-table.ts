@@ -1,7 +1,8 @@
+import type { OptionalColumn } from '../event/fields.ts';
 import type { EventKind } from '../event/schema.ts';
 
 /** The table `events`: one row an accepted event, partitioned by day of `created_at`. */
-export interface EventsTable {
+export interface EventsTable extends Record<OptionalColumn, string> {
   organization: string;
   created_at: Date;
   id: string;
@@ -10,7 +11,4 @@ export interface EventsTable {
   automation_as_sent: string | null;
   execution_id: string;
   kind: EventKind;
-  description: string;
-  error_id: string;
-  error_description: string;
 }

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
+import { optionalFields } from '../event/fields.ts';
 import type { ExecutionState } from '../outcome/execution-state.ts';
 
 /** One row of the answer of {@link insertAndMerge}: what it changed, by organization and change of state. */
@@ -16,6 +17,9 @@ export interface ChangeRow {
   event_after_end: number;
 }
 
+/** The columns of the optional fields. */
+const texts = sql.join(optionalFields.map(({ column }) => sql.ref(column)));
+
 /**
  * The statement that inserts events and merges what they change into their executions. Of events that are there already it
  * is refused (`isDuplicate`) or skips them.
@@ -30,19 +34,17 @@ export function insertAndMerge(events: readonly AcceptedEvent[], duplicates: 're
         ${events.map((event) => event.automationId)}::text[],
         ${events.map((event) => event.executionId)}::text[],
         ${events.map((event) => event.kind)}::text[],
-        ${events.map((event) => event.description)}::text[],
-        ${events.map((event) => event.errorId)}::text[],
-        ${events.map((event) => event.errorDescription)}::text[]
-      ) as t (organization, created_ms, id, automation, execution_id, kind, description, error_id, error_description)
+        ${sql.join(optionalFields.map(({ property }) => sql`${events.map((event) => event[property])}::text[]`))}
+      ) as t (organization, created_ms, id, automation, execution_id, kind, ${texts})
     ),
     inserted as (
       insert into events (
         organization, created_at, id, automation_id, automation_as_sent,
-        execution_id, kind, description, error_id, error_description
+        execution_id, kind, ${texts}
       )
       select
         organization, created_at, id, automation::uuid, nullif(automation, automation::uuid::text),
-        execution_id, kind, description, error_id, error_description
+        execution_id, kind, ${texts}
       from input
       order by organization collate "C", created_at, id
       ${duplicates === 'skip' ? sql`on conflict do nothing` : sql``}

@@ -1,6 +1,7 @@
 import { BatchScheduler } from '../batching/batch-scheduler.ts';
 import { BatchQueue, type BatchLimits, type Portion } from '../batching/batch-queue.ts';
 import type { AcceptedEvent } from '../event/event.ts';
+import { textsOf } from '../event/fields.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { SpanContext, Tracing } from '../telemetry/tracing.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
@@ -135,6 +136,7 @@ export class Batcher {
   }
 }
 
+/** Bytes, estimated: the length of all texts. */
 function sizeOf(events: AcceptedEvent[]): number {
-  return events.reduce((sum, event) => sum + event.description.length + event.errorDescription.length, 0);
+  return events.flatMap(textsOf).reduce((sum, text) => sum + text.length, 0);
 }

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
+import { optionalFields, optionalTexts } from '../../internal/event/fields.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 
 /** An accepted event, with what the test does not say filled in. */
@@ -11,9 +12,7 @@ export function anEvent(given: Partial<AcceptedEvent> = {}): AcceptedEvent {
     automationId: '0190a0b0-0000-7000-8000-000000000001',
     executionId: 'run 1',
     kind: 'EVENT',
-    description: '',
-    errorId: '',
-    errorDescription: '',
+    ...optionalTexts(() => ''),
     createdAt,
     ...given,
   };
@@ -28,6 +27,10 @@ const automations = [
 /** Noon of the day before a fixed one: events reach over two midnights and share milliseconds. */
 const noon = Date.parse('2026-11-20T12:00:00Z');
 
+const someText = fc
+  .oneof(fc.string({ unit: 'binary', maxLength: 8 }), fc.string({ unit: 'grapheme', maxLength: 8 }))
+  .map(storable);
+
 /** Random events of few executions, so that many meet in one. */
 export const someEvent: fc.Arbitrary<AcceptedEvent> = fc
   .record({
@@ -35,16 +38,14 @@ export const someEvent: fc.Arbitrary<AcceptedEvent> = fc
     automationId: fc.constantFrom(...automations),
     executionId: fc.constantFrom('run 1', 'run 2', 'Ü\u{1F680}'),
     kind: fc.constantFrom('START', 'EVENT', 'WARNING', 'ERROR', 'END'),
-    description: fc.string({ unit: 'binary', maxLength: 8 }).map(storable),
-    errorId: fc.string({ maxLength: 4 }).map(storable),
-    errorDescription: fc.string({ unit: 'grapheme', maxLength: 8 }).map(storable),
+    ...Object.fromEntries(optionalFields.map(({ property }) => [property, someText])),
     createdAt: fc
       .oneof(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 36 * 3_600_000 }))
       .map((ms) => noon + ms),
   })
   .map((event) => anEvent(event as Partial<AcceptedEvent>));
 
-/** What ingest lets through: it refuses NUL and lone surrogates. */
+/** A text that ingest accepts: without NUL and lone surrogates. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '');
 }

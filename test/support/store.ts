@@ -4,6 +4,7 @@ import type { Execution } from './outcome-oracle.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
 import type { EventsTable } from '../../internal/store/events-table.ts';
 import type { ExecutionsTable } from '../../internal/store/executions-table.ts';
+import { optionalTexts } from '../../internal/event/fields.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { emptyDatabase } from './servers.ts';
 
@@ -80,9 +81,7 @@ export function eventOf(row: Selectable<EventsTable>): AcceptedEvent {
     automationId: row.automation_as_sent ?? row.automation_id,
     executionId: row.execution_id,
     kind: row.kind,
-    description: row.description,
-    errorId: row.error_id,
-    errorDescription: row.error_description,
+    ...optionalTexts(({ column }) => row[column]),
     createdAt: row.created_at.getTime(),
   };
 }

@@ -1,3 +1,4 @@
+import { optionalFields } from '../../../internal/event/fields.ts';
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import type { Random } from './random.ts';
@@ -65,9 +66,7 @@ const event = fc.record(
     automation_id: automation,
     execution_id: mostly(fc.string({ minLength: 1, maxLength: 20 })),
     event: kind,
-    description: mostly(text),
-    error_id: mostly(text),
-    error_description: mostly(text),
+    ...Object.fromEntries(optionalFields.map(({ request }) => [request, mostly(text)])),
     __proto__: fc.oneof(text, fc.constant({ event: 'END' })),
     constructor: anything,
     [String.fromCodePoint(0x1f600)]: anything,

@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { sql } from 'kysely';
+import type { AcceptedEvent } from '../../internal/event/event.ts';
+import { fromRow, isRow, toRow, type Row } from '../../internal/queue/job.ts';
+import { IdempotencyKeys } from '../../internal/queue/idempotency.ts';
+import { anEvent } from '../support/events.ts';
+import { failureOf } from '../support/failure.ts';
+import { emptyRedis } from '../support/servers.ts';
+import { migratedDatabase } from '../support/store.ts';
+
+/** The whole change: one entry at the end of the table of fields. */
+const entry = "{ property: 'place', request: 'place', recorded: 'place', column: 'place', maxLength: 9 },";
+
+describe('a field added to the table of fields', function () {
+  this.timeout(60_000);
+  let root: string;
+
+  before(async () => {
+    root = await mkdtemp(join(tmpdir(), 'runledger-field-'));
+    for (const name of ['internal', 'cmd', 'package.json', 'tsconfig.json']) {
+      await cp(name, join(root, name), { recursive: true });
+    }
+    await symlink(resolve('node_modules'), join(root, 'node_modules'));
+    const table = join(root, 'internal/event/fields.ts');
+    const text = await readFile(table, 'utf8');
+    await writeFile(table, text.replace('] as const satisfies', `  ${entry}\n] as const satisfies`));
+  });
+
+  after(() => rm(root, { recursive: true }));
+
+  /** A module of the changed tree. Its types are those of this tree. */
+  const changed = <Module>(path: string): Promise<Module> => import(join(root, path)) as Promise<Module>;
+
+  const eventWith = (place: string): AcceptedEvent => ({ ...anEvent(), place }) as AcceptedEvent;
+
+  it('compiles, but for the setting of its limit', async () => {
+    const tsc = resolve('node_modules/.bin/tsc');
+    const output = await promisify(execFile)(tsc, ['--pretty', 'false'], { cwd: root }).then(
+      () => '',
+      (error: unknown) => (error as { stdout: string }).stdout,
+    );
+    const files = new Set(Array.from(output.matchAll(/^(\S+?)\(/gm), ([, file]) => file));
+    expect([...files]).to.deep.equal(['cmd/ingest/ingest.ts']);
+  });
+
+  it('is validated, accepted and recorded', async () => {
+    const { createEventValidator } =
+      await changed<typeof import('../../internal/event/validate.ts')>('internal/event/validate.ts');
+    const { defaultFieldLimits } =
+      await changed<typeof import('../../internal/event/schema.ts')>('internal/event/schema.ts');
+    const { acceptEvent, recordedForm } =
+      await changed<typeof import('../../internal/event/event.ts')>('internal/event/event.ts');
+    const validate = createEventValidator(defaultFieldLimits);
+    const body = { automation_id: anEvent().automationId, execution_id: 'run', event: 'START' };
+    const record = (more: object) => recordedForm(acceptEvent(validate({ ...body, ...more }), 'acme', anEvent()));
+    expect(record({ place: 'Paris' })).to.include({ place: 'Paris' });
+    expect(record({})).to.include({ place: '' });
+    const failure = await failureOf(Promise.resolve().then(() => record({ place: 'longer than 9' })));
+    expect(failure).to.have.deep.property('faults', [
+      { pointer: '/place', detail: 'must not be longer than 9 characters' },
+    ]);
+  });
+
+  it('travels in jobs, which both releases can read', async () => {
+    const job = await changed<typeof import('../../internal/queue/job.ts')>('internal/queue/job.ts');
+    const event = eventWith('Paris');
+    expect(job.fromRow(job.toRow(event))).to.deep.equal(event);
+
+    const newer: unknown = job.toRow(event);
+    expect(isRow(newer)).to.equal(true);
+    const { id } = fromRow(newer as Row);
+    expect(id).to.equal(event.id);
+
+    const older: unknown = toRow(event);
+    expect(job.isRow(older)).to.equal(true);
+    expect(job.fromRow(older as Row)).to.deep.equal({ ...event, ...{ place: '' } });
+  });
+
+  it('is stored in its column', async () => {
+    const { recordEvents } = await changed<typeof import('../../internal/store/record-events.ts')>(
+      'internal/store/record-events.ts',
+    );
+    await using database = await migratedDatabase();
+    const { db } = database;
+    await sql`alter table events add column place text not null default ''`.execute(db);
+    await recordEvents(db, [eventWith('Paris')]);
+    const { rows } = await sql`select place from events`.execute(db);
+    expect(rows).to.deep.equal([{ place: 'Paris' }]);
+  });
+
+  it('does not turn a keyed retry across the deploy into a 422, and tells other bodies apart afterwards', async () => {
+    const newer = await changed<typeof import('../../internal/queue/idempotency.ts')>('internal/queue/idempotency.ts');
+    const redis = new Redis((await emptyRedis()).url);
+    try {
+      const before = new IdempotencyKeys(redis, 'events');
+      const after = new newer.IdempotencyKeys(redis, 'events');
+      const event = eventWith('Paris');
+      for (const [key, first, second] of [
+        ['up', before, after],
+        ['down', after, before],
+      ] as const) {
+        const { id } = await first.reserve(key, event);
+        await first.markCommitted(key, event.organization);
+        expect(await second.reserve(key, event)).to.include({ id, committed: true });
+      }
+      await after.reserve('same release', event);
+      await after.markCommitted('same release', event.organization);
+      expect(await after.reserve('same release', event)).to.include({ committed: true });
+      const failure = await failureOf(after.reserve('same release', { ...event, ...{ place: 'Rome' } }));
+      expect(failure).to.have.property('code', 'idempotency-key-reused');
+    } finally {
+      redis.disconnect();
+    }
+  });
+});
