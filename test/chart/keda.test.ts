@@ -17,7 +17,7 @@ function renderWith(values: readonly string[]): Promise<Manifest[]> {
 }
 
 describe('chart, KEDA', () => {
-  it('scales workers by the lists that BullMQ really uses, never to none', async () => {
+  it('scales workers by the lists that BullMQ uses, to at least one', async () => {
     const manifests = await render(['--values', valuesOf('keda')]);
     const { spec } = the(manifests, 'ScaledObject', 'runledger-worker') as unknown as {
       spec: { minReplicaCount: number; triggers: { type: string; metadata: Record<string, string> }[] };
@@ -36,7 +36,7 @@ describe('chart, KEDA', () => {
     });
   });
 
-  it('lets KEDA find a Redis of your own', async () => {
+  it('gives KEDA the address of an external Redis', async () => {
     const external = ['redis.enabled=false', 'worker.keda.enabled=true', 'externalRedis.urlSecret.name=redis'];
     const cluster = [
       'worker.keda.redisAddress=a:6379\\,b:6379',
@@ -72,7 +72,7 @@ describe('chart, KEDA', () => {
     }
   });
 
-  it('lets KEDA, which looks from another namespace, find a Redis with a short name', async () => {
+  it('completes a short name of Redis for KEDA, which runs in another namespace', async () => {
     const external = ['redis.enabled=false', 'externalRedis.host=redis', 'worker.keda.enabled=true'];
     const manifests = await render(external.flatMap((value) => ['--set', value]));
     const { triggers } = the(manifests, 'ScaledObject', 'runledger-worker')['spec'] as {

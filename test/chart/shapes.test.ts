@@ -7,7 +7,7 @@ import { podsOf, type Container, type Manifest } from '../support/helm-manifests
 /** The oldest and the newest Kubernetes, and those between, that the chart is made for. */
 const versions = [29, 30, 31, 32, 33, 34, 35].map((minor) => `1.${minor}.0`);
 
-/** Group and version of everything the chart may render: all of them served by each of these versions, none deprecated. */
+/** The APIs that the chart may render: each of these versions serves them, and none is deprecated. */
 const allowedApis = new Set([
   'v1',
   'apps/v1',
@@ -33,7 +33,7 @@ for (const shape of await shapes()) {
       expect(report).to.include('1 chart(s) linted, 0 chart(s) failed');
     });
 
-    it('renders what the snapshot says', async () => {
+    it('renders the snapshot', async () => {
       const rendered = withoutContent(withoutRandom(await template(['--values', valuesOf(shape)])));
       const file = join(import.meta.dirname, 'snapshots', `${shape}.yaml`);
       if (process.env['UPDATE_SNAPSHOTS'] !== undefined) await writeFile(file, rendered);
@@ -104,7 +104,7 @@ function containersOf(spec: ReturnType<typeof podsOf>[number]['spec']): Containe
   return [...(spec.initContainers ?? []), ...spec.containers];
 }
 
-/** Alerts and dashboards have tests of their own: a change of theirs is none of the chart's. */
+/** Removes alerts and dashboards, which have their own tests. */
 function withoutContent(rendered: string): string {
   const documents = rendered
     .split(/^(?=---\n)/m)
@@ -114,7 +114,7 @@ function withoutContent(rendered: string): string {
     .join('');
 }
 
-/** What the chart makes up anew at every rendering without a cluster, and only that, is left out of comparisons. */
+/** Replaces the random values, which differ at every rendering without a cluster. */
 function withoutRandom(rendered: string): string {
   return rendered.replaceAll(/^( {2}(?:password|token|tls\.crt|tls\.key)): .+$/gm, '$1: (random)');
 }

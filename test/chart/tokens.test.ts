@@ -22,14 +22,14 @@ describe('chart, tokens', () => {
     });
   });
 
-  it('keeps the tokens namespace at uninstall unless told otherwise', async () => {
+  it('keeps the tokens namespace at uninstall unless keepNamespace is false', async () => {
     const annotations = async (shape: string) =>
       the(await render(['--values', valuesOf(shape)]), 'Namespace', 'runledger-tokens').metadata.annotations;
     expect(await annotations('external-services')).to.deep.equal({ 'helm.sh/resource-policy': 'keep' });
     expect(await annotations('ingress-nginx')).to.equal(undefined);
   });
 
-  it('makes a demo organization on wish only', async () => {
+  it('creates a demo organization only if demo.enabled is set', async () => {
     const organizations = async (args: string[]) =>
       (await render(args))
         .filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined)

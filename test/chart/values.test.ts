@@ -40,12 +40,12 @@ describe('chart, values', () => {
     expect(found).to.deep.equal([]);
   });
 
-  it('have a comment each, and the README is made of them', async () => {
+  it('have a comment each, and the README has these comments', async () => {
     const { current, wanted } = await chartReadme();
     expect(current, 'run node test/chart/readme.ts').to.equal(wanted);
   });
 
-  it('are refused a README row without a comment', () => {
+  it('fail to become a README row without a comment', () => {
     expect(() => rowsOf(parseDocument('# @section -- A\n# -- said\na: 1\nb: 2\n'))).to.throw('b has no comment');
   });
 

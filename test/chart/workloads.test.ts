@@ -22,7 +22,7 @@ describe('chart, workloads', () => {
     expect(environmentOf(theContainer(manifests, 'runledger-worker'))).to.include({ RETENTION_DAYS: '30' });
   });
 
-  it('probes the ops port: alive and ready are two questions', async () => {
+  it('probes liveness and readiness on the ops port', async () => {
     const manifests = await render();
     for (const name of ['ingest', 'worker']) {
       const container = theContainer(manifests, `runledger-${name}`);
@@ -32,7 +32,7 @@ describe('chart, workloads', () => {
     }
   });
 
-  it('replaces pods without one less, and lets them finish', async () => {
+  it('starts a new pod before it stops an old one, and lets it finish', async () => {
     const manifests = await render();
     expect(deployment(manifests, 'ingest').strategy).to.deep.equal({
       type: 'RollingUpdate',
@@ -43,7 +43,7 @@ describe('chart, workloads', () => {
     expect(the(manifests, 'PodDisruptionBudget', 'runledger-ingest')['spec']).to.include({ maxUnavailable: 1 });
   });
 
-  it('spreads pods over zones and nodes, each component by itself', async () => {
+  it('spreads the pods of each component over zones and nodes', async () => {
     const constraints = thePod(await render(), 'runledger-worker').topologySpreadConstraints ?? [];
     expect(constraints.map(({ topologyKey }) => topologyKey)).to.deep.equal([
       'topology.kubernetes.io/zone',
@@ -54,7 +54,7 @@ describe('chart, workloads', () => {
     }
   });
 
-  it('leaves the number of pods to whoever owns it', async () => {
+  it('leaves the number of pods to the autoscaler', async () => {
     expect(deployment(await render(), 'ingest').replicas).to.equal(2);
     const scaled = await render(['--values', valuesOf('ha')]);
     for (const name of ['ingest', 'worker']) {
@@ -80,7 +80,7 @@ describe('chart, workloads', () => {
     }
   });
 
-  it('restarts no database because Runledger has a new version', async () => {
+  it('restarts no database for a new version of Runledger', async () => {
     const manifests = await render();
     for (const { kind, spec } of manifests as unknown as {
       kind: string;
@@ -99,7 +99,7 @@ describe('chart, workloads', () => {
     expect(tolerations).to.have.length(1);
   });
 
-  it('takes pull secrets by name or as Kubernetes writes them, for every pod', async () => {
+  it('accepts pull secrets as names or objects, for every pod', async () => {
     const secrets = ['global.imagePullSecrets={shared}', 'imagePullSecrets[0].name=own', 'imagePullSecrets[1]=shared'];
     const pods = podsOf(await render(secrets.flatMap((value) => ['--set', value])));
     expect(pods.map(({ name }) => name)).to.have.length(5);

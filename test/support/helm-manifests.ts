@@ -44,7 +44,7 @@ export interface PodSpec {
   readonly topologySpreadConstraints?: { topologyKey: string; labelSelector?: unknown }[];
 }
 
-/** The objects of a stream of YAML documents. Throws for what is not YAML, and for a key given twice. */
+/** The objects of a stream of YAML documents. Throws for invalid YAML and for duplicate keys. */
 export function parseManifests(yaml: string): Manifest[] {
   const documents = parseAllDocuments(yaml, { uniqueKeys: true });
   return documents.flatMap((document) => {
@@ -86,7 +86,7 @@ export function theContainer(manifests: readonly Manifest[], name: string): Cont
   return container;
 }
 
-/** Name → value of an environment; a value from a Secret shows as `name/key`. */
+/** The environment of a container; a value from a Secret is `name/key`. */
 export function environmentOf({ env }: Container): Record<string, string> {
   const entries = (env ?? []).map(({ name, value, valueFrom }) => {
     const secret = valueFrom?.secretKeyRef;

@@ -20,7 +20,7 @@ export const optionalApis = [
 
 let path: Promise<string> | undefined;
 
-/** Runs helm. Rejects with what it says on stderr. */
+/** Runs helm and resolves with stdout. Rejects with the text on stderr. */
 export async function helm(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<string> {
   path ??= findHelm();
   try {
@@ -44,12 +44,12 @@ export function valuesOf(shape: string): string {
   return join(chart, 'ci', `${shape}-values.yaml`);
 }
 
-/** The newest Kubernetes that the chart is made for. */
+/** The newest Kubernetes that the chart supports. */
 export const kubeVersion = '1.35.0';
 
 /**
- * What `helm template` prints: of a release `runledger` in the namespace `runledger`, all optional APIs installed.
- * `from` is a folder with the chart.
+ * The output of `helm template` for a release `runledger` in the namespace `runledger`, with all
+ * optional APIs installed. `from` is a folder with the chart.
  */
 export function template(args: readonly string[] = [], from = chart): Promise<string> {
   const apis = optionalApis.flatMap((api) => ['--api-versions', api]);

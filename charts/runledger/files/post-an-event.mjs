@@ -1,4 +1,4 @@
-// What `helm test` runs: plain HTTP is redirected, the token is known, events get their receipts.
+// The test of `helm test`: ingest redirects plain HTTP, knows the token and accepts events.
 const { HTTP_URL, HTTPS_URL, TOKEN, FORWARDED_PROTO } = process.env;
 const headers = {
   token: TOKEN,
@@ -14,7 +14,7 @@ async function expectStatus(what, expected, request) {
   return { response, body };
 }
 
-// The organization was created a moment ago: ingest needs a second or two to see it.
+// Helm created the organization a moment ago: ingest sees it after a second or two.
 async function untilKnown(request) {
   for (let attempt = 1; ; attempt += 1) {
     const response = await request().catch((error) => ({ status: 0, text: async () => String(error.cause ?? error) }));

@@ -18,7 +18,10 @@ volumeClaimTemplates:
 {{- end }}
 {{- end -}}
 
-{{/* The Service of a bundled server. Takes (dict "root" $ "component" "redis" "name" … "port" 6379). */}}
+{{/*
+The Service of a bundled server.
+Takes (dict "root" $ "component" "redis" "name" … "port" 6379).
+*/}}
 {{- define "runledger.bundled.service" -}}
 apiVersion: v1
 kind: Service

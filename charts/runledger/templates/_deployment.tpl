@@ -1,9 +1,15 @@
-{{/* The number of pods. The old name `replicas` wins, since only a user sets it. Takes .Values.ingest or .Values.worker. */}}
+{{/*
+The number of pods. The old name `replicas` wins, since only a user sets it.
+Takes .Values.ingest or .Values.worker.
+*/}}
 {{- define "runledger.replicas" -}}
 {{- hasKey . "replicas" | ternary .replicas .replicaCount -}}
 {{- end -}}
 
-{{/* The update strategy. Kubernetes accepts no rollingUpdate beside Recreate. Takes .Values.ingest.strategy. */}}
+{{/*
+The update strategy. Kubernetes accepts no rollingUpdate beside Recreate.
+Takes .Values.ingest.strategy.
+*/}}
 {{- define "runledger.strategy" -}}
 {{- toYaml (eq .type "RollingUpdate" | ternary . (omit . "rollingUpdate")) -}}
 {{- end -}}

@@ -16,14 +16,17 @@ most 40 characters, so that suffixes fit.
 {{- end -}}
 {{- end -}}
 
-{{/* The labels that selectors use; they never change. Takes (dict "root" $ "component" "ingest"). */}}
+{{/* The labels for selectors; they never change. Takes (dict "root" $ "component" "ingest"). */}}
 {{- define "runledger.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "runledger.name" .root }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
-{{/* The labels and annotations of an object. Takes (dict "root" $ "component" … "labels" … "annotations" …). */}}
+{{/*
+The labels and annotations of an object.
+Takes (dict "root" $ "component" … "labels" … "annotations" …).
+*/}}
 {{- define "runledger.meta" -}}
 labels:
   {{- $chart := dict "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_") "app.kubernetes.io/managed-by" .root.Release.Service }}

@@ -16,7 +16,7 @@
 {{- .Values.ingest.tls.existingSecret | default (printf "%s-tls" (include "runledger.ingest.name" .)) -}}
 {{- end -}}
 
-{{/* The address that callers use: publicUrl, else the first host of ingress or gateway, else the Service. */}}
+{{/* The public address: publicUrl, else the first host of ingress or gateway, else the Service. */}}
 {{- define "runledger.publicUrl" -}}
 {{- if .Values.publicUrl -}}
 {{- trimSuffix "/" .Values.publicUrl -}}
@@ -31,7 +31,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The annotations of cert-manager, for an Ingress or a Gateway. Takes ingress.tls or gateway.create. */}}
+{{/* The annotations of cert-manager. Takes ingress.tls or gateway.create. */}}
 {{- define "runledger.issuerAnnotations" -}}
 {{- with .clusterIssuer }}
 cert-manager.io/cluster-issuer: {{ . }}
