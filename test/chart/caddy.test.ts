@@ -71,12 +71,12 @@ describe('compose, the proxy', () => {
     });
   }
 
-  it('passes HTTPS on', async () => {
+  it('forwards HTTPS', async () => {
     expect((await overHttps('localhost', 'localhost')).statusCode).to.equal(201);
     expect(recorded).to.equal(1);
   });
 
-  it('refuses HTTPS for another host: a 2xx would be taken for a receipt', async () => {
+  it('rejects HTTPS for another host: a caller would take a 2xx for a receipt', async () => {
     expect((await overHttps('localhost', 'events.internal')).statusCode).to.equal(421);
     const problem = await overHttps('events.internal', 'events.internal').then(
       () => 'it was answered',

@@ -7,7 +7,7 @@ const ingest = (manifests: Manifest[]) => environmentOf(theContainer(manifests, 
 const worker = (manifests: Manifest[]) => environmentOf(theContainer(manifests, 'runledger-worker'));
 
 describe('chart, Redis and Postgres', () => {
-  it('leads to the bundled ones, with passwords from their Secrets', async () => {
+  it('uses the bundled servers, with passwords from their Secrets', async () => {
     const manifests = await render();
     expect(ingest(manifests)).to.include({
       REDIS_PASSWORD: 'runledger-redis/password',
@@ -20,7 +20,7 @@ describe('chart, Redis and Postgres', () => {
     expect(ingest(manifests), 'ingest never talks to Postgres').not.to.have.any.keys('DATABASE_URL', 'PGPASSWORD');
   });
 
-  it('takes Redis from the Secret of an operator, over TLS', async () => {
+  it('reads Redis from the Secret of an operator, over TLS', async () => {
     const manifests = await render(['--values', valuesOf('external-services')]);
     expect(ingest(manifests)).to.include({
       REDIS_PASSWORD: 'redis-credentials/password',
@@ -30,7 +30,7 @@ describe('chart, Redis and Postgres', () => {
     expect(manifests.filter(({ kind }) => kind === 'StatefulSet')).to.deep.equal([]);
   });
 
-  it('takes Postgres from the Secret of CloudNativePG', async () => {
+  it('reads Postgres from the Secret of CloudNativePG', async () => {
     const manifests = await render(['--values', valuesOf('external-services')]);
     expect(worker(manifests)).to.include({ DATABASE_URL: 'runledger-db-app/uri', PGSSLMODE: 'verify-full' });
     const [migrate] = thePod(manifests, 'runledger-worker').initContainers ?? [];
@@ -43,7 +43,7 @@ describe('chart, Redis and Postgres', () => {
     });
   });
 
-  it('takes user name and password from the Secret of an operator, whatever characters they have', async () => {
+  it('reads user name and password with any characters from the Secret of an operator', async () => {
     expect(worker(await render(['--values', valuesOf('ha')]))).to.include({
       REDIS_URL: 'runledger-redis/url',
       PGUSER: 'runledger-postgres/username',
@@ -75,7 +75,7 @@ describe('chart, Redis and Postgres', () => {
     }
   });
 
-  it('takes files that an injector leaves, and plain URLs', async () => {
+  it('accepts files of an injector, and plain URLs', async () => {
     const files = await render(
       sets(
         'redis.enabled=false',
@@ -91,7 +91,7 @@ describe('chart, Redis and Postgres', () => {
     expect(ingest(plain)).to.include({ REDIS_URL: 'redis://a:6379,redis://b:6379' });
   });
 
-  it('runs a Redis that can promise what a 201 says, below its memory limit', async () => {
+  it('runs a durable Redis, with maxmemory below its memory limit', async () => {
     const manifests = await render(sets('redis.resources.limits.memory=1Gi'));
     const { data } = the(manifests, 'ConfigMap', 'runledger-redis') as unknown as { data: { 'redis.conf': string } };
     const settings = Object.fromEntries(
@@ -116,7 +116,7 @@ describe('chart, Redis and Postgres', () => {
     expect(await checksum()).not.to.equal(await checksum('redis.resources.limits.memory=1Gi'));
   });
 
-  it('keeps the password of Postgres as long as the volume that it opens', async () => {
+  it('keeps the password of Postgres as long as its volume', async () => {
     const policy = async (...values: string[]) =>
       the(await render(sets(...values)), 'Secret', 'runledger-postgresql').metadata.annotations;
     expect(await policy()).to.deep.equal({ 'helm.sh/resource-policy': 'keep' });
@@ -124,7 +124,7 @@ describe('chart, Redis and Postgres', () => {
     expect(await policy('postgresql.persistence.enabled=false')).to.equal(undefined);
   });
 
-  it('takes passwords that are given, as values or as Secrets', async () => {
+  it('accepts passwords as values and as Secrets', async () => {
     const given = await render(sets('redis.auth.password=geheim123', 'postgresql.auth.existingSecret=pg'));
     const secret = the(given, 'Secret', 'runledger-redis') as unknown as { data: { password: string } };
     expect(Buffer.from(secret.data.password, 'base64').toString()).to.equal('geheim123');

@@ -14,7 +14,7 @@ const read = (...path: string[]): Promise<string> => readFile(join(repository, .
 
 describe('deploy', () => {
   for (const values of [join(examples, 'production-values.yaml'), join(kind, 'values.yaml')]) {
-    it(`has values that the chart takes: ${values.slice(repository.length + 1)}`, async () => {
+    it(`has values that the chart accepts: ${values.slice(repository.length + 1)}`, async () => {
       const report = await helm([
         'lint',
         chart,
@@ -31,7 +31,7 @@ describe('deploy', () => {
     });
   }
 
-  it('names in its production values what the other examples make', async () => {
+  it('uses in its production values the objects of the other examples', async () => {
     const rendered = await template(['--values', join(examples, 'production-values.yaml')]);
     expect(rendered).not.to.include('kind: StatefulSet');
     const redis = parseManifests(await readFile(join(examples, 'redis.yaml'), 'utf8'));
@@ -46,7 +46,7 @@ describe('deploy', () => {
     expect(rendered).to.include(`priorityClassName: ${priority?.metadata.name}`);
   });
 
-  it('runs by compose what the chart runs, with settings that there are', async () => {
+  it('runs the same processes by compose as by the chart, with settings that exist', async () => {
     const file = parse(await read('deploy/compose/compose.yaml'), { merge: true }) as {
       services: Record<
         string,
@@ -74,7 +74,7 @@ describe('deploy', () => {
     await Promise.all(scripts.map((script) => promisify(execFile)('sh', ['-n', join(kind, script)])));
   });
 
-  it('builds the image on the Node that the project is tested with', async () => {
+  it('builds the image on the Node version of the tests', async () => {
     const { devDependencies, version } = JSON.parse(await read('package.json')) as {
       devDependencies: { node: string };
       version: string;

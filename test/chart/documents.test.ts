@@ -17,7 +17,7 @@ describe('chart and deploy, documents', () => {
     readme = await readFile(join(chart, 'README.md'), 'utf8');
   });
 
-  it('have commands that any shell takes as they are, with answers that end their line', async () => {
+  it('have commands that every shell accepts, with answers that end with a newline', async () => {
     const found: string[] = [];
     for await (const file of glob('{charts,deploy}/**/*.{md,txt,sh}', { cwd: repository })) {
       const text = await readFile(join(repository, file), 'utf8');
@@ -31,7 +31,7 @@ describe('chart and deploy, documents', () => {
     expect(found).to.deep.equal([]);
   });
 
-  it('restart what a new password of Redis concerns', async () => {
+  it('restart every pod that uses the password of Redis', async () => {
     const manifests = await render();
     const restarted = blocks(readme, '')
       .flatMap((block) => block.split('\n'))
@@ -42,7 +42,7 @@ describe('chart and deploy, documents', () => {
     for (const [kind = '', name] of restarted) the(manifests, kinds[kind] ?? kind, name);
   });
 
-  it('have values for the Vault agent injector that give it what it asks for', async () => {
+  it('have complete values for the Vault agent injector', async () => {
     const recipe = blocks(readme, 'yaml').find((block) => block.includes('vault.hashicorp.com')) ?? '';
     const folder = await mkdtemp(join(tmpdir(), 'runledger-chart-'));
     try {

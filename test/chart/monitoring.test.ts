@@ -24,7 +24,7 @@ describe('chart, monitoring', () => {
     expect(kinds.filter((kind) => /PrometheusRule|dashboard/.test(kind))).to.deep.equal([]);
   });
 
-  it('ships alerts and dashboards as they are, without touching their own templates', async () => {
+  it('installs alerts and dashboards unchanged, with their own templates', async () => {
     const alerts =
       'groups:\n  - name: a\n    rules:\n      - alert: A\n        expr: up == 0\n        annotations: { summary: "{{ $labels.pod }}" }\n';
     await writeFile(join(folder, 'files/alerts.yaml'), alerts);
@@ -57,7 +57,7 @@ describe('chart, monitoring', () => {
     expect(podsOf(services)).not.to.have.length(0);
   });
 
-  it('lets in who may talk, and nobody else', async () => {
+  it('allows only the connections that the release needs', async () => {
     const manifests = await render(['--set', 'worker.keda.enabled=true']);
     const policy = (name: string) =>
       the(manifests, 'NetworkPolicy', name)['spec'] as {
@@ -76,7 +76,7 @@ describe('chart, monitoring', () => {
     expect(policy('runledger-worker').ingress).to.have.length(1);
   });
 
-  it('lets KEDA in from nowhere when no place is named', async () => {
+  it('allows no connection of KEDA when kedaFrom is empty', async () => {
     const manifests = await render(['--set', 'worker.keda.enabled=true', '--set-json', 'networkPolicy.kedaFrom=[]']);
     const { ingress } = the(manifests, 'NetworkPolicy', 'runledger-redis')['spec'] as { ingress: { from: object[] }[] };
     expect(ingress).to.have.length(1);
@@ -93,7 +93,7 @@ describe('chart, monitoring', () => {
     expect(problem).to.include('NetworkPolicy broken: invalid rule: error converting YAML');
   });
 
-  it('lets out to the ports that addresses name, and to the DNS of the cluster', async () => {
+  it('allows connections to the ports of the addresses, and to the DNS of the cluster', async () => {
     const redis = 'externalRedis.url=rediss://a.example.com:6380/0\\,rediss://b.example.com:6381';
     const postgres = ['postgresql.enabled=false', 'externalPostgresql.host=pg', 'externalPostgresql.port=6432'];
     const values = ['redis.enabled=false', redis, ...postgres, 'networkPolicy.dnsPorts={53,5353}'];

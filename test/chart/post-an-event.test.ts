@@ -36,7 +36,7 @@ describe('chart, what helm test runs', () => {
     expect(new Set(events.map(({ automationId, executionId }) => `${automationId} ${executionId}`))).to.have.length(1);
   });
 
-  it('asks nothing over plain HTTP that has no known address', async () => {
+  it('sends nothing over plain HTTP without HTTP_URL', async () => {
     expect(await helmTest((event) => Promise.resolve(event), false)).to.deep.equal([
       'skipped: POST over plain HTTP: it has no known address here',
       'ok: ping over HTTPS: 200',

@@ -39,7 +39,7 @@ describe('chart, the way in', () => {
     });
   }
 
-  it('switches the redirect of every controller off, so that POST gets the 301 of the pod', async () => {
+  it('turns the redirect of every controller off, so that POST gets the 301 of the pod', async () => {
     const annotations = async (shape: string) => {
       const ingress = the(await render(['--values', valuesOf(shape)]), 'Ingress', 'runledger');
       return ingress.metadata.annotations;
@@ -90,7 +90,7 @@ describe('chart, the way in', () => {
     expect(redirect.rules.map(({ filters }) => filters.map(({ type }) => type))).to.deep.equal([['RequestRedirect']]);
   });
 
-  it('lets the gateway redirect to the public URL, and never to what the caller named', async () => {
+  it('lets the gateway redirect to the public URL, whatever Host the caller sends', async () => {
     const redirect = async (...args: string[]) => {
       const manifests = await render(['--values', valuesOf('gateway'), ...args]);
       const { rules } = the(manifests, 'HTTPRoute', 'runledger-redirect')['spec'] as Route;
@@ -102,14 +102,14 @@ describe('chart, the way in', () => {
     expect(await redirect('--set', 'publicUrl=https://In.Example.com:8443')).to.deep.equal(to('in.example.com', 8443));
   });
 
-  it('need not believe a proxy that talks HTTPS to the pod', async () => {
+  it('does not trust a proxy that connects to the pod over HTTPS', async () => {
     const own = ['ingest.trustProxy=never', 'ingest.tls.mode=always', 'service.existingName=own', 'service.port=443'];
     const values = ['--values', valuesOf('ingress-nginx'), ...own.flatMap((value) => ['--set', value])];
     const environment = environmentOf(theContainer(await render(values), 'runledger-ingest'));
     expect(environment).to.include({ TRUST_PROXY: 'false', HTTPS_PORT: '8443' });
   });
 
-  it('attaches to a Gateway that is there, also one without plain HTTP', async () => {
+  it('attaches to an existing Gateway, with and without plain HTTP', async () => {
     const own = ['gateway.create.enabled=false', 'gateway.parentRef.name=public', 'gateway.parentRef.namespace=infra'];
     const values = ['--values', valuesOf('gateway'), ...own.flatMap((value) => ['--set', value])];
     const manifests = await render([...values, '--set', 'gateway.httpSectionName=']);
@@ -118,7 +118,7 @@ describe('chart, the way in', () => {
     expect(manifests.filter(({ kind }) => kind === 'Gateway' || kind === 'HTTPRoute')).to.have.length(1);
   });
 
-  it('makes a certificate for the names of the Service', async () => {
+  it('creates a certificate for the names of the Service', async () => {
     const { data } = the(await render(), 'Secret', 'runledger-ingest-tls') as unknown as {
       data: Record<string, string>;
     };
@@ -128,14 +128,14 @@ describe('chart, the way in', () => {
     }
   });
 
-  it('warns of settings of the whole cluster that get in between', async () => {
-    expect(await notes('traefik')).to.match(/redirects at its `web` entry point for the whole cluster/);
+  it('warns of cluster-wide settings that prevent the redirect', async () => {
+    expect(await notes('traefik')).to.match(/redirects at its `web` entry point for the\s+whole cluster/);
     expect(await notes('ingress-nginx')).to.match(/retired in March 2026/);
     expect(await notes('haproxy')).to.match(/`redirect` in the controller's global configuration/);
     expect(await notes('ha')).to.match(/switch its own HTTPS redirect off/);
   });
 
-  it('says what to change before production, and nothing once it is', async () => {
+  it('lists the changes to make before production, and nothing afterwards', async () => {
     const first = await notes('default');
     expect(first).to.match(/self-signed.+may read every Secret.+bundled Redis.+bundled Postgres/s);
     expect(first).to.include('kubectl -n runledger port-forward service/runledger 8443:443');
@@ -152,7 +152,7 @@ describe('chart, the way in', () => {
     expect(said, 'self-signed').to.match(/curl -w '\\n' -k .+ https:\/\/events\.example\.com\/v1\/register\//);
   });
 
-  it('labels the first token as its selector says', async () => {
+  it('labels the first token for the selector', async () => {
     const selector = 'tokens.labelSelector=example.com/org\\,stage=prod';
     expect(await notes('default', '--set', selector)).to.match(
       /kubectl -n runledger label secret acme example\.com\/org=acme stage=prod\n/,

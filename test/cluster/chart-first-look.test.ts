@@ -28,7 +28,7 @@ describe('a release without any values', function () {
     await release?.cleanUp();
   });
 
-  it('comes up whatever starts first, and ends TLS in the pod', async () => {
+  it('becomes ready in any start order, and ends TLS in the pod', async () => {
     await node.ready(ingest);
     const log = await node.helmTest();
     expect(log.trim().split('\n')).to.deep.equal([

@@ -38,7 +38,7 @@ describe('chart in a real API server', () => {
       });
       after(() => release.cleanUp());
 
-      it('installs what the API server knows, field by field', async () => {
+      it('installs only fields that the API server knows', async () => {
         await release.install(...(await release.valuesOf(shape)));
         const file = [
           '--filename',
@@ -64,7 +64,7 @@ describe('chart in a real API server', () => {
         }
       });
 
-      it('takes changed values', async () => {
+      it('upgrades to changed values', async () => {
         const kept = await secrets(release);
         await release.upgrade(...(await release.valuesOf(shape)), '--set', 'config.logLevel=debug');
         expect(logLevelOf(await release.manifests())).to.equal('debug');
@@ -95,7 +95,7 @@ describe('chart in a real API server', () => {
         expect(await release.objects()).to.deep.equal(kept.sort());
       });
 
-      it('comes back, and takes up what it left: the password of a bundled Postgres', async () => {
+      it('installs again with the password that the bundled Postgres kept', async () => {
         const left = await passwordOfPostgres(cluster, release);
         // A namespace that is being deleted stays so here: nothing empties it.
         const tokens = ['--set', 'tokens.createNamespace=false,tokens.namespace='];
@@ -109,7 +109,7 @@ describe('chart in a real API server', () => {
   }
 });
 
-/** The pod without what only other parts of a cluster give: a class of priority, an account, a claimed volume. */
+/** The pod without fields that need other parts of a cluster: priority class, account, claimed volume. */
 function unplaced(spec: PodSpec): object {
   const { volumes = [], containers } = spec;
   const claimed = volumes.every(({ name }) => name !== 'data') && mounts(containers, 'data');
@@ -125,13 +125,13 @@ function logLevelOf(manifests: readonly Manifest[]): string | undefined {
   return environmentOf(theContainer(manifests, 'runledger-ingest'))['LOG_LEVEL'];
 }
 
-/** The Secrets that the chart has made up, with their content. */
+/** The Secrets with random content, and that content. */
 async function secrets(release: Release): Promise<unknown[]> {
   const made = (await release.manifests()).filter(({ kind }) => kind === 'Secret');
   return made.map(({ metadata, ...rest }) => [metadata.name, rest['data']]);
 }
 
-/** As it is in the API server, in base64; undefined where there is none. */
+/** The value in the API server, in base64; undefined if it does not exist. */
 async function passwordOfPostgres(cluster: Cluster, { namespace }: Release): Promise<string | undefined> {
   const path = `/api/v1/namespaces/${namespace}/secrets/runledger-postgresql`;
   const { status, body } = await cluster.admin.call('GET', path);

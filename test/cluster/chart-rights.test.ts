@@ -7,7 +7,7 @@ import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { findKubectl } from '../support/helm-binaries.ts';
 import { Release } from '../support/node/release.ts';
 
-/** What Kubernetes lets every account do: ask about itself, and see which APIs there are. */
+/** The rights of every account in Kubernetes: to ask about itself and to list the APIs. */
 const everybody = [
   'selfsubjectaccessreviews.authorization.k8s.io [create]',
   'selfsubjectreviews.authentication.k8s.io [create]',
@@ -44,7 +44,7 @@ describe("the rights of the release's accounts", () => {
   });
   after(() => release.cleanUp());
 
-  it('are, for ingest, those that its tokens need, where they are', async () => {
+  it('are, for ingest, those of its Role in the tokens namespace', async () => {
     const rights = await canI('runledger-ingest', release.tokensNamespace);
     expect(rights).to.have.members([...everybody, 'secrets [get list watch]', 'events [create patch]']);
   });
@@ -56,7 +56,7 @@ describe("the rights of the release's accounts", () => {
     });
   }
 
-  it('are none at all for the worker, whose account is the default one', async () => {
+  it('are none for the worker, which has the default account', async () => {
     const path = `/api/v1/namespaces/${release.namespace}/serviceaccounts`;
     await cluster.admin.must('POST', path, { metadata: { name: 'default' } });
     expect(await canI('default', release.tokensNamespace)).to.have.members(everybody);
