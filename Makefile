@@ -48,7 +48,7 @@ check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAP
 
 docs: $(PACKAGES) ## Regenerate the parts of documents that come from the code
 	@$(NODE) test/support/docs.ts
-	@prettier --write --log-level warn README.md deploy/prometheus/metrics.md
+	@prettier --write --log-level warn README.md ARCHITECTURE.md deploy/prometheus/metrics.md
 
 schema: $(PACKAGES) ## After a migration: write the schema dump that a test compares
 	@deploy/install.sh postgres

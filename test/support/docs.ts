@@ -1,15 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dashboard } from './dashboard/dashboard.ts';
+import { arrowsGraph, cruiseImports } from './import-arrows.ts';
 import { metricsTables } from './metrics-page.ts';
 import { settingsTable } from './settings-table.ts';
 
 /** Parts of documents that are made from the code: between two comments that name them. */
 export const generatedParts = [
-  { file: 'README.md', part: 'settings', make: settingsTable },
-  { file: 'deploy/prometheus/metrics.md', part: 'metrics', make: metricsTables },
+  { file: 'README.md', part: 'settings', make: () => Promise.resolve(settingsTable()) },
+  { file: 'deploy/prometheus/metrics.md', part: 'metrics', make: () => Promise.resolve(metricsTables()) },
+  { file: 'ARCHITECTURE.md', part: 'arrows', make: async () => arrowsGraph(await cruiseImports('.')) },
 ];
 
-/** Whole files that are made: what Helm needs within the chart, and what is told more briefly than in its own format. */
+/** Whole files that are made: copies within the chart, for Helm, and the dashboard, from a shorter form. */
 export const generatedFiles = [
   { file: 'deploy/grafana/runledger.json', make: () => Promise.resolve(dashboard()) },
   { file: 'charts/runledger/files/dashboards/runledger.json', make: () => Promise.resolve(dashboard()) },
@@ -19,7 +21,7 @@ export const generatedFiles = [
   },
 ];
 
-/** A document with one part replaced by what it should be. @throws when the document has no such part. */
+/** A document with one part replaced by `content`. @throws when the document has no such part. */
 export function withPart(document: string, part: string, content: string): string {
   const [begin, end] = [`<!-- ${part}: made by \`make docs\` -->`, `<!-- end of ${part} -->`];
   const from = document.indexOf(begin);
@@ -31,7 +33,7 @@ export function withPart(document: string, part: string, content: string): strin
 if (import.meta.main) {
   for (const { file, part, make } of generatedParts) {
     const document = await readFile(file, 'utf8');
-    await writeFile(file, withPart(document, part, make()));
+    await writeFile(file, withPart(document, part, await make()));
   }
   for (const { file, make } of generatedFiles) await writeFile(file, await make());
 }

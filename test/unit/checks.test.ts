@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { cruiseImports, forbiddenImports } from '../support/import-arrows.ts';
 
 const run = promisify(execFile);
 const root = new URL('../..', import.meta.url).pathname;
 
-/** What a program says when it fails; nothing when it succeeds. */
+/** The output of a program that fails; an empty text when it succeeds. */
 async function complaint(program: string, ...args: string[]): Promise<string> {
   try {
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
@@ -26,7 +27,11 @@ describe('the project', () => {
     expect(await complaint('tsc')).to.equal('');
   }).timeout(120_000);
 
-  it('is linted, import arrows included', async () => {
+  it('imports along the arrows only', async () => {
+    expect(forbiddenImports(await cruiseImports(root))).to.deep.equal([]);
+  }).timeout(120_000);
+
+  it('is linted', async () => {
     expect(await complaint('oxlint')).to.equal('');
   }).timeout(120_000);
 

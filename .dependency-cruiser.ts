@@ -1,0 +1,77 @@
+import type { IConfiguration } from 'dependency-cruiser';
+
+/** Folder of `internal` → the folders of `internal` that it may import. ARCHITECTURE.md, "Layout", draws the arrows in use. */
+export const arrows: Readonly<Record<string, readonly string[]>> = {
+  api: ['async', 'errors', 'event', 'http', 'telemetry'],
+  async: [],
+  batching: [],
+  config: [],
+  errors: [],
+  event: ['errors'],
+  http: [],
+  lifecycle: ['ops', 'telemetry'],
+  ops: ['http', 'telemetry'],
+  outcome: ['event'],
+  queue: ['async', 'batching', 'errors', 'event', 'telemetry'],
+  store: ['async', 'event', 'outcome', 'telemetry'],
+  telemetry: ['ops'],
+  tokens: ['async', 'telemetry'],
+  worker: ['async', 'batching', 'event', 'outcome', 'telemetry'],
+};
+
+/** Folder of `internal` → the third-party libraries that only this folder imports. */
+export const libraries: Readonly<Record<string, readonly string[]>> = {
+  api: ['koa', '@koa/router', 'koa-bodyparser', 'koa-compose'],
+  config: ['envalid'],
+  event: ['ajv', 'json-schema-to-ts', 'uuid'],
+  queue: ['bullmq', 'ioredis', '@cloudpss/zstd'],
+  store: ['pg', 'kysely', '@electric-sql/pglite'],
+  telemetry: ['prom-client', 'pino', '@opentelemetry/[^/]+', 'bullmq-otel'],
+  tokens: ['@kubernetes/client-node', 'undici', 'yaml'],
+};
+
+const severity = 'error';
+
+const arrowRules = Object.entries(arrows).map(
+  ([folder, allowed]) =>
+    ({
+      name: `arrows-of-${folder}`,
+      severity,
+      from: { path: `^internal/${folder}/` },
+      to: { path: '^internal/', pathNot: `^internal/(${[folder, ...allowed].join('|')})/` },
+    }) as const,
+);
+
+const libraryRules = Object.entries(libraries).map(
+  ([folder, names]) =>
+    ({
+      name: `libraries-of-${folder}`,
+      severity,
+      from: { path: '^internal/', pathNot: `^internal/${folder}/` },
+      to: { path: `(^|node_modules/)(${names.join('|')})(/|$)` },
+    }) as const,
+);
+
+const owned = Object.values(libraries).flat().join('|');
+
+/** The rules of imports, for dependency-cruiser: `test/support/import-arrows.ts` runs it. */
+export const rules: IConfiguration = {
+  forbidden: [
+    ...arrowRules,
+    ...libraryRules,
+    {
+      name: 'folder-without-arrows',
+      severity,
+      from: { path: '^internal/', pathNot: `^internal/(${Object.keys(arrows).join('|')})/` },
+      to: {},
+    },
+    {
+      name: 'library-without-folder',
+      severity,
+      from: { path: '^internal/' },
+      to: { path: 'node_modules/', pathNot: `node_modules/(${owned})(/|$)` },
+    },
+    { name: 'cmd-and-test', severity, from: { path: '^internal/' }, to: { path: '^(cmd|test)/' } },
+    { name: 'test', severity, from: { path: '^cmd/' }, to: { path: '^test/' } },
+  ],
+};
