@@ -73,5 +73,6 @@ export const rules: IConfiguration = {
     },
     { name: 'cmd-and-test', severity, from: { path: '^internal/' }, to: { path: '^(cmd|test)/' } },
     { name: 'test', severity, from: { path: '^cmd/' }, to: { path: '^test/' } },
+    { name: 'circle', severity, from: {}, to: { circular: true } },
   ],
 };
