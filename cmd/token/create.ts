@@ -1,5 +1,5 @@
 import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/manifest.ts';
-import type { Command } from './run.ts';
+import type { Command } from './command.ts';
 import { parseOptions, UsageError } from './usage-error.ts';
 
 /** A new organization's Secret on stdout; its token on stderr. */

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { parseManifests, readManifestFile } from '../../internal/tokens/manifest-file.ts';
 import { addToken, createToken } from '../../internal/tokens/manifest.ts';
 import type { SecretManifest } from '../../internal/tokens/secret-manifest.ts';
-import type { Command } from './run.ts';
+import type { Command } from './command.ts';
 import { parseOptions } from './usage-error.ts';
 
 /** The same Secret with one token more on stdout; that token on stderr. */

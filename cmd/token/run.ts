@@ -1,18 +1,8 @@
-import type { Readable, Writable } from 'node:stream';
+import type { Command, Streams } from './command.ts';
 import { create } from './create.ts';
 import { rotate } from './rotate.ts';
 import { UsageError } from './usage-error.ts';
 import { verify } from './verify.ts';
-
-/** What a command reads and writes: the process, or what stands in for it in a test. */
-export interface Streams {
-  readonly stdin: Readable;
-  readonly stdout: Writable;
-  readonly stderr: Writable;
-}
-
-/** Runs with the arguments that follow the command. Resolves with the exit code. */
-export type Command = (args: string[], streams: Streams) => Promise<number>;
 
 const commands: Readonly<Record<string, Command>> = { create, rotate, verify };
 

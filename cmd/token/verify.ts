@@ -4,7 +4,7 @@ import { readManifestFile } from '../../internal/tokens/manifest-file.ts';
 import { explain } from '../../internal/tokens/secret-refusal.ts';
 import { tokenSetOf } from '../../internal/tokens/token-set.ts';
 import { authenticateIn } from '../../internal/tokens/token-source.ts';
-import type { Command } from './run.ts';
+import type { Command } from './command.ts';
 import { parseOptions, UsageError } from './usage-error.ts';
 
 /** Says which organization a token from stdin belongs to, by the rules that ingest goes by, and what is refused. */
