@@ -21,9 +21,8 @@ export interface StoredBatch {
   stored: number;
   transitions: Transition[];
   /**
-   * Executions that events of this batch show to break the order, by anomaly. Several workers may store events of an
-   * execution in another order than they came. So a missing START is told of with the first END: a caller has waited for an
-   * answer in between, mostly for several, and START is nearly always stored by then. The flags of the execution are exact.
+   * Executions whose broken order this batch shows, by anomaly. start_missing is counted at the
+   * first END, when START is almost always stored. The flags of the execution are exact.
    */
   anomalies: Readonly<Record<Anomaly, number>>;
 }

@@ -1,7 +1,7 @@
 import type { RejectionReason } from '../telemetry/producer-metrics.ts';
 import type { Backlog } from './backlog.ts';
 
-/** Past which backlog ingest sheds. */
+/** Limits past which ingest rejects events. */
 export interface AdmissionLimits {
   /** Jobs waiting or delayed. */
   maxJobs: number;
@@ -11,7 +11,7 @@ export interface AdmissionLimits {
   requireDurable: boolean;
 }
 
-/** Why no event can be taken now: `reason` is a metric label, `detail` a sentence for people. */
+/** Why ingest rejects every event now: `reason` is a metric label, `detail` a sentence for people. */
 export interface Rejection {
   reason: RejectionReason;
   detail: string;
@@ -23,14 +23,14 @@ export const isDemoted: Rejection = {
   detail: 'Redis is a replica: it would lose what it took.',
 };
 
-/** What a look at Redis has found: the backlog, settings that lose events, and whether it is a replica. */
+/** The state of Redis: the backlog, missing durability settings, and whether it is a replica. */
 export interface Found {
   backlog: Backlog;
   missing: string[];
   replica: boolean;
 }
 
-/** Undefined when events can be taken. */
+/** Undefined when ingest admits events. */
 export function admit({ backlog, missing, replica }: Found, limits: AdmissionLimits): Rejection | undefined {
   if (replica) return isDemoted;
   if (limits.requireDurable && missing.length > 0) {

@@ -7,7 +7,7 @@ import { ConnectionState, type ConnectionListener } from './connection-state.ts'
 import { connect, reconnect, type RedisClient } from './redis.ts';
 import { isDemoted, admit, notChecked, type Rejection, type AdmissionLimits } from './admission-control.ts';
 
-/** Past which backlog ingest sheds, and how often it looks. */
+/** The limits of admission, and how often the guard checks them. */
 export interface BacklogLimits extends AdmissionLimits {
   /** Between two looks, in ms. */
   intervalMs: number;
@@ -157,7 +157,7 @@ export class BacklogGuard implements ConnectionListener {
     this.#admittedOnce ||= rejection === undefined;
     if (rejection?.reason === before) return;
     if (rejection !== undefined)
-      this.#logger.warn({ reason: rejection.reason, detail: rejection.detail, error }, 'shedding events');
+      this.#logger.warn({ reason: rejection.reason, detail: rejection.detail, error }, 'rejecting events');
     else if (before === 'not-checked') this.#logger.info('taking events');
     // As loud as the trouble that is over: whoever has seen the one looks for the other.
     else this.#logger.warn({ before }, 'taking events again');

@@ -1,6 +1,6 @@
 import type { RedisClient } from './redis.ts';
 
-/** What is told of changes. */
+/** Hears of changes of the connections. */
 export interface ConnectionListener {
   /** A connection to a server is gone. Also called for an attempt to connect that fails. */
   onLost(): void;

@@ -11,7 +11,7 @@ const required: Record<string, string> = {
 };
 
 /**
- * Which of the settings that make a 201 a receipt (design, section 3) Redis lacks: one sentence each, none when
+ * The settings of ARCHITECTURE.md, "Durability", that Redis lacks: one sentence each, none when
  * all are right. A Redis that does not let its settings be read counts as lacking them. Rejects while it is away.
  */
 export async function missingDurability(redis: RedisClient): Promise<string[]> {

@@ -5,7 +5,7 @@ import { RequestError } from '../errors/request-error.ts';
 import { keyPrefix } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
-/** How long a key is remembered: 24 h (design, section 2). In ms. */
+/** A key is remembered for 24 h (ARCHITECTURE.md, "Decisions"). In ms. */
 const timeToLive = 24 * 60 * 60 * 1_000;
 
 /**

@@ -9,7 +9,7 @@ import { IdempotencyKeys } from './idempotency.ts';
 import { encodeJob } from './job-encoder.ts';
 import { QueueConnection, type QueueConnectionOptions } from './queue-connection.ts';
 
-/** Longest that a caller waits for its answer, in ms: 503 within 2 s (design, section 2), however often Redis is slow. */
+/** Longest wait of a caller, in ms: the 503 of a slow Redis comes within 2 s. */
 const answerWithinMs = 1_800;
 
 /**

@@ -3,7 +3,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 /** A connection to Redis or to a Redis Cluster. */
 export type RedisClient = Redis | Cluster;
 
-/** Longest that a producer waits for one answer of Redis, in ms: with queueing, a 503 comes within 2 s (design, section 2). */
+/** Longest wait of a producer for one answer of Redis, in ms; with queueing, a 503 comes within 2 s. */
 export const commandTimeout = 1_500;
 
 /** Longest silence of Redis that a consumer bears, in ms: more than BullMQ's longest blocking command (10 s). */

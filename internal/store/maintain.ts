@@ -45,9 +45,9 @@ const mostMoved = 100_000;
  */
 export async function maintain(db: Database, options: MaintenanceOptions): Promise<MaintenanceReport> {
   const today = dayOf(options.now);
-  const strays = await countDefaultRows(db);
-  const defaultRowsOf = (day: number): number => strays.get(day) ?? 0;
-  const wanted = [...new Set([...daysFrom(today, options.daysAhead + 1), ...strays.keys()])];
+  const defaultRows = await countDefaultRows(db);
+  const defaultRowsOf = (day: number): number => defaultRows.get(day) ?? 0;
+  const wanted = [...new Set([...daysFrom(today, options.daysAhead + 1), ...defaultRows.keys()])];
   const report: MaintenanceReport = { created: [], dropped: [], moved: 0 };
 
   // What is hardest comes last, so that it cannot keep the rest from being done.

@@ -48,11 +48,11 @@ export async function listPartitions(db: Database): Promise<Partition[]> {
 
 /** How many events of which days stand in the DEFAULT partition, by day. */
 export async function countDefaultRows(db: Database): Promise<Map<number, number>> {
-  const { rows } = await sql<{ day: number; strays: number }>`
-    select extract(epoch from date_trunc('day', created_at, 'UTC'))::float8 * 1000 as day, count(*)::integer as strays
+  const { rows } = await sql<{ day: number; events: number }>`
+    select extract(epoch from date_trunc('day', created_at, 'UTC'))::float8 * 1000 as day, count(*)::integer as events
     from events_default group by 1 order by 1
   `.execute(db);
-  return new Map(rows.map(({ day, strays }) => [day, strays]));
+  return new Map(rows.map(({ day, events }) => [day, events]));
 }
 
 /**
@@ -73,15 +73,15 @@ export async function createPartition(trx: Transaction<Tables>, day: number): Pr
   const range = only(day);
   const name = sql.table(partitionName(range));
   await sql`create table ${name} (like events including defaults including constraints)`.execute(trx);
-  // Writers must not add strays of this day between the move and the attachment.
+  // Writers must not add events of this day to DEFAULT between the move and the attachment.
   await sql`lock table events_default in access exclusive mode`.execute(trx);
   const moved = await sql`
-    with strays as (
+    with moved as (
       delete from events_default
       where created_at >= ${midnight(range.from)} and created_at < ${midnight(range.to)}
       returning *
     )
-    insert into ${name} select * from strays
+    insert into ${name} select * from moved
   `.execute(trx);
   await attach(trx, range);
   return Number(moved.numAffectedRows ?? 0);

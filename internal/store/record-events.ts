@@ -5,11 +5,11 @@ import { isDuplicate } from './errors.ts';
 import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
 
 /**
- * Inserts a batch and moves the outcomes of its executions, in one statement and so atomically (design, section 3).
+ * Inserts a batch and moves the outcomes of its executions, in one statement and so atomically.
  *
  * Events that are there already are ignored, and only rows really inserted count: redelivery changes nothing. Both
  * inserts are sorted by key, so that concurrent statements cannot deadlock. The merge is commutative (least, greatest,
- * sum), so that order and batching do not matter; `internal/outcome` says the same in TypeScript.
+ * sum), so that order and batching do not matter; `test/support/outcome-oracle.ts` says the same in TypeScript.
  */
 export async function recordEvents(db: Database, events: readonly AcceptedEvent[]): Promise<StoredBatch> {
   const rows = await insertSkippingDuplicatesOnceMet(db, events);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { render, valuesOf } from '../support/helm.ts';
-import { environmentOf, the, theContainer, thePod, type Manifest } from '../support/helm-manifests.ts';
+import { environmentOf, objectOf, theContainer, thePod, type Manifest } from '../support/helm-manifests.ts';
 
 const sets = (...values: string[]): string[] => values.flatMap((value) => ['--set', value]);
 const ingest = (manifests: Manifest[]) => environmentOf(theContainer(manifests, 'runledger-ingest'));
@@ -93,7 +93,9 @@ describe('chart, Redis and Postgres', () => {
 
   it('runs a durable Redis, with maxmemory below its memory limit', async () => {
     const manifests = await render(sets('redis.resources.limits.memory=1Gi'));
-    const { data } = the(manifests, 'ConfigMap', 'runledger-redis') as unknown as { data: { 'redis.conf': string } };
+    const { data } = objectOf(manifests, 'ConfigMap', 'runledger-redis') as unknown as {
+      data: { 'redis.conf': string };
+    };
     const settings = Object.fromEntries(
       data['redis.conf']
         .trim()
@@ -106,7 +108,7 @@ describe('chart, Redis and Postgres', () => {
 
   it('keeps the data of both on volumes, and restarts Redis when its configuration changes', async () => {
     const checksum = async (...values: string[]) => {
-      const { spec } = the(await render(sets(...values)), 'StatefulSet', 'runledger-redis') as unknown as {
+      const { spec } = objectOf(await render(sets(...values)), 'StatefulSet', 'runledger-redis') as unknown as {
         spec: { template: { metadata: { annotations: Record<string, string> } }; volumeClaimTemplates: unknown[] };
       };
       expect(spec.volumeClaimTemplates).to.have.length(1);
@@ -118,7 +120,7 @@ describe('chart, Redis and Postgres', () => {
 
   it('keeps the password of Postgres as long as its volume', async () => {
     const policy = async (...values: string[]) =>
-      the(await render(sets(...values)), 'Secret', 'runledger-postgresql').metadata.annotations;
+      objectOf(await render(sets(...values)), 'Secret', 'runledger-postgresql').metadata.annotations;
     expect(await policy()).to.deep.equal({ 'helm.sh/resource-policy': 'keep' });
     expect(await policy('postgresql.persistence.whenDeleted=Delete')).to.equal(undefined);
     expect(await policy('postgresql.persistence.enabled=false')).to.equal(undefined);
@@ -126,7 +128,7 @@ describe('chart, Redis and Postgres', () => {
 
   it('accepts passwords as values and as Secrets', async () => {
     const given = await render(sets('redis.auth.password=geheim123', 'postgresql.auth.existingSecret=pg'));
-    const secret = the(given, 'Secret', 'runledger-redis') as unknown as { data: { password: string } };
+    const secret = objectOf(given, 'Secret', 'runledger-redis') as unknown as { data: { password: string } };
     expect(Buffer.from(secret.data.password, 'base64').toString()).to.equal('geheim123');
     expect(worker(given)).to.include({ PGPASSWORD: 'pg/password' });
     expect(given.some(({ kind, metadata }) => kind === 'Secret' && metadata.name === 'runledger-postgresql')).to.equal(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { chart, render, repository } from '../support/helm.ts';
-import { environmentOf, the, thePod } from '../support/helm-manifests.ts';
+import { environmentOf, objectOf, thePod } from '../support/helm-manifests.ts';
 
 /** The fenced blocks of a document in one of these languages. */
 function blocks(text: string, ...languages: string[]): string[] {
@@ -39,7 +39,7 @@ describe('chart and deploy, documents', () => {
       .flatMap((line) => [...line.matchAll(/(\w+)\/(\S+)/g)].map(([, kind, name = '']) => [kind, name] as const));
     expect(restarted.map(([kind]) => kind)).to.deep.equal(['statefulset', 'deployment', 'deployment']);
     const kinds = { statefulset: 'StatefulSet', deployment: 'Deployment' } as Record<string, string>;
-    for (const [kind = '', name] of restarted) the(manifests, kinds[kind] ?? kind, name);
+    for (const [kind = '', name] of restarted) objectOf(manifests, kinds[kind] ?? kind, name);
   });
 
   it('have complete values for the Vault agent injector', async () => {
@@ -48,7 +48,7 @@ describe('chart and deploy, documents', () => {
     try {
       await writeFile(join(folder, 'values.yaml'), recipe);
       const manifests = await render(['--values', join(folder, 'values.yaml')]);
-      const { template } = the(manifests, 'Deployment', 'runledger-worker')['spec'] as {
+      const { template } = objectOf(manifests, 'Deployment', 'runledger-worker')['spec'] as {
         template: { metadata: { annotations: Record<string, string> } };
       };
       const { annotations } = template.metadata;
@@ -68,7 +68,9 @@ describe('chart and deploy, documents', () => {
       const token = pod.volumes?.find(({ name }) => name === volume);
       expect(token).to.have.nested.property('projected.sources[0].serviceAccountToken.path', 'token');
       for (const name of ['runledger-worker', 'runledger-ingest']) {
-        const { egress } = the(manifests, 'NetworkPolicy', name)['spec'] as { egress: { ports: { port: number }[] }[] };
+        const { egress } = objectOf(manifests, 'NetworkPolicy', name)['spec'] as {
+          egress: { ports: { port: number }[] }[];
+        };
         expect(egress.flatMap(({ ports }) => ports.map(({ port }) => port))).to.include(8200);
       }
     } finally {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { queueKey } from '../../internal/queue/keys.ts';
 import { render, valuesOf } from '../support/helm.ts';
-import { the, type Manifest } from '../support/helm-manifests.ts';
+import { objectOf, type Manifest } from '../support/helm-manifests.ts';
 
 interface Trigger {
   readonly metadata: Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ interface Trigger {
 }
 
 function triggersOf(manifests: readonly Manifest[]): Trigger[] {
-  return (the(manifests, 'ScaledObject', 'runledger-worker')['spec'] as { triggers: Trigger[] }).triggers;
+  return (objectOf(manifests, 'ScaledObject', 'runledger-worker')['spec'] as { triggers: Trigger[] }).triggers;
 }
 
 function renderWith(values: readonly string[]): Promise<Manifest[]> {
@@ -19,7 +19,7 @@ function renderWith(values: readonly string[]): Promise<Manifest[]> {
 describe('chart, KEDA', () => {
   it('scales workers by the lists that BullMQ uses, to at least one', async () => {
     const manifests = await render(['--values', valuesOf('keda')]);
-    const { spec } = the(manifests, 'ScaledObject', 'runledger-worker') as unknown as {
+    const { spec } = objectOf(manifests, 'ScaledObject', 'runledger-worker') as unknown as {
       spec: { minReplicaCount: number; triggers: { type: string; metadata: Record<string, string> }[] };
     };
     expect(spec.minReplicaCount).to.equal(1);
@@ -31,7 +31,7 @@ describe('chart, KEDA', () => {
       expect(type).to.equal('redis');
       expect(metadata['address']).to.equal('runledger-redis.runledger.svc:6379');
     }
-    expect(the(manifests, 'TriggerAuthentication', 'runledger-worker')['spec']).to.deep.equal({
+    expect(objectOf(manifests, 'TriggerAuthentication', 'runledger-worker')['spec']).to.deep.equal({
       secretTargetRef: [{ parameter: 'password', name: 'runledger-redis', key: 'password' }],
     });
   });
@@ -46,7 +46,7 @@ describe('chart, KEDA', () => {
     const auth = ['worker.keda.authenticationRef.name=redis-auth'];
     const values = [...external, ...cluster, ...auth].flatMap((value) => ['--set', value]);
     const manifests = await render(values);
-    const { spec } = the(manifests, 'ScaledObject', 'runledger-worker') as unknown as {
+    const { spec } = objectOf(manifests, 'ScaledObject', 'runledger-worker') as unknown as {
       spec: { triggers: Record<string, unknown>[] };
     };
     expect(spec.triggers[0]).to.deep.include({ type: 'redis-cluster', authenticationRef: { name: 'redis-auth' } });
@@ -63,7 +63,7 @@ describe('chart, KEDA', () => {
     for (const redis of [external, []]) {
       const values = [...redis, ...auth, 'worker.keda.enabled=true'].flatMap((value) => ['--set', value]);
       const manifests = await render(values);
-      const { triggers } = the(manifests, 'ScaledObject', 'runledger-worker')['spec'] as { triggers: object[] };
+      const { triggers } = objectOf(manifests, 'ScaledObject', 'runledger-worker')['spec'] as { triggers: object[] };
       expect(triggers).to.have.length(2);
       for (const trigger of triggers) {
         expect(trigger).to.deep.include({ authenticationRef: { name: 'own', kind: 'ClusterTriggerAuthentication' } });
@@ -75,7 +75,7 @@ describe('chart, KEDA', () => {
   it('completes a short name of Redis for KEDA, which runs in another namespace', async () => {
     const external = ['redis.enabled=false', 'externalRedis.host=redis', 'worker.keda.enabled=true'];
     const manifests = await render(external.flatMap((value) => ['--set', value]));
-    const { triggers } = the(manifests, 'ScaledObject', 'runledger-worker')['spec'] as {
+    const { triggers } = objectOf(manifests, 'ScaledObject', 'runledger-worker')['spec'] as {
       triggers: { metadata: { address: string } }[];
     };
     for (const { metadata } of triggers) expect(metadata.address).to.equal('redis.runledger.svc:6379');
@@ -89,7 +89,7 @@ describe('chart, KEDA', () => {
       const redis = ['redis.enabled=false', 'externalRedis.host=redis', 'externalRedis.tls=true'];
       const ca = [`caBundle.${kind}=internal-ca`, 'caBundle.key=root.pem'];
       const manifests = await renderWith([...redis, ...ca, 'worker.keda.enabled=true']);
-      expect(the(manifests, 'TriggerAuthentication', 'runledger-worker')['spec']).to.deep.equal({
+      expect(objectOf(manifests, 'TriggerAuthentication', 'runledger-worker')['spec']).to.deep.equal({
         [field]: [{ parameter: 'ca', name: 'internal-ca', key: 'root.pem' }],
       });
       for (const { metadata, authenticationRef } of triggersOf(manifests)) {
@@ -106,7 +106,7 @@ describe('chart, KEDA', () => {
       'externalRedis.credentialsSecret.usernameKey=user',
     ];
     const manifests = await renderWith([...redis, ...credentials, 'caBundle.configMap=ca', 'worker.keda.enabled=true']);
-    expect(the(manifests, 'TriggerAuthentication', 'runledger-worker')['spec']).to.deep.equal({
+    expect(objectOf(manifests, 'TriggerAuthentication', 'runledger-worker')['spec']).to.deep.equal({
       secretTargetRef: [
         { parameter: 'password', name: 'redis', key: 'password' },
         { parameter: 'username', name: 'redis', key: 'user' },

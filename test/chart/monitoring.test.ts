@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { chart, render } from '../support/helm.ts';
-import { podsOf, the } from '../support/helm-manifests.ts';
+import { podsOf, objectOf } from '../support/helm-manifests.ts';
 
 const on = ['--set', 'metrics.prometheusRule.enabled=true,metrics.dashboards.enabled=true'];
 
@@ -31,27 +31,27 @@ describe('chart, monitoring', () => {
     await mkdir(join(folder, 'files/dashboards'));
     await writeFile(join(folder, 'files/dashboards/overview.json'), '{"title":"{{pod}}"}\n');
     const manifests = await render([...on, '--set', 'metrics.prometheusRule.labels.release=prometheus'], folder);
-    const rule = the(manifests, 'PrometheusRule', 'runledger');
+    const rule = objectOf(manifests, 'PrometheusRule', 'runledger');
     expect(rule.metadata.labels).to.include({ release: 'prometheus' });
     expect(rule['spec']).to.have.nested.property('groups[0].rules[0].annotations.summary', '{{ $labels.pod }}');
-    const dashboard = the(manifests, 'ConfigMap', 'runledger-dashboard-overview');
+    const dashboard = objectOf(manifests, 'ConfigMap', 'runledger-dashboard-overview');
     expect(dashboard.metadata.labels).to.include({ grafana_dashboard: '1' });
     expect(dashboard['data']).to.deep.equal({ 'overview.json': '{"title":"{{pod}}"}\n' });
   });
 
   it('scrapes the ops port of ingest and worker, by PodMonitor or by ServiceMonitor', async () => {
     const pods = await render(['--set', 'metrics.podMonitor.enabled=true,metrics.podMonitor.interval=15s']);
-    expect(the(pods, 'PodMonitor', 'runledger')['spec']).to.deep.include({
+    expect(objectOf(pods, 'PodMonitor', 'runledger')['spec']).to.deep.include({
       podMetricsEndpoints: [{ port: 'ops', path: '/metrics', interval: '15s' }],
     });
     const services = await render(['--set', 'metrics.serviceMonitor.enabled=true']);
-    const service = the(services, 'Service', 'runledger-metrics');
+    const service = objectOf(services, 'Service', 'runledger-metrics');
     expect(service['spec']).to.deep.include({ clusterIP: 'None' });
-    const monitor = the(services, 'ServiceMonitor', 'runledger')['spec'] as { selector: { matchLabels: object } };
+    const monitor = objectOf(services, 'ServiceMonitor', 'runledger')['spec'] as { selector: { matchLabels: object } };
     expect(service.metadata.labels).to.include(monitor.selector.matchLabels);
     const labels = (name: string): unknown =>
-      (the(services, 'Deployment', name)['spec'] as { template: { metadata: { labels: object } } }).template.metadata
-        .labels;
+      (objectOf(services, 'Deployment', name)['spec'] as { template: { metadata: { labels: object } } }).template
+        .metadata.labels;
     const { selector } = service['spec'] as { selector: object };
     for (const name of ['runledger-ingest', 'runledger-worker']) expect(labels(name)).to.include(selector);
     expect(podsOf(services)).not.to.have.length(0);
@@ -60,7 +60,7 @@ describe('chart, monitoring', () => {
   it('allows only the connections that the release needs', async () => {
     const manifests = await render(['--set', 'worker.keda.enabled=true']);
     const policy = (name: string) =>
-      the(manifests, 'NetworkPolicy', name)['spec'] as {
+      objectOf(manifests, 'NetworkPolicy', name)['spec'] as {
         ingress: { from?: unknown[] }[];
         egress: { ports: { port: number }[] }[];
       };
@@ -78,7 +78,9 @@ describe('chart, monitoring', () => {
 
   it('allows no connection of KEDA when kedaFrom is empty', async () => {
     const manifests = await render(['--set', 'worker.keda.enabled=true', '--set-json', 'networkPolicy.kedaFrom=[]']);
-    const { ingress } = the(manifests, 'NetworkPolicy', 'runledger-redis')['spec'] as { ingress: { from: object[] }[] };
+    const { ingress } = objectOf(manifests, 'NetworkPolicy', 'runledger-redis')['spec'] as {
+      ingress: { from: object[] }[];
+    };
     expect(ingress).to.have.length(1);
     expect(ingress[0]?.from.map((peer) => Object.keys(peer))).to.deep.equal([['podSelector'], ['podSelector']]);
   });
@@ -98,7 +100,7 @@ describe('chart, monitoring', () => {
     const postgres = ['postgresql.enabled=false', 'externalPostgresql.host=pg', 'externalPostgresql.port=6432'];
     const values = ['redis.enabled=false', redis, ...postgres, 'networkPolicy.dnsPorts={53,5353}'];
     const manifests = await render(values.flatMap((value) => ['--set', value]));
-    const { egress } = the(manifests, 'NetworkPolicy', 'runledger-worker')['spec'] as {
+    const { egress } = objectOf(manifests, 'NetworkPolicy', 'runledger-worker')['spec'] as {
       egress: { ports: { port: number }[] }[];
     };
     expect(egress.map(({ ports }) => ports.map(({ port }) => port))).to.deep.equal([

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { chart, helm, render } from '../support/helm.ts';
-import { the, thePod, type Manifest } from '../support/helm-manifests.ts';
+import { objectOf, thePod, type Manifest } from '../support/helm-manifests.ts';
 
 function deploymentOf(manifests: readonly Manifest[], name: string): { replicas?: number; strategy: unknown } {
-  return the(manifests, 'Deployment', `runledger-${name}`)['spec'] as { replicas?: number; strategy: unknown };
+  return objectOf(manifests, 'Deployment', `runledger-${name}`)['spec'] as { replicas?: number; strategy: unknown };
 }
 
 for (const name of ['ingest', 'worker']) {
@@ -66,7 +66,7 @@ for (const name of ['ingest', 'worker']) {
 describe('chart, pods', () => {
   it('of the helm test run with the runtime class of ingest', async () => {
     const manifests = await render(['--set', 'ingest.runtimeClassName=gvisor']);
-    expect(the(manifests, 'Pod', 'runledger-test')['spec']).to.include({ runtimeClassName: 'gvisor' });
+    expect(objectOf(manifests, 'Pod', 'runledger-test')['spec']).to.include({ runtimeClassName: 'gvisor' });
   });
 });
 

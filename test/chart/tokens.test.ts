@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { render, valuesOf } from '../support/helm.ts';
-import { environmentOf, the, theContainer, thePod } from '../support/helm-manifests.ts';
+import { environmentOf, objectOf, theContainer, thePod } from '../support/helm-manifests.ts';
 
 describe('chart, tokens', () => {
   it('lets ingest read Secrets and write Events in the tokens namespace, and the worker nothing', async () => {
@@ -11,7 +11,7 @@ describe('chart, tokens', () => {
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
     ]);
-    expect(the(manifests, 'RoleBinding', 'runledger.runledger-ingest')['subjects']).to.deep.equal([
+    expect(objectOf(manifests, 'RoleBinding', 'runledger.runledger-ingest')['subjects']).to.deep.equal([
       { kind: 'ServiceAccount', name: 'runledger-ingest', namespace: 'runledger' },
     ]);
     expect(thePod(manifests, 'runledger-worker')).to.include({ automountServiceAccountToken: false });
@@ -24,7 +24,7 @@ describe('chart, tokens', () => {
 
   it('keeps the tokens namespace at uninstall unless keepNamespace is false', async () => {
     const annotations = async (shape: string) =>
-      the(await render(['--values', valuesOf(shape)]), 'Namespace', 'runledger-tokens').metadata.annotations;
+      objectOf(await render(['--values', valuesOf(shape)]), 'Namespace', 'runledger-tokens').metadata.annotations;
     expect(await annotations('external-services')).to.deep.equal({ 'helm.sh/resource-policy': 'keep' });
     expect(await annotations('ingress-nginx')).to.equal(undefined);
   });
@@ -47,7 +47,7 @@ describe('chart, tokens', () => {
       ['runledger-demo', 'demo'],
       ['runledger-test', 'helm-test'],
     ] as const) {
-      const { labels } = the(manifests, 'Secret', name).metadata;
+      const { labels } = objectOf(manifests, 'Secret', name).metadata;
       expect(labels).to.include({ 'example.com/org': organization, stage: 'prod' });
       expect(labels).not.to.have.any.keys('runledger.dev/organization', 'tier', 'tier!');
     }
@@ -72,7 +72,7 @@ describe('chart, tokens', () => {
 
   it("binds ingest's account to the Role in a tokens namespace that releases share", async () => {
     const manifests = await render(['--set', 'tokens.namespace=tokens', '--namespace', 'first']);
-    const binding = the(manifests, 'RoleBinding', 'first.runledger-ingest');
+    const binding = objectOf(manifests, 'RoleBinding', 'first.runledger-ingest');
     expect(binding['roleRef']).to.include({ kind: 'Role', name: 'first.runledger-ingest' });
     expect(binding['subjects']).to.deep.equal([
       { kind: 'ServiceAccount', name: 'runledger-ingest', namespace: 'first' },

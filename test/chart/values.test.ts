@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse, parseDocument } from 'yaml';
 import { chart, render, template, valuesOf } from '../support/helm.ts';
-import { the } from '../support/helm-manifests.ts';
+import { objectOf } from '../support/helm-manifests.ts';
 import { chartReadme, rowsOf } from './readme.ts';
 
 interface Schema {
@@ -61,7 +61,7 @@ describe('chart, values', () => {
   });
 
   it('put extra objects through the templates', async () => {
-    const note = the(await render(['--values', valuesOf('ha')]), 'ConfigMap', 'runledger-note');
+    const note = objectOf(await render(['--values', valuesOf('ha')]), 'ConfigMap', 'runledger-note');
     expect(note['data']).to.deep.equal({ note: 'installed with runledger' });
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { chart, render, valuesOf } from '../support/helm.ts';
-import { environmentOf, the, theContainer } from '../support/helm-manifests.ts';
+import { environmentOf, objectOf, theContainer } from '../support/helm-manifests.ts';
 
 interface Route {
   parentRefs: { name: string; sectionName: string }[];
@@ -23,7 +23,9 @@ describe('chart, the way in', () => {
       TRUST_PROXY: 'false',
       PUBLIC_URL: 'https://runledger.runledger.svc',
     });
-    const { ports } = the(manifests, 'Service', 'runledger')['spec'] as { ports: { name: string; port: number }[] };
+    const { ports } = objectOf(manifests, 'Service', 'runledger')['spec'] as {
+      ports: { name: string; port: number }[];
+    };
     expect(ports.map(({ name, port }) => [name, port])).to.deep.equal([
       ['http', 80],
       ['https', 443],
@@ -41,7 +43,7 @@ describe('chart, the way in', () => {
 
   it('turns the redirect of every controller off, so that POST gets the 301 of the pod', async () => {
     const annotations = async (shape: string) => {
-      const ingress = the(await render(['--values', valuesOf(shape)]), 'Ingress', 'runledger');
+      const ingress = objectOf(await render(['--values', valuesOf(shape)]), 'Ingress', 'runledger');
       return ingress.metadata.annotations;
     };
     expect(await annotations('ingress-nginx')).to.include({
@@ -63,12 +65,14 @@ describe('chart, the way in', () => {
   it("lets the user's annotations win", async () => {
     const name = 'nginx\\.ingress\\.kubernetes\\.io/ssl-redirect';
     const own = ['--set-string', `ingress.annotations.${name}=true`];
-    const ingress = the(await render(['--values', valuesOf('ingress-nginx'), ...own]), 'Ingress', 'runledger');
+    const ingress = objectOf(await render(['--values', valuesOf('ingress-nginx'), ...own]), 'Ingress', 'runledger');
     expect(ingress.metadata.annotations).to.include({ 'nginx.ingress.kubernetes.io/ssl-redirect': 'true' });
   });
 
   it('routes every path of every host', async () => {
-    const { rules, tls } = the(await render(['--values', valuesOf('traefik')]), 'Ingress', 'runledger')['spec'] as {
+    const { rules, tls } = objectOf(await render(['--values', valuesOf('traefik')]), 'Ingress', 'runledger')[
+      'spec'
+    ] as {
       rules: { host: string; http: { paths: unknown } }[];
       tls: unknown;
     };
@@ -82,10 +86,10 @@ describe('chart, the way in', () => {
 
   it('pins the two routes of a gateway to its two listeners', async () => {
     const manifests = await render(['--values', valuesOf('gateway')]);
-    const route = the(manifests, 'HTTPRoute', 'runledger')['spec'] as Route;
+    const route = objectOf(manifests, 'HTTPRoute', 'runledger')['spec'] as Route;
     expect(route.parentRefs).to.deep.equal([{ name: 'runledger', sectionName: 'https' }]);
     expect(route.rules[0]?.backendRefs).to.deep.equal([{ name: 'runledger', port: 80 }]);
-    const redirect = the(manifests, 'HTTPRoute', 'runledger-redirect')['spec'] as Route;
+    const redirect = objectOf(manifests, 'HTTPRoute', 'runledger-redirect')['spec'] as Route;
     expect(redirect.parentRefs).to.deep.equal([{ name: 'runledger', sectionName: 'http' }]);
     expect(redirect.rules.map(({ filters }) => filters.map(({ type }) => type))).to.deep.equal([['RequestRedirect']]);
   });
@@ -93,7 +97,7 @@ describe('chart, the way in', () => {
   it('lets the gateway redirect to the public URL, whatever Host the caller sends', async () => {
     const redirect = async (...args: string[]) => {
       const manifests = await render(['--values', valuesOf('gateway'), ...args]);
-      const { rules } = the(manifests, 'HTTPRoute', 'runledger-redirect')['spec'] as Route;
+      const { rules } = objectOf(manifests, 'HTTPRoute', 'runledger-redirect')['spec'] as Route;
       return rules[0]?.filters[0]?.['requestRedirect'];
     };
     const to = (hostname: string, port: number) => ({ scheme: 'https', statusCode: 301, hostname, port });
@@ -113,13 +117,13 @@ describe('chart, the way in', () => {
     const own = ['gateway.create.enabled=false', 'gateway.parentRef.name=public', 'gateway.parentRef.namespace=infra'];
     const values = ['--values', valuesOf('gateway'), ...own.flatMap((value) => ['--set', value])];
     const manifests = await render([...values, '--set', 'gateway.httpSectionName=']);
-    const route = the(manifests, 'HTTPRoute', 'runledger')['spec'] as Route;
+    const route = objectOf(manifests, 'HTTPRoute', 'runledger')['spec'] as Route;
     expect(route.parentRefs).to.deep.equal([{ name: 'public', namespace: 'infra', sectionName: 'https' }]);
     expect(manifests.filter(({ kind }) => kind === 'Gateway' || kind === 'HTTPRoute')).to.have.length(1);
   });
 
   it('creates a certificate for the names of the Service', async () => {
-    const { data } = the(await render(), 'Secret', 'runledger-ingest-tls') as unknown as {
+    const { data } = objectOf(await render(), 'Secret', 'runledger-ingest-tls') as unknown as {
       data: Record<string, string>;
     };
     const certificate = new X509Certificate(Buffer.from(data['tls.crt'] ?? '', 'base64'));
@@ -197,7 +201,7 @@ async function notes(shape: string, ...args: string[]): Promise<string> {
       join(folder, 'templates/notes.yaml'),
       `${object}text: {{ tpl (.Files.Get "NOTES.txt") . | toJson }}\n`,
     );
-    return String(the(await render(['--values', valuesOf(shape), ...args], folder), 'Notes', 'notes')['text']);
+    return String(objectOf(await render(['--values', valuesOf(shape), ...args], folder), 'Notes', 'notes')['text']);
   } finally {
     await rm(folder, { recursive: true });
   }

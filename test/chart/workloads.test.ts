@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { render, valuesOf } from '../support/helm.ts';
-import { environmentOf, podsOf, the, theContainer, thePod, type Manifest } from '../support/helm-manifests.ts';
+import { environmentOf, podsOf, objectOf, theContainer, thePod, type Manifest } from '../support/helm-manifests.ts';
 
 interface Deployment {
   replicas?: number;
   strategy: unknown;
 }
 const deployment = (manifests: Manifest[], name: string): Deployment =>
-  the(manifests, 'Deployment', `runledger-${name}`)['spec'] as Deployment;
+  objectOf(manifests, 'Deployment', `runledger-${name}`)['spec'] as Deployment;
 
 describe('chart, workloads', () => {
   it('runs each process by its command, and names the queue', async () => {
@@ -40,7 +40,7 @@ describe('chart, workloads', () => {
     });
     expect(theContainer(manifests, 'runledger-ingest').lifecycle?.preStop?.exec?.command).to.deep.equal(['sleep', '5']);
     expect(thePod(manifests, 'runledger-ingest').terminationGracePeriodSeconds).to.be.greaterThan(5 + 25);
-    expect(the(manifests, 'PodDisruptionBudget', 'runledger-ingest')['spec']).to.include({ maxUnavailable: 1 });
+    expect(objectOf(manifests, 'PodDisruptionBudget', 'runledger-ingest')['spec']).to.include({ maxUnavailable: 1 });
   });
 
   it('spreads the pods of each component over zones and nodes', async () => {
@@ -59,7 +59,7 @@ describe('chart, workloads', () => {
     const scaled = await render(['--values', valuesOf('ha')]);
     for (const name of ['ingest', 'worker']) {
       expect(deployment(scaled, name)).not.to.have.property('replicas');
-      const { spec } = the(scaled, 'HorizontalPodAutoscaler', `runledger-${name}`) as unknown as { spec: unknown };
+      const { spec } = objectOf(scaled, 'HorizontalPodAutoscaler', `runledger-${name}`) as unknown as { spec: unknown };
       expect(spec).to.deep.include({
         scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: `runledger-${name}` },
         minReplicas: 3,
@@ -92,7 +92,7 @@ describe('chart, workloads', () => {
   });
 
   it('runs its test where the image runs', async () => {
-    const { nodeSelector, tolerations } = the(await render(['--values', valuesOf('ha')]), 'Pod', 'runledger-test')[
+    const { nodeSelector, tolerations } = objectOf(await render(['--values', valuesOf('ha')]), 'Pod', 'runledger-test')[
       'spec'
     ] as { nodeSelector: unknown; tolerations: unknown };
     expect(nodeSelector).to.deep.equal({ 'kubernetes.io/arch': 'amd64' });

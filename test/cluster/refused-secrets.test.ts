@@ -78,7 +78,7 @@ describe(`a refused Secret, seen by ${replicas} replicas`, () => {
     expect(JSON.stringify(await eventsOf('acme'))).not.to.contain('tiny-secret');
   });
 
-  it('is told of the other Secret that has the same token', async () => {
+  it('names the other Secret that has the same token', async () => {
     const token = createToken();
     await tenancy.put('acme', 'acme', { token });
     await tenancy.put('globex', 'globex', { token });

@@ -80,7 +80,7 @@ function ledgerOf(statuses: number[], key?: string): Ledger {
 
 describe('audit', () => {
   const find = (ledger: Ledger, database: RowSource) => audit(ledger, database, [automation_id], 'acme');
-  const nothing = { lost: 0, doubled: 0, wrong: 0, alien: 0, improper: 0 };
+  const nothing = { lost: 0, doubled: 0, wrong: 0, unexpected: 0, invalidAnswers: 0 };
 
   it('finds nothing when every receipt is a row', async () => {
     expect(await find(ledgerOf([201]), holding([event('it')], [execution(1)]))).to.include(nothing);
@@ -89,9 +89,9 @@ describe('audit', () => {
   it('takes a row without a receipt only where the answer was ambiguous', async () => {
     const database = holding([event('it')], [execution(1)]);
     for (const status of [0, 409, 502, 503, 504]) {
-      expect(await find(ledgerOf([status]), database)).to.include({ ...nothing, unreceipted: 1 });
+      expect(await find(ledgerOf([status]), database)).to.include({ ...nothing, withoutReceipt: 1 });
     }
-    expect(await find(ledgerOf([400]), database)).to.include({ doubled: 1, improper: 1 });
+    expect(await find(ledgerOf([400]), database)).to.include({ doubled: 1, invalidAnswers: 1 });
   });
 
   it('finds a receipt without a row, and one whose row has another time', async () => {
@@ -115,14 +115,14 @@ describe('audit', () => {
 
   it('finds what nobody sent, changed content, dead letters and receipts that do not repeat the event', async () => {
     const extra = holding([event('it'), event('other')], [execution(2)]);
-    expect(await find(ledgerOf([201]), extra)).to.include({ alien: 1 });
+    expect(await find(ledgerOf([201]), extra)).to.include({ unexpected: 1 });
     const changed = holding([{ ...event('it'), error_id: 'E' }], [execution(1)]);
-    expect(await find(ledgerOf([201]), changed)).to.include({ alien: 1 });
+    expect(await find(ledgerOf([201]), changed)).to.include({ unexpected: 1 });
     const dead = holding([event('it')], [execution(1)], [{ id: '1', reason: 'r' }]);
-    expect(await find(ledgerOf([201]), dead)).to.include({ alien: 1 });
+    expect(await find(ledgerOf([201]), dead)).to.include({ unexpected: 1 });
     const ledger = new Ledger();
     const entry = ledger.open(bodyOf('it'), undefined);
     ledger.record(entry, { begun: 0, ended: 1, status: 201 }, receiptOf(bodyOf('something else')));
-    expect(ledger.improper).to.have.lengthOf(1);
+    expect(ledger.invalidAnswers).to.have.lengthOf(1);
   });
 });

@@ -7,7 +7,7 @@ import { exchangeRaw } from '../support/fault/raw-request.ts';
 import { System, token } from '../support/fault/system.ts';
 import { Timeline } from '../support/fault/timeline.ts';
 
-/** What design, section 2, allows as an answer to a request with a valid token, for nothing is wrong on our side. */
+/** The answers that a request with a valid token may get while every server is well. */
 const documented = new Set([201, 400, 409, 413, 415, 422, 431]);
 
 describe('fuzzing', () => {
@@ -18,7 +18,7 @@ describe('fuzzing', () => {
   /** Events that were acknowledged: without a key each is one, with one each key is. */
   let receipts = 0;
   const keys = new Set<string>();
-  const improper: string[] = [];
+  const invalidAnswers: string[] = [];
   const statuses = new Map<number, number>();
 
   before(async () => {
@@ -47,7 +47,7 @@ describe('fuzzing', () => {
   function note(status: number, answer: string, { headers, body }: FuzzedRequest): void {
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     if (!documented.has(status))
-      improper.push(`${status} ${answer}\nfor ${JSON.stringify(headers)}\n${body.toString('base64')}`);
+      invalidAnswers.push(`${status} ${answer}\nfor ${JSON.stringify(headers)}\n${body.toString('base64')}`);
     if (status !== 201) return;
     const key = headers['idempotency-key'];
     if (key === undefined) receipts += 1;
@@ -73,13 +73,13 @@ describe('fuzzing', () => {
 
   it(`60,000 bodies and headers that know the schema get documented answers, SEED=${seed}`, async () => {
     await sendAll(batches(60_000, 1_000));
-    expect(improper.slice(0, 3)).to.deep.equal([]);
+    expect(invalidAnswers.slice(0, 3)).to.deep.equal([]);
     expect([...statuses.keys()]).to.include.members([201, 400, 415]);
   });
 
   it(`40,000 bodies with changed bytes get documented answers, SEED=${seed}`, async () => {
     await sendAll(mutations(40_000));
-    expect(improper.slice(0, 3)).to.deep.equal([]);
+    expect(invalidAnswers.slice(0, 3)).to.deep.equal([]);
   });
 
   it(`3,000 requests with changed bytes anywhere are answered or cut off, SEED=${seed}`, async () => {

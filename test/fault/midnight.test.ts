@@ -62,7 +62,7 @@ describe('days', () => {
     const toMidnight = day - Math.floor(now % day);
     const { load, found } = await loadAt(toMidnight - 6, 7_000);
 
-    expect(found).to.include({ lost: 0, doubled: 0, wrong: 0, alien: 0, improper: 0 });
+    expect(found).to.include({ lost: 0, doubled: 0, wrong: 0, unexpected: 0, invalidAnswers: 0 });
     const tables = await rowsByTable(load.automations.ids);
     expect([...tables.keys()]).to.have.members([tableOf(Date.now()), tableOf(Date.now() + day * 1_000)]);
   });
@@ -70,7 +70,7 @@ describe('days', () => {
   it('events of a day without a partition wait in the DEFAULT one until theirs is made', async () => {
     const { load, found } = await loadAt(40 * day, 2_000);
 
-    expect(found).to.include({ lost: 0, doubled: 0, wrong: 0, alien: 0, improper: 0 });
+    expect(found).to.include({ lost: 0, doubled: 0, wrong: 0, unexpected: 0, invalidAnswers: 0 });
     const missing = tableOf(Date.now() + 40 * day * 1_000);
     await until(
       'maintenance has made the partition and moved the events',

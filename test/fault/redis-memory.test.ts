@@ -15,7 +15,7 @@ describe('redis at maxmemory', () => {
 
   after(() => system.stop());
 
-  it('sheds while the workers cannot drain, and recovers by itself once they can', async () => {
+  it('rejects events while the workers cannot drain, and recovers by itself once they can', async () => {
     const used = await system.redis.commands(async (redis) =>
       Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]),
     );
@@ -24,21 +24,21 @@ describe('redis at maxmemory', () => {
     const load = new Load({ port: system.front.port, token, rate: 400, seed: seedOfRun(), large: true });
     load.start();
     const count = (status: number): number => load.ledger.statuses.get(status) ?? 0;
-    await until('ingest sheds', () => (count(503) > 50 ? true : undefined), 60_000);
+    await until('ingest rejects events', () => (count(503) > 50 ? true : undefined), 60_000);
     const share = await system.redis.commands(async (redis) => {
       const figure = (name: string, info: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);
       const info = await redis.info('memory');
       return figure('used_memory', info) / figure('maxmemory', info);
     });
-    expect(share, 'share of maxmemory in use while shedding').to.be.within(0.7, 0.95);
+    expect(share, 'share of maxmemory in use while it rejects').to.be.within(0.7, 0.95);
 
     await system.postgres.startAgain();
-    const shed = count(201);
-    await until('201s resume', () => (count(201) > shed + 200 ? true : undefined), 30_000);
+    const accepted = count(201);
+    await until('201s resume', () => (count(201) > accepted + 200 ? true : undefined), 30_000);
     await load.stop();
     await system.drained();
     const result = await audit(load.ledger, system.postgres, load.automations.ids, organization);
-    expect(result).to.include({ lost: 0, doubled: 0, wrong: 0, alien: 0, improper: 0 });
+    expect(result).to.include({ lost: 0, doubled: 0, wrong: 0, unexpected: 0, invalidAnswers: 0 });
     expect(system.crashes).to.equal(0);
   });
 });

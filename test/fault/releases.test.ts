@@ -41,7 +41,7 @@ describe('jobs of other releases', () => {
 
     await until('all but that job is drained', async () => ((await system.backlog()) === 1 ? true : undefined), 60_000);
     const found = await audit(load.ledger, system.postgres, load.automations.ids, organization);
-    expect(found).to.include({ lost: 0, doubled: 0, wrong: 0, alien: 0, improper: 0 });
+    expect(found).to.include({ lost: 0, doubled: 0, wrong: 0, unexpected: 0, invalidAnswers: 0 });
     const job = await queue.getJob(id);
     expect(job?.data).to.deep.equal(data);
     expect(await job?.getState()).to.equal('delayed');

@@ -31,7 +31,7 @@ describe('rolling restart', () => {
 
     expect([...load.ledger.statuses.keys()]).to.deep.equal([201]);
     const result = await audit(load.ledger, system.postgres, load.automations.ids, organization);
-    expect(result).to.include({ lost: 0, doubled: 0, wrong: 0, alien: 0, improper: 0, unreceipted: 0 });
+    expect(result).to.include({ lost: 0, doubled: 0, wrong: 0, unexpected: 0, invalidAnswers: 0, withoutReceipt: 0 });
     console.log(`      ${Math.round(rate)} events/s`);
     // Less than was meant only where the machine is too busy to play that many callers.
     expect(rate, 'events a second').to.be.above(600);

@@ -66,7 +66,7 @@ export function podsOf(manifests: readonly Manifest[]): { name: string; kind: st
 }
 
 /** The one object of this kind and name. Throws when there is none. */
-export function the(manifests: readonly Manifest[], kind: string, name: string): Manifest {
+export function objectOf(manifests: readonly Manifest[], kind: string, name: string): Manifest {
   const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
   if (found === undefined) throw new Error(`no ${kind} ${name}`);
   return found;

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 
 /**
- * Events by day, executions with their outcome, and dead letters (design, section 4). Texts in keys are compared byte by
+ * Events by day, executions with their outcome, and dead letters. Texts in keys are compared byte by
  * byte, whatever the database's own collation: that is faster, and the order of an index must not change with a new libc.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {

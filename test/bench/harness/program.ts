@@ -6,7 +6,7 @@ import { cpuTime, residentMemory } from './cpu.ts';
 
 export const root = join(import.meta.dirname, '../../..');
 
-/** What the image sets: opponents run under the same options of Node as Runledger. */
+/** What the image sets: baselines run under the same options of Node as Runledger. */
 const image = {
   ...environmentOfImage(),
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(root, '.cache/node'),

@@ -37,7 +37,7 @@ export async function startFront(world: World, side: SideName, database: string)
     DATABASE_URL: database,
     FILE: join(world.folder, 'events'),
   };
-  const program = world.program(`test/bench/opponents/${side}.ts`, environment);
+  const program = world.program(`test/bench/baselines/${side}.ts`, environment);
   await program.says(/listening/);
   return { program, port };
 }
@@ -47,7 +47,7 @@ export async function startWorker(world: World, side: SideName, database: string
   if (side === 'runledger') return startRunledgerWorker(world, database);
   if (side !== 'job-per-event') return undefined;
   const environment = { ROLE: 'worker', REDIS_URL: world.redisUrl, DATABASE_URL: database };
-  const program = world.program(`test/bench/opponents/${side}.ts`, environment);
+  const program = world.program(`test/bench/baselines/${side}.ts`, environment);
   await program.says(/working/);
   return program;
 }

@@ -100,14 +100,14 @@ export class World implements AsyncDisposable {
     while (keys.length > 0) await this.redis.unlink(keys.splice(0, 10_000));
   }
 
-  /** Empties the tables, and has Postgres write down what it still owes from earlier loads. */
+  /** Empties the tables, and has Postgres write down what is pending from earlier loads. */
   async emptyTables(database: string): Promise<void> {
     await this.postgresIdle();
     await query(database, 'truncate events, executions');
     await this.checkpoint(database);
   }
 
-  /** Has Postgres write down what it still owes from earlier loads. */
+  /** Has Postgres write down what is pending from earlier loads. */
   async checkpoint(database: string): Promise<void> {
     await query(database, 'checkpoint');
   }

@@ -26,7 +26,7 @@ export const latency: Scenario = async (world, options) => {
     notes: [
       'Ingest and worker run in both. Half the rate: 256 connections with random pauses, whose mean makes half of the ' +
         'rate that the same connections reach without; "offered" is what was really sent. Before it Postgres writes down what it ' +
-        'owes from full speed (`checkpoint`).',
+        'has pending from full speed (`checkpoint`).',
       'Acceptance to commit: from `created_at` until another session sees the row, asked every millisecond.',
     ],
   };

@@ -39,7 +39,7 @@ describe('a real Prometheus scraping real processes under load', function suite(
     await Promise.all([prometheus.stop(), processes.stop()]);
   });
 
-  it('finds the books balanced within one scrape of quiet', async () => {
+  it('reconciles within one scrape of quiet', async () => {
     const [difference = ''] = queriesOf('Difference', '30s');
     // One Idempotency-Key was answered twice and accepted once.
     const entered = `sum(runledger_events_accepted_total) == ${accepted - 1}`;

@@ -6,7 +6,7 @@ import { figure } from '../../support/rows.ts';
 import { emptyDatabase } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
 
-describe('shedding', function () {
+describe('admission control rejects events', function () {
   this.timeout(30_000);
   let redis: RedisServer;
   afterEach(() => redis.stop());
@@ -136,7 +136,7 @@ describe('shedding', function () {
     await using ingest = await startIngest(settings);
     expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
     await redis.command('setrange', 'ballast', String(26 * 1024 * 1024), 'x');
-    await until('shedding', () => ingest.degraded()['redis']);
+    await until('the rejection', () => ingest.degraded()['redis']);
     expect(ingest.degraded()).to.deep.equal({ redis: 'Redis is nearly full.' });
     expect(await ingest.client.register(anEventBody())).to.include({ status: 503 });
     expect(await figure(ingest.telemetry.registry, 'runledger_redis_memory_ratio')).to.be.within(0.75, 1);
@@ -153,8 +153,8 @@ describe('shedding', function () {
     redis = await RedisServer.start();
     const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
     await using ingest = await startIngest({ ...settings, BACKLOG_MAX_JOBS: '3' });
-    const shedding = async () => ((await ingest.client.register(anEventBody())).status === 503 ? true : undefined);
-    await until('a 503', shedding);
+    const rejected = async () => ((await ingest.client.register(anEventBody())).status === 503 ? true : undefined);
+    await until('a 503', rejected);
     expect(ingest.degraded()).to.deep.equal({ redis: 'The backlog is too long.' });
     await using worker = await startWorker(settings);
     await until('ready', () => (Object.keys(ingest.degraded()).length === 0 ? true : undefined));

@@ -106,7 +106,7 @@ describe('a Postgres that may lose commits', () => {
     expect(settings).to.deep.equal([{ now: 'on' }, { now: 'on' }, { now: 'remote_apply' }]);
   });
 
-  it('is told of once, when its fsync is off', async () => {
+  it('is reported once, when its fsync is off', async () => {
     const told: string[][] = [];
     // The servers of the tests run without fsync, for speed.
     const db = openDatabase(await emptyDatabase(), 10_000, (missing) => told.push(missing));

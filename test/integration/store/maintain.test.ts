@@ -67,15 +67,15 @@ describe('maintenance of the partitions', () => {
 
   it('puts events on both sides of midnight UTC where they belong, also those that came before their partition', async () => {
     const { db } = database;
-    const strays = [-1, 0, 1, day - 1, day].map((offset) => anEvent({ createdAt: midnight + offset }));
-    await recordEvents(db, strays);
+    const events = [-1, 0, 1, day - 1, day].map((offset) => anEvent({ createdAt: midnight + offset }));
+    await recordEvents(db, events);
     expect(new Set(Object.values(await partitionOf()))).to.deep.equal(new Set(['events_default']));
 
     const report = await maintain(db, keepAll);
     expect(report).to.deep.include({ moved: 5 });
     expect(await measurePartitions(db, keepAll)).to.deep.equal({ daysAhead: 3, defaultRows: 0 });
     expect(report.created).to.include('events_20261120');
-    await recordEvents(db, [...strays, anEvent({ createdAt: midnight + 2 })]);
+    await recordEvents(db, [...events, anEvent({ createdAt: midnight + 2 })]);
     expect(await partitionOf()).to.deep.equal({
       '2026-11-20 23:59:59.999': 'events_20261120',
       '2026-11-21 00:00:00.000': 'events_20261121',

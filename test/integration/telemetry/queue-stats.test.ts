@@ -9,7 +9,7 @@ import { figure } from '../../support/rows.ts';
 import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
 
-async function census(url: string): Promise<QueueStats> {
+async function statsOf(url: string): Promise<QueueStats> {
   const redis = createProducerRedis(url);
   try {
     await connect(redis);
@@ -21,10 +21,10 @@ async function census(url: string): Promise<QueueStats> {
 
 const batch = (size: number) => plainJob(Array.from({ length: size }, () => anEvent()));
 
-describe('the census of the queue', () => {
+describe('queue stats', () => {
   it('is nothing when the queue is empty', async () => {
     const redis = await emptyRedis();
-    expect(await census(redis.url)).to.deep.equal({ events: 0, oldestAge: 0 });
+    expect(await statsOf(redis.url)).to.deep.equal({ events: 0, oldestAge: 0 });
   });
 
   it('counts events, not jobs, waiting and delayed, and knows the oldest', async () => {
@@ -34,7 +34,7 @@ describe('the census of the queue', () => {
       await queue.add(jobName(30), batch(30));
       await queue.add(jobName(500), batch(500), { delay: 60_000 });
     });
-    const { events, oldestAge } = await census(redis.url);
+    const { events, oldestAge } = await statsOf(redis.url);
     expect(events).to.equal(537);
     expect(oldestAge).to.be.within(90, 100);
   });
@@ -45,10 +45,10 @@ describe('the census of the queue', () => {
     await withQueue(redis.url, (queue) =>
       queue.addBulk(Array.from({ length: 2_500 }, () => ({ name: jobName(40), data }))),
     );
-    expect((await census(redis.url)).events).to.equal(100_000);
+    expect((await statsOf(redis.url)).events).to.equal(100_000);
   });
 
-  it('balances the books while events wait, and after', async () => {
+  it('reconciles while events wait, and after', async () => {
     const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
     await using ingest = await startIngest({ REDIS_URL: redis.url });
     const answers = await Promise.all(

@@ -10,7 +10,7 @@ import { anEvent } from '../../support/events.ts';
 import { figure } from '../../support/rows.ts';
 import { migratedDatabase } from '../../support/store.ts';
 
-describe('the books', () => {
+describe('reconciliation', () => {
   it('leave out duplicates of a job delivered again, and keep those of an event accepted twice', async () => {
     await using database = await migratedDatabase();
     const store = createStore(database.db, { partitionsAhead: 1, retentionDays: 0, overdueAfterHours: 24 });

@@ -12,11 +12,11 @@ export interface Audit {
   /** Executions whose stored outcome is not what the oracle says of their events. */
   wrong: number;
   /** Rows that nobody sent, or whose content differs, and dead letters. */
-  alien: number;
+  unexpected: number;
   /** Answers that a correct client may never get. */
-  improper: number;
+  invalidAnswers: number;
   /** Rows without a receipt, where the answer was ambiguous. */
-  unreceipted: number;
+  withoutReceipt: number;
   rows: number;
   executions: number;
   /** The first few findings, in words. */
@@ -36,14 +36,14 @@ export async function audit(
     lost: 0,
     doubled: 0,
     wrong: 0,
-    alien: 0,
-    improper: ledger.improper.length,
-    unreceipted: 0,
+    unexpected: 0,
+    invalidAnswers: ledger.invalidAnswers.length,
+    withoutReceipt: 0,
     rows: events.length,
     executions: stored.size,
-    findings: ledger.improper.slice(0, 5),
+    findings: ledger.invalidAnswers.slice(0, 5),
   };
-  const find = (kind: 'lost' | 'doubled' | 'wrong' | 'alien', text: string): void => {
+  const find = (kind: 'lost' | 'doubled' | 'wrong' | 'unexpected', text: string): void => {
     result[kind] += 1;
     if (result.findings.length < 30) result.findings.push(`${kind}: ${text}`);
   };
@@ -53,29 +53,29 @@ export async function audit(
     rowsOf.delete(entry.body.description);
   }
   for (const [description, rows] of rowsOf)
-    find('alien', `${rows.length} rows that nobody sent: ${description.slice(0, 80)}`);
+    find('unexpected', `${rows.length} rows that nobody sent: ${description.slice(0, 80)}`);
   compareOutcomes('stored events', executionsOf(events), stored, find);
   compareOutcomes('the ledger', executionsOf(certainEvents(ledger, organization)), stored, find);
   const letters = await database.query<{ id: string; reason: string }>('select id, reason from dead_letters');
-  for (const { id, reason } of letters) find('alien', `dead letter ${id}: ${reason}`);
+  for (const { id, reason } of letters) find('unexpected', `dead letter ${id}: ${reason}`);
   return result;
 }
 
-type Find = (kind: 'lost' | 'doubled' | 'wrong' | 'alien', text: string) => void;
+type Find = (kind: 'lost' | 'doubled' | 'wrong' | 'unexpected', text: string) => void;
 
 function compareEntry(entry: Entry, rows: AcceptedEvent[], result: Audit, find: Find): void {
   const name = `${entry.body.event} ${entry.body.description.slice(0, 36)} of ${entry.body.execution_id}`;
   const receipts = entry.attempts.flatMap(({ createdAt }) => createdAt ?? []);
   const told = entry.idempotencyKey === undefined ? receipts : [...new Set(receipts)];
   const times = rows.map((row) => new Date(row.createdAt).toISOString());
-  for (const row of rows) if (!sameContent(entry, row)) find('alien', `content differs: ${name}`);
+  for (const row of rows) if (!sameContent(entry, row)) find('unexpected', `content differs: ${name}`);
   for (const time of told) {
     const index = times.indexOf(time);
     if (index === -1)
       find('lost', `${name}, receipt of ${time}, stored ${times.join(', ') || 'nothing'}; tries ${tries(entry)}`);
     else times.splice(index, 1);
   }
-  result.unreceipted += times.length;
+  result.withoutReceipt += times.length;
   const ambiguous = entry.attempts.filter(({ verdict }) => verdict === 'ambiguous').length;
   const keyedTwice = entry.idempotencyKey !== undefined && rows.length > 1;
   if (times.length > ambiguous || keyedTwice) find('doubled', `${name}, ${rows.length} rows; tries ${tries(entry)}`);

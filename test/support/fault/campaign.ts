@@ -19,7 +19,16 @@ export interface CampaignOptions extends Partial<SystemOptions> {
 const stuckAfter = 90_000;
 
 /** What is added up over the rounds. */
-const audited = ['rows', 'executions', 'unreceipted', 'lost', 'doubled', 'wrong', 'alien', 'improper'] as const;
+const audited = [
+  'rows',
+  'executions',
+  'withoutReceipt',
+  'lost',
+  'doubled',
+  'wrong',
+  'unexpected',
+  'invalidAnswers',
+] as const;
 
 /** The limit of the promise: 201s resume so long after a single fault has ended, in ms. */
 export const recoveryLimit = 5_000;
@@ -83,15 +92,15 @@ export class Campaign {
 
   /** A sentence when a promise was broken, with the seed and what happened; undefined otherwise. */
   broken(): string | undefined {
-    const { lost, doubled, wrong, alien, improper, crashes, stuck, worstRecoveryMs, findings } = this.totals;
+    const { lost, doubled, wrong, unexpected, invalidAnswers, crashes, stuck, worstRecoveryMs, findings } = this.totals;
     const late = worstRecoveryMs > recoveryLimit;
-    if (lost + doubled + wrong + alien + improper + crashes + stuck === 0 && !late) return undefined;
+    if (lost + doubled + wrong + unexpected + invalidAnswers + crashes + stuck === 0 && !late) return undefined;
     const figures = {
       lost,
       doubled,
       wrong,
-      alien,
-      improper,
+      unexpected,
+      invalidAnswers,
       crashes,
       stuck,
       worstRecoveryMs: Math.round(worstRecoveryMs),
@@ -155,7 +164,7 @@ export class Campaign {
     totals.worstDrainMs = Math.max(totals.worstDrainMs, drain);
     totals.findings.push(...found.findings);
     totals.crashes = this.system.crashes;
-    const verdict = ['lost', 'doubled', 'wrong', 'alien', 'improper'] as const;
+    const verdict = ['lost', 'doubled', 'wrong', 'unexpected', 'invalidAnswers'] as const;
     this.timeline.note(
       `round ${this.#rounds}: ${receipts} receipts, ${found.rows} rows, drained in ${Math.round(drain)} ms; ` +
         verdict.map((figure) => `${figure} ${found[figure]}`).join(', '),

@@ -42,7 +42,7 @@ export interface Sample {
 export class Ledger {
   readonly entries: Entry[] = [];
   /** Answers that no request of a correct client may get, in words. */
-  readonly improper: string[] = [];
+  readonly invalidAnswers: string[] = [];
   readonly #samples: Sample[] = [];
   readonly statuses = new Map<number, number>();
   slowest503Ms = 0;
@@ -81,10 +81,10 @@ export class Ledger {
   #judge(entry: Entry, status: number, text: string): Attempt {
     if (status === 201) return { verdict: 'receipt', status, createdAt: this.#readReceipt(entry, text) };
     if (status === 0 || status === 409 || status >= 500) {
-      if (status === 500) this.improper.push(`500: ${text}`);
+      if (status === 500) this.invalidAnswers.push(`500: ${text}`);
       return { verdict: 'ambiguous', status };
     }
-    this.improper.push(`${status} for a valid event: ${text.slice(0, 300)}`);
+    this.invalidAnswers.push(`${status} for a valid event: ${text.slice(0, 300)}`);
     return { verdict: 'refused', status };
   }
 
@@ -100,7 +100,7 @@ export class Ledger {
       error_description_detail: body.error_description ?? '',
     };
     if (!Object.entries(expected).every(([field, value]) => echoed[field] === value)) {
-      this.improper.push(`receipt does not repeat the event: ${text.slice(0, 300)}`);
+      this.invalidAnswers.push(`receipt does not repeat the event: ${text.slice(0, 300)}`);
     }
     return created_at ?? '';
   }

@@ -9,12 +9,12 @@ export interface Totals {
   unanswered: number;
   rows: number;
   executions: number;
-  unreceipted: number;
+  withoutReceipt: number;
   lost: number;
   doubled: number;
   wrong: number;
-  alien: number;
-  improper: number;
+  unexpected: number;
+  invalidAnswers: number;
   /** Processes that ended by themselves. */
   crashes: number;
   /** Processes that went on running and did nothing. */
@@ -42,12 +42,12 @@ export function noTotals(): Totals {
     unanswered: 0,
     rows: 0,
     executions: 0,
-    unreceipted: 0,
+    withoutReceipt: 0,
     lost: 0,
     doubled: 0,
     wrong: 0,
-    alien: 0,
-    improper: 0,
+    unexpected: 0,
+    invalidAnswers: 0,
     crashes: 0,
     stuck: 0,
     worstRecoveryMs: 0,
