@@ -34,6 +34,7 @@ export const ingestSettings = [
   'REQUIRE_DURABLE_REDIS',
   'REDIS_MAX_MEMORY_RATIO',
   'BACKLOG_MAX_JOBS',
+  'FAST_PATH',
   'BODY_LIMIT_BYTES',
   'EXECUTION_ID_MAX_LENGTH',
   'ERROR_ID_MAX_LENGTH',
@@ -111,6 +112,7 @@ function createServers(
   connections: ConnectionCount,
   { logger, registry, tracing }: Telemetry,
 ): ApiServer[] {
+  const fastPath = config.FAST_PATH;
   const handler = createApi({
     validate: createEventValidator({
       executionId: config.EXECUTION_ID_MAX_LENGTH,
@@ -124,19 +126,23 @@ function createServers(
     publicUrl: config.PUBLIC_URL,
     trustProxy: config.TRUST_PROXY,
     bodyLimit: config.BODY_LIMIT_BYTES,
+    fastPath,
     metrics: apiMetrics(registry),
     logger,
     tracing,
   });
   const { LISTEN_ADDRESS: address } = config;
-  const http = new ApiServer({ port: config.PORT, address, handler, logger, connections });
+  const http = new ApiServer({ port: config.PORT, address, handler, fastPath, logger, connections });
   if (config.HTTPS_PORT === undefined) {
     if (config.TLS_CERT_FILE !== undefined) throw new ConfigError('HTTPS_PORT is required when TLS_CERT_FILE is set');
     if (!config.TRUST_PROXY) logger.warn('every request gets a 301: neither HTTPS_PORT nor TRUST_PROXY is set');
     return [http];
   }
   const certificate = createCertificate(config, logger);
-  return [http, new ApiServer({ port: config.HTTPS_PORT, address, handler, logger, connections, certificate })];
+  return [
+    http,
+    new ApiServer({ port: config.HTTPS_PORT, address, handler, fastPath, logger, connections, certificate }),
+  ];
 }
 
 function createCertificate(config: IngestConfig, logger: Telemetry['logger']): Certificate {

@@ -5,15 +5,17 @@ import type { ApiMetrics } from '../telemetry/api-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
-import { exactRoutes } from './fast-path/exact-routes.ts';
-import { createHandler, type Handler } from './handler.ts';
-import { createJsonBodyReader } from './json-body.ts';
+import { fastPath } from './fast-path/fast-path.ts';
+import type { Handler } from './http-stack.ts';
+import { createJsonReader } from './json-body.ts';
+import { noRoute } from './no-route.ts';
 import { ping } from './ping.ts';
+import { plainKoa } from './plain-koa.ts';
 import { answerProblem } from './problem.ts';
-import { refuseRoute } from './refuse-route.ts';
 import { register, type RegisterOptions } from './register.ts';
-import { requestIdOf } from './request-id.ts';
+import { identifyRequests, requestIdOf } from './request-id.ts';
 import { requireHost } from './require-host.ts';
+import { routeNameOf } from './route-name.ts';
 import { requireSecureTransport } from './secure-transport.ts';
 import { traceRequests } from './trace-requests.ts';
 
@@ -23,61 +25,70 @@ export interface ApiOptions extends RegisterOptions {
   trustProxy: boolean;
   /** Largest body, in bytes. */
   bodyLimit: number;
+  /** True selects `fast-path/`, false plain Koa. The API behaves the same. */
+  fastPath: boolean;
   metrics: ApiMetrics;
   logger: Logger;
-  /** Absent where traces are off. */
+  /** Absent if traces are off. */
   tracing?: Tracing | undefined;
 }
 
-/**
- * The service of the specification. The order of the checks is the order of the middleware (design, section 2):
- * 301, 404/405, 401, 415/413, 400.
- */
+/** Creates the API. The order of the middleware is the order of the checks: 301, 404/405, 401, 415/413, 400. */
 export function createApi(options: ApiOptions): Handler {
-  const { authenticate, publicUrl, trustProxy, bodyLimit, metrics, logger, tracing } = options;
-  const router = new Router<AuthenticatedState>({ sensitive: true });
-  const authenticated = requireToken(authenticate);
-  const registering = authenticated(register(createJsonBodyReader(bodyLimit), options));
-  // The router makes a trailing slash optional only where the path has none; the name is the specification's path.
-  router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
-  router.register('/v1/ping', ['GET', 'HEAD', 'POST'], authenticated(ping()), { name: '/v1/ping/' });
-
+  const { publicUrl, trustProxy, metrics, logger, tracing } = options;
+  const stack = options.fastPath ? fastPath : plainKoa;
   const app = new Koa();
   app.silent = true;
-  app.on('error', (error: unknown) => logger.error({ error }, 'request failed unexpectedly'));
+  app.on('error', (error: unknown, ctx?: Context) => reportDefect(error, ctx, logger));
+  // The handler of the fast path identifies requests itself.
+  if (!options.fastPath) app.use(identifyRequests);
   app.use(requireSecureTransport(publicUrl, trustProxy, metrics));
   if (tracing !== undefined) app.use(traceRequests(tracing));
   app.use(answer(metrics, logger));
-  app.use(exactRoutes(router));
-  app.use(refuseRoute);
-  return createHandler(app);
+  app.use(stack.routes(createRouter(options)));
+  app.use(noRoute);
+  return stack.handler(app);
 }
 
-/** Turns errors into answers, and counts and times both. */
+/** Each route's name is its path. The router accepts a path without its trailing slash only if the pattern has none. */
+function createRouter(options: ApiOptions): Router {
+  const stack = options.fastPath ? fastPath : plainKoa;
+  const readJson = createJsonReader(options.bodyLimit, stack.bodyReader(options.bodyLimit));
+  const authenticated = requireToken(options.authenticate);
+  const registering = authenticated(register(readJson, stack.sendJson, options));
+  const router = new Router<AuthenticatedState>({ sensitive: true });
+  router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
+  router.register('/v1/ping', ['GET', 'HEAD', 'POST'], authenticated(ping()), { name: '/v1/ping/' });
+  return router;
+}
+
+/** Turns errors into answers. Counts and times every answer. */
 function answer(metrics: ApiMetrics, logger: Logger): Middleware {
   return async (ctx, next) => {
-    const arrived = performance.now();
+    const started = performance.now();
     try {
       requireHost(ctx);
       await next();
     } catch (error) {
       answerProblem(ctx, error);
-      reportRefusal(ctx, error, logger);
+      reportError(ctx, error, logger);
     }
-    metrics.requests.add(routeOf(ctx), ctx.method, ctx.status, (performance.now() - arrived) / 1_000);
+    metrics.requests.add(routeNameOf(ctx), ctx.method, ctx.status, (performance.now() - started) / 1_000);
   };
 }
 
-/** A human must act on defects; may have to on what the service cannot do now; callers mend the rest. */
-function reportRefusal(ctx: Context, error: unknown, logger: Logger): void {
+/** Logs defects as error, 503s as warn, client errors as info. */
+function reportError(ctx: Context, error: unknown, logger: Logger): void {
   const { organization } = ctx.state as Partial<AuthenticatedState>;
   const { method, status } = ctx;
-  const request = { requestId: requestIdOf(ctx), method, route: routeOf(ctx), status, organization };
+  const request = { requestId: requestIdOf(ctx), method, route: routeNameOf(ctx), status, organization };
   if (!(error instanceof RequestError)) logger.error({ ...request, error }, 'request failed unexpectedly');
   else if (status >= 500) logger.warn({ ...request, reason: error.message }, 'request cannot be served now');
   else logger.info({ ...request, reason: error.code }, 'request refused');
 }
 
-function routeOf(ctx: Context): string {
-  return String(ctx['_matchedRouteName'] ?? 'none');
+/** Logs an error that no middleware caught. Koa also passes the error of a connection that broke; that is no defect. */
+function reportDefect(error: unknown, ctx: Context | undefined, logger: Logger): void {
+  if (ctx?.req.socket.errored === error) return;
+  logger.error({ error }, 'request failed unexpectedly');
 }

@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import { RequestError, type FieldError, type RequestErrorCode } from '../errors/request-error.ts';
 
-/** RFC 9457. `errors` lists what is wrong with the request, by JSON pointer or header. */
-interface Problem {
+/** RFC 9457. `errors` lists the faults of the request, by JSON pointer or header. */
+export interface Problem {
   type: string;
   title: string;
   status: number;
@@ -10,45 +10,57 @@ interface Problem {
   errors?: readonly FieldError[];
 }
 
-/** The one place where an error code becomes an HTTP status (design, section 2). */
-const statuses: Record<RequestErrorCode, { status: number; title: string }> = {
+/** Codes of problems that no {@link RequestError} has: defects, and requests that Node's parser rejects. */
+export type ProblemCode = RequestErrorCode | 'internal-error' | 'request-timeout' | 'headers-too-large';
+
+/** The one place where a code becomes an HTTP status and a title. */
+const kinds: Record<ProblemCode, { status: number; title: string }> = {
   'malformed-request': { status: 400, title: 'Malformed request' },
   'invalid-event': { status: 400, title: 'Invalid event' },
   unauthorized: { status: 401, title: 'Unauthorized' },
   'not-found': { status: 404, title: 'Not found' },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
+  'request-timeout': { status: 408, title: 'Request Timeout' },
   'request-in-progress': { status: 409, title: 'Request in progress' },
   'payload-too-large': { status: 413, title: 'Payload too large' },
   'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
   'idempotency-key-reused': { status: 422, title: 'Idempotency key reused' },
+  'headers-too-large': { status: 431, title: 'Request Header Fields Too Large' },
+  'internal-error': { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Temporarily unavailable' },
 };
 
-/** What a caller waits before it repeats a request, in seconds. */
-export const retryAfter = 1;
-
-/** The problem document of an error. Anything but a {@link RequestError} is a defect, of which callers learn nothing. */
-export function problemOf(error: unknown): Problem {
-  if (!(error instanceof RequestError)) {
-    return problem('internal-error', 500, 'Internal error', 'Something went wrong on our side. Please retry.', []);
-  }
-  const { status, title } = statuses[error.code];
-  return problem(error.code, status, title, error.message, error.faults);
+/** Returns a problem document. Callers read `detail` and `errors`: they must hold nothing internal. */
+export function problem(code: ProblemCode, detail: string, errors: readonly FieldError[] = []): Problem {
+  const type = `https://runledger.dev/problems/${code}`;
+  const { status, title } = kinds[code];
+  return { type, title, status, detail, ...(errors.length > 0 && { errors }) };
 }
 
-/** Answers with an error. */
+/** Returns the problem document of an error. Any error but a {@link RequestError} is a defect: callers get no detail. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof RequestError) return problem(error.code, error.message, error.faults);
+  return problem('internal-error', 'Something went wrong on our side. Please retry.');
+}
+
+/** Time before a caller should retry after a 409 or a 503, in seconds. */
+const retryAfter = 1;
+
+/** The headers of an answer with a problem document. */
+export function problemHeaders({ status }: Problem): Record<string, string> {
+  return {
+    'Content-Type': 'application/problem+json',
+    'Cache-Control': 'no-store',
+    // RFC 9110, section 11.6.1 requires a challenge with a 401. The scheme is the header `token`.
+    ...(status === 401 && { 'WWW-Authenticate': 'Token realm="runledger"' }),
+    ...((status === 503 || status === 409) && { 'Retry-After': String(retryAfter) }),
+  };
+}
+
+/** Answers with the problem document of an error. */
 export function answerProblem(ctx: Context, error: unknown): void {
   const document = problemOf(error);
   ctx.status = document.status;
-  ctx.set('Content-Type', 'application/problem+json');
-  ctx.set('Cache-Control', 'no-store');
-  // The scheme is the header `token` of the specification; RFC 9110, section 11.6.1 wants a challenge with a 401.
-  if (document.status === 401) ctx.set('WWW-Authenticate', 'Token realm="runledger"');
-  if (document.status === 503 || document.status === 409) ctx.set('Retry-After', String(retryAfter));
+  ctx.set(problemHeaders(document));
   ctx.body = JSON.stringify(document);
-}
-
-function problem(code: string, status: number, title: string, detail: string, errors: readonly FieldError[]): Problem {
-  const type = `https://runledger.dev/problems/${code}`;
-  return { type, title, status, detail, ...(errors.length > 0 && { errors }) };
 }

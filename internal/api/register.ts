@@ -3,11 +3,11 @@ import { acceptEvent, recordedForm, type AcceptedEvent, type EventIdentity } fro
 import { RequestError } from '../errors/request-error.ts';
 import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
-import { sendJson } from './handler.ts';
+import type { HttpStack } from './http-stack.ts';
 import { idempotencyKeyFaults, idempotencyKeyOf } from './idempotency-key.ts';
-import type { ReadBody } from './json-body.ts';
+import type { ReadJson } from './json-body.ts';
 
-/** Makes an event durable; resolves with it as it was first accepted. Rejects with a refusal when it cannot. */
+/** Makes an event durable; resolves with it as it was first accepted. Rejects with a {@link RequestError} otherwise. */
 export type Enqueue = (event: AcceptedEvent, idempotencyKey?: string) => Promise<AcceptedEvent>;
 
 export interface RegisterOptions {
@@ -16,11 +16,15 @@ export interface RegisterOptions {
   enqueue: Enqueue;
 }
 
-/** `POST /v1/register/`: records one event. 201 is a receipt; it is sent once the event is on disk. */
-export function register(readBody: ReadBody, options: RegisterOptions): Middleware<AuthenticatedState> {
+/** `POST /v1/register/`: records one event. The 201 is a receipt: the API sends it once the event is on disk. */
+export function register(
+  readJson: ReadJson,
+  sendJson: HttpStack['sendJson'],
+  options: RegisterOptions,
+): Middleware<AuthenticatedState> {
   const { validate, identify, enqueue } = options;
   return async (ctx) => {
-    const body = await readBody(ctx);
+    const body = await readJson(ctx);
     const request = validated(ctx, body, validate);
     const key = idempotencyKeyOf(ctx);
     const event = acceptEvent(request, ctx.state.organization, identify());
@@ -29,7 +33,7 @@ export function register(readBody: ReadBody, options: RegisterOptions): Middlewa
   };
 }
 
-/** The event of a body. Who is refused learns at once what else is wrong (design, section 2: every failing field). */
+/** Returns the event of a body. The error lists every failing field, and a malformed Idempotency-Key too. */
 function validated(ctx: Context, body: unknown, validate: RegisterOptions['validate']): EventRequest {
   try {
     return validate(body);

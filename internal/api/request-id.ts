@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 
-/** Visible ASCII, and not so long that it would flood the log. */
+/** Visible ASCII, short enough for a log line. */
 const acceptable = /^[\x21-\x7e]{1,128}$/;
 
 /** W3C Trace Context: version, trace id, parent id, flags. */
 const traceparent = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
 
 /**
- * The id that connects a request with its log records: the caller's `X-Request-Id`, else the trace id
- * of its `traceparent`, else a new one of 32 hexadecimal digits.
+ * Returns the id of a request, which joins the caller's logs with ours: its `X-Request-Id`, else the trace id of its
+ * `traceparent`, else 32 random hexadecimal digits.
  */
-export function identifyRequest({ headers }: IncomingMessage): string {
+export function chooseRequestId({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   if (typeof given === 'string' && acceptable.test(given)) return given;
   const trace = headers['traceparent'];
@@ -20,7 +20,15 @@ export function identifyRequest({ headers }: IncomingMessage): string {
   return traceId ?? randomUUID().replaceAll('-', '');
 }
 
-/** The id of a request, which its answer returns as `X-Request-Id`. */
+/** Sets the id of each request on the context, and on its answer as `X-Request-Id`. */
+export const identifyRequests: Middleware = (ctx, next) => {
+  const id = chooseRequestId(ctx.req);
+  ctx.state['requestId'] = id;
+  ctx.set('X-Request-Id', id);
+  return next();
+};
+
+/** Returns the id that the request has on its context. */
 export function requestIdOf(ctx: Context): string {
   return String(ctx.state['requestId']);
 }

@@ -7,24 +7,27 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Certificate } from './certificate.ts';
 import { Connections, endsConnection, type ConnectionCount } from './connections.ts';
 import { batchPerTurn } from './fast-path/batch-per-turn.ts';
+import { WholeBodyRequest } from './fast-path/whole-body-request.ts';
+import type { Handler } from './http-stack.ts';
 import { answerProtocolErrors } from './protocol-errors.ts';
 import { defaultServerLimits, type ServerLimits } from './server-limits.ts';
-import { WholeBodyRequest } from './fast-path/whole-body-request.ts';
 
 export interface ServerOptions {
   port: number;
   /** The address to listen on; all addresses unless set. */
   address?: string | undefined;
-  handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  handler: Handler;
+  /** True reads bodies and starts handlers as `fast-path/` does; false as Node does. */
+  fastPath: boolean;
   logger: Logger;
-  /** With one, the server speaks TLS. */
+  /** Its presence turns TLS on. */
   certificate?: Certificate | undefined;
   limits?: ServerLimits;
-  /** Counts the connections of this server, beside those of others that share it. */
+  /** Counts the connections of all servers that share this object. */
   connections?: ConnectionCount;
 }
 
-/** Listens for callers. `stop` finishes the requests under way, and closes idle connections at once. */
+/** Listens for callers. `stop` answers the requests in progress, and closes idle connections at once. */
 export class ApiServer {
   readonly name: string;
   readonly #server: Server;
@@ -37,22 +40,24 @@ export class ApiServer {
     this.#options = options;
     this.#limits = options.limits ?? defaultServerLimits;
     this.name = options.certificate ? 'https server' : 'http server';
-    const settings = { ...this.#limits, IncomingMessage: WholeBodyRequest, requireHostHeader: false };
+    const request = options.fastPath ? { IncomingMessage: WholeBodyRequest } : {};
+    const settings = { ...this.#limits, ...request, requireHostHeader: false };
     this.#server = options.certificate ? createHttpsServer(settings) : createHttpServer(settings);
     this.#connections = new Connections(this.#server, options.connections);
-    this.#handle = batchPerTurn((response: ServerResponse) => void options.handler(response.req, response));
+    const handle = (response: ServerResponse): void => void options.handler(response.req, response);
+    this.#handle = options.fastPath ? batchPerTurn(handle) : handle;
     const take = (_request: IncomingMessage, response: ServerResponse): void => this.#take(response);
-    // Requests that expect something come as events of their own; otherwise Node would invite every body unseen.
+    // Node emits these events for requests with `Expect`. Without a listener it would invite every body.
     this.#server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
     answerProtocolErrors(this.#server, (socket) => this.#connections.endsAfterAnswer(socket));
   }
 
-  /** The port listened on: the one configured, or the one the system chose for port 0. */
+  /** The configured port, or the port that the system chose for port 0. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** @throws when the certificate cannot be read or the port is taken. */
+  /** @throws when the certificate cannot be read or the port is in use. */
   async start(): Promise<void> {
     const { certificate, port, address, logger } = this.#options;
     await certificate?.start(this.#server);
@@ -60,7 +65,7 @@ export class ApiServer {
     logger.info({ server: this.name, port: this.port }, 'listening');
   }
 
-  /** Bounded in time: once closed, Node no longer cuts slow clients off itself. */
+  /** Takes at most `stopTimeout`: a closed server of Node no longer cuts off slow clients. */
   async stop(): Promise<void> {
     await this.#options.certificate?.stop();
     if (!this.#server.listening) return;

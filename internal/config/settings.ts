@@ -49,6 +49,7 @@ export const settings = {
     default: 1_000_000,
     desc: 'Jobs in the queue past which ingest answers 503',
   }),
+  FAST_PATH: flag({ default: true, desc: 'false serves the same API with plain Koa, at more CPU time per event' }),
   BODY_LIMIT_BYTES: wholeNumber({ min: 1_024, max: 8 * mebi, default: 262_144, desc: 'Largest request body' }),
   EXECUTION_ID_MAX_LENGTH: wholeNumber({ min: 1, max: 500, default: 255, desc: 'Longest execution_id, in characters' }),
   ERROR_ID_MAX_LENGTH: wholeNumber({ min: 1, max: mebi, default: 255, desc: 'Longest error_id, in characters' }),

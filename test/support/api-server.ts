@@ -20,6 +20,7 @@ export interface RunningApi extends AsyncDisposable {
 export async function startApi(
   enqueue: ApiOptions['enqueue'],
   limits: Partial<ServerLimits> = {},
+  fastPath = true,
 ): Promise<RunningApi> {
   const { logger, records } = recordingLogger();
   const handler = createApi({
@@ -30,10 +31,11 @@ export async function startApi(
     publicUrl: new URL('https://runledger.example'),
     trustProxy: true,
     bodyLimit: 262_144,
+    fastPath,
     metrics: apiMetrics(new Registry()),
     logger,
   });
-  const server = new ApiServer({ port: 0, handler, logger, limits: { ...defaultServerLimits, ...limits } });
+  const server = new ApiServer({ port: 0, handler, fastPath, logger, limits: { ...defaultServerLimits, ...limits } });
   await server.start();
   const headers = { token: 'x', 'x-forwarded-proto': 'https' };
   return { server, port: server.port, headers, records, [Symbol.asyncDispose]: () => server.stop() };

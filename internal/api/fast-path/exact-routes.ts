@@ -1,11 +1,11 @@
 import type { Router } from '@koa/router';
 import type { Middleware } from 'koa';
 import compose from 'koa-compose';
+import { nameRoute } from '../route-name.ts';
 
 /**
- * The routes of a router that are named after their paths. A request for exactly such a path goes straight to its route; the
- * router matches all others, trying every expression and composing the route anew each time: test/bench/README.md
- * says what that costs.
+ * Serves the routes of a router whose names are their paths. A request for exactly such a path goes straight to its
+ * route. The router matches all others: it tries each expression and composes the route again for each request.
  */
 export function exactRoutes(router: Router): Middleware {
   const match = router.routes() as unknown as Middleware;
@@ -21,12 +21,12 @@ export function exactRoutes(router: Router): Middleware {
   };
 }
 
-/** Says on the context which route it is, as the router does. */
+/** Sets the route's name on the context, as the router does. */
 function named(name: string, stack: Middleware[]): Middleware {
   const [only, ...more] = stack;
   const run = only && more.length === 0 ? only : compose(stack);
   return (ctx, next) => {
-    ctx['_matchedRouteName'] = name;
+    nameRoute(ctx, name);
     return run(ctx, next);
   };
 }

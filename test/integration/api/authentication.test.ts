@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { inBothModes } from '../../support/api-modes.ts';
 import { eventBody } from '../../support/event-body.ts';
 import { token } from '../../support/pipeline.ts';
 import { exchange, registerHead } from '../../support/raw-connection.ts';
-import { suiteIngest } from '../../support/suite-ingest.ts';
 
-describe('authentication', () => {
+inBothModes('authentication', ({ suiteIngest }) => {
   const suite = suiteIngest();
 
   for (const [what, given, detail] of [
@@ -79,7 +79,7 @@ describe('authentication', () => {
   });
 });
 
-describe('authentication, before the tokens are loaded', () => {
+inBothModes('authentication, before the tokens are loaded', ({ suiteIngest }) => {
   const suite = suiteIngest(
     () => ({}),
     () => ({ status: 'not-loaded' }),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { startApi } from '../../support/api-server.ts';
+import { inBothModes } from '../../support/api-modes.ts';
 import { eventBody } from '../../support/event-body.ts';
 import { RawConnection, registerHead } from '../../support/raw-connection.ts';
 import { until } from '../../support/until.ts';
@@ -10,7 +10,7 @@ const head = registerHead();
 /** With it, the answer 100 tells that the server has begun to read. */
 const expecting = [...head, 'Expect: 100-continue'];
 
-describe('a body that says its length', () => {
+inBothModes('a body that says its length', ({ startApi }) => {
   const body = JSON.stringify(eventBody());
   let accepted: AcceptedEvent[];
   const enqueue = (event: AcceptedEvent): Promise<AcceptedEvent> => {

@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { inBothModes } from '../../support/api-modes.ts';
 import type { Answer } from '../../support/api-client.ts';
 import { eventBody } from '../../support/event-body.ts';
-import { startIngest, token } from '../../support/pipeline.ts';
+import { token } from '../../support/pipeline.ts';
 import { exchange, RawConnection, registerHead } from '../../support/raw-connection.ts';
-import { suiteIngest } from '../../support/suite-ingest.ts';
 
-describe('bodies that are not JSON', () => {
+inBothModes('bodies that are not JSON', ({ suiteIngest }) => {
   const suite = suiteIngest();
   afterEach(async () => {
     expect(await suite.stored()).to.deep.equal([]);
@@ -60,7 +60,7 @@ describe('bodies that are not JSON', () => {
   });
 });
 
-describe('size of bodies', () => {
+inBothModes('size of bodies', ({ startIngest, suiteIngest }) => {
   const suite = suiteIngest(() => ({ BODY_LIMIT_BYTES: '2000' }));
   const bodyOf = (bytes: number): string => JSON.stringify(eventBody()).padEnd(bytes, ' ');
   const chunked = { 'transfer-encoding': 'chunked', 'content-length': undefined };
@@ -110,7 +110,7 @@ describe('size of bodies', () => {
   });
 });
 
-describe('media types that are JSON', () => {
+inBothModes('media types that are JSON', ({ suiteIngest }) => {
   const suite = suiteIngest();
   for (const type of [
     'application/json',

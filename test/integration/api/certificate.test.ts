@@ -4,12 +4,13 @@ import { connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { Certificate } from '../../../internal/api/certificate.ts';
 import { ApiServer } from '../../../internal/api/server.ts';
+import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient } from '../../support/api-client.ts';
 import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
 
-describe('certificate', () => {
+inBothModes('certificate', ({ fastPath }) => {
   it('is reloaded without a restart; the old one is kept while the new pair is broken', async () => {
     const [first, second] = await Promise.all([createKeyPair('first'), createKeyPair('second')]);
     await using files = await CertificateFiles.create(first);
@@ -18,7 +19,7 @@ describe('certificate', () => {
       until(message, () => records.filter((record) => record.message === message).length || undefined);
     const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = files.settings;
     const certificate = new Certificate(certFile, keyFile, logger, 5);
-    const server = new ApiServer({ port: 0, handler: sayHello, logger, certificate });
+    const server = new ApiServer({ port: 0, handler: sayHello, fastPath, logger, certificate });
     await server.start();
     const standing = new ApiClient(`https://127.0.0.1:${server.port}`, {}, { ca: first.cert });
     try {
@@ -46,7 +47,7 @@ describe('certificate', () => {
     await using files = await CertificateFiles.create(pair);
     const { logger, records } = recordingLogger();
     const certificate = new Certificate(files.settings.TLS_CERT_FILE, files.settings.TLS_KEY_FILE, logger, 1);
-    const server = new ApiServer({ port: 0, handler: sayHello, logger, certificate });
+    const server = new ApiServer({ port: 0, handler: sayHello, fastPath, logger, certificate });
     await server.start();
     try {
       await files.replace({ cert: 'garbage', key: pair.key });

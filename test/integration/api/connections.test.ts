@@ -6,11 +6,12 @@ import { Certificate } from '../../../internal/api/certificate.ts';
 import type { ConnectionCount } from '../../../internal/api/connections.ts';
 import { defaultServerLimits } from '../../../internal/api/server-limits.ts';
 import { ApiServer } from '../../../internal/api/server.ts';
+import { inBothModes } from '../../support/api-modes.ts';
 import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
 
-describe('the connections of servers', () => {
+inBothModes('the connections of servers', ({ fastPath }) => {
   const handler = (): Promise<void> => Promise.resolve();
   const { logger } = recordingLogger();
 
@@ -19,7 +20,7 @@ describe('the connections of servers', () => {
 
   it('are counted while they are open, of all servers that share the count', async () => {
     const connections = { open: 0, opened: 0 };
-    const servers = [1, 2].map(() => new ApiServer({ port: 0, handler, logger, connections }));
+    const servers = [1, 2].map(() => new ApiServer({ port: 0, handler, fastPath, logger, connections }));
     for (const server of servers) await server.start();
     const sockets = servers.map(({ port }) => connect(port));
     await untilOpen(connections, 2);
@@ -35,7 +36,7 @@ describe('the connections of servers', () => {
     await using files = await CertificateFiles.create(pair);
     const certificate = new Certificate(files.settings.TLS_CERT_FILE, files.settings.TLS_KEY_FILE, logger);
     const connections = { open: 0, opened: 0 };
-    const server = new ApiServer({ port: 0, handler, logger, certificate, connections });
+    const server = new ApiServer({ port: 0, handler, fastPath, logger, certificate, connections });
     await server.start();
     const silent = connect(server.port);
     await untilOpen(connections, 1);
@@ -57,7 +58,7 @@ describe('the connections of servers', () => {
     const limits = { ...defaultServerLimits, stopTimeout: 50 };
     const asked = Promise.withResolvers<void>();
     const never = (): Promise<void> => Promise.resolve(asked.resolve());
-    const server = new ApiServer({ port: 0, handler: never, logger, certificate, limits });
+    const server = new ApiServer({ port: 0, handler: never, fastPath, logger, certificate, limits });
     await server.start();
     const secure = connectTls({ port: server.port, ca: pair.cert, checkServerIdentity: () => undefined });
     secure.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');

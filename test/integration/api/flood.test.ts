@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect } from 'chai';
-import { startApi } from '../../support/api-server.ts';
+import { inBothModes } from '../../support/api-modes.ts';
 import { RawConnection } from '../../support/raw-connection.ts';
 import { until } from '../../support/until.ts';
 
@@ -9,7 +9,7 @@ const request = 'GET / HTTP/1.1\r\nHost:\r\n\r\n';
 const each = Math.floor(65_536 / request.length);
 const connections = 10;
 
-describe('a flood of requests in one packet after the other', () => {
+inBothModes('a flood of requests in one packet after the other', ({ startApi }) => {
   let [begun, ended, most] = [0, 0, 0];
   const begin = (): void => {
     begun += 1;

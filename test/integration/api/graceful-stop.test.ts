@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient } from '../../support/api-client.ts';
-import { startApi } from '../../support/api-server.ts';
 import { eventBody } from '../../support/event-body.ts';
 import { RawConnection, registerHead } from '../../support/raw-connection.ts';
 import { until } from '../../support/until.ts';
@@ -24,7 +24,7 @@ function rawRegister(body = JSON.stringify(eventBody())): string {
 
 const ping = 'GET /v1/ping/ HTTP/1.1\r\nHost: x\r\nToken: x\r\nX-Forwarded-Proto: https\r\n\r\n';
 
-describe('graceful stop', () => {
+inBothModes('graceful stop', ({ startApi }) => {
   it('answers the requests under way, each with Connection: close, and takes no connection more', async () => {
     const { held, enqueue } = heldEnqueue();
     await using api = await startApi(enqueue);

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
+import { inBothModes } from '../../support/api-modes.ts';
 import type { Answer } from '../../support/api-client.ts';
 import { eventBody } from '../../support/event-body.ts';
-import { startIngest, startWorker, token } from '../../support/pipeline.ts';
+import { startWorker, token } from '../../support/pipeline.ts';
 import { query } from '../../support/postgres-server.ts';
 import { emptyDatabase } from '../../support/servers.ts';
-import { suiteIngest } from '../../support/suite-ingest.ts';
 import { until } from '../../support/until.ts';
 import type { Authentication } from '../../../internal/tokens/token-source.ts';
 
 const otherToken = 'test-token-of-globex-0123456789';
 
-describe('Idempotency-Key', () => {
+inBothModes('Idempotency-Key', ({ suiteIngest }) => {
   const suite = suiteIngest(() => ({}), authenticate);
   const register = (body: unknown, key: string, headers: Record<string, string> = {}): Promise<Answer> =>
     suite.ingest.client.register(body, { 'idempotency-key': key, ...headers });
@@ -138,7 +138,7 @@ describe('Idempotency-Key', () => {
   }
 });
 
-describe('Idempotency-Key, when Redis does not answer', () => {
+inBothModes('Idempotency-Key, when Redis does not answer', ({ startIngest, suiteIngest }) => {
   const suite = suiteIngest(() => ({}), authenticate);
 
   it('makes a retry safe: what came of the first request or not, there is one event', async () => {

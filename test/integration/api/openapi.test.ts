@@ -1,16 +1,14 @@
 import { expect } from 'chai';
 import { createSchemaCompiler } from '../../../internal/event/validate.ts';
+import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient, type Answer } from '../../support/api-client.ts';
-import { startApi } from '../../support/api-server.ts';
 import { eventBody } from '../../support/event-body.ts';
-import { startIngest } from '../../support/pipeline.ts';
 import { readOpenApi, type OpenApiDocument } from '../../support/openapi.ts';
 import { exchange } from '../../support/raw-connection.ts';
-import { suiteIngest } from '../../support/suite-ingest.ts';
 
 type Register = (body: unknown, headers?: Record<string, string | undefined>) => Promise<Answer>;
 
-describe('openapi.yaml describes what is served', () => {
+inBothModes('openapi.yaml describes what is served', ({ startApi, startIngest, suiteIngest }) => {
   const suite = suiteIngest();
   const notLoaded = suiteIngest(
     () => ({}),

@@ -1,11 +1,11 @@
 import { METHODS } from 'node:http';
 import { expect } from 'chai';
+import { inBothModes } from '../../support/api-modes.ts';
 import { token } from '../../support/pipeline.ts';
 import { eventBody } from '../../support/event-body.ts';
 import { exchange } from '../../support/raw-connection.ts';
-import { suiteIngest } from '../../support/suite-ingest.ts';
 
-describe('plain HTTP', () => {
+inBothModes('plain HTTP', ({ suiteIngest }) => {
   const suite = suiteIngest(() => ({ PUBLIC_URL: 'https://runledger.example/base/' }));
   const plain = { 'x-forwarded-proto': undefined };
 
@@ -96,7 +96,7 @@ describe('plain HTTP', () => {
   });
 });
 
-describe('X-Forwarded-Proto', () => {
+inBothModes('X-Forwarded-Proto', ({ suiteIngest }) => {
   const trusting = suiteIngest();
   const distrusting = suiteIngest(() => ({ TRUST_PROXY: 'false' }));
 

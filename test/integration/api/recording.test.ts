@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { defaultFieldLimits } from '../../../internal/event/schema.ts';
+import { inBothModes } from '../../support/api-modes.ts';
 import { eventBody } from '../../support/event-body.ts';
-import { suiteIngest } from '../../support/suite-ingest.ts';
 
 const uuid = '123e4567-e89b-12d3-a456-426614174000';
 /** Text that survives only where nothing is normalized, trimmed, escaped or cut. */
 const awkward =
   ' \u00e9 e\u0301 \ufeff\u200b\u202e \ud83e\udeb5\ud83d\udc69\u200d\ud83d\udcbb \u{10ffff} \u0001\u007f\t\r\n "\\/ <b>&amp;</b> \'; drop table events; -- %00 ${x} ';
 
-describe('events that are valid', () => {
+inBothModes('events that are valid', ({ suiteIngest }) => {
   const suite = suiteIngest();
 
   async function record(fields: Record<string, unknown>): Promise<Record<string, unknown>> {
@@ -130,7 +130,7 @@ describe('events that are valid', () => {
   });
 });
 
-describe('lengths, in characters', () => {
+inBothModes('lengths, in characters', ({ suiteIngest }) => {
   const limits = { executionId: 255, errorId: 255, description: 10_000, errorDescription: 100_000 };
   const suite = suiteIngest(() => ({ BODY_LIMIT_BYTES: '1000000' }));
 

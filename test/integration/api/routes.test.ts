@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { inBothModes } from '../../support/api-modes.ts';
 import { eventBody } from '../../support/event-body.ts';
 import { token } from '../../support/pipeline.ts';
 import { exchange } from '../../support/raw-connection.ts';
-import { suiteIngest } from '../../support/suite-ingest.ts';
 
-describe('routes', () => {
+inBothModes('routes', ({ suiteIngest }) => {
   const suite = suiteIngest();
 
   for (const path of ['/v1/register/', '/v1/register', '/v1/register/?a=1']) {
@@ -81,7 +81,7 @@ describe('routes', () => {
   });
 });
 
-describe('ping', () => {
+inBothModes('ping', ({ suiteIngest }) => {
   const suite = suiteIngest(() => ({ REDIS_URL: 'redis://127.0.0.1:1' }));
 
   it('answers without Redis, where register does not', async () => {

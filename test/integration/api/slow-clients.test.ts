@@ -1,8 +1,8 @@
 import { setImmediate as afterThisTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { defaultServerLimits } from '../../../internal/api/server-limits.ts';
+import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient } from '../../support/api-client.ts';
-import { startApi } from '../../support/api-server.ts';
 import { eventBody } from '../../support/event-body.ts';
 import { exchange, RawConnection, registerHead } from '../../support/raw-connection.ts';
 import { until } from '../../support/until.ts';
@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 const impatient = { headersTimeout: 60, requestTimeout: 120, connectionsCheckingInterval: 10 };
 const head = registerHead();
 
-describe('slow and broken clients', () => {
+inBothModes('slow and broken clients', ({ startApi }) => {
   const enqueue = <T>(event: T): Promise<T> => Promise.resolve(event);
 
   for (const [what, lines] of [
@@ -109,7 +109,7 @@ describe('slow and broken clients', () => {
   });
 });
 
-describe('internal errors', () => {
+inBothModes('internal errors', ({ startApi }) => {
   it('are a 500 that tells nothing, and a log that does', async () => {
     await using api = await startApi(() => Promise.reject(new TypeError('secret of redis://user:pw@host')));
     const client = new ApiClient(`http://127.0.0.1:${api.port}`, api.headers);

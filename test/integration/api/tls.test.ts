@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
+import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient } from '../../support/api-client.ts';
 import { CertificateFiles, createKeyPair, type KeyPair } from '../../support/certificate.ts';
 import { eventBody } from '../../support/event-body.ts';
-import { startIngest, token } from '../../support/pipeline.ts';
-import { suiteIngest } from '../../support/suite-ingest.ts';
+import { token } from '../../support/pipeline.ts';
 
-describe('TLS in the pod', () => {
+inBothModes('TLS in the pod', ({ startIngest, suiteIngest }) => {
   let pair: KeyPair;
   let files: CertificateFiles;
   before(async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { inBothModes } from '../../support/api-modes.ts';
 import { eventBody } from '../../support/event-body.ts';
-import { suiteIngest } from '../../support/suite-ingest.ts';
 
 interface Fault {
   pointer: string;
@@ -9,7 +9,7 @@ interface Fault {
 
 const uuid = '123e4567-e89b-12d3-a456-426614174000';
 
-describe('events that are not valid', () => {
+inBothModes('events that are not valid', ({ suiteIngest }) => {
   const suite = suiteIngest();
   afterEach(async () => {
     expect(await suite.stored()).to.deep.equal([]);

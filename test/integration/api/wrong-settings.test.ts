@@ -18,6 +18,7 @@ describe('the process with a wrong setting', () => {
       { ...good, REDIS_URL: 'hunter2' },
       /^runledger: REDIS_URL must be a redis:\/\/ or rediss:\/\/ address/,
     ],
+    ['a bad switch', { ...good, FAST_PATH: 'no' }, /^runledger: FAST_PATH must be true or false$/],
     ['no certificate', { ...good, HTTPS_PORT: '0' }, /^runledger: TLS_CERT_FILE is required when HTTPS_PORT is set$/],
     ['no TLS port', { ...good, TLS_CERT_FILE: '/x' }, /^runledger: HTTPS_PORT is required when TLS_CERT_FILE is set$/],
     [

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { batchPerTurn } from '../../../internal/api/fast-path/batch-per-turn.ts';
 
-describe('cohorts', () => {
-  it('do what comes in one turn of the event loop at its end, in order, and each step for all before the next', async () => {
+describe('a batch per event-loop turn', () => {
+  it('runs the items of one turn at its end, in order, each step for all items before the next', async () => {
     const steps: string[] = [];
     const take = batchPerTurn((item: string) => {
       steps.push(`${item}1`);
@@ -17,7 +17,7 @@ describe('cohorts', () => {
     expect(steps).to.deep.equal(['a1', 'b1', 'a2', 'b2']);
   });
 
-  it('do not grow beyond 512', async () => {
+  it('starts at once when it has 512 items', async () => {
     let done = 0;
     const take = batchPerTurn(() => {
       done += 1;
@@ -28,7 +28,7 @@ describe('cohorts', () => {
     expect(done).to.equal(1_100);
   });
 
-  it('leave what comes while one is at work to the next', async () => {
+  it('leaves the items that arrive while it runs to the next batch', async () => {
     const done: string[] = [];
     const take = batchPerTurn((item: string) => {
       done.push(item);

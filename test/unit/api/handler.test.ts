@@ -5,9 +5,9 @@ import { Router } from '@koa/router';
 import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
 import { exactRoutes } from '../../../internal/api/fast-path/exact-routes.ts';
-import { createHandler } from '../../../internal/api/handler.ts';
+import { createHandler } from '../../../internal/api/fast-path/handler.ts';
 
-/** What a server with this middleware answers, and the errors that its application tells of. */
+/** Returns the answer of a server with this middleware, and the errors that its application emits. */
 async function ask(middleware: Middleware, path = '/', method = 'GET') {
   const app = new Koa().use(middleware);
   const errors: unknown[] = [];
@@ -27,18 +27,18 @@ async function ask(middleware: Middleware, path = '/', method = 'GET') {
   }
 }
 
-describe('the handler of requests', () => {
+describe('the handler of the fast path', () => {
   const hello: Middleware = (ctx) => {
     ctx.body = 'hello';
   };
 
-  it('sends what the middleware sets, and its id', async () => {
+  it('sends the body that the middleware sets, and the request id', async () => {
     const { status, headers, text } = await ask(hello);
     expect([status, text, headers.get('content-length')]).to.deep.equal([200, 'hello', '5']);
     expect(headers.get('x-request-id')).to.match(/^[\da-f]{32}$/);
   });
 
-  it('sends the head alone of what HEAD asks for', async () => {
+  it('answers HEAD with the headers only', async () => {
     const { status, headers, text } = await ask(hello, '/', 'HEAD');
     expect([status, text, headers.get('content-length')]).to.deep.equal([200, '', '5']);
   });
@@ -47,7 +47,7 @@ describe('the handler of requests', () => {
     ['an error', new Error('secret')],
     ['something else', 'secret'],
   ] as const) {
-    it(`answers 500 when ${what} is thrown past all middleware, tells of it, and not the caller`, async () => {
+    it(`answers 500 when ${what} is thrown outside all middleware, emits it, and hides it from the caller`, async () => {
       const { status, text, errors } = await ask(() => {
         throw thrown;
       });

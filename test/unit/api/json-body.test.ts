@@ -3,7 +3,9 @@ import { IncomingMessage, ServerResponse, type IncomingHttpHeaders } from 'node:
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { createJsonBodyReader } from '../../../internal/api/json-body.ts';
+import { fastPath } from '../../../internal/api/fast-path/fast-path.ts';
+import { createJsonReader } from '../../../internal/api/json-body.ts';
+import { plainKoa } from '../../../internal/api/plain-koa.ts';
 import { RequestError } from '../../../internal/errors/request-error.ts';
 
 /** A request whose connection broke before anybody read its body, of which a part had come. */
@@ -21,11 +23,14 @@ describe('a body whose connection broke before it was read', () => {
     ['says its length', { 'content-length': '100' }],
     ['does not say its length', { 'transfer-encoding': 'chunked' }],
   ] as const) {
-    it(`is refused where it ${what}`, async () => {
-      const request = await brokenRequest(headers);
-      const ctx = new Koa().createContext(request, new ServerResponse(request));
-      const refused = await createJsonBodyReader(1_000)(ctx).catch((error: unknown) => error);
-      expect(refused).to.be.an.instanceOf(RequestError).with.property('code', 'malformed-request');
-    });
+    for (const [mode, stack] of Object.entries({ fastPath, plainKoa })) {
+      it(`is rejected with 400 if it ${what} (${mode})`, async () => {
+        const request = await brokenRequest(headers);
+        const ctx = new Koa().createContext(request, new ServerResponse(request));
+        const read = createJsonReader(1_000, stack.bodyReader(1_000));
+        const refused = await read(ctx).catch((error: unknown) => error);
+        expect(refused).to.be.an.instanceOf(RequestError).with.property('code', 'malformed-request');
+      });
+    }
   }
 });

@@ -1,0 +1,11 @@
+import { RequestError } from '../errors/request-error.ts';
+
+/** Returns a 400 for a body whose connection broke before its end. */
+export function bodyUnreadable(): RequestError {
+  return new RequestError('malformed-request', 'The body could not be read to its end.');
+}
+
+/** Returns a 413. `limit` in bytes. */
+export function bodyTooLarge(limit: number): RequestError {
+  return new RequestError('payload-too-large', `The body must not be larger than ${limit} bytes.`);
+}

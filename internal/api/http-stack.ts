@@ -1,0 +1,25 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Router } from '@koa/router';
+import type Koa from 'koa';
+import type { Context, Middleware } from 'koa';
+
+/** Takes a request and answers it. Never rejects, nor throws. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
+/** Returns the bytes of a body, at once if Node has read them. Rejects with 413, or 400 for a broken connection. */
+export type ReadBytes = (ctx: Context) => Buffer | Promise<Buffer>;
+
+/**
+ * The steps of a request that exist twice, with the same behaviour: `plainKoa` uses the libraries as documented,
+ * `fastPath` saves their cost. The setting FAST_PATH selects one of the two.
+ */
+export interface HttpStack {
+  /** Runs the middleware of an application for each request. */
+  handler: (app: Koa) => Handler;
+  /** Selects the route of a request; passes to the next middleware if no route matches. */
+  routes: (router: Router) => Middleware;
+  /** Creates a reader for bodies of up to `limit` bytes. */
+  bodyReader: (limit: number) => ReadBytes;
+  /** Answers with a JSON text. */
+  sendJson: (ctx: Context, status: number, text: string) => void;
+}

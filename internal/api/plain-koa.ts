@@ -1,0 +1,47 @@
+import type { Context, Middleware } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { bodyTooLarge, bodyUnreadable } from './body-errors.ts';
+import type { HttpStack, ReadBytes } from './http-stack.ts';
+
+/** Serves requests with `app.callback()`, the routes of `@koa/router` and koa-bodyparser. */
+export const plainKoa: HttpStack = {
+  handler: (app) => app.callback(),
+  routes: (router) => router.routes() as unknown as Middleware,
+  bodyReader: collectBody,
+  sendJson: (ctx, status, text) => {
+    ctx.status = status;
+    ctx.type = 'application/json';
+    ctx.body = text;
+  },
+};
+
+/**
+ * Creates a reader that collects the bytes of a body with koa-bodyparser. The parser only collects: it would accept
+ * forms, inflate before it counts, and replace invalid UTF-8 silently.
+ */
+export function collectBody(limit: number): ReadBytes {
+  const options: bodyParser.Options & { encoding: null } = {
+    enableTypes: ['text'],
+    extendTypes: { text: ['application/json'] },
+    textLimit: String(limit),
+    // The parser's types lack this option: null selects bytes instead of text.
+    encoding: null,
+    onerror: (error) => {
+      throw 'type' in error && error.type === 'entity.too.large' ? bodyTooLarge(limit) : bodyUnreadable();
+    },
+  };
+  const collect = bodyParser(options);
+  return async (ctx) => {
+    // The parser pauses an oversized body. Drain the rest, or it blocks the next request on the connection.
+    await collect(ctx, nothing).finally(() => ctx.req.resume());
+    return bytesOf(ctx);
+  };
+}
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+/** The parser leaves `rawBody` undefined for a request without a body. */
+function bytesOf(ctx: Context): Buffer {
+  const bytes: unknown = ctx.request.rawBody;
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0);
+}
