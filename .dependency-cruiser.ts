@@ -1,8 +1,8 @@
 import type { IConfiguration } from 'dependency-cruiser';
 
-/** Folder of `internal` → the folders of `internal` that it may import. ARCHITECTURE.md, "Layout", draws the arrows in use. */
+/** Folder of `internal` → the folders of `internal` that it may import (ARCHITECTURE.md, "Layout"). */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
-  api: ['async', 'errors', 'event', 'http', 'telemetry'],
+  api: ['errors', 'event', 'http', 'telemetry'],
   async: [],
   batching: [],
   config: [],
@@ -12,8 +12,8 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   lifecycle: ['ops', 'telemetry'],
   ops: ['http', 'telemetry'],
   outcome: ['event'],
-  queue: ['async', 'batching', 'errors', 'event', 'telemetry'],
-  store: ['async', 'event', 'outcome', 'telemetry'],
+  queue: ['batching', 'errors', 'event', 'telemetry'],
+  store: ['event', 'outcome'],
   telemetry: ['ops'],
   tokens: ['async', 'telemetry'],
   worker: ['async', 'batching', 'event', 'outcome', 'telemetry'],
@@ -23,7 +23,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
 export const libraries: Readonly<Record<string, readonly string[]>> = {
   api: ['koa', '@koa/router', 'koa-bodyparser', 'koa-compose'],
   config: ['envalid'],
-  event: ['ajv', 'json-schema-to-ts', 'uuid'],
+  event: ['ajv'],
   queue: ['bullmq', 'ioredis', '@cloudpss/zstd'],
   store: ['pg', 'kysely', '@electric-sql/pglite'],
   telemetry: ['prom-client', 'pino', '@opentelemetry/[^/]+', 'bullmq-otel'],

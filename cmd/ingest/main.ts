@@ -5,7 +5,7 @@ import { runMain } from '../../internal/lifecycle/main.ts';
 import { runProcess } from '../../internal/lifecycle/run-process.ts';
 import { OpsServer } from '../../internal/ops/ops-server.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
-import { createTracing } from '../../internal/telemetry/tracing.ts';
+import { createTracing } from '../../internal/telemetry/create-tracing.ts';
 import { createIngest, ingestSettings } from './ingest.ts';
 import { createTokenSource, tokenSettings } from './tokens.ts';
 

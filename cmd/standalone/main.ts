@@ -4,7 +4,7 @@ import { ComponentGroup } from '../../internal/lifecycle/group.ts';
 import { runMain } from '../../internal/lifecycle/main.ts';
 import { runProcess } from '../../internal/lifecycle/run-process.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
-import { createTracing } from '../../internal/telemetry/tracing.ts';
+import { createTracing } from '../../internal/telemetry/create-tracing.ts';
 import { banner } from './banner.ts';
 import { createDataFolder } from './data-folder.ts';
 import { Standalone } from './standalone.ts';

@@ -6,7 +6,13 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';
+import type * as eventModule from '../../internal/event/event.ts';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
+import type * as schemaModule from '../../internal/event/schema.ts';
+import type * as validateModule from '../../internal/event/validate.ts';
+import type * as idempotencyModule from '../../internal/queue/idempotency.ts';
+import type * as jobModule from '../../internal/queue/job.ts';
+import type * as recordModule from '../../internal/store/record-events.ts';
 import { fromRow, isRow, toRow, type Row } from '../../internal/queue/job.ts';
 import { IdempotencyKeys } from '../../internal/queue/idempotency.ts';
 import { anEvent } from '../support/events.ts';
@@ -37,7 +43,8 @@ describe('a field added to the table of fields', function () {
   /** A module of the changed tree. Its types are those of this tree. */
   const changed = <Module>(path: string): Promise<Module> => import(join(root, path)) as Promise<Module>;
 
-  const eventWith = (place: string): AcceptedEvent => ({ ...anEvent(), place }) as AcceptedEvent;
+  const eventLike = (event: AcceptedEvent, place: string): AcceptedEvent => ({ ...event, place }) as AcceptedEvent;
+  const eventWith = (place: string): AcceptedEvent => eventLike(anEvent(), place);
 
   it('compiles, but for the setting of its limit', async () => {
     const tsc = resolve('node_modules/.bin/tsc');
@@ -50,12 +57,9 @@ describe('a field added to the table of fields', function () {
   });
 
   it('is validated, accepted and recorded', async () => {
-    const { createEventValidator } =
-      await changed<typeof import('../../internal/event/validate.ts')>('internal/event/validate.ts');
-    const { defaultFieldLimits } =
-      await changed<typeof import('../../internal/event/schema.ts')>('internal/event/schema.ts');
-    const { acceptEvent, recordedForm } =
-      await changed<typeof import('../../internal/event/event.ts')>('internal/event/event.ts');
+    const { createEventValidator } = await changed<typeof validateModule>('internal/event/validate.ts');
+    const { defaultFieldLimits } = await changed<typeof schemaModule>('internal/event/schema.ts');
+    const { acceptEvent, recordedForm } = await changed<typeof eventModule>('internal/event/event.ts');
     const validate = createEventValidator(defaultFieldLimits);
     const body = { automation_id: anEvent().automationId, execution_id: 'run', event: 'START' };
     const record = (more: object) => recordedForm(acceptEvent(validate({ ...body, ...more }), 'acme', anEvent()));
@@ -68,7 +72,7 @@ describe('a field added to the table of fields', function () {
   });
 
   it('travels in jobs, which both releases can read', async () => {
-    const job = await changed<typeof import('../../internal/queue/job.ts')>('internal/queue/job.ts');
+    const job = await changed<typeof jobModule>('internal/queue/job.ts');
     const event = eventWith('Paris');
     expect(job.fromRow(job.toRow(event))).to.deep.equal(event);
 
@@ -79,13 +83,11 @@ describe('a field added to the table of fields', function () {
 
     const older: unknown = toRow(event);
     expect(job.isRow(older)).to.equal(true);
-    expect(job.fromRow(older as Row)).to.deep.equal({ ...event, ...{ place: '' } });
+    expect(job.fromRow(older as Row)).to.deep.equal(eventLike(event, ''));
   });
 
   it('is stored in its column', async () => {
-    const { recordEvents } = await changed<typeof import('../../internal/store/record-events.ts')>(
-      'internal/store/record-events.ts',
-    );
+    const { recordEvents } = await changed<typeof recordModule>('internal/store/record-events.ts');
     await using database = await migratedDatabase();
     const { db } = database;
     await sql`alter table events add column place text not null default ''`.execute(db);
@@ -95,7 +97,7 @@ describe('a field added to the table of fields', function () {
   });
 
   it('does not turn a keyed retry across the deploy into a 422, and tells other bodies apart afterwards', async () => {
-    const newer = await changed<typeof import('../../internal/queue/idempotency.ts')>('internal/queue/idempotency.ts');
+    const newer = await changed<typeof idempotencyModule>('internal/queue/idempotency.ts');
     const redis = new Redis((await emptyRedis()).url);
     try {
       const before = new IdempotencyKeys(redis, 'events');
@@ -112,7 +114,7 @@ describe('a field added to the table of fields', function () {
       await after.reserve('same release', event);
       await after.markCommitted('same release', event.organization);
       expect(await after.reserve('same release', event)).to.include({ committed: true });
-      const failure = await failureOf(after.reserve('same release', { ...event, ...{ place: 'Rome' } }));
+      const failure = await failureOf(after.reserve('same release', eventLike(event, 'Rome')));
       expect(failure).to.have.property('code', 'idempotency-key-reused');
     } finally {
       redis.disconnect();
