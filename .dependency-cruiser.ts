@@ -1,6 +1,8 @@
 import type { IConfiguration } from 'dependency-cruiser';
 
-/** Folder of `internal` → the folders of `internal` that it may import (ARCHITECTURE.md, "Layout"). */
+/**
+ * Folder of `internal` → the folders of `internal` that it may import (ARCHITECTURE.md, "Layout").
+ */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
   api: ['errors', 'event', 'http', 'telemetry'],
   async: [],

@@ -24,7 +24,10 @@ export class DemoError extends Error {
 /** Longest that the last events may take to reach the database, in ms. */
 const patience = 60_000;
 
-/** Plays the fleet, waits for the database, prints the table. True when the database holds just what was sent. */
+/**
+ * Plays the fleet, waits for the database, prints the table. True when the database holds just what
+ * was sent.
+ */
 export async function runDemo(options: DemoOptions): Promise<boolean> {
   const token = await readToken(options.tokenFile);
   const fleet = createFleet();
@@ -75,7 +78,9 @@ async function reach(url: string, init?: RequestInit): Promise<Response> {
   }
 }
 
-/** Sends an event until it is acknowledged: a refused one is repeated after what `Retry-After` says. */
+/**
+ * Sends an event until it is acknowledged: a refused one is repeated after what `Retry-After` says.
+ */
 async function send(api: string, token: string, event: DemoEvent, ledger: Ledger): Promise<void> {
   for (;;) {
     const answer = await reach(`${api}/v1/register/`, {

@@ -45,7 +45,9 @@ export function createFleet(): DemoAutomation[] {
   return tempers.map((temper) => ({ ...temper, id: randomUUID() }));
 }
 
-/** One run: START, some progress, perhaps a warning, then END, an ERROR and END, or nothing at all. */
+/**
+ * One run: START, some progress, perhaps a warning, then END, an ERROR and END, or nothing at all.
+ */
 export function playExecution(automation: DemoAutomation, number: number): DemoExecution {
   const fails = Math.random() < automation.failing;
   const endless = !fails && Math.random() < automation.endless;

@@ -18,7 +18,8 @@ runMain(async () => {
     onIdleError: (error) => logger.warn({ error }, 'idle postgres connection lost'),
     onNotDurable: (missing) => logger.error({ missing }, 'postgres may lose stored events'),
   });
-  // As PID 1 of a container it would not end otherwise. What it has done by then is rolled back with its connection.
+  // As PID 1 of a container it would not end otherwise. What it has done by then is rolled back
+  // with its connection.
   process.once('SIGTERM', () => process.exit(143));
   try {
     await untilReachable(db, config.DATABASE_WAIT_MS, (error) => logger.warn({ error }, 'waiting for postgres'));

@@ -2,7 +2,10 @@ import { relative } from 'node:path';
 import type { DataFolder } from './data-folder.ts';
 import type { Addresses } from './standalone.ts';
 
-/** What a person reads who has just started Runledger: where it is, and a request to paste. Ends with the line `ready`. */
+/**
+ * What a person reads who has just started Runledger: where it is, and a request to paste. Ends
+ * with the line `ready`.
+ */
 export function banner(folder: DataFolder, addresses: Addresses | undefined, listening?: string): string {
   if (addresses === undefined) return '';
   const { api, plainHttp, ops } = addresses;
@@ -39,7 +42,10 @@ function reach(listening: string | undefined): string {
   return 'Only this machine can connect. LISTEN_ADDRESS=0.0.0.0 opens every port to the network.';
 }
 
-/** With the variables that `make demo` needs to find this one; none when all is where it is by default. */
+/**
+ * With the variables that `make demo` needs to find this one; none when all is where it is by
+ * default.
+ */
 function demoCommand(folder: DataFolder, { api, ops }: Addresses): string {
   const places = [
     ['DATA_DIR', shown(folder.root), '.data'],
@@ -50,7 +56,9 @@ function demoCommand(folder: DataFolder, { api, ops }: Addresses): string {
   return ['make demo', ...elsewhere.map(([name, place]) => `${name}=${place}`)].join(' ');
 }
 
-/** As a shell takes it. Relative where that is shorter: the person stands in the project's folder. */
+/**
+ * As a shell takes it. Relative where that is shorter: the person stands in the project's folder.
+ */
 function shown(path: string): string {
   const short = relative('.', path);
   const place = short.startsWith('..') ? path : short;

@@ -15,7 +15,10 @@ export interface DataFolder {
   readonly key: string;
   readonly tokens: string;
   readonly demoToken: string;
-  /** Path of a Unix socket: in the folder, or in the system's temporary one when that path would be too long. */
+  /**
+   * Path of a Unix socket: in the folder, or in the system's temporary one when that path would be
+   * too long.
+   */
   socket(name: string): string;
 }
 

@@ -2,7 +2,10 @@ import { access, writeFile } from 'node:fs/promises';
 import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/manifest.ts';
 import type { DataFolder } from './data-folder.ts';
 
-/** The organization `demo` and its token are made once and kept; the manifest is the owner's to change. */
+/**
+ * The organization `demo` and its token are made once and kept; the manifest is the owner's to
+ * change.
+ */
 export async function ensureDemoOrganization(folder: DataFolder): Promise<void> {
   const present = await access(folder.tokens).then(
     () => true,

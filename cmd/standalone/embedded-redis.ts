@@ -18,8 +18,9 @@ const loadingMs = 60_000;
 const restartMs = 500;
 
 /**
- * A `redis-server` as a child process, on a Unix socket that only this user can open, with the settings that make a
- * 201 a receipt. When it dies it is started again; one left over by a killed standalone is ended first.
+ * A `redis-server` as a child process, on a Unix socket that only this user can open, with the
+ * settings that make a 201 a receipt. When it dies it is started again; one left over by a killed
+ * standalone is ended first.
  */
 export class EmbeddedRedis implements Component {
   readonly name = 'embedded redis';
@@ -36,7 +37,10 @@ export class EmbeddedRedis implements Component {
     this.#logger = logger;
   }
 
-  /** Resolves when Redis has loaded its data. @throws when there is none on the PATH or it does not start. */
+  /**
+   * Resolves when Redis has loaded its data.
+   * @throws when there is none on the PATH or it does not start.
+   */
   async start(): Promise<void> {
     await this.#endLeftOver();
     await this.#spawn();
@@ -53,7 +57,10 @@ export class EmbeddedRedis implements Component {
     await ended;
   }
 
-  /** The lock on the folder is ours, so whoever answers was left over by a standalone that was killed. */
+  /**
+   * The lock on the folder is ours, so whoever answers was left over by a standalone that was
+   * killed.
+   */
   async #endLeftOver(): Promise<void> {
     if (!(await answers(this.#socket))) return;
     this.#logger.warn('ending the redis of an earlier run');
@@ -81,7 +88,8 @@ export class EmbeddedRedis implements Component {
   /** Undefined when there is no such program. */
   async #run(program: string): Promise<ChildProcess | undefined> {
     const log = openSync(join(this.#folder, 'redis.log'), 'a');
-    // Detached: Ctrl-C reaches the whole process group, and Redis must outlive the events that are still under way.
+    // Detached: Ctrl-C reaches the whole process group, and Redis must outlive the events that are
+    // still under way.
     const child = spawn(program, redisArguments(this.#folder, this.#socket), {
       detached: true,
       stdio: ['ignore', log, log],

@@ -4,7 +4,10 @@ import { createServer, type Server } from 'node:net';
 import type { Component } from '../../internal/lifecycle/component.ts';
 import { answers } from './socket.ts';
 
-/** Keeps a second process off the data folder. A socket, because the system lets go of it however the process ends. */
+/**
+ * Keeps a second process off the data folder. A socket, because the system lets go of it however
+ * the process ends.
+ */
 export class FolderLock implements Component {
   readonly name = 'folder lock';
   readonly #folder: string;

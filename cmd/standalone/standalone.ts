@@ -29,12 +29,16 @@ export interface Addresses {
 /** Nobody else can have taken a job here: what a killed process had taken is soon free. */
 const standaloneDefaults = { JOB_LOCK_MS: '6000' };
 
-/** The embedded Postgres runs in the process that answers requests, one statement at a time: short ones. */
+/**
+ * The embedded Postgres runs in the process that answers requests, one statement at a time: short
+ * ones.
+ */
 const embeddedStore = { STORE_BATCH_EVENTS: '200', STORE_STATEMENTS_IN_FLIGHT: '1', WORKER_CONCURRENCY: '50' };
 
 /**
- * All of Runledger in one process: the same ingest, queue and worker as in a cluster, with an embedded Postgres and a
- * Redis of its own wherever `DATABASE_URL` and `REDIS_URL` do not name real ones.
+ * All of Runledger in one process: the same ingest, queue and worker as in a cluster, with an
+ * embedded Postgres and a Redis of its own wherever `DATABASE_URL` and `REDIS_URL` do not name real
+ * ones.
  */
 export class Standalone implements Component {
   readonly name = 'standalone';

@@ -19,7 +19,10 @@ const usage = `Tokens of organizations, as Kubernetes Secrets.
   --label KEY    the label that names the organization (runledger.dev/organization)
 `;
 
-/** The exit code: 0 done, 1 not done, 2 called in the wrong way. Every failure is a sentence on stderr. */
+/**
+ * The exit code: 0 done, 1 not done, 2 called in the wrong way. Every failure is a sentence on
+ * stderr.
+ */
 export async function run([name = '', ...args]: string[], streams: Streams): Promise<number> {
   if (name === 'help' || [name, ...args].includes('--help')) {
     streams.stdout.write(usage);

@@ -7,7 +7,10 @@ import { authenticateIn } from '../../internal/tokens/token-source.ts';
 import type { Command } from './command.ts';
 import { parseOptions, UsageError } from './usage-error.ts';
 
-/** Says which organization a token from stdin belongs to, by the rules that ingest goes by, and what is refused. */
+/**
+ * Says which organization a token from stdin belongs to, by the rules that ingest goes by, and what
+ * is refused.
+ */
 export const verify: Command = async (args, { stdin, stdout, stderr }) => {
   const { manifest, label } = parseOptions(args, {
     manifest: { type: 'string' },

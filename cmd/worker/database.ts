@@ -7,7 +7,10 @@ export const databaseSettings = ['DATABASE_URL', 'DATABASE_POOL_SIZE'] as const;
 /** Longest that a statement of the worker may take, in ms; it is tried again then. */
 const statementTimeout = 30_000;
 
-/** The worker's Postgres. Connections are made when they are needed, so that a worker starts without it. */
+/**
+ * The worker's Postgres. Connections are made when they are needed, so that a worker starts without
+ * it.
+ */
 export function openDatabase(config: Config<(typeof databaseSettings)[number]>, logger: Logger): Database {
   return openPostgres({
     url: config.DATABASE_URL,

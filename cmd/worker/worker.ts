@@ -29,19 +29,24 @@ export const workerSettings = [
 
 export type WorkerConfig = Config<(typeof workerSettings)[number]>;
 
-/** While Postgres is away: tried again soon at first, then every two seconds or so, so that it resumes quickly. */
+/**
+ * While Postgres is away: tried again soon at first, then every two seconds or so, so that it
+ * resumes quickly.
+ */
 const retry = { retryMinMs: 50, retryMaxMs: 2_000 };
 
 /**
- * Time from the beginning of one statement to the next that is not full, in ms. Under steady load it took a quarter off the CPU
- * time of the worker and a sixth off that of Postgres; an event that comes after a quiet moment does not wait.
+ * Time from the beginning of one statement to the next that is not full, in ms. Under steady load
+ * it took a quarter off the CPU time of the worker and a sixth off that of Postgres; an event that
+ * comes after a quiet moment does not wait.
  */
 const intervalMs = 10;
 
 /**
- * How long jobs gather before a worker that has just taken some looks again, in ms: less than the interval, so that most of what it
- * then takes is there when the next statement begins. With one worker and 200 jobs a second it took a third off what Redis
- * writes to its disk, and a fifth off the CPU time of both.
+ * How long jobs gather before a worker that has just taken some looks again, in ms: less than the
+ * interval, so that most of what it then takes is there when the next statement begins. With one
+ * worker and 200 jobs a second it took a third off what Redis writes to its disk, and a fifth off
+ * the CPU time of both.
  */
 const fetchCooldownMs = 7;
 

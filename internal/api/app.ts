@@ -33,7 +33,10 @@ export interface ApiOptions extends RegisterOptions {
   tracing?: Tracing | undefined;
 }
 
-/** Creates the API. The order of the middleware is the order of the checks: 301, 404/405, 401, 415/413, 400. */
+/**
+ * Creates the API. The order of the middleware is the order of the checks: 301, 404/405, 401,
+ * 415/413, 400.
+ */
 export function createApi(options: ApiOptions): Handler {
   const { publicUrl, trustProxy, metrics, logger, tracing } = options;
   const stack = options.fastPath ? fastPath : plainKoa;
@@ -50,7 +53,10 @@ export function createApi(options: ApiOptions): Handler {
   return stack.handler(app);
 }
 
-/** Each route's name is its path. The router accepts a path without its trailing slash only if the pattern has none. */
+/**
+ * Each route's name is its path. The router accepts a path without its trailing slash only if the
+ * pattern has none.
+ */
 function createRouter(options: ApiOptions): Router {
   const stack = options.fastPath ? fastPath : plainKoa;
   const readJson = createJsonReader(options.bodyLimit, stack.bodyReader(options.bodyLimit));
@@ -87,7 +93,10 @@ function reportError(ctx: Context, error: unknown, logger: Logger): void {
   else logger.info({ ...request, reason: error.code }, 'request refused');
 }
 
-/** Logs an error that no middleware caught. Koa also passes the error of a connection that broke; that is no defect. */
+/**
+ * Logs an error that no middleware caught. Koa also passes the error of a connection that broke;
+ * that is no defect.
+ */
 function reportDefect(error: unknown, ctx: Context | undefined, logger: Logger): void {
   if (ctx?.req.socket.errored === error) return;
   logger.error({ error }, 'request failed unexpectedly');

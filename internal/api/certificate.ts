@@ -5,13 +5,16 @@ import { Server as HttpsServer } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** How often the files are looked at, in ms. Polling also sees the symbolic links that Kubernetes swaps. */
+/**
+ * How often the files are looked at, in ms. Polling also sees the symbolic links that Kubernetes
+ * swaps.
+ */
 const defaultInterval = 2_000;
 
 /**
- * The certificate of the TLS server, read from files and read again when they change: connections made from then on
- * get the new one, those that stand are left alone. A pair that does not fit together (files are replaced one by one)
- * is not used, and looked at again.
+ * The certificate of the TLS server, read from files and read again when they change: connections
+ * made from then on get the new one, those that stand are left alone. A pair that does not fit
+ * together (files are replaced one by one) is not used, and looked at again.
  */
 export class Certificate {
   readonly #certFile: string;
@@ -80,7 +83,10 @@ export class Certificate {
   }
 }
 
-/** @throws unless TLS can be served with the pair; OpenSSL alone takes half of one, as a file being written shows it. */
+/**
+ * @throws unless TLS can be served with the pair; OpenSSL alone takes half of one, as a file being
+ * written shows it.
+ */
 function check(cert: string, key: string): void {
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
     throw new Error('the key is of another certificate');

@@ -2,20 +2,27 @@ import type { Server, ServerResponse } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 
-/** Connections, also those that still shake hands for TLS: those that are open, and all that were opened so far. */
+/**
+ * Connections, also those that still shake hands for TLS: those that are open, and all that were
+ * opened so far.
+ */
 export interface ConnectionCount {
   open: number;
   opened: number;
 }
 
-/** The connections of a server, and the answers that each is pending: what it takes to end them without losing an answer. */
+/**
+ * The connections of a server, and the answers that each is pending: what it takes to end them
+ * without losing an answer.
+ */
 export class Connections {
   /** As they were accepted. */
   readonly #accepted = new Set<Socket>();
   /**
-   * Those that requests come on, which with TLS are sockets of their own. Not one set of all answers: V8 rebuilds a set that things come
-   * into and leave as fast as requests do, and each old table keeps what it held until a full garbage collection.
-   * Garbage collection took a fifth of ingest's CPU time then.
+   * Those that requests come on, which with TLS are sockets of their own. Not one set of all
+   * answers: V8 rebuilds a set that things come into and leave as fast as requests do, and each old
+   * table keeps what it held until a full garbage collection. Garbage collection took a fifth of
+   * ingest's CPU time then.
    */
   readonly #pending = new Map<Socket, ServerResponse[]>();
   readonly #answered: (this: ServerResponse) => void;
@@ -53,8 +60,9 @@ export class Connections {
   }
 
   /**
-   * Each connection ends with the last answer that it is pending; one that has sent nothing yet, which Node takes for busy, ends at once.
-   * Those that are idle after a request are Node's to close.
+   * Each connection ends with the last answer that it is pending; one that has sent nothing yet,
+   * which Node takes for busy, ends at once. Those that are idle after a request are Node's to
+   * close.
    */
   endWhenAnswered(): void {
     for (const socket of this.#all()) if (socket.bytesRead === 0) socket.destroy();
@@ -65,7 +73,10 @@ export class Connections {
     for (const socket of this.#all()) socket.destroy();
   }
 
-  /** True when a complete request on this connection awaits its answer, which is then the last one there. */
+  /**
+   * True when a complete request on this connection awaits its answer, which is then the last one
+   * there.
+   */
   endsAfterAnswer(socket: Socket): boolean {
     const last = this.#pending.get(socket)?.findLast(({ req }) => req.complete);
     if (last === undefined) return false;
@@ -78,7 +89,10 @@ export class Connections {
   }
 }
 
-/** The answer says `Connection: close`, so that no further request is sent on a connection that is about to go. */
+/**
+ * The answer says `Connection: close`, so that no further request is sent on a connection that is
+ * about to go.
+ */
 export function endsConnection(response: ServerResponse): void {
   response.shouldKeepAlive = false;
 }

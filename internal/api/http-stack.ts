@@ -6,12 +6,15 @@ import type { Context, Middleware } from 'koa';
 /** Takes a request and answers it. Never rejects, nor throws. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
-/** Returns the bytes of a body, at once if Node has read them. Rejects with 413, or 400 for a broken connection. */
+/**
+ * Returns the bytes of a body, at once if Node has read them. Rejects with 413, or 400 for a broken
+ * connection.
+ */
 export type ReadBytes = (ctx: Context) => Buffer | Promise<Buffer>;
 
 /**
- * The steps of a request that exist twice, with the same behaviour: `plainKoa` uses the libraries as documented,
- * `fastPath` saves their cost. The setting FAST_PATH selects one of the two.
+ * The steps of a request that exist twice, with the same behaviour: `plainKoa` uses the libraries
+ * as documented, `fastPath` saves their cost. The setting FAST_PATH selects one of the two.
  */
 export interface HttpStack {
   /** Runs the middleware of an application for each request. */

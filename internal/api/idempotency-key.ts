@@ -1,7 +1,10 @@
 import type { Context } from 'koa';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 
-/** Visible ASCII, as a structured string in quotes (the draft, section 2.1) or bare, as many clients send it. */
+/**
+ * Visible ASCII, as a structured string in quotes (the draft, section 2.1) or bare, as many clients
+ * send it.
+ */
 const shape = /^"([\x21\x23-\x5b\x5d-\x7e]{1,255})"$|^([\x21\x23-\x5b\x5d-\x7e]{1,255})$/;
 
 const fault: FieldError = {
@@ -11,7 +14,8 @@ const fault: FieldError = {
 
 /**
  * The header `Idempotency-Key` without its quotes, or undefined when it is absent.
- * @throws {RequestError} when it is not 1 to 255 visible ASCII characters without quotes and backslashes.
+ * @throws {RequestError} when it is not 1 to 255 visible ASCII characters without quotes and
+ * backslashes.
  */
 export function idempotencyKeyOf(ctx: Context): string | undefined {
   const header = ctx.headers['idempotency-key'];

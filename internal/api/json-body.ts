@@ -4,10 +4,16 @@ import { RequestError } from '../errors/request-error.ts';
 import { bodyTooLarge } from './body-errors.ts';
 import type { ReadBytes } from './http-stack.ts';
 
-/** Resolves with the JSON value of a body. Rejects with 415 or 413 before the read, with 400 or 413 after it. */
+/**
+ * Resolves with the JSON value of a body. Rejects with 415 or 413 before the read, with 400 or 413
+ * after it.
+ */
 export type ReadJson = (ctx: Context) => Promise<unknown>;
 
-/** Creates a reader for JSON bodies of up to `limit` bytes. `readBytes` must enforce the limit for a body without a length. */
+/**
+ * Creates a reader for JSON bodies of up to `limit` bytes. `readBytes` must enforce the limit for a
+ * body without a length.
+ */
 export function createJsonReader(limit: number, readBytes: ReadBytes): ReadJson {
   return async (ctx) => {
     requireJson(ctx, limit);
@@ -39,7 +45,10 @@ function requireIdentity({ req }: Context, encoding: string): void {
   req.headers['content-encoding'] = 'identity';
 }
 
-/** Answers `Expect: 100-continue`, which .NET sends with each POST. A client that got an error need not send the body. */
+/**
+ * Answers `Expect: 100-continue`, which .NET sends with each POST. A client that got an error need
+ * not send the body.
+ */
 function inviteBody({ req, res }: Context): void {
   const { expect } = req.headers;
   if (expect !== undefined && req.httpVersion === '1.1' && /100-continue/i.test(expect)) res.writeContinue();

@@ -1,7 +1,10 @@
 import type { Context, Middleware } from 'koa';
 import { RequestError } from '../errors/request-error.ts';
 
-/** Answers each request that no route matches: 405 with `Allow` for a known path, else 404. Use it after the router. */
+/**
+ * Answers each request that no route matches: 405 with `Allow` for a known path, else 404. Use it
+ * after the router.
+ */
 export const noRoute: Middleware = (ctx) => {
   const allowed = allowedMethods(ctx);
   if (allowed.length === 0)
@@ -10,7 +13,9 @@ export const noRoute: Middleware = (ctx) => {
   throw new RequestError('method-not-allowed', explain(ctx.method, allowed));
 };
 
-/** Returns the methods of the routes with this path. The router lists those routes on the context. */
+/**
+ * Returns the methods of the routes with this path. The router lists those routes on the context.
+ */
 function allowedMethods(ctx: Context): string[] {
   const matched = (ctx['matched'] ?? []) as { methods: string[] }[];
   return [...new Set(matched.flatMap(({ methods }) => methods))];

@@ -16,8 +16,8 @@ export const plainKoa: HttpStack = {
 };
 
 /**
- * Creates a reader that collects the bytes of a body with koa-bodyparser. The parser only collects: it would accept
- * forms, inflate before it counts, and replace invalid UTF-8 silently.
+ * Creates a reader that collects the bytes of a body with koa-bodyparser. The parser only collects:
+ * it would accept forms, inflate before it counts, and replace invalid UTF-8 silently.
  */
 export function collectBody(limit: number): ReadBytes {
   const options: bodyParser.Options & { encoding: null } = {
@@ -32,7 +32,8 @@ export function collectBody(limit: number): ReadBytes {
   };
   const collect = bodyParser(options);
   return async (ctx) => {
-    // The parser pauses an oversized body. Drain the rest, or it blocks the next request on the connection.
+    // The parser pauses an oversized body. Drain the rest, or it blocks the next request on the
+    // connection.
     await collect(ctx, nothing).finally(() => ctx.req.resume());
     return bytesOf(ctx);
   };

@@ -10,7 +10,10 @@ export interface Problem {
   errors?: readonly FieldError[];
 }
 
-/** Codes of problems that no {@link RequestError} has: defects, and requests that Node's parser rejects. */
+/**
+ * Codes of problems that no {@link RequestError} has: defects, and requests that Node's parser
+ * rejects.
+ */
 export type ProblemCode = RequestErrorCode | 'internal-error' | 'request-timeout' | 'headers-too-large';
 
 /** The one place where a code becomes an HTTP status and a title. */
@@ -30,14 +33,19 @@ const kinds: Record<ProblemCode, { status: number; title: string }> = {
   unavailable: { status: 503, title: 'Temporarily unavailable' },
 };
 
-/** Returns a problem document. Callers read `detail` and `errors`: they must hold nothing internal. */
+/**
+ * Returns a problem document. Callers read `detail` and `errors`: they must hold nothing internal.
+ */
 export function problem(code: ProblemCode, detail: string, errors: readonly FieldError[] = []): Problem {
   const type = `https://runledger.dev/problems/${code}`;
   const { status, title } = kinds[code];
   return { type, title, status, detail, ...(errors.length > 0 && { errors }) };
 }
 
-/** Returns the problem document of an error. Any error but a {@link RequestError} is a defect: callers get no detail. */
+/**
+ * Returns the problem document of an error. Any error but a {@link RequestError} is a defect:
+ * callers get no detail.
+ */
 export function problemOf(error: unknown): Problem {
   if (error instanceof RequestError) return problem(error.code, error.message, error.faults);
   return problem('internal-error', 'Something went wrong on our side. Please retry.');

@@ -15,8 +15,9 @@ const invalid = problem('malformed-request', 'The request is not valid HTTP.');
 const lingering = 1_000;
 
 /**
- * Answers requests that are not valid HTTP with a problem document, and closes the connection. Node would answer
- * without a body. Writes nothing if `leaveToAnswer` is true: an earlier request on the connection awaits its answer.
+ * Answers requests that are not valid HTTP with a problem document, and closes the connection. Node
+ * would answer without a body. Writes nothing if `leaveToAnswer` is true: an earlier request on the
+ * connection awaits its answer.
  */
 export function answerProtocolErrors(server: Server, leaveToAnswer: (socket: Socket) => boolean): void {
   server.on('clientError', (error: NodeJS.ErrnoException, duplex) => {
@@ -31,7 +32,9 @@ export function answerProtocolErrors(server: Server, leaveToAnswer: (socket: Soc
   });
 }
 
-/** An immediate cut would reset the connection of a client that still sends, and lose the answer. */
+/**
+ * An immediate cut would reset the connection of a client that still sends, and lose the answer.
+ */
 function cutLater(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), lingering);
   socket.once('close', () => clearTimeout(timer));

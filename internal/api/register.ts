@@ -7,7 +7,10 @@ import type { HttpStack } from './http-stack.ts';
 import { idempotencyKeyFaults, idempotencyKeyOf } from './idempotency-key.ts';
 import type { ReadJson } from './json-body.ts';
 
-/** Makes an event durable; resolves with it as it was first accepted. Rejects with a {@link RequestError} otherwise. */
+/**
+ * Makes an event durable; resolves with it as it was first accepted. Rejects with a {@link
+ * RequestError} otherwise.
+ */
 export type Enqueue = (event: AcceptedEvent, idempotencyKey?: string) => Promise<AcceptedEvent>;
 
 export interface RegisterOptions {
@@ -16,7 +19,10 @@ export interface RegisterOptions {
   enqueue: Enqueue;
 }
 
-/** `POST /v1/register/`: records one event. The 201 is a receipt: the API sends it once the event is on disk. */
+/**
+ * `POST /v1/register/`: records one event. The 201 is a receipt: the API sends it once the event is
+ * on disk.
+ */
 export function register(
   readJson: ReadJson,
   sendJson: HttpStack['sendJson'],
@@ -33,7 +39,10 @@ export function register(
   };
 }
 
-/** Returns the event of a body. The error lists every failing field, and a malformed Idempotency-Key too. */
+/**
+ * Returns the event of a body. The error lists every failing field, and a malformed Idempotency-Key
+ * too.
+ */
 function validated(ctx: Context, body: unknown, validate: RegisterOptions['validate']): EventRequest {
   try {
     return validate(body);

@@ -9,8 +9,8 @@ const acceptable = /^[\x21-\x7e]{1,128}$/;
 const traceparent = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
 
 /**
- * Returns the id of a request, which joins the caller's logs with ours: its `X-Request-Id`, else the trace id of its
- * `traceparent`, else 32 random hexadecimal digits.
+ * Returns the id of a request, which joins the caller's logs with ours: its `X-Request-Id`, else
+ * the trace id of its `traceparent`, else 32 random hexadecimal digits.
  */
 export function chooseRequestId({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];

@@ -2,8 +2,9 @@ import type { Context, Middleware } from 'koa';
 import type { ApiMetrics } from '../telemetry/api-metrics.ts';
 
 /**
- * Answers plain HTTP with 301 to the HTTPS address, whatever the method and path, and processes nothing of it (spec,
- * "Transport"). HTTPS is a TLS socket, or with `trustProxy` what the proxy says in `X-Forwarded-Proto`.
+ * Answers plain HTTP with 301 to the HTTPS address, whatever the method and path, and processes
+ * nothing of it (spec, "Transport"). HTTPS is a TLS socket, or with `trustProxy` what the proxy
+ * says in `X-Forwarded-Proto`.
  */
 export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metrics: ApiMetrics): Middleware {
   return (ctx, next) => {
@@ -25,7 +26,10 @@ function isSecure(ctx: Context, trustProxy: boolean): boolean {
   return claimed === 'https' || String(claimed).split(',').at(-1)?.trim().toLowerCase() === 'https';
 }
 
-/** Built from the public URL, never from `Host`: otherwise anybody could make Runledger redirect anywhere. */
+/**
+ * Built from the public URL, never from `Host`: otherwise anybody could make Runledger redirect
+ * anywhere.
+ */
 function httpsAddress(publicUrl: URL, requested: string): string {
   const { pathname, search } = URL.parse(requested, 'http://request.invalid') ?? { pathname: '/', search: '' };
   const address = new URL(publicUrl);

@@ -1,4 +1,7 @@
-/** What a client may ask of a connection. Times in ms, sizes in bytes; names are Node's where it has one. */
+/**
+ * What a client may ask of a connection. Times in ms, sizes in bytes; names are Node's where it has
+ * one.
+ */
 export interface ServerLimits {
   /** From the first byte of a request (or the connection, before any) to the end of its headers. */
   headersTimeout: number;

@@ -27,7 +27,10 @@ export interface ServerOptions {
   connections?: ConnectionCount;
 }
 
-/** Listens for callers. `stop` answers the requests in progress, and closes idle connections at once. */
+/**
+ * Listens for callers. `stop` answers the requests in progress, and closes idle connections at
+ * once.
+ */
 export class ApiServer {
   readonly name: string;
   readonly #server: Server;
@@ -47,7 +50,8 @@ export class ApiServer {
     const handle = (response: ServerResponse): void => void options.handler(response.req, response);
     this.#handle = options.fastPath ? batchPerTurn(handle) : handle;
     const take = (_request: IncomingMessage, response: ServerResponse): void => this.#take(response);
-    // Node emits these events for requests with `Expect`. Without a listener it would invite every body.
+    // Node emits these events for requests with `Expect`. Without a listener it would invite every
+    // body.
     this.#server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
     answerProtocolErrors(this.#server, (socket) => this.#connections.endsAfterAnswer(socket));
   }

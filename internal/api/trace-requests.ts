@@ -4,7 +4,9 @@ import type { AuthenticatedState } from './authenticate.ts';
 import { requestIdOf } from './request-id.ts';
 import { routeNameOf } from './route-name.ts';
 
-/** Records a span for each request, in the trace that its `traceparent` names (W3C Trace Context). */
+/**
+ * Records a span for each request, in the trace that its `traceparent` names (W3C Trace Context).
+ */
 export function traceRequests(tracing: Tracing): Middleware {
   return (ctx, next) =>
     tracing.serve(ctx.method, ctx.headers, next, () => ({

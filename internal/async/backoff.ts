@@ -5,7 +5,10 @@ export interface BackoffOptions {
   readonly longestMs: number;
 }
 
-/** Pauses between attempts: each up to twice the last, and a random part of it, so that pods do not come in step. */
+/**
+ * Pauses between attempts: each up to twice the last, and a random part of it, so that pods do not
+ * come in step.
+ */
 export class Backoff {
   readonly #options: BackoffOptions;
   #attempts = 0;

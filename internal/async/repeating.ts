@@ -11,7 +11,10 @@ export class Repeating {
     this.#work = work;
   }
 
-  /** The first run begins at once, or when the last of an earlier start has ended. Started twice, it works once. */
+  /**
+   * The first run begins at once, or when the last of an earlier start has ended. Started twice, it
+   * works once.
+   */
   start(): void {
     if (this.#stopping !== undefined) return;
     this.#stopping = new AbortController();

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Resolves with what the promise resolves with; with undefined when it rejects, or is not settled within `ms`. */
+/**
+ * Resolves with what the promise resolves with; with undefined when it rejects, or is not settled
+ * within `ms`.
+ */
 export async function settledWithin<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   const settled = new AbortController();
   const late = sleep(ms, undefined, { signal: settled.signal }).catch(() => undefined);

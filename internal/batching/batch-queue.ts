@@ -4,7 +4,10 @@ export interface BatchLimits {
   batchBytes: number;
 }
 
-/** What is not split between batches: so many events of so many bytes (UTF-16 units of what may be long, near enough). */
+/**
+ * What is not split between batches: so many events of so many bytes (UTF-16 units of what may be
+ * long, near enough).
+ */
 export interface Portion {
   readonly count: number;
   readonly bytes: number;

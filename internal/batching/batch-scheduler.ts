@@ -1,6 +1,7 @@
 /**
- * When the next batch of events begins: at the end of the current turn of the event loop, but not before `intervalMs` have
- * passed since the last one began, unless nothing is to be waited for. What comes meanwhile shares it.
+ * When the next batch of events begins: at the end of the current turn of the event loop, but not
+ * before `intervalMs` have passed since the last one began, unless nothing is to be waited for.
+ * What comes meanwhile shares it.
  */
 export class BatchScheduler {
   readonly #begin: () => void;

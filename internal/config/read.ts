@@ -7,15 +7,18 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Settings that hold a password: each may come from a file instead, named by the same setting with `_FILE`. */
+/**
+ * Settings that hold a password: each may come from a file instead, named by the same setting with
+ * `_FILE`.
+ */
 const secrets = ['REDIS_URL', 'REDIS_PASSWORD', 'DATABASE_URL'] as const satisfies SettingName[];
 
 /** The values of some settings, typed and checked. */
 export type Config<Name extends SettingName> = CleanedEnv<Pick<typeof settings, Name>>;
 
 /**
- * Reads and checks settings, once at start. Empty values count as absent, as charts and compose files leave them.
- * `defaults` come before those of the settings themselves.
+ * Reads and checks settings, once at start. Empty values count as absent, as charts and compose
+ * files leave them. `defaults` come before those of the settings themselves.
  * @throws {ConfigError} that names the first wrong setting, and never its value.
  */
 export function readConfig<Name extends SettingName>(
@@ -54,7 +57,10 @@ function withSecretFiles(environment: NodeJS.ProcessEnv, names: readonly Setting
   return resolved;
 }
 
-/** User name and password in settings of their own may hold any character; in an address they must be encoded. */
+/**
+ * User name and password in settings of their own may hold any character; in an address they must
+ * be encoded.
+ */
 function withRedisCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { REDIS_URL: address, REDIS_USERNAME: username = '', REDIS_PASSWORD: password = '' } = environment;
   if (address === undefined || username + password === '') return environment;
@@ -62,7 +68,10 @@ function withRedisCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv
   return { ...environment, REDIS_URL: nodes.join(',') };
 }
 
-/** What is no address is left as it is, for the check of `REDIS_URL` to name. So are credentials in the address. */
+/**
+ * What is no address is left as it is, for the check of `REDIS_URL` to name. So are credentials in
+ * the address.
+ */
 function addCredentials(node: string, username: string, password: string): string {
   const url = URL.parse(node);
   if (url === null || url.username + url.password !== '') return node;

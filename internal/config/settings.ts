@@ -13,7 +13,9 @@ import {
 
 const mebi = 1024 * 1024;
 
-/** Every setting, with its default. A setting without one is required by the processes that take it. */
+/**
+ * Every setting, with its default. A setting without one is required by the processes that take it.
+ */
 export const settings = {
   PORT: portNumber({ default: 8080, desc: 'HTTP behind a proxy that ends TLS; plain HTTP is answered with 301' }),
   HTTPS_PORT: portNumber({ default: undefined, desc: 'TLS in the pod; off unless set' }),

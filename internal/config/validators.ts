@@ -45,8 +45,8 @@ export const httpsUrl = makeExactValidator<URL>((text) => {
 });
 
 /**
- * `redis://` or `rediss://`; several, with commas between, name nodes of a cluster; an absolute path is a Unix socket.
- * Errors do not repeat the value: it holds a password.
+ * `redis://` or `rediss://`; several, with commas between, name nodes of a cluster; an absolute
+ * path is a Unix socket. Errors do not repeat the value: it holds a password.
  */
 export const redisUrl = makeExactValidator<string>((text) => {
   if (text.startsWith('/')) return text;

@@ -11,10 +11,14 @@ export type RequestErrorCode =
   | 'idempotency-key-reused'
   | 'unavailable';
 
-/** One thing wrong with a request: a JSON pointer (RFC 6901) into the body, or the name of a header. */
+/**
+ * One thing wrong with a request: a JSON pointer (RFC 6901) into the body, or the name of a header.
+ */
 export type FieldError = { pointer: string; detail: string } | { header: string; detail: string };
 
-/** The one error that callers get to see. `detail` is written for them and holds nothing internal. */
+/**
+ * The one error that callers get to see. `detail` is written for them and holds nothing internal.
+ */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: RequestErrorCode;
@@ -27,7 +31,9 @@ export class RequestError extends Error {
   }
 }
 
-/** The refusal of an event that cannot be made durable now; callers repeat it after `Retry-After`. */
+/**
+ * The refusal of an event that cannot be made durable now; callers repeat it after `Retry-After`.
+ */
 export function unavailable(detail: string): RequestError {
   return new RequestError('unavailable', detail);
 }

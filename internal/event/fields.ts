@@ -40,7 +40,9 @@ export const optionalFields = [
   },
 ] as const satisfies readonly OptionalField[];
 
-/** The fields of the first release. Every job has their texts, and every fingerprint covers them. */
+/**
+ * The fields of the first release. Every job has their texts, and every fingerprint covers them.
+ */
 export const firstFields = 3;
 
 type Field = (typeof optionalFields)[number];

@@ -2,23 +2,25 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { EventIdentity } from './event.ts';
 
 /**
- * A counter of 26 bits begins below this: random enough to tell processes apart, and 33 million events from its end, which no
- * process accepts even while time stands still.
+ * A counter of 26 bits begins below this: random enough to tell processes apart, and 33 million
+ * events from its end, which no process accepts even while time stands still.
  */
 const counterSeed = 2 ** 25;
 
 /**
- * Longest that time may stand still while a clock that stepped back catches up, in ms. Past it the clock was wrong before
- * and is right now: the true time matters more than the order of events across the correction.
+ * Longest that time may stand still while a clock that stepped back catches up, in ms. Past it the
+ * clock was wrong before and is right now: the true time matters more than the order of events
+ * across the correction.
  */
 const longestStandstill = 10_000;
 
 /**
- * Stamps events: each identity is greater than the one before, also within a millisecond and when the clock steps
- * back by a little. One per process. The UUID of version 7 has a counter behind its time, which begins anywhere in each
- * millisecond (RFC 9562, section 6.2, method 1); the 48 bits behind it are drawn once and tell processes apart
- * (section 6.4), and once more when the clock is set back, because its milliseconds come again then. Drawing them for each event
- * took 8 % of ingest's CPU time and a tenth of the memory of a queued event.
+ * Stamps events: each identity is greater than the one before, also within a millisecond and when
+ * the clock steps back by a little. One per process. The UUID of version 7 has a counter behind its
+ * time, which begins anywhere in each millisecond (RFC 9562, section 6.2, method 1); the 48 bits
+ * behind it are drawn once and tell processes apart (section 6.4), and once more when the clock is
+ * set back, because its milliseconds come again then. Drawing them for each event took 8 % of
+ * ingest's CPU time and a tenth of the memory of a queued event.
  */
 export function createIdentitySource(now: () => number = Date.now): () => EventIdentity {
   let node = drawNode();

@@ -3,7 +3,10 @@ import { isDeeperThan } from './depth.ts';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 import { eventKinds, eventRequestSchema, type EventRequest, type FieldLimits } from './schema.ts';
 
-/** Deepest nesting taken in a body. A valid event needs one level; the rest is room for ignored extra fields. */
+/**
+ * Deepest nesting taken in a body. A valid event needs one level; the rest is room for ignored
+ * extra fields.
+ */
 export const maxDepth = 32;
 
 /** Text that Postgres can hold: no U+0000, no half of a surrogate pair. */
@@ -17,8 +20,8 @@ export function createSchemaCompiler(): Ajv2020 {
 }
 
 /**
- * Compiles the check of a request body. The function it returns gives back the same value, typed, or throws a
- * {@link RequestError} that lists every failing field by JSON pointer.
+ * Compiles the check of a request body. The function it returns gives back the same value, typed,
+ * or throws a {@link RequestError} that lists every failing field by JSON pointer.
  */
 export function createEventValidator(limits: FieldLimits): (body: unknown) => EventRequest {
   const validate = createSchemaCompiler().compile<EventRequest>(eventRequestSchema(limits));
@@ -35,7 +38,9 @@ function invalid(faults: FieldError[]): RequestError {
   return new RequestError('invalid-event', 'The body is not a valid execution event; see errors.', faults);
 }
 
-/** A kind that is no string fails both `type` and `enum`, which are explained alike: once is enough. */
+/**
+ * A kind that is no string fails both `type` and `enum`, which are explained alike: once is enough.
+ */
 function withoutRepeats(faults: FieldError[]): FieldError[] {
   return [...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values()];
 }

@@ -14,7 +14,10 @@ export class ComponentGroup implements Component {
     this.#logger = logger;
   }
 
-  /** @throws what the first component that fails throws; those before it are stopped again. Or when stopped meanwhile. */
+  /**
+   * @throws what the first component that fails throws; those before it are stopped again. Or when
+   * stopped meanwhile.
+   */
   async start(): Promise<void> {
     try {
       for (const component of this.#components) await this.#startOne(component);
@@ -24,13 +27,19 @@ export class ComponentGroup implements Component {
     }
   }
 
-  /** Starts one more, which is stopped before the others. @throws what it throws, or when the group is stopped meanwhile. */
+  /**
+   * Starts one more, which is stopped before the others.
+   * @throws what it throws, or when the group is stopped meanwhile.
+   */
   async begin(component: Component): Promise<void> {
     this.#components.push(component);
     await this.#startOne(component);
   }
 
-  /** A stop may come while a component starts: it is stopped again then, and none is started any more. */
+  /**
+   * A stop may come while a component starts: it is stopped again then, and none is started any
+   * more.
+   */
   async #startOne(component: Component): Promise<void> {
     if (this.#stopping === undefined) await component.start();
     if (this.#stopping === undefined) return;
@@ -55,7 +64,10 @@ export class ComponentGroup implements Component {
   }
 }
 
-/** Components of one rank: started one after another, stopped at once, since each may wait for its slowest client. */
+/**
+ * Components of one rank: started one after another, stopped at once, since each may wait for its
+ * slowest client.
+ */
 export function inParallel(name: string, components: readonly Component[]): Component {
   return {
     name,

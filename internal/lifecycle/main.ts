@@ -1,5 +1,6 @@
 /**
- * Runs a process' `main`. What it throws ends the process with one line on stderr: there is nothing to log with yet.
+ * Runs a process' `main`. What it throws ends the process with one line on stderr: there is nothing
+ * to log with yet.
  */
 export function runMain(main: () => Promise<void>): void {
   main().catch((error: unknown) => {

@@ -27,8 +27,8 @@ export class StartError extends Error {
 }
 
 /**
- * Runs a process until SIGTERM or SIGINT, then stops it gracefully (design, section 7). Exits with 0 after a clean
- * stop, 1 when the stop took too long; a second signal exits at once.
+ * Runs a process until SIGTERM or SIGINT, then stops it (ARCHITECTURE.md, "Stopping"). Exits with 0
+ * after a clean stop, 1 after a stop that took too long. A second signal exits at once.
  * @throws {StartError}
  */
 export async function runProcess(options: ProcessOptions): Promise<void> {
@@ -55,14 +55,18 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
 }
 
 /**
- * Gives back the young generation that loading the program has filled: a fifth of what an idle process would keep. Takes
- * about 50 ms. Only with Node's option `--expose-gc`, which the image sets.
+ * Gives back the young generation that loading the program has filled: a fifth of what an idle
+ * process would keep. Takes about 50 ms. Only with Node's option `--expose-gc`, which the image
+ * sets.
  */
 function freeWhatStartingLeft(): void {
   globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'sync' });
 }
 
-/** A closed terminal does not end the process, as under `nohup`: it goes on and stops properly later. */
+/**
+ * A closed terminal does not end the process, as under `nohup`: it goes on and stops properly
+ * later.
+ */
 function ignoreHangUp(logger: Logger): void {
   process.on('SIGHUP', () => logger.warn('SIGHUP ignored: SIGTERM stops the process'));
 }
@@ -89,6 +93,7 @@ async function stopGracefully(options: ProcessOptions, signal: string): Promise<
   await main.stop();
   logger.info('stopped');
   process.exitCode = 0;
-  // With nothing left the process ends here. Should something be left, it ends at the deadline, as not clean.
+  // With nothing left the process ends here. Should something be left, it ends at the deadline, as
+  // not clean.
   deadline.unref();
 }

@@ -8,13 +8,18 @@ import { failing, type Probes } from './probes.ts';
 /** A further page of the ops port: gives back a value to be shown as JSON. */
 export type OpsPage = (query: URLSearchParams) => Promise<unknown>;
 
-/** The settings that say where the ops server listens; on all addresses without `LISTEN_ADDRESS`. */
+/**
+ * The settings that say where the ops server listens; on all addresses without `LISTEN_ADDRESS`.
+ */
 export interface OpsAddress {
   OPS_PORT: number;
   LISTEN_ADDRESS?: string | undefined;
 }
 
-/** The port for people and machines that operate a process: `/metrics`, `/healthz`, `/readyz`. Plain HTTP, no token. */
+/**
+ * The port for people and machines that operate a process: `/metrics`, `/healthz`, `/readyz`. Plain
+ * HTTP, no token.
+ */
 export class OpsServer {
   readonly name = 'ops server';
   readonly #server: Server;

@@ -1,11 +1,17 @@
 /** What a probe says: undefined when all is well, else one sentence on what is wrong. */
 export type Check = () => string | undefined;
 
-/** The checks behind `/healthz` and `/readyz`. Components add them; each check has a name of its own. */
+/**
+ * The checks behind `/healthz` and `/readyz`. Components add them; each check has a name of its
+ * own.
+ */
 export interface Probes {
   readonly live: Map<string, Check>;
   readonly ready: Map<string, Check>;
-  /** Shown by `/readyz` without an effect on its status: another server is unavailable, this pod serves. */
+  /**
+   * Shown by `/readyz` without an effect on its status: another server is unavailable, this pod
+   * serves.
+   */
   readonly degraded: Map<string, Check>;
 }
 

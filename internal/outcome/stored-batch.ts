@@ -5,8 +5,9 @@ export const anomalies = ['start_missing', 'start_repeated', 'start_late', 'even
 export type Anomaly = (typeof anomalies)[number];
 
 /**
- * Executions that a batch moved from one state to another; `none` is the state of one not seen before. States follow one
- * another as batches are stored: of ERROR and END of one execution, either may be stored first.
+ * Executions that a batch moved from one state to another; `none` is the state of one not seen
+ * before. States follow one another as batches are stored: of ERROR and END of one execution,
+ * either may be stored first.
  */
 export interface Transition {
   organization: string;

@@ -11,7 +11,9 @@ export interface AdmissionLimits {
   requireDurable: boolean;
 }
 
-/** Why ingest rejects every event now: `reason` is a metric label, `detail` a sentence for people. */
+/**
+ * Why ingest rejects every event now: `reason` is a metric label, `detail` a sentence for people.
+ */
 export interface Rejection {
   reason: RejectionReason;
   detail: string;

@@ -16,12 +16,15 @@ export interface BacklogLimits extends AdmissionLimits {
 /** From a new connection to the look at who is behind it, in ms. */
 const soonMs = 50;
 
-/** How long to be without a connection is the guard's own doing once it has left a replica, in ms. */
+/**
+ * How long to be without a connection is the guard's own doing once it has left a replica, in ms.
+ */
 const leavingMs = 1_000;
 
 /**
- * Watches Redis beside the traffic, so that a request learns at once, without a round trip, that it cannot be taken.
- * Each look checks the durability settings too: they may change while Redis runs, or with the server behind its address.
+ * Watches Redis beside the traffic, so that a request learns at once, without a round trip, that it
+ * cannot be taken. Each look checks the durability settings too: they may change while Redis runs,
+ * or with the server behind its address.
  */
 export class BacklogGuard implements ConnectionListener {
   readonly name = 'backlog guard';
@@ -62,7 +65,9 @@ export class BacklogGuard implements ConnectionListener {
     return this.#admittedOnce;
   }
 
-  /** Looks once before it resolves; an unreachable Redis is no error, it is what is then reported. */
+  /**
+   * Looks once before it resolves; an unreachable Redis is no error, it is what is then reported.
+   */
   async start(): Promise<void> {
     if (!this.#stopped) return;
     this.#stopped = false;
@@ -78,7 +83,10 @@ export class BacklogGuard implements ConnectionListener {
     await this.#looking;
   }
 
-  /** What was found holds for the connection on which it was: behind the address may be another server next. */
+  /**
+   * What was found holds for the connection on which it was: behind the address may be another
+   * server next.
+   */
   onLost(): void {
     if (this.#rejection === undefined && !this.#stopped) this.#takeForUnreachable();
   }
@@ -97,7 +105,10 @@ export class BacklogGuard implements ConnectionListener {
     this.#lookLater();
   }
 
-  /** One look after the other: in a cluster that lacks a master, looks make connections, and connections ask for looks. */
+  /**
+   * One look after the other: in a cluster that lacks a master, looks make connections, and
+   * connections ask for looks.
+   */
   #lookLater(): void {
     clearTimeout(this.#timer);
     if (this.#stopped) return;
@@ -123,7 +134,10 @@ export class BacklogGuard implements ConnectionListener {
     }
   }
 
-  /** Whoever is behind the address now may be the master. Once a second: it may be this replica still. */
+  /**
+   * Whoever is behind the address now may be the master. Once a second: it may be this replica
+   * still.
+   */
   #leave(): void {
     if (this.#leaving) return;
     this.#leftAt = performance.now();

@@ -24,7 +24,10 @@ export async function readBacklog(redis: RedisClient, queueName: string): Promis
   return { waiting, active, delayed, failed, memoryShare: Math.max(0, ...shares) };
 }
 
-/** True when a server that should hold data is a replica: it has been demoted, and what it takes is lost. Rejects while it is away. */
+/**
+ * True when a server that should hold data is a replica: it has been demoted, and what it takes is
+ * lost. Rejects while it is away.
+ */
 export async function isReplica(redis: RedisClient): Promise<boolean> {
   const replication = await Promise.all(mastersOf(redis).map((master) => master.info('replication')));
   return replication.some((info) => /^role:slave/m.test(info));

@@ -4,9 +4,9 @@ import { compress } from '@cloudpss/zstd';
 const level = 1;
 
 /**
- * A text as a zstd frame in base64, made at once on the thread that asks: handing it to another one takes longer, as the event
- * loop sleeps meanwhile (test/bench/README.md). Node compresses at once too, but what `zstdCompressSync` leaves stays in memory until a full
- * garbage collection.
+ * A text as a zstd frame in base64, made at once on the thread that asks: handing it to another one
+ * takes longer, as the event loop sleeps meanwhile (test/bench/README.md). Node compresses at once
+ * too, but what `zstdCompressSync` leaves stays in memory until a full garbage collection.
  */
 export function pack(text: string): string {
   const { buffer, byteOffset, byteLength } = compress(Buffer.from(text), level);

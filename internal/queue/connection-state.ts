@@ -8,7 +8,10 @@ export interface ConnectionListener {
   onMade(): void;
 }
 
-/** Follows a client's connections, of a Redis Cluster those to each of its nodes. Ends with the client. */
+/**
+ * Follows a client's connections, of a Redis Cluster those to each of its nodes. Ends with the
+ * client.
+ */
 export class ConnectionState {
   #changes = 0;
   #error: { error: Error; since: number } | undefined;
@@ -24,7 +27,8 @@ export class ConnectionState {
       listener.onMade();
     };
     client.on('close', lost).on('-node', lost).on('ready', made);
-    // Nobody has looked at a cluster's new node, which is used at once. Before the cluster is ready it takes no commands.
+    // Nobody has looked at a cluster's new node, which is used at once. Before the cluster is ready
+    // it takes no commands.
     client.on('+node', () => (client.status === 'ready' ? made() : lost()));
     client.on('error', (error: Error) => {
       if (this.#error?.since !== this.#changes) this.#error = { error, since: this.#changes };
@@ -36,7 +40,10 @@ export class ConnectionState {
     return this.#changes;
   }
 
-  /** Why there is no connection: the first error since the last one was lost, which later ones follow from. */
+  /**
+   * Why there is no connection: the first error since the last one was lost, which later ones
+   * follow from.
+   */
   get error(): Error | undefined {
     return this.#error?.error;
   }

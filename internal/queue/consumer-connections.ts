@@ -7,9 +7,9 @@ import { createConsumerRedis, disconnect, type RedisClient } from './redis.ts';
 const checkMs = 5_000;
 
 /**
- * The two connections of a consumer: one for commands, one that waits for jobs. Both are made and closed here, because
- * BullMQ cannot close the second, which it would make itself, while Redis is away. Says when Redis goes and comes, and
- * whether it may lose events.
+ * The two connections of a consumer: one for commands, one that waits for jobs. Both are made and
+ * closed here, because BullMQ cannot close the second, which it would make itself, while Redis is
+ * away. Says when Redis goes and comes, and whether it may lose events.
  */
 export class ConsumerConnections {
   readonly main: RedisClient;
@@ -47,7 +47,10 @@ export class ConsumerConnections {
     this.#durability.forget();
   }
 
-  /** Looks again and again: settings change while Redis runs, and whoever has mended them waits for the alert to end. */
+  /**
+   * Looks again and again: settings change while Redis runs, and whoever has mended them waits for
+   * the alert to end.
+   */
   async #onReady(): Promise<void> {
     this.#connected = true;
     this.#logger.info('redis connected');

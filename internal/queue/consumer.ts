@@ -13,18 +13,25 @@ import { keyPrefix, queueKey } from './keys.ts';
 /** Until an unreadable job is looked at again, in ms: by then a newer worker may have taken it. */
 const unreadableMs = 30_000;
 
-/** How long no job is taken after Redis has refused a command (full, read-only, …), in ms: BullMQ asks again at once. */
+/**
+ * How long no job is taken after Redis has refused a command (full, read-only, …), in ms: BullMQ
+ * asks again at once.
+ */
 const restMs = 1_000;
 
-/** How long after a refused command Redis counts as not well, in ms: longer than the rest and the next try. */
+/**
+ * How long after a refused command Redis counts as not well, in ms: longer than the rest and the
+ * next try.
+ */
 const refusedMs = 10_000;
 
 /** What a stop leaves BullMQ to give back jobs and close, in ms, before the connections are cut. */
 const closingMs = 2_000;
 
 /**
- * Stores a batch. `redelivered`: it was handed out before, to a worker that gave it back or died. `stored`: every event
- * of it is safe, the job is forgotten. `abandoned`: the process stops before that, the job goes back to the queue.
+ * Stores a batch. `redelivered`: it was handed out before, to a worker that gave it back or died.
+ * `stored`: every event of it is safe, the job is forgotten. `abandoned`: the process stops before
+ * that, the job goes back to the queue.
  */
 export type Handle = (events: AcceptedEvent[], redelivered: boolean) => Promise<'stored' | 'abandoned'>;
 
@@ -33,12 +40,21 @@ export interface ConsumerOptions {
   queueName: string;
   /** Jobs taken at once. The store's batches are made of what they hold. */
   concurrency: number;
-  /** How long after jobs were taken the next ones may gather, in ms; see {@link fetchCooldownBackend}. */
+  /**
+   * How long after jobs were taken the next ones may gather, in ms; see {@link
+   * fetchCooldownBackend}.
+   */
   fetchCooldownMs: number;
-  /** How long a job stays with a worker that has died before another takes it over, in ms, give or take a third. */
+  /**
+   * How long a job stays with a worker that has died before another takes it over, in ms, give or
+   * take a third.
+   */
   lockMs: number;
   handle: Handle;
-  /** Makes every pending {@link Handle} settle: called when the jobs under way take longer than `drainMs` to stop. */
+  /**
+   * Makes every pending {@link Handle} settle: called when the jobs under way take longer than
+   * `drainMs` to stop.
+   */
   abandon: () => void;
   drainMs: number;
   metrics: ConsumerMetrics;
@@ -48,8 +64,9 @@ export interface ConsumerOptions {
 }
 
 /**
- * Takes jobs from the queue. Locks, their renewal and the recovery of jobs whose worker died are BullMQ's. No job is
- * ever given up: what fails is tried again. Starts, and stops, whether Redis is there or not.
+ * Takes jobs from the queue. Locks, their renewal and the recovery of jobs whose worker died are
+ * BullMQ's. No job is ever given up: what fails is tried again. Starts, and stops, whether Redis is
+ * there or not.
  */
 export class Consumer {
   readonly name = 'consumer';
@@ -75,7 +92,10 @@ export class Consumer {
     this.#run(worker);
   }
 
-  /** Takes no more jobs and finishes those under way, or gives them back, or leaves them to be recovered. */
+  /**
+   * Takes no more jobs and finishes those under way, or gives them back, or leaves them to be
+   * recovered.
+   */
   async stop(): Promise<void> {
     if (this.#running === undefined) return;
     const { worker, connections } = this.#running;
@@ -91,12 +111,18 @@ export class Consumer {
     this.#decoder.close();
   }
 
-  /** Also the jobs that come while BullMQ closes: given back in the middle of a statement, they would be stored again. */
+  /**
+   * Also the jobs that come while BullMQ closes: given back in the middle of a statement, they
+   * would be stored again.
+   */
   async #allHandled(): Promise<void> {
     while (this.#handling.size > 0) await Promise.allSettled(this.#handling);
   }
 
-  /** Jobs that wait for a worker. Undefined while Redis is not connected, or refuses the worker's commands. */
+  /**
+   * Jobs that wait for a worker. Undefined while Redis is not connected, or refuses the worker's
+   * commands.
+   */
   async waitingJobs(): Promise<number | undefined> {
     const main = this.#running?.connections.main;
     if (main?.status !== 'ready' || performance.now() - this.#refusedAt < refusedMs) return undefined;
@@ -169,7 +195,10 @@ export class Consumer {
   }
 }
 
-/** Errors of sockets have a system call; ioredis' own, of commands that a lost connection takes along, have not. */
+/**
+ * Errors of sockets have a system call; ioredis' own, of commands that a lost connection takes
+ * along, have not.
+ */
 function isConnectionError(error: Error): boolean {
   return 'syscall' in error || /Connection is closed|Socket timeout|connect ETIMEDOUT/.test(error.message);
 }

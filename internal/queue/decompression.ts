@@ -1,7 +1,10 @@
 import type { Transform } from 'node:stream';
 import { createZstdDecompress } from 'node:zlib';
 
-/** What a write gives is read when it is done, however much that is: a limit would hold it up for ever. */
+/**
+ * What a write gives is read when it is done, however much that is: a limit would hold it up for
+ * ever.
+ */
 const options = { chunkSize: 64 * 1_024, readableHighWaterMark: Number.MAX_SAFE_INTEGER };
 
 /** A stream that gives, for a frame written to it, the text that was packed. */
@@ -10,9 +13,10 @@ export function createDecompressor(): Transform {
 }
 
 /**
- * One decompressor for many frames, one after another. One for each, as `zstdDecompressSync` makes it, stays in memory with its
- * buffers until a full garbage collection: at half load there were up to seven of those in 5 s in a worker, and whoever
- * wanted a core meanwhile waited for 10 to 30 ms (test/bench/README.md). Node's, because it refuses a damaged frame before it takes the memory
+ * One decompressor for many frames, one after another. One for each, as `zstdDecompressSync` makes
+ * it, stays in memory with its buffers until a full garbage collection: at half load there were up
+ * to seven of those in 5 s in a worker, and whoever wanted a core meanwhile waited for 10 to 30 ms
+ * (test/bench/README.md). Node's, because it refuses a damaged frame before it takes the memory
  * that this claims; the library that packs takes up to 1 GB first.
  */
 export class Decompression {
@@ -26,9 +30,9 @@ export class Decompression {
   }
 
   /**
-   * Resolves with what `use` makes of the output. Rejects when the frame is damaged, `use` throws, memory is short or it is
-   * closed. A second try in a new stream tells whose fault it is: a frame that ends early leaves the stream waiting for
-   * the rest, and would spoil the next.
+   * Resolves with what `use` makes of the output. Rejects when the frame is damaged, `use` throws,
+   * memory is short or it is closed. A second try in a new stream tells whose fault it is: a frame
+   * that ends early leaves the stream waiting for the rest, and would spoil the next.
    */
   run<T>(frame: Buffer, use: (output: Buffer) => T): Promise<T> {
     const result = this.#last.then(() => this.#try(frame, use)).catch(() => this.#try(frame, use));
@@ -52,7 +56,10 @@ export class Decompression {
     }
   }
 
-  /** What a write gives is there to be read when it is done. After a failure Node never calls back: it only closes. */
+  /**
+   * What a write gives is there to be read when it is done. After a failure Node never calls back:
+   * it only closes.
+   */
   #write(frame: Buffer): Promise<Buffer> {
     if (this.#closed) return Promise.reject(new Error('the stream is closed'));
     const stream = (this.#stream ??= this.#create().on('error', () => undefined));

@@ -11,15 +11,19 @@ const required: Record<string, string> = {
 };
 
 /**
- * The settings of ARCHITECTURE.md, "Durability", that Redis lacks: one sentence each, none when
- * all are right. A Redis that does not let its settings be read counts as lacking them. Rejects while it is away.
+ * The settings of ARCHITECTURE.md, "Durability", that Redis lacks: one sentence each, none when all
+ * are right. A Redis that does not let its settings be read counts as lacking them. Rejects while
+ * it is away.
  */
 export async function missingDurability(redis: RedisClient): Promise<string[]> {
   const found = await Promise.all(mastersOf(redis).map((master) => missingIn(master)));
   return [...new Set(found.flat())];
 }
 
-/** Tells operators what is missing: in a gauge, and in the log when it is something else than before. */
+/**
+ * Tells operators what is missing: in a gauge, and in the log when it is something else than
+ * before.
+ */
 export class DurabilityReport {
   readonly #gauge: Gauge;
   readonly #logger: Logger;

@@ -4,8 +4,9 @@ import type { AcceptedEvent } from '../event/event.ts';
 import { textsOf } from '../event/fields.ts';
 
 /**
- * Bounds of the group commit: of a batch, of all that waits, commits at once, the time from the beginning of one commit to
- * the next for which somebody may still send events, and how long an event waits for its commit (both in ms).
+ * Bounds of the group commit: of a batch, of all that waits, commits at once, the time from the
+ * beginning of one commit to the next for which somebody may still send events, and how long an
+ * event waits for its commit (both in ms).
  */
 export interface GroupCommitLimits extends BatchLimits {
   bufferedEvents: number;
@@ -15,7 +16,10 @@ export interface GroupCommitLimits extends BatchLimits {
   answerWithinMs: number;
 }
 
-/** Who may send events: connections that are open, and all that were opened so far. As they are now: looked at for each event. */
+/**
+ * Who may send events: connections that are open, and all that were opened so far. As they are now:
+ * looked at for each event.
+ */
 export interface Callers {
   readonly open: number;
   readonly opened: number;
@@ -34,9 +38,10 @@ interface WaitingEvent extends Portion {
 }
 
 /**
- * Coalesces events that arrive while commits are under way into one commit each (group commit). A lone event is
- * committed at once, and so are the events of all who are connected; under load batches grow by themselves up to the limits.
- * Memory is bounded: past `bufferedEvents` or `bufferedBytes` events are refused.
+ * Coalesces events that arrive while commits are under way into one commit each (group commit). A
+ * lone event is committed at once, and so are the events of all who are connected; under load
+ * batches grow by themselves up to the limits. Memory is bounded: past `bufferedEvents` or
+ * `bufferedBytes` events are refused.
  */
 export class GroupCommit {
   readonly #commit: (events: AcceptedEvent[]) => Promise<void>;
@@ -65,8 +70,8 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when the commit that holds the event has. Rejects with that commit's error, when it takes too long (it may
-   * succeed later all the same), or at once with {@link BufferFull}.
+   * Resolves when the commit that holds the event has. Rejects with that commit's error, when it
+   * takes too long (it may succeed later all the same), or at once with {@link BufferFull}.
    */
   add(event: AcceptedEvent): Promise<void> {
     const bytes = sizeOf(event);
@@ -102,22 +107,28 @@ export class GroupCommit {
     while (this.#mayBegin) void this.#commitBatch(this.#waiting.takeBatch());
   }
 
-  /** While a commit is under way, only a full batch begins another: what waits a moment longer shares one. */
+  /**
+   * While a commit is under way, only a full batch begins another: what waits a moment longer
+   * shares one.
+   */
   get #mayBegin(): boolean {
     if (this.#inFlight === 0) return this.#waiting.length > 0;
     return this.#waiting.fillsBatch && this.#inFlight < this.#limits.commitsInFlight;
   }
 
   /**
-   * True when nobody else can send an event soon. Not while new connections come: callers that connect for each event are not
-   * connected before they send it.
+   * True when nobody else can send an event soon. Not while new connections come: callers that
+   * connect for each event are not connected before they send it.
    */
   get #everybodyWaits(): boolean {
     const { open, opened } = this.#callers;
     return this.#waiting.length >= open && opened === this.#openedBefore;
   }
 
-  /** One timer a batch, set by its oldest event: one an event would cost ingest more than the commit. */
+  /**
+   * One timer a batch, set by its oldest event: one an event would cost ingest more than the
+   * commit.
+   */
   async #commitBatch(batch: WaitingEvent[]): Promise<void> {
     this.#inFlight += 1;
     this.#scheduler.begun();
@@ -138,7 +149,10 @@ export class GroupCommit {
     }
   }
 
-  /** What waits behind a failed commit fails with it: it would only wait for the same time-out again. */
+  /**
+   * What waits behind a failed commit fails with it: it would only wait for the same time-out
+   * again.
+   */
   #failBatchAndWaiting(batch: WaitingEvent[], error: unknown): void {
     for (const { reject } of [...batch, ...this.#waiting.takeAll()]) reject(error);
   }

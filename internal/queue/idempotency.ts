@@ -9,17 +9,22 @@ import type { RedisClient } from './redis.ts';
 const timeToLive = 24 * 60 * 60 * 1_000;
 
 /**
- * How long the first request with a key may be under way, in ms: longer than its caller waits for the answer. After it
- * a retry takes over from an ingest pod that died; should the first still be committed, that is the same event.
+ * How long the first request with a key may be under way, in ms: longer than its caller waits for
+ * the answer. After it a retry takes over from an ingest pod that died; should the first still be
+ * committed, that is the same event.
  */
 const lease = 2_500;
 
-/** What a key stands for: the identity its event was first given, and whether a commit of it was acknowledged. */
+/**
+ * What a key stands for: the identity its event was first given, and whether a commit of it was
+ * acknowledged.
+ */
 export type Reservation = EventIdentity & { committed: boolean };
 
 /**
- * Reserves the key for a request, or finds what became of it. The identity given first is kept whatever happens: a
- * retry after a crash or an ambiguous 503 enqueues the same (createdAt, id) again, and the store ignores the duplicate.
+ * Reserves the key for a request, or finds what became of it. The identity given first is kept
+ * whatever happens: a retry after a crash or an ambiguous 503 enqueues the same (createdAt, id)
+ * again, and the store ignores the duplicate.
  */
 const reserveScript = `
 local seen = redis.call('HMGET', KEYS[1], 'fingerprint', 'id', 'createdAt', 'committed', 'leaseUntil', 'later')
@@ -51,7 +56,10 @@ if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], 
 return 1
 `;
 
-/** Remembers what became of requests with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07). */
+/**
+ * Remembers what became of requests with an `Idempotency-Key`
+ * (draft-ietf-httpapi-idempotency-key-header-07).
+ */
 export class IdempotencyKeys {
   readonly #redis: RedisClient;
   readonly #queueName: string;
@@ -93,7 +101,9 @@ export class IdempotencyKeys {
   }
 }
 
-/** Equal for equal requests, as far as the first release knew them: every release computes the same. */
+/**
+ * Equal for equal requests, as far as the first release knew them: every release computes the same.
+ */
 function fingerprint(event: AcceptedEvent): string {
   const { automationId, executionId, kind } = event;
   const texts = textsOf(event).slice(0, firstFields);
@@ -101,8 +111,8 @@ function fingerprint(event: AcceptedEvent): string {
 }
 
 /**
- * A digest for each field that came after the first release. Two releases compare only the fields that
- * both know, so that a retry across a deploy which added a field is still the same request.
+ * A digest for each field that came after the first release. Two releases compare only the fields
+ * that both know, so that a retry across a deploy which added a field is still the same request.
  */
 function laterFields(event: AcceptedEvent): string {
   const texts = textsOf(event).slice(firstFields);

@@ -2,9 +2,9 @@ import type { AcceptedEvent } from '../event/event.ts';
 import { firstFields, optionalFields, optionalTexts, textsOf } from '../event/fields.ts';
 
 /**
- * The data of a job: a batch of events. Version 1 is a JSON array of rows, one an event, either plain
- * (`rows`) or compressed with zstd (`zstd`, base64). Readers understand every version that was
- * written since the last major release, so that pods of two releases can share a queue.
+ * The data of a job: a batch of events. Version 1 is a JSON array of rows, one an event, either
+ * plain (`rows`) or compressed with zstd (`zstd`, base64). Readers understand every version that
+ * was written since the last major release, so that pods of two releases can share a queue.
  */
 export type JobData = { v: 1; rows: Row[] } | { v: 1; zstd: string };
 
@@ -30,7 +30,10 @@ export class UnreadableJob extends Error {
 /** The last millisecond of the year 9999: the latest time whose year has four digits. */
 const latest = 253_402_300_799_999;
 
-/** True for a row with the store's types. The store keeps values that Postgres rejects as dead letters. */
+/**
+ * True for a row with the store's types. The store keeps values that Postgres rejects as dead
+ * letters.
+ */
 export function isRow(row: unknown): row is Row {
   if (!Array.isArray(row) || row.length < fixedValues + firstFields) return false;
   const [id, createdAt, ...texts] = row.slice(0, fixedValues + optionalFields.length) as unknown[];

@@ -13,9 +13,10 @@ import { QueueConnection, type QueueConnectionOptions } from './queue-connection
 const answerWithinMs = 1_800;
 
 /**
- * Time from the beginning of one commit to the next, in ms, unless that is full or holds an event of everybody who is
- * connected. Under load it makes batches larger, and took a third off the CPU time of Redis and the workers (with 5 ms); an event that
- * comes after a quiet moment does not wait.
+ * Time from the beginning of one commit to the next, in ms, unless that is full or holds an event
+ * of everybody who is connected. Under load it makes batches larger, and took a third off the CPU
+ * time of Redis and the workers (with 5 ms); an event that comes after a quiet moment does not
+ * wait.
  */
 const intervalMs = 3;
 
@@ -60,7 +61,10 @@ export class Producer {
     await this.#queue.open().catch(() => undefined);
   }
 
-  /** Finishes the commits under way, then lets go of the queue. The Redis client stays the caller's to close. */
+  /**
+   * Finishes the commits under way, then lets go of the queue. The Redis client stays the caller's
+   * to close.
+   */
   async stop(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
     await this.#groupCommit.drain();
@@ -68,9 +72,10 @@ export class Producer {
   }
 
   /**
-   * Resolves with the event as it was first accepted, once Redis has acknowledged that it is on disk: the event
-   * itself, or with an Idempotency-Key seen before the earlier one.
-   * @throws {RequestError} `unavailable` when that cannot be promised now; see {@link IdempotencyKeys.reserve} for keys.
+   * Resolves with the event as it was first accepted, once Redis has acknowledged that it is on
+   * disk: the event itself, or with an Idempotency-Key seen before the earlier one.
+   * @throws {RequestError} `unavailable` when that cannot be promised now; see {@link
+   * IdempotencyKeys.reserve} for keys.
    */
   async enqueue(event: AcceptedEvent, idempotencyKey?: string): Promise<AcceptedEvent> {
     const { guard, metrics } = this.#options;
@@ -114,11 +119,13 @@ export class Producer {
     try {
       await this.#enqueueOnce(first);
     } catch (error) {
-      // The caller need not wait for it: without the release, a retry gets 409 until the lease ends.
+      // The caller need not wait for it: without the release, a retry gets 409 until the lease
+      // ends.
       void this.#track(this.#idempotency.release(key, event.organization).catch(() => undefined));
       throw error;
     }
-    // The event is safe already. Without the mark, a retry enqueues the same identity again, which is harmless.
+    // The event is safe already. Without the mark, a retry enqueues the same identity again, which
+    // is harmless.
     void this.#track(this.#idempotency.markCommitted(key, event.organization).catch(() => undefined));
     return first;
   }
@@ -151,7 +158,10 @@ export class Producer {
   }
 }
 
-/** Rejects when the work takes longer than a caller waits. The work goes on: what it commits then was answered with 503. */
+/**
+ * Rejects when the work takes longer than a caller waits. The work goes on: what it commits then
+ * was answered with 503.
+ */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('redis takes too long')), answerWithinMs);

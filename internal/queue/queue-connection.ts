@@ -16,7 +16,10 @@ export interface QueueConnectionOptions {
   tracing?: Tracing | undefined;
 }
 
-/** A queue to add jobs to, opened when it is first needed. The Redis client stays the caller's to close. */
+/**
+ * A queue to add jobs to, opened when it is first needed. The Redis client stays the caller's to
+ * close.
+ */
 export class QueueConnection {
   readonly #options: QueueConnectionOptions;
   #queue: Promise<Queue<JobData>> | undefined;
@@ -26,7 +29,8 @@ export class QueueConnection {
   }
 
   /**
-   * A queue whose first contact with Redis failed never recovers (BullMQ), so each failure is followed by a new one.
+   * A queue whose first contact with Redis failed never recovers (BullMQ), so each failure is
+   * followed by a new one.
    * @throws when Redis is not connected, or does not answer.
    */
   open(): Promise<Queue<JobData>> {

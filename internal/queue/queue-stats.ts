@@ -5,14 +5,17 @@ import type { RedisClient } from './redis.ts';
 /** Jobs looked at; where there are more, the mean of these stands for the rest. */
 const sampleSize = 1_000;
 
-/** The name of a job says how many events it holds, so that the backlog is counted without reading what jobs carry. */
+/**
+ * The name of a job says how many events it holds, so that the backlog is counted without reading
+ * what jobs carry.
+ */
 export function jobName(events: number): string {
   return `${events} events`;
 }
 
 /**
- * One script, so that no job is counted twice, or not at all, on its way from one list to the next. Each list keeps its
- * oldest job at its end; the oldest of all is among these.
+ * One script, so that no job is counted twice, or not at all, on its way from one list to the next.
+ * Each list keeps its oldest job at its end; the oldest of all is among these.
  */
 const script = `
 local prefix = KEYS[1]
@@ -39,7 +42,10 @@ count(redis.call('ZCARD', prefix .. 'delayed'), redis.call('ZRANGE', prefix .. '
 return {jobs, seen, events, oldest and string.format('%.0f', oldest) or ''}
 `;
 
-/** Counts what the queue holds: jobs waiting, with a worker, or delayed. Rejects while Redis is away. */
+/**
+ * Counts what the queue holds: jobs waiting, with a worker, or delayed. Rejects while Redis is
+ * away.
+ */
 export async function readQueueStats(redis: RedisClient, queueName: string): Promise<QueueStats> {
   const reply = await redis.eval(script, 1, `${keyPrefix}:${queueName}:`, sampleSize);
   const [jobs, seen, events, oldest] = reply as [number, number, number, string];

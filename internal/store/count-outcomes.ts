@@ -12,7 +12,9 @@ export interface AutomationOutcomes {
   events: number;
 }
 
-/** The outcomes by organization and automation: of the automations given, or of all when none is. */
+/**
+ * The outcomes by organization and automation: of the automations given, or of all when none is.
+ */
 export async function countOutcomes(db: Database, automations: readonly string[]): Promise<AutomationOutcomes[]> {
   const { rows } = await sql<AutomationOutcomes>`
     select

@@ -19,13 +19,19 @@ export type Database = Kysely<Tables>;
 export interface PostgresOptions {
   url: string;
   maxConnections: number;
-  /** Longest that one statement may take, in ms; 0 for no limit. Postgres ends it then, or the connection is given up. */
+  /**
+   * Longest that one statement may take, in ms; 0 for no limit. Postgres ends it then, or the
+   * connection is given up.
+   */
   statementTimeout: number;
   /** Shown in `pg_stat_activity`. */
   applicationName: string;
   /** Errors of idle connections end up here; the pool replaces the connection by itself. */
   onIdleError: (error: Error) => void;
-  /** Told once, when the server is found to lose commits in a crash: a sentence for each setting that makes it. */
+  /**
+   * Told once, when the server is found to lose commits in a crash: a sentence for each setting
+   * that makes it.
+   */
   onNotDurable: (missing: string[]) => void;
 }
 
@@ -46,7 +52,8 @@ export function openPostgres(options: PostgresOptions): Database {
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     ...(options.statementTimeout > 0 && { query_timeout: options.statementTimeout + 5_000 }),
-    // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, whatever its types say
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, whatever its
+    // types say
     onConnect,
   });
   pool.on('error', options.onIdleError);

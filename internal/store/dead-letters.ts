@@ -4,7 +4,10 @@ import type { Database } from './database.ts';
 /** Longest text in the primary key, in characters: an index entry holds 2,700 bytes. */
 const keyLength = 255;
 
-/** Keeps an event that Postgres refuses, whatever it holds, with the reason. Keeping it again changes nothing. Resolves with true when it is new. */
+/**
+ * Keeps an event that Postgres refuses, whatever it holds, with the reason. Keeping it again
+ * changes nothing. Resolves with true when it is new.
+ */
 export async function keepDeadLetter(db: Database, event: AcceptedEvent, reason: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('dead_letters')

@@ -2,7 +2,10 @@ import { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
 import type { Database, Tables } from './database.ts';
 
-/** Opens the embedded Postgres of standalone on a folder. It has one session: statements run one after another. */
+/**
+ * Opens the embedded Postgres of standalone on a folder. It has one session: statements run one
+ * after another.
+ */
 export async function openEmbedded(folder: string): Promise<Database> {
   const pglite = await PGlite.create(folder);
   return new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) });

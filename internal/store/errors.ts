@@ -1,12 +1,16 @@
-/** SQLSTATE classes that the data causes: data exception, constraint violation, program limit, raised by a trigger. */
+/**
+ * SQLSTATE classes that the data causes: data exception, constraint violation, program limit,
+ * raised by a trigger.
+ */
 const dataClasses = new Set(['22', '23', '54', 'P0']);
 
 const checkViolation = '23514';
 const uniqueViolation = '23505';
 
 /**
- * True when Postgres refuses what the statement holds, so that repeating it cannot help. Everything else (connection,
- * resources, deadlock, shutdown, read-only, missing privileges, …) may pass, and is tried again.
+ * True when Postgres refuses what the statement holds, so that repeating it cannot help. Everything
+ * else (connection, resources, deadlock, shutdown, read-only, missing privileges, …) may pass, and
+ * is tried again.
  */
 export function isDataError(error: unknown): boolean {
   const code = codeOf(error);
@@ -26,8 +30,9 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /**
- * A row on its way into the DEFAULT partition while the partition of its day is made is refused as a violation of a
- * check that has no name: it belongs elsewhere now. Repeated, the statement finds the right place.
+ * A row on its way into the DEFAULT partition while the partition of its day is made is refused as
+ * a violation of a check that has no name: it belongs elsewhere now. Repeated, the statement finds
+ * the right place.
  */
 function isPartitionMoved(error: unknown, code: string): boolean {
   return code === checkViolation && (error as { constraint?: string }).constraint === undefined;

@@ -1,7 +1,10 @@
 import type { Generated } from 'kysely';
 import type { ExecutionState } from '../outcome/execution-state.ts';
 
-/** The table `executions`: what the events of an execution amount to. State and anomalies are generated columns. */
+/**
+ * The table `executions`: what the events of an execution amount to. State and anomalies are
+ * generated columns.
+ */
 export interface ExecutionsTable {
   organization: string;
   automation_id: string;

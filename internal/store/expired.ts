@@ -3,8 +3,9 @@ import type { Database, Tables } from './database.ts';
 import { lockEvents, type Partition } from './partitions.ts';
 
 /**
- * Takes a partition out of `events`, as a table of its own, whose events nobody sees any more: `events_20261121_expired_1795305600000`.
- * The time is in the name, for late events may bring the partition of a day again.
+ * Takes a partition out of `events`, as a table of its own, whose events nobody sees any more:
+ * `events_20261121_expired_1795305600000`. The time is in the name, for late events may bring the
+ * partition of a day again.
  */
 export async function expirePartition(trx: Transaction<Tables>, { name }: Partition): Promise<void> {
   await lockEvents(trx);

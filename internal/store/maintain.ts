@@ -32,16 +32,21 @@ export interface MaintenanceReport {
   moved: number;
 }
 
-/** Most events of a day that are moved: nobody reads or writes meanwhile, a third of a second for so many. */
+/**
+ * Most events of a day that are moved: nobody reads or writes meanwhile, a third of a second for so
+ * many.
+ */
 const mostMoved = 100_000;
 
 /**
- * Makes the partitions of today, of the days ahead and of events that strayed into the DEFAULT partition, and drops what
- * is past retention. Each step is a short transaction of its own that gives up rather than make writers wait long;
- * the run then rejects with an error that names the day, and the next one goes on.
+ * Makes the partitions of today, of the days ahead and of events that strayed into the DEFAULT
+ * partition, and drops what is past retention. Each step is a short transaction of its own that
+ * gives up rather than make writers wait long; the run then rejects with an error that names the
+ * day, and the next one goes on.
  *
- * Events of a day are moved at once, since one that is neither in DEFAULT nor in its partition would be invisible, and stored
- * a second time when delivered again. Where they are too many for that, the DEFAULT partition itself becomes theirs.
+ * Events of a day are moved at once, since one that is neither in DEFAULT nor in its partition
+ * would be invisible, and stored a second time when delivered again. Where they are too many for
+ * that, the DEFAULT partition itself becomes theirs.
  */
 export async function maintain(db: Database, options: MaintenanceOptions): Promise<MaintenanceReport> {
   const today = dayOf(options.now);

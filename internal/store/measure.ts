@@ -11,7 +11,10 @@ export interface PartitionFigures {
   defaultRows: number;
 }
 
-/** Reads how the partitions stand, of today and as many days after it as are wanted. `now` is in ms since the Unix epoch. */
+/**
+ * Reads how the partitions stand, of today and as many days after it as are wanted. `now` is in ms
+ * since the Unix epoch.
+ */
 export async function measurePartitions(
   db: Database,
   { now, daysAhead }: { now: number; daysAhead: number },

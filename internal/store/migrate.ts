@@ -7,9 +7,9 @@ import * as initial from './migrations/0001-initial.ts';
 const migrations = { '0001-initial': initial };
 
 /**
- * Brings the schema up to date, in one transaction under a lock: any number of processes may do it at once.
- * Resolves with the names of the migrations it ran, none when a newer release has run more. Rejects when one fails; nothing of it stays then. Or when the
- * database is not in UTF-8.
+ * Brings the schema up to date, in one transaction under a lock: any number of processes may do it
+ * at once. Resolves with the names of the migrations it ran, none when a newer release has run
+ * more. Rejects when one fails; nothing of it stays then. Or when the database is not in UTF-8.
  */
 export async function migrateToLatest(db: Database): Promise<string[]> {
   await requireUtf8(db);
@@ -21,8 +21,9 @@ export async function migrateToLatest(db: Database): Promise<string[]> {
 }
 
 /**
- * True after a rollback to this release: a newer one has brought the schema further. Expand-then-contract migrations
- * leave it fit for this release too, and the migrator would call it corrupt.
+ * True after a rollback to this release: a newer one has brought the schema further.
+ * Expand-then-contract migrations leave it fit for this release too, and the migrator would call it
+ * corrupt.
  */
 async function isAhead(db: Database): Promise<boolean> {
   const { rows } = await sql<{ present: boolean }>`
@@ -34,7 +35,9 @@ async function isAhead(db: Database): Promise<boolean> {
   return Object.keys(migrations).every((name) => names.has(name)) && names.size > Object.keys(migrations).length;
 }
 
-/** Another encoding cannot hold every text that ingest accepts: events would end as dead letters. */
+/**
+ * Another encoding cannot hold every text that ingest accepts: events would end as dead letters.
+ */
 async function requireUtf8(db: Database): Promise<void> {
   const { rows } = await sql<{ encoding: string }>`select current_setting('server_encoding') as encoding`.execute(db);
   const encoding = rows[0]?.encoding;

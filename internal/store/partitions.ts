@@ -18,7 +18,10 @@ export function only(day: number): DayRange {
   return { from: day, to: dayAfter(day) };
 }
 
-/** The table that holds the events of a range: `events_20261121`; `events_20261121_20261123` when it is more than a day. */
+/**
+ * The table that holds the events of a range: `events_20261121`; `events_20261121_20261123` when it
+ * is more than a day.
+ */
 export function partitionName({ from, to }: DayRange): string {
   const [first, last] = [from, to - 1].map((time) => isoDay(time).replaceAll('-', ''));
   return first === last ? `events_${first}` : `events_${first}_${last}`;
@@ -56,9 +59,10 @@ export async function countDefaultRows(db: Database): Promise<Map<number, number
 }
 
 /**
- * Lets nobody begin to read or write events until the end of the transaction. A statement that waits for the DEFAULT
- * partition alone has chosen its tables already, and would not see what is moved to another meanwhile. Rejects when a long
- * reader holds them: all writers wait behind this, in turn for each worker that tries.
+ * Lets nobody begin to read or write events until the end of the transaction. A statement that
+ * waits for the DEFAULT partition alone has chosen its tables already, and would not see what is
+ * moved to another meanwhile. Rejects when a long reader holds them: all writers wait behind this,
+ * in turn for each worker that tries.
  */
 export async function lockEvents(trx: Transaction<Tables>): Promise<void> {
   await sql`set local lock_timeout = '200ms'`.execute(trx);
@@ -66,8 +70,9 @@ export async function lockEvents(trx: Transaction<Tables>): Promise<void> {
 }
 
 /**
- * Makes the partition of a day and moves into it what the DEFAULT partition held of that day; resolves with the number
- * of events moved. Built apart and then attached: unless events are locked, that blocks readers and writers of DEFAULT only.
+ * Makes the partition of a day and moves into it what the DEFAULT partition held of that day;
+ * resolves with the number of events moved. Built apart and then attached: unless events are
+ * locked, that blocks readers and writers of DEFAULT only.
  */
 export async function createPartition(trx: Transaction<Tables>, day: number): Promise<number> {
   const range = only(day);
@@ -88,9 +93,10 @@ export async function createPartition(trx: Transaction<Tables>, day: number): Pr
 }
 
 /**
- * Makes the DEFAULT partition, as it is, the partition of a range, and an empty one the DEFAULT. No event is moved, so that
- * it takes no longer than reading the table once (a second for eight million), and what is stored twice is found as ever.
- * Postgres refuses it when the table holds an event of another day.
+ * Makes the DEFAULT partition, as it is, the partition of a range, and an empty one the DEFAULT. No
+ * event is moved, so that it takes no longer than reading the table once (a second for eight
+ * million), and what is stored twice is found as ever. Postgres refuses it when the table holds an
+ * event of another day.
  */
 export async function makeDefaultThePartitionOf(trx: Transaction<Tables>, range: DayRange): Promise<void> {
   const name = sql.table(partitionName(range));

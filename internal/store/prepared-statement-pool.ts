@@ -6,19 +6,21 @@ import { DatabaseError, type Pool, type PoolClient } from 'pg';
 const readOnly = '25006';
 
 /**
- * What Postgres answers when a connection does not have the statement that was prepared on it, has another by that name,
- * or one that fits the schema no more: something between us hands a session to several clients, or the schema changed.
+ * What Postgres answers when a connection does not have the statement that was prepared on it, has
+ * another by that name, or one that fits the schema no more: something between us hands a session
+ * to several clients, or the schema changed.
  */
 const notPrepared = new Set(['26000', '42P05', '0A000']);
 
 /**
- * A pool that uses a connection again only when the server itself has said how its last statement ended. Otherwise (a
- * client-side time-out, a cut network) an answer may still be on its way, or never come: such a connection is closed.
- * So is that to a read-only server.
+ * A pool that uses a connection again only when the server itself has said how its last statement
+ * ended. Otherwise (a client-side time-out, a cut network) an answer may still be on its way, or
+ * never come: such a connection is closed. So is that to a read-only server.
  *
- * Statements with parameters are prepared once a connection: for the few events of a batch under light load, Postgres
- * would otherwise take at least twice the CPU time (it plans the statement anew each time). Behind a pooler that cannot do that,
- * the first refusal ends it, and what was refused is sent again as it is: it had not begun.
+ * Statements with parameters are prepared once a connection: for the few events of a batch under
+ * light load, Postgres would otherwise take at least twice the CPU time (it plans the statement
+ * anew each time). Behind a pooler that cannot do that, the first refusal ends it, and what was
+ * refused is sent again as it is: it had not begun.
  */
 export class PreparedStatementPool implements PostgresPool {
   readonly #pool: Pool;
@@ -43,14 +45,16 @@ export class PreparedStatementPool implements PostgresPool {
       doubtful ||= !(error instanceof DatabaseError) || error.code === readOnly;
       throw error;
     };
-    // While a connection is taken the pool does not listen: without this, its loss would end the process.
+    // While a connection is taken the pool does not listen: without this, its loss would end the
+    // process.
     const onError = (): void => {
       doubtful = true;
     };
     client.on('error', onError);
     const query = (sql: string, values: unknown[]): Promise<unknown> => this.#query(client, sql, values).catch(doubt);
     return {
-      // Kysely's other form, with a cursor, is for streaming, which needs a package that is not there.
+      // Kysely's other form, with a cursor, is for streaming, which needs a package that is not
+      // there.
       query: query as unknown as PostgresPoolClient['query'],
       release: (destroy = false) => {
         this.#taken.delete(client);
@@ -72,8 +76,9 @@ export class PreparedStatementPool implements PostgresPool {
   }
 
   /**
-   * pg makes closures that V8 allocates in the old generation, where they keep what they see until a full garbage
-   * collection: 16 KB of parameters and 5 KB of text for 30 events (test/bench/README.md). So they are left with none.
+   * pg makes closures that V8 allocates in the old generation, where they keep what they see until
+   * a full garbage collection: 16 KB of parameters and 5 KB of text for 30 events
+   * (test/bench/README.md). So they are left with none.
    */
   async #queryPrepared(client: PoolClient, text: string, values: readonly unknown[]): Promise<unknown> {
     const sent = [...values];
@@ -92,7 +97,10 @@ export class PreparedStatementPool implements PostgresPool {
     return statement;
   }
 
-  /** Closes the connections, also those whose statement is still under way: whoever waits for it is gone by now. */
+  /**
+   * Closes the connections, also those whose statement is still under way: whoever waits for it is
+   * gone by now.
+   */
   async end(): Promise<void> {
     const ended = this.#pool.end();
     for (const client of this.#taken) client.end().catch(() => undefined);

@@ -4,8 +4,9 @@ import type { Database } from './database.ts';
 import { codeOf } from './errors.ts';
 
 /**
- * What waiting does not mend. Of SQLSTATEs: authentication (class 28), no such database (3D), no privilege (42). Of Node's
- * codes: an address that is none. Everything else may be a server, or a pooler in front of it, that is coming up.
+ * What waiting does not mend. Of SQLSTATEs: authentication (class 28), no such database (3D), no
+ * privilege (42). Of Node's codes: an address that is none. Everything else may be a server, or a
+ * pooler in front of it, that is coming up.
  */
 const lasting = /^(28...|3D...|42...|ERR_INVALID_.*|ERR_SOCKET_BAD_PORT)$/;
 
@@ -19,8 +20,8 @@ export async function ping(db: Database): Promise<void> {
 
 /**
  * Waits for a Postgres that is coming up, for `withinMs` at most, and says so once.
- * @throws an error that says what was last seen when it did not come; and at once any that time does not mend, such as
- * a wrong password.
+ * @throws an error that says what was last seen when it did not come; and at once any that time
+ * does not mend, such as a wrong password.
  */
 export async function untilReachable(db: Database, withinMs: number, onWait: (error: unknown) => void): Promise<void> {
   const deadline = performance.now() + withinMs;

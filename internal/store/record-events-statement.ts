@@ -3,7 +3,10 @@ import type { AcceptedEvent } from '../event/event.ts';
 import { optionalFields } from '../event/fields.ts';
 import type { ExecutionState } from '../outcome/execution-state.ts';
 
-/** One row of the answer of {@link insertAndMerge}: what it changed, by organization and change of state. */
+/**
+ * One row of the answer of {@link insertAndMerge}: what it changed, by organization and change of
+ * state.
+ */
 export interface ChangeRow {
   organization: string;
   from_state: ExecutionState | 'none';
@@ -21,8 +24,8 @@ export interface ChangeRow {
 const texts = sql.join(optionalFields.map(({ column }) => sql.ref(column)));
 
 /**
- * The statement that inserts events and merges what they change into their executions. Of events that are there already it
- * is refused (`isDuplicate`) or skips them.
+ * The statement that inserts events and merges what they change into their executions. Of events
+ * that are there already it is refused (`isDuplicate`) or skips them.
  */
 export function insertAndMerge(events: readonly AcceptedEvent[], duplicates: 'refuse' | 'skip'): RawBuilder<ChangeRow> {
   return sql<ChangeRow>`

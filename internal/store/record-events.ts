@@ -7,9 +7,10 @@ import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
 /**
  * Inserts a batch and moves the outcomes of its executions, in one statement and so atomically.
  *
- * Events that are there already are ignored, and only rows really inserted count: redelivery changes nothing. Both
- * inserts are sorted by key, so that concurrent statements cannot deadlock. The merge is commutative (least, greatest,
- * sum), so that order and batching do not matter; `test/support/outcome-oracle.ts` says the same in TypeScript.
+ * Events that are there already are ignored, and only rows really inserted count: redelivery
+ * changes nothing. Both inserts are sorted by key, so that concurrent statements cannot deadlock.
+ * The merge is commutative (least, greatest, sum), so that order and batching do not matter;
+ * `test/support/outcome-oracle.ts` says the same in TypeScript.
  */
 export async function recordEvents(db: Database, events: readonly AcceptedEvent[]): Promise<StoredBatch> {
   const rows = await insertSkippingDuplicatesOnceMet(db, events);
@@ -28,8 +29,8 @@ export async function recordEvents(db: Database, events: readonly AcceptedEvent[
 }
 
 /**
- * Nearly every statement holds new events only. So duplicates are not looked for until Postgres finds one: looking for
- * each takes it a fifth more CPU time (test/bench/README.md).
+ * Nearly every statement holds new events only. So duplicates are not looked for until Postgres
+ * finds one: looking for each takes it a fifth more CPU time (test/bench/README.md).
  */
 async function insertSkippingDuplicatesOnceMet(db: Database, events: readonly AcceptedEvent[]): Promise<ChangeRow[]> {
   try {

@@ -16,13 +16,14 @@ interface ExecutionKeyRow {
 }
 
 /**
- * Drops the partitions whose days are all before `oldest` (ms since the Unix epoch), with the executions whose last event was
- * in them, and dead letters from before. Resolves with the names of the partitions.
+ * Drops the partitions whose days are all before `oldest` (ms since the Unix epoch), with the
+ * executions whose last event was in them, and dead letters from before. Resolves with the names of
+ * the partitions.
  *
- * All are taken out of `events` before the first execution is deleted: whatever fails or is cut off then, an execution may
- * be left for a while without its events, but never events without their execution, which the next event would make anew
- * and count wrongly. A table that cannot be dropped comes last, when the executions of all are gone. What a run leaves
- * the next one finishes.
+ * All are taken out of `events` before the first execution is deleted: whatever fails or is cut off
+ * then, an execution may be left for a while without its events, but never events without their
+ * execution, which the next event would make anew and count wrongly. A table that cannot be dropped
+ * comes last, when the executions of all are gone. What a run leaves the next one finishes.
  */
 export async function dropBefore(db: Database, oldest: number): Promise<string[]> {
   for (const partition of (await listPartitions(db)).filter(({ to }) => to <= oldest)) await expire(db, partition);
@@ -62,10 +63,11 @@ async function isExpired(trx: Transaction<Tables>, table: string): Promise<boole
 }
 
 /**
- * Deletes executions of an expired table whose last event was before `oldest`: those of the next slice of its keys, after the
- * one given. Resolves with the last key of the slice; undefined when there is none left. A day may hold millions, and their
- * rows must not stay locked meanwhile. Keys come in the order of the index, in which workers lock executions too. Should a
- * plan take another and a deadlock follow, the one that is refused tries again.
+ * Deletes executions of an expired table whose last event was before `oldest`: those of the next
+ * slice of its keys, after the one given. Resolves with the last key of the slice; undefined when
+ * there is none left. A day may hold millions, and their rows must not stay locked meanwhile. Keys
+ * come in the order of the index, in which workers lock executions too. Should a plan take another
+ * and a deadlock follow, the one that is refused tries again.
  */
 async function deleteExecutionsOf(
   trx: Transaction<Tables>,

@@ -12,7 +12,10 @@ import { recordEvents } from './record-events.ts';
 const hourMs = 60 * 60 * 1_000;
 
 export interface StoreOptions {
-  /** Days after today whose partitions are made ahead, and days before it that are kept (0 keeps everything). */
+  /**
+   * Days after today whose partitions are made ahead, and days before it that are kept (0 keeps
+   * everything).
+   */
   partitionsAhead: number;
   retentionDays: number;
   /** Age from which an execution that runs is overdue. */

@@ -6,8 +6,9 @@ import { listPartitions, type Partition } from './partitions.ts';
 const maintenanceLock = 7_215_004_112;
 
 /**
- * Runs a step of the maintenance under its lock, in a transaction of its own, with the partitions that are there once the lock
- * is held. Rejects when a table stays locked by others for two seconds: behind the step, writers would wait too.
+ * Runs a step of the maintenance under its lock, in a transaction of its own, with the partitions
+ * that are there once the lock is held. Rejects when a table stays locked by others for two
+ * seconds: behind the step, writers would wait too.
  */
 export function withMaintenanceLock<T>(
   db: Database,

@@ -1,8 +1,9 @@
 import { Histogram, type HistogramConfiguration } from 'prom-client';
 
 /**
- * How many values are in which bucket, and their sum, in plain numbers that metrics show when they are scraped. The library's own
- * histogram makes a text of the labels of each value and looks that up (test/bench/README.md).
+ * How many values are in which bucket, and their sum, in plain numbers that metrics show when they
+ * are scraped. The library's own histogram makes a text of the labels of each value and looks that
+ * up (test/bench/README.md).
  */
 export class Distribution {
   readonly #bounds: readonly number[];
@@ -10,7 +11,9 @@ export class Distribution {
   count = 0;
   sum = 0;
 
-  /** @param bounds upper bounds of the buckets, in order; what is above the last is only counted. */
+  /**
+   * @param bounds upper bounds of the buckets, in order; what is above the last is only counted.
+   */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#buckets = bounds.map(() => 0);
@@ -41,7 +44,9 @@ export class TalliedHistogram<Label extends string = never> extends Histogram<La
   readonly #description: { name: string; help: string; type: 'histogram'; aggregator: 'sum' };
   readonly #read: () => Iterable<readonly [Labels<Label>, Distribution]>;
 
-  /** @param read what is to be shown, asked for at each scrape: distributions with the same bounds. */
+  /**
+   * @param read what is to be shown, asked for at each scrape: distributions with the same bounds.
+   */
   constructor(
     configuration: Omit<HistogramConfiguration<Label>, 'buckets'> & { buckets: readonly number[] },
     read: () => Iterable<readonly [Labels<Label>, Distribution]>,

@@ -4,11 +4,16 @@ interface Series {
   count: number;
 }
 
-/** Counts events by organization and kind in plain numbers, which a metric shows when it is scraped. */
+/**
+ * Counts events by organization and kind in plain numbers, which a metric shows when it is scraped.
+ */
 export class EventTally {
   readonly #organizations = new Map<string, Series[]>();
 
-  /** One more event. `organization` is the value of the label: who gives it bounds how many there are. */
+  /**
+   * One more event. `organization` is the value of the label: who gives it bounds how many there
+   * are.
+   */
   add(organization: string, kind: string): void {
     const all = this.#organizations.get(organization) ?? [];
     if (all.length === 0) this.#organizations.set(organization, all);

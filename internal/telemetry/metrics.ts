@@ -2,7 +2,10 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 export { Counter, Gauge, Histogram, Registry };
 
-/** Defaults of the library whose names Prometheus' own linter refuses: gauges called `_total`. The same by type stays. */
+/**
+ * Defaults of the library whose names Prometheus' own linter refuses: gauges called `_total`. The
+ * same by type stays.
+ */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_resources_total', 'nodejs_active_requests_total'];
 
 /** A fresh registry with the process' own metrics (CPU, memory, event-loop lag), for `/metrics`. */
@@ -14,7 +17,10 @@ export function createRegistry(process: string): Registry {
   return registry;
 }
 
-/** A gauge that is left out of `/metrics` until it is first set: 0 would be taken for what was found. */
+/**
+ * A gauge that is left out of `/metrics` until it is first set: 0 would be taken for what was
+ * found.
+ */
 export function unknownAtFirst(gauge: Gauge): Gauge {
   gauge.remove();
   return gauge;
@@ -23,7 +29,10 @@ export function unknownAtFirst(gauge: Gauge): Gauge {
 /** Durations from 1 ms to 10 s, in seconds: what commits and statements take. */
 export const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 
-/** Durations from 1 ms to 2 s, in seconds: what requests take. Each is answered within 2 s (design, section 2). */
+/**
+ * Durations from 1 ms to 2 s, in seconds: what requests take. Each is answered within 2 s (design,
+ * section 2).
+ */
 export const requestBuckets = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2];
 
 /** Sizes of batches, in events. */

@@ -12,7 +12,10 @@ import type { AnsweredRequest, Attributes, SpanContext, TraceSettings, Tracing }
 /** Links of one span, at most: what collectors keep. */
 const mostLinks = 128;
 
-/** Traces by OpenTelemetry, sent by OTLP over HTTP. Registers itself as the process' own, as its API wants. */
+/**
+ * Traces by OpenTelemetry, sent by OTLP over HTTP. Registers itself as the process' own, as its API
+ * wants.
+ */
 export class OpenTelemetry implements Tracing {
   readonly name = 'tracing';
   readonly queue: Tracing['queue'];

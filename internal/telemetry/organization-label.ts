@@ -2,8 +2,9 @@
 export type OrganizationLabel = (organization: string) => string;
 
 /**
- * Bounds the label `organization`: the first `most` organizations that a process sees keep their name, those that come
- * later are counted together as `other`. With 0 the label is empty, which Prometheus takes for absent.
+ * Bounds the label `organization`: the first `most` organizations that a process sees keep their
+ * name, those that come later are counted together as `other`. With 0 the label is empty, which
+ * Prometheus takes for absent.
  */
 export function createOrganizationLabel(most: number): OrganizationLabel {
   if (most === 0) return () => '';

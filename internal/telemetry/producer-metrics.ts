@@ -27,8 +27,8 @@ export interface ProducerLoad {
 }
 
 /**
- * What ingest does with Redis: group commits, and what it turned away instead. What counts events and commits is written to
- * for each, so these are plain numbers. `load` is asked at each scrape.
+ * What ingest does with Redis: group commits, and what it turned away instead. What counts events
+ * and commits is written to for each, so these are plain numbers. `load` is asked at each scrape.
  */
 export function producerMetrics(
   registry: Registry,
@@ -71,7 +71,7 @@ interface Tallies {
 function showTallies(registry: Registry, { accepted, batchSize, commitSeconds }: Tallies): void {
   const counter = new Counter({
     name: 'runledger_events_accepted_total',
-    help: 'Events that Redis has acknowledged, by kind and organization. The left side of the books.',
+    help: 'Events that Redis has acknowledged, by kind and organization. Reconciliation: accepted = stored + queued + dead-lettered.',
     labelNames: ['kind', 'organization'] as const,
     registers: [],
     collect() {

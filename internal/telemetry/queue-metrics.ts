@@ -2,7 +2,10 @@ import { Gauge, type Registry, unknownAtFirst } from './metrics.ts';
 
 export type BacklogMetrics = ReturnType<typeof backlogMetrics>;
 
-/** What stands in the queue, and whether Redis keeps it. Every pod reports the same: aggregate with max, not sum. */
+/**
+ * What stands in the queue, and whether Redis keeps it. Every pod reports the same: aggregate with
+ * max, not sum.
+ */
 export function backlogMetrics(registry: Registry) {
   const registers = [registry];
   const gauges = {
@@ -15,7 +18,7 @@ export function backlogMetrics(registry: Registry) {
     memoryShare: unknownAtFirst(
       new Gauge({
         name: 'runledger_redis_memory_ratio',
-        help: 'Memory Redis uses as a share of its maxmemory (0 when it has none). Ingest sheds at REDIS_MAX_MEMORY_RATIO.',
+        help: 'Memory Redis uses as a share of its maxmemory (0 when it has none). Ingest answers 503 from REDIS_MAX_MEMORY_RATIO on.',
         registers,
       }),
     ),
@@ -32,7 +35,10 @@ export function backlogMetrics(registry: Registry) {
       registers,
     }),
   };
-  /** Nothing is known of a Redis that does not answer: what was last seen would be taken for what is. */
+  /**
+   * Nothing is known of a Redis that does not answer: what was last seen would be taken for what
+   * is.
+   */
   const forget = (): void => {
     gauges.reachable.set(0);
     gauges.jobs.reset();
@@ -49,17 +55,20 @@ export interface QueueStats {
   oldestAge: number;
 }
 
-/** Figures that take more than a look: read once a scrape, for both. Not a number while Redis does not tell. */
+/**
+ * Figures that take more than a look: read once a scrape, for both. Not a number while Redis does
+ * not tell.
+ */
 export function queueStatsMetrics(registry: Registry, readQueueStats: () => Promise<QueueStats>): void {
   const registers = [registry];
-  const census = shared(() => readQueueStats().catch(() => ({ events: Number.NaN, oldestAge: Number.NaN })));
+  const stats = shared(() => readQueueStats().catch(() => ({ events: Number.NaN, oldestAge: Number.NaN })));
   // Constructed for its effect: a metric lives in its registry.
   void new Gauge({
     name: 'runledger_queue_events',
     help: 'Events in the queue: accepted and not yet in Postgres. Exact up to 1,000 jobs, an estimate from their mean beyond; the same from every pod: take the max.',
     registers,
     async collect() {
-      this.set((await census()).events);
+      this.set((await stats()).events);
     },
   });
   void new Gauge({
@@ -67,7 +76,7 @@ export function queueStatsMetrics(registry: Registry, readQueueStats: () => Prom
     help: 'Age of the oldest job that is not finished, waiting or held by a worker. Past 30 s events miss the freshness objective.',
     registers,
     async collect() {
-      this.set((await census()).oldestAge);
+      this.set((await stats()).oldestAge);
     },
   });
 }

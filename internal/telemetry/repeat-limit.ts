@@ -8,8 +8,8 @@ export interface RepeatLimits {
 const mostKinds = 1_000;
 
 /**
- * Keeps a fault that repeats from flooding the log: of each kind of record the first few in a window pass, the rest are
- * counted, and the first of the next window says how many were left out.
+ * Keeps a fault that repeats from flooding the log: of each kind of record the first few in a
+ * window pass, the rest are counted, and the first of the next window says how many were left out.
  */
 export class RepeatLimit {
   readonly #limits: RepeatLimits;
@@ -21,7 +21,10 @@ export class RepeatLimit {
     this.#now = now;
   }
 
-  /** Undefined when the record is to be left out; else the number of its kind that were left out before it. */
+  /**
+   * Undefined when the record is to be left out; else the number of its kind that were left out
+   * before it.
+   */
   pass(kind: string): number | undefined {
     const now = this.#now();
     const window = this.#kinds.get(kind);

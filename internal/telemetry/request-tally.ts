@@ -9,11 +9,15 @@ interface Series {
 }
 
 /**
- * Counts and times requests in plain numbers, which metrics show when they are scraped. The library's own metrics make a text of
- * the labels of each value and look that up, which took 3 to 7 % of ingest's instructions (test/bench/README.md).
+ * Counts and times requests in plain numbers, which metrics show when they are scraped. The
+ * library's own metrics make a text of the labels of each value and look that up, which took 3 to 7
+ * % of ingest's instructions (test/bench/README.md).
  */
 export class RequestTally {
-  /** A few as a rule, some hundred at most: Node knows no other methods, and the service no other routes and statuses. */
+  /**
+   * A few as a rule, some hundred at most: Node knows no other methods, and the service no other
+   * routes and statuses.
+   */
   readonly series: Series[] = [];
   /** How long requests took, in seconds, by route. */
   readonly durations = new Map<string, Distribution>();

@@ -14,7 +14,10 @@ export interface Telemetry {
   tracing?: Tracing | undefined;
 }
 
-/** Telemetry of a process, named in every record and figure. At most so many organizations are named in figures. */
+/**
+ * Telemetry of a process, named in every record and figure. At most so many organizations are named
+ * in figures.
+ */
 export function createTelemetry(
   process: string,
   level: LogLevel,

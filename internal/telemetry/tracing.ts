@@ -34,14 +34,21 @@ export interface Tracing {
   ): Promise<void>;
   /** The active span; undefined outside of any trace. */
   currentSpan(): SpanContext | undefined;
-  /** Runs `work` in a span below the first sampled point, with links to the other sampled points. */
+  /**
+   * Runs `work` in a span below the first sampled point, with links to the other sampled points.
+   */
   continue<T>(name: string, points: readonly SpanContext[], attributes: Attributes, work: () => Promise<T>): Promise<T>;
 }
 
-/** The samplers of `OTEL_TRACES_SAMPLER`; `parentbased_` applies one only to traces that begin here. */
+/**
+ * The samplers of `OTEL_TRACES_SAMPLER`; `parentbased_` applies one only to traces that begin here.
+ */
 type RootSampler = 'always_on' | 'always_off' | 'traceidratio';
 
-/** The standard variables that this code reads; the library reads headers, time-outs and certificates. */
+/**
+ * The standard variables that this code reads; the library reads headers, time-outs and
+ * certificates.
+ */
 export interface TraceSettings {
   OTEL_SDK_DISABLED: boolean;
   OTEL_TRACES_EXPORTER: string | undefined;

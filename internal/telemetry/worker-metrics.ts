@@ -53,7 +53,7 @@ export function storeMetrics(
     }),
     redelivered: new Counter({
       name: 'runledger_events_redelivered_total',
-      help: 'Those of runledger_events_duplicate_total that came with a job delivered again after a worker gave it back or died. The books leave them out: the first delivery has counted them.',
+      help: 'Those of runledger_events_duplicate_total that came with a job delivered again after a worker gave it back or died. Reconciliation leaves them out: the first delivery has counted them.',
       registers,
     }),
     deadLetters: new Counter({

@@ -1,4 +1,7 @@
-/** The API server said no. The message is fit for a log: it quotes the server's reason and nothing of any Secret. */
+/**
+ * The API server said no. The message is fit for a log: it quotes the server's reason and nothing
+ * of any Secret.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;

@@ -14,7 +14,10 @@ export interface ApiRequest {
   readonly signal: AbortSignal;
 }
 
-/** The JSON of the answer. Throws an ApiError when the server says no, or the error of the connection. */
+/**
+ * The JSON of the answer. Throws an ApiError when the server says no, or the error of the
+ * connection.
+ */
 export async function sendRequest(access: ClusterAccess, { action, path, query, body, signal }: ApiRequest) {
   const request = new RequestContext(`${access.server}${path}`, body === undefined ? HttpMethod.GET : HttpMethod.POST);
   for (const [name, value] of Object.entries(query ?? {})) request.setQueryParam(name, String(value));

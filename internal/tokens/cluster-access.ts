@@ -1,6 +1,9 @@
 import type { RequestContext } from '@kubernetes/client-node/dist/gen/http/http.js';
 
-/** The API server, and the right to talk to it. Made anew for every attempt, so that nothing of a failed one lives on. */
+/**
+ * The API server, and the right to talk to it. Made anew for every attempt, so that nothing of a
+ * failed one lives on.
+ */
 export interface ClusterAccess {
   /** `https://host:port` */
   readonly server: string;

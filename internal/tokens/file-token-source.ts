@@ -19,8 +19,9 @@ export interface FileTokenSourceOptions {
 }
 
 /**
- * Tokens from a file of Secret manifests, read again whenever it changes. A file that cannot be read or parsed is
- * logged, and the last good one stays in force; at `start` it is an error that names the file.
+ * Tokens from a file of Secret manifests, read again whenever it changes. A file that cannot be
+ * read or parsed is logged, and the last good one stays in force; at `start` it is an error that
+ * names the file.
  */
 export class FileTokenSource implements TokenSource {
   readonly name = 'token file';
@@ -42,7 +43,8 @@ export class FileTokenSource implements TokenSource {
     this.#version = await versionOf(this.#options.path);
     this.#take(await this.#read());
     this.#taken = this.#version;
-    // Looked at by path: a watch of the inode or the folder misses a renamed file or a swapped symlink behind it.
+    // Looked at by path: a watch of the inode or the folder misses a renamed file or a swapped
+    // symlink behind it.
     this.#timer = setInterval(() => void this.refresh(), this.#options.intervalMs ?? 1000).unref();
   }
 
@@ -59,7 +61,10 @@ export class FileTokenSource implements TokenSource {
     return this.#set === undefined ? `the tokens of ${this.#options.path} are not loaded` : undefined;
   }
 
-  /** Reads the file again if it changed, and logs when it is of no use. One after the other, never two at once. */
+  /**
+   * Reads the file again if it changed, and logs when it is of no use. One after the other, never
+   * two at once.
+   */
   async refresh(): Promise<void> {
     const next = this.#refreshing.then(() => this.#readIfChanged());
     this.#refreshing = next;
@@ -69,14 +74,16 @@ export class FileTokenSource implements TokenSource {
   async #readIfChanged(): Promise<void> {
     const { path, logger, metrics } = this.#options;
     const version = await versionOf(path);
-    // What was read before and is there unchanged has been found good once more: its age does not grow.
+    // What was read before and is there unchanged has been found good once more: its age does not
+    // grow.
     if (version === this.#taken) metrics.listedAt.setToCurrentTime();
     if (version === this.#version) return;
     const before = this.#version;
     this.#version = version;
     try {
       const set = await this.#read();
-      // Still being written: half a file may be valid and would take tokens away that are in the other half.
+      // Still being written: half a file may be valid and would take tokens away that are in the
+      // other half.
       if ((await versionOf(path)) !== version) {
         this.#version = before;
         return;

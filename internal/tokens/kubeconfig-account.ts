@@ -1,7 +1,10 @@
 import type { Dispatcher } from 'undici';
 import type { ClusterAccess, ConnectToCluster } from './cluster-access.ts';
 
-/** The account of a kubeconfig file, with all the ways of authentication that the client library knows. */
+/**
+ * The account of a kubeconfig file, with all the ways of authentication that the client library
+ * knows.
+ */
 export function kubeconfigAccount(file: string): ConnectToCluster {
   return async (): Promise<ClusterAccess> => {
     // Loaded only here: it costs a pod, which does not need it, 60 MB.

@@ -2,14 +2,18 @@ import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import type { SecretManifest } from './secret-manifest.ts';
 
-/** The Secrets of a file of manifests. The error of a file that cannot be read or parsed names it, and quotes none of it. */
+/**
+ * The Secrets of a file of manifests. The error of a file that cannot be read or parsed names it,
+ * and quotes none of it.
+ */
 export async function readManifestFile(path: string): Promise<SecretManifest[]> {
   return parseManifests(await readFile(path, 'utf8'), path);
 }
 
 /**
- * The Secrets among YAML documents; a `List` gives its items, other kinds are passed over. Throws an Error that says
- * where the text is wrong. It never quotes the text, as the messages of the YAML library do, for it holds tokens.
+ * The Secrets among YAML documents; a `List` gives its items, other kinds are passed over. Throws
+ * an Error that says where the text is wrong. It never quotes the text, as the messages of the YAML
+ * library do, for it holds tokens.
  */
 export function parseManifests(text: string, origin: string): SecretManifest[] {
   const manifests: SecretManifest[] = [];

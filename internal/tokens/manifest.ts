@@ -4,7 +4,10 @@ import { defaultLabelSelector } from './label-selector.ts';
 import type { SecretManifest } from './secret-manifest.ts';
 import { digestOf } from './token-set.ts';
 
-/** A new token: 256 random bits from the system, in the alphabet of URLs, with a prefix that secret scanners can find. */
+/**
+ * A new token: 256 random bits from the system, in the alphabet of URLs, with a prefix that secret
+ * scanners can find.
+ */
 export function createToken(): string {
   return `rl_${randomBytes(32).toString('base64url')}`;
 }
@@ -29,9 +32,9 @@ export interface SecretManifestOptions {
 }
 
 /**
- * The YAML of a Secret for `kubectl apply`. Values go under `data`: an entry that is later taken out of a manifest's
- * `stringData` would stay in the cluster, and a revoked token would go on working. Throws an Error for an
- * organization that cannot be the value of a label.
+ * The YAML of a Secret for `kubectl apply`. Values go under `data`: an entry that is later taken
+ * out of a manifest's `stringData` would stay in the cluster, and a revoked token would go on
+ * working. Throws an Error for an organization that cannot be the value of a label.
  */
 export function secretManifest(options: SecretManifestOptions): string {
   const { organization, entries, namespace, name = secretName(organization), label = defaultLabelSelector } = options;
@@ -40,8 +43,8 @@ export function secretManifest(options: SecretManifestOptions): string {
 }
 
 /**
- * The YAML of the same Secret with one token more, under the next free number; the tokens that are there go on working.
- * What only the API server writes, such as a resourceVersion, is left out.
+ * The YAML of the same Secret with one token more, under the next free number; the tokens that are
+ * there go on working. What only the API server writes, such as a resourceVersion, is left out.
  */
 export function addToken(manifest: SecretManifest, token: string, form: TokenForm): string {
   const { metadata: { name, namespace, labels, annotations } = {}, type = 'Opaque', stringData } = manifest;
@@ -64,7 +67,9 @@ function encode(texts: Readonly<Record<string, unknown>>): Record<string, string
   return Object.fromEntries(Object.entries(texts).map(([entry, text]) => [entry, base64(text)]));
 }
 
-/** Throws an Error unless this can be the value of a Kubernetes label, which names the organization. */
+/**
+ * Throws an Error unless this can be the value of a Kubernetes label, which names the organization.
+ */
 function checkOrganization(organization: string): void {
   if (/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(organization)) return;
   throw new Error(
@@ -72,7 +77,10 @@ function checkOrganization(organization: string): void {
   );
 }
 
-/** A name that Kubernetes takes; organizations that differ only in what a name cannot hold get different ones. */
+/**
+ * A name that Kubernetes takes; organizations that differ only in what a name cannot hold get
+ * different ones.
+ */
 function secretName(organization: string): string {
   const plain = organization.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   const suffix = plain === organization ? '' : `-${digestOf(organization).slice(0, 8)}`;

@@ -9,12 +9,16 @@ export type PostEvent = (event: RefusalEvent) => Promise<void>;
 
 export type RefusalEvent = ReturnType<typeof refusalEvent>;
 
-/** API servers forget an Event after an hour (`--event-ttl`): posted this often it is missing for minutes at most, in ms. */
+/**
+ * API servers forget an Event after an hour (`--event-ttl`): posted this often it is missing for
+ * minutes at most, in ms.
+ */
 const postAgainMs = 10 * 60_000;
 
 /**
- * Tells the owners of refused Secrets, for as long as they are refused: one Event for a change of a Secret or of what is wrong with
- * it. Every pod tries, and the name of the Event, which follows from the change, lets the API server take only the first.
+ * Tells the owners of refused Secrets, for as long as they are refused: one Event for a change of a
+ * Secret or of what is wrong with it. Every pod tries, and the name of the Event, which follows
+ * from the change, lets the API server take only the first.
  */
 export class RefusalReporter {
   readonly #logger: Logger;
@@ -31,8 +35,8 @@ export class RefusalReporter {
   }
 
   /**
-   * Reports what was not reported just before. Of calls made while one is under way only the last is carried out. `signal`
-   * ends the posting: what is left is reported next time.
+   * Reports what was not reported just before. Of calls made while one is under way only the last
+   * is carried out. `signal` ends the posting: what is left is reported next time.
    */
   report(refusals: readonly SecretRefusal[], post: PostEvent, signal: AbortSignal): void {
     this.#next = () => this.#reportNew(refusals, post, signal);
@@ -86,7 +90,9 @@ export class RefusalReporter {
   }
 }
 
-/** The Warning on one Secret. Equal refusals of an equal version have the same name, in every pod. */
+/**
+ * The Warning on one Secret. Equal refusals of an equal version have the same name, in every pod.
+ */
 function refusalEvent([secret, refusals]: [SecretReference, SecretRefusal[]]) {
   const sentences = refusals.map(explain).sort();
   const others = refusals.map(({ other }) => other?.uid ?? '').sort();

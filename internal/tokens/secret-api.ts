@@ -23,13 +23,19 @@ export interface SecretWatchOptions {
   readonly resourceVersion: string;
   /** A watch that says nothing for so long, in milliseconds, ends: its connection may be dead. */
   readonly idleMs: number;
-  /** Called for each frame, until the promise of `watch` settles. Must not throw: the library would hide it. */
+  /**
+   * Called for each frame, until the promise of `watch` settles. Must not throw: the library would
+   * hide it.
+   */
   readonly onFrame: (frame: WatchFrame) => void;
   /** Ends the watch. Its connection ends with the ClusterAccess. */
   readonly signal: AbortSignal;
 }
 
-/** One frame of the watch protocol, other than an error. A bookmark carries nothing but a resourceVersion. */
+/**
+ * One frame of the watch protocol, other than an error. A bookmark carries nothing but a
+ * resourceVersion.
+ */
 export interface WatchFrame {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   readonly secret: SecretManifest;
@@ -40,7 +46,10 @@ export type WatchEnd = 'closed' | 'silent' | 'aborted';
 
 const pageSize = 500;
 
-/** The calls that the token source makes to the API server. The pod's Role allows these and nothing else. */
+/**
+ * The calls that the token source makes to the API server. The pod's Role allows these and nothing
+ * else.
+ */
 export class SecretApi {
   readonly #access: ClusterAccess;
   readonly #path: string;
@@ -61,7 +70,9 @@ export class SecretApi {
     return { secrets: list.items ?? [], resourceVersion, next: rest === '' ? undefined : rest };
   }
 
-  /** Posts an Event. One of the same name that is there already is as good: another pod was faster. */
+  /**
+   * Posts an Event. One of the same name that is there already is as good: another pod was faster.
+   */
   async createEvent(event: object, signal: AbortSignal): Promise<void> {
     try {
       await sendRequest(this.#access, { action: 'create Event', path: `${this.#path}/events`, body: event, signal });
@@ -71,10 +82,12 @@ export class SecretApi {
   }
 
   /**
-   * Watches until the server or `signal` ends it or it falls silent: then resolves, and the caller goes on from the
-   * last version it saw. Rejects when the watch could not be opened, broke, or was told an error such as 410.
+   * Watches until the server or `signal` ends it or it falls silent: then resolves, and the caller
+   * goes on from the last version it saw. Rejects when the watch could not be opened, broke, or was
+   * told an error such as 410.
    *
-   * A frame that is not JSON is dropped by the library without a word: the next full list makes up for it.
+   * A frame that is not JSON is dropped by the library without a word: the next full list makes up
+   * for it.
    */
   watch({ resourceVersion, idleMs, onFrame, signal }: SecretWatchOptions): Promise<WatchEnd> {
     const { promise, resolve, reject } = Promise.withResolvers<WatchEnd>();

@@ -1,6 +1,7 @@
 /**
- * The part of a Kubernetes Secret that tokens are read from, as the API server sends it and as a manifest in a file
- * says it. Only the parts that are checked here are typed: a file may hold anything.
+ * The part of a Kubernetes Secret that tokens are read from, as the API server sends it and as a
+ * manifest in a file says it. Only the parts that are checked here are typed: a file may hold
+ * anything.
  */
 export interface SecretManifest {
   readonly metadata?: {
@@ -43,7 +44,10 @@ export function* entriesOf(secret: SecretManifest): Generator<[entry: string, te
   }
 }
 
-/** Strict, so that clear text put under `data` by mistake is refused and does not become another token. */
+/**
+ * Strict, so that clear text put under `data` by mistake is refused and does not become another
+ * token.
+ */
 function decodeBase64(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const bytes = Buffer.from(value, 'base64');

@@ -40,9 +40,9 @@ const defaultTimes: SecretTokenSourceTimes = {
 };
 
 /**
- * Tokens from the Secrets of one namespace, followed for as long as the process lives. When the API server cannot be
- * reached the last set stays in force. Each attempt has a connection, a list and a watch of its own, and ends with all of
- * them, when a new list is due or something went wrong.
+ * Tokens from the Secrets of one namespace, followed for as long as the process lives. When the API
+ * server cannot be reached the last set stays in force. Each attempt has a connection, a list and a
+ * watch of its own, and ends with all of them, when a new list is due or something went wrong.
  */
 export class SecretTokenSource implements TokenSource {
   readonly name = 'token secrets';
@@ -64,7 +64,10 @@ export class SecretTokenSource implements TokenSource {
     this.#reporter = new RefusalReporter(options.logger);
   }
 
-  /** Begins to follow the Secrets. Does not wait for them: an API server that is away is a matter of readiness. */
+  /**
+   * Begins to follow the Secrets. Does not wait for them: an API server that is away is a matter of
+   * readiness.
+   */
   async start(): Promise<void> {
     this.#supervision ??= this.#supervise(this.#stopping.signal);
   }

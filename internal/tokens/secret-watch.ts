@@ -7,7 +7,10 @@ export interface SecretWatchTimes {
   readonly listTimeoutMs: number;
   /** The longest silence of a watch, in milliseconds. Bookmarks come about once a minute. */
   readonly idleMs: number;
-  /** A watch that the server closes sooner than this, in milliseconds, counts as failed, so that nothing can spin. */
+  /**
+   * A watch that the server closes sooner than this, in milliseconds, counts as failed, so that
+   * nothing can spin.
+   */
   readonly shortestWatchMs: number;
 }
 
@@ -19,9 +22,9 @@ export interface SecretCache {
 }
 
 /**
- * Lists all Secrets, then follows their changes until `signal` is aborted; then resolves. Rejects when anything goes
- * wrong, and the caller starts again with a list. Of each Secret only digests are kept, which is why this is not the
- * library's informer: its cache holds whole Secrets.
+ * Lists all Secrets, then follows their changes until `signal` is aborted; then resolves. Rejects
+ * when anything goes wrong, and the caller starts again with a list. Of each Secret only digests
+ * are kept, which is why this is not the library's informer: its cache holds whole Secrets.
  */
 export async function followSecrets(
   api: SecretApi,

@@ -2,8 +2,8 @@ import type { SecretCache } from './secret-watch.ts';
 import { mergeDigests, type SecretDigests, type TokenSet } from './token-set.ts';
 
 /**
- * Builds the set anew from all Secrets when one of them changes. Changes that come close together are gathered, so
- * that a thousand of them do not cost a thousand sets.
+ * Builds the set anew from all Secrets when one of them changes. Changes that come close together
+ * are gathered, so that a thousand of them do not cost a thousand sets.
  */
 export class TokenSetBuilder implements SecretCache {
   readonly #settleMs: number;

@@ -35,7 +35,10 @@ export function tokenSetOf(secrets: readonly SecretManifest[], organizationLabel
   return mergeDigests(secrets.map((secret) => digestSecret(secret, organizationLabel)));
 }
 
-/** Reads one Secret: `token…` entries hold a token each, `sha256-…` entries the digest of one. Others are ignored. */
+/**
+ * Reads one Secret: `token…` entries hold a token each, `sha256-…` entries the digest of one.
+ * Others are ignored.
+ */
 export function digestSecret(manifest: SecretManifest, organizationLabel: string): SecretDigests {
   const secret = referenceOf(manifest);
   const organization = manifest.metadata?.labels?.[organizationLabel];
@@ -54,7 +57,10 @@ export function digestSecret(manifest: SecretManifest, organizationLabel: string
   return { secret, organization, digests, refusals };
 }
 
-/** Puts Secrets together. A token of two organizations is refused for both: nobody can say whose events they are. */
+/**
+ * Puts Secrets together. A token of two organizations is refused for both: nobody can say whose
+ * events they are.
+ */
 export function mergeDigests(secrets: Iterable<SecretDigests>): TokenSet {
   const refusals: SecretRefusal[] = [];
   const holdersOf = new Map<string, SecretDigests[]>();
@@ -80,7 +86,10 @@ export function mergeDigests(secrets: Iterable<SecretDigests>): TokenSet {
   return { organizations, organizationCount: new Set(organizations.values()).size, refusals };
 }
 
-/** Every holder is told of one Secret of another organization, the same one whatever the order of the Secrets. */
+/**
+ * Names to every holder one Secret of another organization, the same one in any order of the
+ * Secrets.
+ */
 function sharedRefusals(digest: string, holders: SecretDigests[]): SecretRefusal[] {
   const byName = holders.toSorted((a, b) => (a.secret.name < b.secret.name ? -1 : 1));
   return byName.map((holder) => ({

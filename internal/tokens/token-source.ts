@@ -1,20 +1,32 @@
 import { digestOf, type TokenSet } from './token-set.ts';
 
-/** What a token says of its bearer. `not-loaded`: nobody can tell yet, and a caller must not be told 401. */
+/**
+ * What a token says of its bearer. `not-loaded`: nobody can tell yet, and a caller must not be told
+ * 401.
+ */
 export type Authentication =
   | { readonly status: 'known'; readonly organization: string }
   | { readonly status: 'unknown' }
   | { readonly status: 'not-loaded' };
 
-/** Where the organizations' tokens come from. A component: `stop` may be called twice, and before `start`. */
+/**
+ * Where the organizations' tokens come from. A component: `stop` may be called twice, and before
+ * `start`.
+ */
 export interface TokenSource {
   readonly name: string;
-  /** Resolves when the source is at work, which need not mean that its tokens are loaded: see `unready`. */
+  /**
+   * Resolves when the source is at work, which need not mean that its tokens are loaded: see
+   * `unready`.
+   */
   start(): Promise<void>;
   stop(): Promise<void>;
   /** Whose token this is, at once and from memory. */
   authenticate(token: string): Authentication;
-  /** Why `authenticate` cannot tell yet, in a sentence for the readiness probe; undefined as soon as it can. */
+  /**
+   * Why `authenticate` cannot tell yet, in a sentence for the readiness probe; undefined as soon as
+   * it can.
+   */
   unready(): string | undefined;
 }
 

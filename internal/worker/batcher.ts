@@ -9,8 +9,8 @@ import { RetryUntilAvailable, type RetryPauses } from './retry-until-available.t
 import type { IsolatingStore } from './isolating-store.ts';
 
 /**
- * Bounds of a batch, the time from the beginning of one statement to the next that is not full (ms), and how long to wait
- * between tries while Postgres is away.
+ * Bounds of a batch, the time from the beginning of one statement to the next that is not full
+ * (ms), and how long to wait between tries while Postgres is away.
  */
 export interface BatcherLimits extends BatchLimits, RetryPauses {
   /** Most that are added before one of them is stored. */
@@ -19,7 +19,10 @@ export interface BatcherLimits extends BatchLimits, RetryPauses {
   intervalMs: number;
 }
 
-/** What became of the events handed over: in Postgres (or its dead letters), or given back because the process stops. */
+/**
+ * What became of the events handed over: in Postgres (or its dead letters), or given back because
+ * the process stops.
+ */
 export type StoreResult = 'stored' | 'abandoned';
 
 interface WaitingJob extends Portion {
@@ -31,9 +34,10 @@ interface WaitingJob extends Portion {
 }
 
 /**
- * Group commit towards Postgres: what arrives while statements are under way is coalesced into the next. While
- * Postgres is away it holds what it has and tries again; nothing is failed. Memory is bounded by the consumer's
- * concurrency and the bytes of a job, since each job waits for its events.
+ * Group commit towards Postgres: what arrives while statements are under way is coalesced into the
+ * next. While Postgres is away it holds what it has and tries again; nothing is failed. Memory is
+ * bounded by the consumer's concurrency and the bytes of a job, since each job waits for its
+ * events.
  */
 export class Batcher {
   readonly name = 'batcher';
@@ -59,8 +63,8 @@ export class Batcher {
   }
 
   /**
-   * Resolves once all of the events are safe, or are given back; never rejects. `redelivered` says that they may
-   * have been stored, and counted, by an earlier delivery.
+   * Resolves once all of the events are safe, or are given back; never rejects. `redelivered` says
+   * that they may have been stored, and counted, by an earlier delivery.
    */
   add(events: AcceptedEvent[], redelivered = false): Promise<StoreResult> {
     if (events.length === 0) return Promise.resolve('stored');
@@ -83,8 +87,9 @@ export class Batcher {
   }
 
   /**
-   * Gives back what is not known to be in Postgres, and everything added from now on. The outcome of a statement under
-   * way is not waited for: it may never come. Should it have been stored, the next worker finds duplicates.
+   * Gives back what is not known to be in Postgres, and everything added from now on. The outcome
+   * of a statement under way is not waited for: it may never come. Should it have been stored, the
+   * next worker finds duplicates.
    */
   abandon(): void {
     this.#abandon.abort();

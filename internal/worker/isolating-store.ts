@@ -4,7 +4,10 @@ import { describeError, type Logger } from '../telemetry/logger.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
 import type { EventStore } from './event-store.ts';
 
-/** Stores batches, parts events that Postgres refuses from their neighbours, and keeps the metrics of both. */
+/**
+ * Stores batches, parts events that Postgres refuses from their neighbours, and keeps the metrics
+ * of both.
+ */
 export class IsolatingStore {
   readonly #store: EventStore;
   readonly #metrics: StoreMetrics;
@@ -17,9 +20,10 @@ export class IsolatingStore {
   }
 
   /**
-   * Stores a batch as a whole. When Postgres refuses what an event holds, halves the batch until the bad one is
-   * alone and keeps it as a dead letter; its neighbours are stored. Rejects when the batch should be tried again: what
-   * has been stored by then is ignored as duplicate. Resolves with the number of events that were there already.
+   * Stores a batch as a whole. When Postgres refuses what an event holds, halves the batch until
+   * the bad one is alone and keeps it as a dead letter; its neighbours are stored. Rejects when the
+   * batch should be tried again: what has been stored by then is ignored as duplicate. Resolves
+   * with the number of events that were there already.
    */
   async store(events: readonly AcceptedEvent[]): Promise<number> {
     try {

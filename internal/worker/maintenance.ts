@@ -25,7 +25,10 @@ export interface TableFigures {
 
 /** What the maintenance needs of the store. Both reject while Postgres is away. */
 export interface MaintainedStore {
-  /** Makes partitions ahead, empties the DEFAULT one, drops what is past retention. Rejects when a step failed. */
+  /**
+   * Makes partitions ahead, empties the DEFAULT one, drops what is past retention. Rejects when a
+   * step failed.
+   */
   maintain(): Promise<PartitionChanges>;
   /** Only reads, and so tells the truth also after a maintenance that failed. */
   measure(): Promise<TableFigures>;
@@ -40,7 +43,10 @@ export interface MaintenanceIntervals {
 /** How long a stop waits for a run, in ms. Closing the database ends one that hangs. */
 const stopMs = 5_000;
 
-/** Runs the maintenance at start and then at an interval. Any number of workers may; the store takes a lock. */
+/**
+ * Runs the maintenance at start and then at an interval. Any number of workers may; the store takes
+ * a lock.
+ */
 export class Maintenance {
   readonly name = 'maintenance';
   readonly #store: MaintainedStore;

@@ -19,16 +19,21 @@ export interface ProgressTimes {
   answerMs: number;
 }
 
-/** Between two looks while something is not well, in ms. None of those counts against the worker. */
+/**
+ * Between two looks while something is not well, in ms. None of those counts against the worker.
+ */
 const troubledMs = 200;
 
-/** Looks in a row without progress after which a restart is asked for: a minute, with five seconds between them. */
+/**
+ * Looks in a row without progress after which a restart is asked for: a minute, with five seconds
+ * between them.
+ */
 const patience = 12;
 
 /**
- * Tells a worker that is stuck from one that cannot work: only the first is mended by a restart. Stuck means that jobs
- * wait, Redis and Postgres are well, and nothing is stored. Looks are counted, not seconds, so that the time during
- * which a process was frozen does not count.
+ * Tells a worker that is stuck from one that cannot work: only the first is mended by a restart.
+ * Stuck means that jobs wait, Redis and Postgres are well, and nothing is stored. Looks are
+ * counted, not seconds, so that the time during which a process was frozen does not count.
  */
 export class ProgressWatch {
   readonly name = 'progress watch';
@@ -56,7 +61,9 @@ export class ProgressWatch {
     return this.#databaseProblem;
   }
 
-  /** For liveness: why this process should be restarted. Never because Redis or Postgres is away. */
+  /**
+   * For liveness: why this process should be restarted. Never because Redis or Postgres is away.
+   */
   get stuck(): string | undefined {
     if (this.#idleLooks < patience) return undefined;
     const seconds = Math.round((this.#idleLooks * this.#times.intervalMs) / 1_000);
@@ -92,7 +99,10 @@ export class ProgressWatch {
     this.#idleLooks = excused ? 0 : this.#idleLooks + 1;
   }
 
-  /** Resolves with the pause before the next look, in ms. A worker that starts, or whose servers come back, is to be ready soon. */
+  /**
+   * Resolves with the pause before the next look, in ms. A worker that starts, or whose servers
+   * come back, is to be ready soon.
+   */
   async #look(): Promise<number> {
     await this.runOnce();
     const well = this.#queueProblem === undefined && this.#databaseProblem === undefined;

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../telemetry/logger.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
 
-/** While events are held: how often the reason is logged again. About a minute, at two seconds a try. */
+/**
+ * While events are held: how often the reason is logged again. About a minute, at two seconds a
+ * try.
+ */
 const triesPerRecord = 30;
 
 /** How long to wait between tries while Postgres is away, in ms: doubling from min to max. */
@@ -11,7 +14,10 @@ export interface RetryPauses {
   retryMaxMs: number;
 }
 
-/** Holds batches while Postgres cannot take them and tries again; nothing is failed. Says so in metrics and log. */
+/**
+ * Holds batches while Postgres cannot take them and tries again; nothing is failed. Says so in
+ * metrics and log.
+ */
 export class RetryUntilAvailable {
   readonly #pauses: RetryPauses;
   readonly #metrics: StoreMetrics;
@@ -29,7 +35,10 @@ export class RetryUntilAvailable {
     return this.#batches > 0;
   }
 
-  /** Does the work until it succeeds, and resolves with what it gave; with undefined when aborted between two tries. Never rejects. */
+  /**
+   * Does the work until it succeeds, and resolves with what it gave; with undefined when aborted
+   * between two tries. Never rejects.
+   */
   async untilDone<T>(work: () => Promise<T>, abandon: AbortSignal): Promise<T | undefined> {
     for (let attempt = 0; ; attempt += 1) {
       try {

@@ -6,7 +6,8 @@ import { keepResults } from './harness/results.ts';
 import { scenarios } from './scenarios/all.ts';
 
 /*
- * `node test/bench/main.ts [scenario,…]`: all but `growth` unless named. What it measures with: harness/options.ts.
+ * `node test/bench/main.ts [scenario,…]`: all but `growth` unless named. What it measures with:
+ * harness/options.ts.
  */
 const named = process.argv.slice(2).flatMap((names) => names.split(','));
 
@@ -34,7 +35,10 @@ async function run(): Promise<void> {
   }
 }
 
-/** Ends everything at once, and this process after it. What is under way breaks when its servers go: nobody asks for it. */
+/**
+ * Ends everything at once, and this process after it. What is under way breaks when its servers go:
+ * nobody asks for it.
+ */
 async function leave(world: World): Promise<void> {
   process.on('uncaughtException', () => undefined);
   await world[Symbol.asyncDispose]();

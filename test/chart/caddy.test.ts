@@ -27,7 +27,8 @@ describe('compose, the proxy', () => {
       return Promise.resolve(event);
     });
     ports = { http: await freePort(), https: await freePort() };
-    // Other ports and another ingest, no port for its administration, and nothing left behind in this machine's trust store.
+    // Other ports and another ingest, no port for its administration, and nothing left behind in
+    // this machine's trust store.
     const own = `{\n\tadmin off\n\tskip_install_trust\n\thttp_port ${ports.http}\n\thttps_port ${ports.https}\n`;
     const caddyfile = await readFile(join(repository, 'deploy/compose/Caddyfile'), 'utf8');
     const file = join(folder, 'Caddyfile');

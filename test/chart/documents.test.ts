@@ -23,7 +23,8 @@ describe('chart and deploy, documents', () => {
       const text = await readFile(join(repository, file), 'utf8');
       const commands = file.endsWith('.md') ? blocks(text, '', 'sh') : [text];
       const lines = commands.flatMap((block) => block.split('\n'));
-      // zsh hands a comment at the prompt to the command, and looks for files that match what it holds.
+      // zsh hands a comment at the prompt to the command, and looks for files that match what it
+      // holds.
       const comments = file.endsWith('.sh') ? [] : lines.filter((line) => /(^|\s)#\s/.test(line));
       const curls = lines.filter((line) => /^ *curl /.test(line) && !line.includes("curl -w '\\n' "));
       found.push(...[...comments, ...curls].map((line) => `${file}: ${line}`));

@@ -9,7 +9,10 @@ import { unavailable } from '../../internal/errors/request-error.ts';
 import { startApi } from '../support/api-server.ts';
 import { chart } from '../support/helm.ts';
 
-/** Runs what the pod of `helm test` runs, against the API behind a proxy that ends TLS. Rejects with its stderr. */
+/**
+ * Runs what the pod of `helm test` runs, against the API behind a proxy that ends TLS. Rejects with
+ * its stderr.
+ */
 async function helmTest(enqueue: Enqueue, plainHttp = true): Promise<string[]> {
   await using api = await startApi(enqueue);
   const url = `http://127.0.0.1:${api.port}`;

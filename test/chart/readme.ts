@@ -13,8 +13,9 @@ interface Row {
 }
 
 /**
- * The chart's README with tables made from the comments of values.yaml, in helm-docs' notation: `# -- text` above a key,
- * continued by `# text`, and `# @section -- Name` above the first key of a section.
+ * The chart's README with tables made from the comments of values.yaml, in helm-docs' notation: `#
+ * -- text` above a key, continued by `# text`, and `# @section -- Name` above the first key of a
+ * section.
  */
 export async function chartReadme(): Promise<{ current: string; wanted: string }> {
   const current = await readFile(join(chart, 'README.md'), 'utf8');

@@ -7,7 +7,9 @@ import { podsOf, type Container, type Manifest } from '../support/helm-manifests
 /** The oldest and the newest Kubernetes, and those between, that the chart is made for. */
 const versions = [29, 30, 31, 32, 33, 34, 35].map((minor) => `1.${minor}.0`);
 
-/** The APIs that the chart may render: each of these versions serves them, and none is deprecated. */
+/**
+ * The APIs that the chart may render: each of these versions serves them, and none is deprecated.
+ */
 const allowedApis = new Set([
   'v1',
   'apps/v1',

@@ -30,7 +30,8 @@ describe('chart, values', () => {
       if (properties === undefined || additionalProperties !== false) return;
       const inValues = Object.keys(value ?? {});
       const onlyInSchema = Object.keys(properties).filter((key) => !inValues.includes(key));
-      // Not in values.yaml: a parent chart's switch, the old name of replicaCount, and fields that Kubernetes defines.
+      // Not in values.yaml: a parent chart's switch, the old name of replicaCount, and fields that
+      // Kubernetes defines.
       const fine =
         /^(\.enabled|\.(ingest|worker)\.replicas|.*\.resources\.\w+|.*\.(authenticationRef|parentRef)\.\w+)$/;
       found.push(...onlyInSchema.map((key) => `${path}.${key}`).filter((key) => !fine.test(key)));

@@ -190,7 +190,10 @@ describe('chart, the way in', () => {
   });
 });
 
-/** What helm prints after an installation of a shape; printing it takes a cluster, so it is rendered as an object here. */
+/**
+ * What helm prints after an installation of a shape; printing it takes a cluster, so it is rendered
+ * as an object here.
+ */
 async function notes(shape: string, ...args: string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'runledger-chart-'));
   try {

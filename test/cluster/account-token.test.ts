@@ -41,7 +41,8 @@ describe('the account that reads the Secrets', () => {
     await follow(podAccount(cluster.url, tenancy.accountFolder), tenancy.tokens);
     expect(known(before)).to.equal(true);
 
-    // A token is void as soon as its account is gone; the account that comes back has the same rights.
+    // A token is void as soon as its account is gone; the account that comes back has the same
+    // rights.
     const accounts = `/api/v1/namespaces/${tenancy.release}/serviceaccounts`;
     await cluster.admin.must('DELETE', `${accounts}/${tenancy.account}`);
     await cluster.admin.must('POST', accounts, { metadata: { name: tenancy.account } });

@@ -39,7 +39,9 @@ describe('an API server that goes away', () => {
     await Promise.all([proxy.stop(), redis.stop()]);
   });
 
-  /** How many watches of the tokens namespace's Secrets the API server has open, by its own account. */
+  /**
+   * How many watches of the tokens namespace's Secrets the API server has open, by its own account.
+   */
   async function openWatches(): Promise<number> {
     const { text } = await cluster.admin.call('GET', '/metrics');
     const gauges = text.split('\n').filter((line) => line.startsWith('apiserver_longrunning_requests{'));
@@ -47,7 +49,10 @@ describe('an API server that goes away', () => {
     return ours.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
-  /** A change that was made while ingest could not see it. Resolves with the milliseconds until it is in force. */
+  /**
+   * A change that was made while ingest could not see it. Resolves with the milliseconds until it
+   * is in force.
+   */
   async function catchesUp(): Promise<number> {
     const token = createToken();
     await tenancy.put('fresh', 'fresh', { token });

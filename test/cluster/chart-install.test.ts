@@ -88,7 +88,8 @@ describe('chart in a real API server', () => {
           ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep',
         );
         await release.helm('uninstall', release.name);
-        // Only what values say outlives the release: the tokens' namespace, and what opens the volume of Postgres.
+        // Only what values say outlives the release: the tokens' namespace, and what opens the
+        // volume of Postgres.
         const kept = keeps.map(
           ({ kind, metadata }) => `${kind.toLowerCase()}s ${metadata.namespace ?? ''}/${metadata.name}`,
         );
@@ -109,7 +110,10 @@ describe('chart in a real API server', () => {
   }
 });
 
-/** The pod without fields that need other parts of a cluster: priority class, account, claimed volume. */
+/**
+ * The pod without fields that need other parts of a cluster: priority class, account, claimed
+ * volume.
+ */
 function unplaced(spec: PodSpec): object {
   const { volumes = [], containers } = spec;
   const claimed = volumes.every(({ name }) => name !== 'data') && mounts(containers, 'data');

@@ -36,7 +36,10 @@ describe(`${organizations} organizations with 2 tokens each`, () => {
   });
   after(() => redis.stop());
 
-  /** What the image brings along: Node's compile cache, without which it loads a TypeScript compiler of 20 MB. */
+  /**
+   * What the image brings along: Node's compile cache, without which it loads a TypeScript compiler
+   * of 20 MB.
+   */
   async function warmCompileCache(): Promise<NodeJS.ProcessEnv> {
     const { NODE_OPTIONS } = environmentOfImage();
     const env = { NODE_OPTIONS, NODE_COMPILE_CACHE: join(tenancy.accountFolder, 'compile-cache') };

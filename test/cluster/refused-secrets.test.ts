@@ -46,7 +46,9 @@ describe(`a refused Secret, seen by ${replicas} replicas`, () => {
     return (await cluster.admin.must('GET', path))['items'] as SecretEvent[];
   }
 
-  /** When every replica has listed all Secrets again, twice: whatever it had to say has been said. */
+  /**
+   * When every replica has listed all Secrets again, twice: whatever it had to say has been said.
+   */
   async function settled(): Promise<void> {
     for (const listedAt of lists) {
       for (let turn = 0; turn < 2; turn += 1) {

@@ -138,7 +138,10 @@ describe('make run', function suite() {
   });
 });
 
-/** Sends the events from many clients at once, in no particular order; gives back what each 201 said. */
+/**
+ * Sends the events from many clients at once, in no particular order; gives back what each 201
+ * said.
+ */
 async function report(run: MakeRun): Promise<{ told: string[]; refused: string[] }> {
   const automation = randomUUID();
   const client = await run.client();

@@ -26,7 +26,10 @@ describe('days', () => {
     if (clocksCanStep) await system.stop();
   });
 
-  /** Load while the clocks of both ingest pods are so many seconds ahead; resolves with what the audit found. */
+  /**
+   * Load while the clocks of both ingest pods are so many seconds ahead; resolves with what the
+   * audit found.
+   */
   async function loadAt(seconds: number, ms: number) {
     for (const slot of ['ingest-1', 'ingest-2'] as const) {
       system.pod(slot).clock.step(seconds);

@@ -10,7 +10,10 @@ import {
 } from '../../internal/queue/redis.ts';
 import { until } from '../support/until.ts';
 
-/** A server that says it is loading its data, and for how long: what the real one estimates cannot be chosen. */
+/**
+ * A server that says it is loading its data, and for how long: what the real one estimates cannot
+ * be chosen.
+ */
 class LoadingServer {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

@@ -4,7 +4,10 @@ import { planEpisodes } from '../support/fault/plan.ts';
 import { seedOfRun } from '../support/fault/random.ts';
 import { tableOf } from '../support/fault/table.ts';
 
-/** Faults and load for as long as asked: `node test/fault/soak.ts --minutes 60`. Ends with a table, and with 1 when a promise was broken. */
+/**
+ * Faults and load for as long as asked: `node test/fault/soak.ts --minutes 60`. Ends with a table,
+ * and with 1 when a promise was broken.
+ */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '5' },
@@ -43,6 +46,6 @@ if (broken !== undefined) console.log(broken);
 if (failure !== undefined) console.log(campaign.timeline.tail());
 const exitCode = broken === undefined && failure === undefined ? 0 : 1;
 await campaign.stop();
-// Not left to the end of the event loop: taking its environment down, Node has been seen to wait for ever, busily, for a
-// socket to a process that had been killed.
+// Not left to the end of the event loop: taking its environment down, Node has been seen to wait
+// for ever, busily, for a socket to a process that had been killed.
 process.exit(exitCode);

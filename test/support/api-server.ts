@@ -16,7 +16,10 @@ export interface RunningApi extends AsyncDisposable {
   records: LogRecord[];
 }
 
-/** The API alone, with an `enqueue` that a test holds in its hand, for faults that Redis cannot show on command. */
+/**
+ * The API alone, with an `enqueue` that a test holds in its hand, for faults that Redis cannot show
+ * on command.
+ */
 export async function startApi(
   enqueue: ApiOptions['enqueue'],
   limits: Partial<ServerLimits> = {},

@@ -9,7 +9,10 @@ export interface CallerAnswer {
   ms: number;
 }
 
-/** Callers that send one event after another, each with a mark of its own, and write down every answer. */
+/**
+ * Callers that send one event after another, each with a mark of its own, and write down every
+ * answer.
+ */
 export class Callers {
   readonly answers: CallerAnswer[] = [];
   readonly #client: ApiClient;

@@ -9,7 +9,10 @@ export interface KeyPair {
   key: string;
 }
 
-/** A self-signed pair for 127.0.0.1 and localhost. Callers trust it with its certificate as their CA. */
+/**
+ * A self-signed pair for 127.0.0.1 and localhost. Callers trust it with its certificate as their
+ * CA.
+ */
 export async function createKeyPair(commonName: string): Promise<KeyPair> {
   const { cert, private: key } = await generate([{ name: 'commonName', value: commonName }], {
     keyType: 'ec',

@@ -28,7 +28,10 @@ export class Child {
     for (const check of this.#waiting) check(line);
   }
 
-  /** Resolves with the first line, printed already or still to come, that matches. Rejects when the process ends before. */
+  /**
+   * Resolves with the first line, printed already or still to come, that matches. Rejects when the
+   * process ends before.
+   */
   async line(pattern: RegExp): Promise<string> {
     const seen = this.output.find((line) => pattern.test(line));
     if (seen !== undefined) return seen;

@@ -11,7 +11,10 @@ export const generatedParts = [
   { file: 'ARCHITECTURE.md', part: 'arrows', make: async () => arrowsGraph(await cruiseImports('.')) },
 ];
 
-/** Whole files that are made: copies within the chart, for Helm, and the dashboard, from a shorter form. */
+/**
+ * Whole files that are made: copies within the chart, for Helm, and the dashboard, from a shorter
+ * form.
+ */
 export const generatedFiles = [
   { file: 'deploy/grafana/runledger.json', make: () => Promise.resolve(dashboard()) },
   { file: 'charts/runledger/files/dashboards/runledger.json', make: () => Promise.resolve(dashboard()) },

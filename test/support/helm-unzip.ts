@@ -3,7 +3,10 @@ import { inflateRawSync } from 'node:zlib';
 const endOfDirectory = 0x06054b50;
 const directoryEntry = 0x02014b50;
 
-/** The content of one file of a ZIP archive (APPNOTE.TXT 4.3), stored or deflated. Throws when it is not there. */
+/**
+ * The content of one file of a ZIP archive (APPNOTE.TXT 4.3), stored or deflated. Throws when it is
+ * not there.
+ */
 export function unzip(zip: Buffer, name: string): Buffer {
   const end = zip.lastIndexOf(littleEndian(endOfDirectory));
   if (end < 0) throw new Error('not a ZIP archive');

@@ -6,8 +6,8 @@ import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import { rules } from '../../.dependency-cruiser.ts';
 
 /**
- * Runs dependency-cruiser on `internal` and `cmd` of a folder. It cannot read TypeScript 7, so it gets a
- * copy without types, in which a type import is a plain import: arrows hold for types too.
+ * Runs dependency-cruiser on `internal` and `cmd` of a folder. It cannot read TypeScript 7, so it
+ * gets a copy without types, in which a type import is a plain import: arrows hold for types too.
  */
 export async function cruiseImports(root: string): Promise<ICruiseResult> {
   const copy = await mkdtemp(join(tmpdir(), 'runledger-imports-'));

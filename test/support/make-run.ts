@@ -7,7 +7,10 @@ import { freePort } from './free-port.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 
-/** `make run` as a person starts it, with a data folder and ports of its own. It can be started again on its data. */
+/**
+ * `make run` as a person starts it, with a data folder and ports of its own. It can be started
+ * again on its data.
+ */
 export class MakeRun {
   readonly folder: string;
   readonly ports: { http: number; https: number; ops: number };

@@ -27,7 +27,10 @@ export interface OpenApiDocument {
 
 const source = 'internal/api/openapi.yaml';
 
-/** The API's description in one piece, by the tool that users bundle it with; `dereferenced` has no `$ref` left. */
+/**
+ * The API's description in one piece, by the tool that users bundle it with; `dereferenced` has no
+ * `$ref` left.
+ */
 export async function readOpenApi({ dereferenced = false } = {}): Promise<OpenApiDocument> {
   const folder = await mkdtemp(join(tmpdir(), 'runledger-openapi-'));
   try {

@@ -2,7 +2,9 @@ import type { AcceptedEvent } from '../../internal/event/event.ts';
 import type { EventKind } from '../../internal/event/schema.ts';
 import type { ExecutionState } from '../../internal/outcome/execution-state.ts';
 
-/** The key of an execution. `automationId` is in lower case: UUIDs compare without regard to case. */
+/**
+ * The key of an execution. `automationId` is in lower case: UUIDs compare without regard to case.
+ */
 export interface ExecutionKey {
   organization: string;
   automationId: string;
@@ -28,10 +30,11 @@ export interface Execution extends ExecutionKey {
 }
 
 /**
- * The executions that a set of events makes, by key. The order of the events does not matter, and an event that
- * occurs more than once (same id) counts once: the result is a function of the set (ARCHITECTURE.md, "Outcomes").
- * Production never calls this: `internal/store` says the same in SQL, and this is the oracle that a property test (and the
- * audit of the fault tests) holds the SQL to.
+ * The executions that a set of events makes, by key. The order of the events does not matter, and
+ * an event that occurs more than once (same id) counts once: the result is a function of the set
+ * (ARCHITECTURE.md, "Outcomes"). Production never calls this: `internal/store` says the same in
+ * SQL, and this is the oracle that a property test (and the audit of the fault tests) holds the SQL
+ * to.
  */
 export function executionsOf(events: Iterable<AcceptedEvent>): Map<string, Execution> {
   const unique = new Map([...events].map((event) => [event.id, event]));
@@ -77,7 +80,10 @@ function executionOf(events: AcceptedEvent[]): Execution {
   };
 }
 
-/** `failed` once any ERROR is recorded, whenever it came; else `succeeded` once END is; else `running`. */
+/**
+ * `failed` once any ERROR is recorded, whenever it came; else `succeeded` once END is; else
+ * `running`.
+ */
 function stateOf(counts: Execution['counts']): ExecutionState {
   if (counts.ERROR > 0) return 'failed';
   return counts.END > 0 ? 'succeeded' : 'running';

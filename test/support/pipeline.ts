@@ -54,7 +54,10 @@ export async function startIngest(
   };
 }
 
-/** A worker in this process, on a database whose schema it brings up to date first, unless that is away. */
+/**
+ * A worker in this process, on a database whose schema it brings up to date first, unless that is
+ * away.
+ */
 export async function startWorker(
   settings: Record<string, string>,
   { migrate } = { migrate: true },

@@ -9,7 +9,10 @@ import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 
-/** A real Postgres in a temporary folder on a free port. It refuses to run as root: then it runs as Debian's `postgres`. */
+/**
+ * A real Postgres in a temporary folder on a free port. It refuses to run as root: then it runs as
+ * Debian's `postgres`.
+ */
 export class PostgresServer {
   readonly port: number;
   readonly #folder: string;
@@ -23,7 +26,9 @@ export class PostgresServer {
     this.#user = user;
   }
 
-  /** `settings`: more arguments of the server (`-c`, `name=value`), which go before those of tests. */
+  /**
+   * `settings`: more arguments of the server (`-c`, `name=value`), which go before those of tests.
+   */
   static async start(settings: string[] = []): Promise<PostgresServer> {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-postgres-'));
     const user = process.getuid?.() === 0 ? await postgresUser() : undefined;
@@ -93,7 +98,9 @@ export async function postgresUser(): Promise<{ uid: number; gid: number }> {
   return { uid: await id('-u'), gid: await id('-g') };
 }
 
-/** Debian keeps the server's programs beside the PATH, in a folder per version; the newest is taken. */
+/**
+ * Debian keeps the server's programs beside the PATH, in a folder per version; the newest is taken.
+ */
 export async function binary(name: string): Promise<string> {
   const root = '/usr/lib/postgresql';
   const versions = await readdir(root).catch(() => []);

@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { connect, type Socket, type SocketConstructorOpts } from 'node:net';
 import { until } from './until.ts';
 
-/** A TCP connection that says byte for byte what a test wants, for what an HTTP client would not send. */
+/**
+ * A TCP connection that says byte for byte what a test wants, for what an HTTP client would not
+ * send.
+ */
 export class RawConnection implements Disposable {
   readonly closed: Promise<unknown>;
   readonly #socket: Socket;
@@ -32,7 +35,9 @@ export class RawConnection implements Disposable {
     return this.#received;
   }
 
-  /** Sends lines with CRLF between, and the empty line that ends headers when the last one is ''. */
+  /**
+   * Sends lines with CRLF between, and the empty line that ends headers when the last one is ''.
+   */
   send(...lines: string[]): void {
     this.#socket.write(lines.join('\r\n'));
   }
@@ -53,7 +58,10 @@ export class RawConnection implements Disposable {
   }
 }
 
-/** The first lines of a request that registers an event. To be followed by how its body is delimited. */
+/**
+ * The first lines of a request that registers an event. To be followed by how its body is
+ * delimited.
+ */
 export function registerHead(token = 'x'): string[] {
   return [
     'POST /v1/register/ HTTP/1.1',
@@ -64,7 +72,9 @@ export function registerHead(token = 'x'): string[] {
   ];
 }
 
-/** Sends one raw request and gives back all that is answered until the server closes the connection. */
+/**
+ * Sends one raw request and gives back all that is answered until the server closes the connection.
+ */
 export async function exchange(port: number, ...lines: string[]): Promise<string> {
   using connection = await RawConnection.open(port);
   connection.send(...lines);

@@ -7,7 +7,10 @@ import { freePort } from './free-port.ts';
 
 export const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
 
-/** A real Redis in a temporary folder on a free port. It can be stopped and started again on its data. */
+/**
+ * A real Redis in a temporary folder on a free port. It can be stopped and started again on its
+ * data.
+ */
 export class RedisServer {
   readonly port: number;
   readonly #folder: string;

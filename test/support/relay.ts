@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A TCP relay in front of a server: frozen, its connections stand and carry nothing, as after a cut of the network. */
+/**
+ * A TCP relay in front of a server: frozen, its connections stand and carry nothing, as after a cut
+ * of the network.
+ */
 export interface Relay extends AsyncDisposable {
   port: number;
   /** Connections taken so far. */
@@ -10,7 +13,10 @@ export interface Relay extends AsyncDisposable {
   freeze(): void;
   /** New connections work again; those frozen stay dead. */
   thaw(): void;
-  /** New connections go to another server; those that stand stay, as behind the address of a Service. */
+  /**
+   * New connections go to another server; those that stand stay, as behind the address of a
+   * Service.
+   */
   lead(target: number): void;
 }
 

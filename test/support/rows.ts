@@ -8,8 +8,9 @@ export async function storedMarks(database: string): Promise<string[]> {
 }
 
 /**
- * Waits until each of these marks is stored, and checks that none is twice, and that the executions count what is there.
- * Others may be stored too: what was answered with 503 may have been committed all the same.
+ * Waits until each of these marks is stored, and checks that none is twice, and that the executions
+ * count what is there. Others may be stored too: what was answered with 503 may have been committed
+ * all the same.
  */
 export async function expectStored(database: string, marks: string[], withinMs = 10_000): Promise<void> {
   const { stored, counted } = await until(
@@ -37,7 +38,9 @@ async function storedAndCounted(database: string): Promise<{ stored: string[]; c
   return row as { stored: string[]; counted: number };
 }
 
-/** One figure of a registry: the value of the metric with these labels, 0 when there is none yet. */
+/**
+ * One figure of a registry: the value of the metric with these labels, 0 when there is none yet.
+ */
 export async function figure(
   registry: { getMetricsAsJSON(): Promise<{ name: string; values: { value: number; labels: object }[] }[]> },
   name: string,

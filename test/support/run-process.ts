@@ -4,7 +4,8 @@ import { runProcess } from '../../internal/lifecycle/run-process.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 
 /**
- * A process as the tests of its lifecycle want it: the argument says how it behaves. Prints what happens to it.
+ * A process as the tests of its lifecycle want it: the argument says how it behaves. Prints what
+ * happens to it.
  */
 const behaviour = process.argv[2];
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -7,7 +7,10 @@ import { openDatabase } from './store.ts';
 /** The schema as it is committed, for people to read and for a test to compare. */
 export const schemaFile = new URL('../../internal/store/schema.sql', import.meta.url);
 
-/** What pg_dump says of no interest or that differs between its versions: comments, settings, key lines of psql. */
+/**
+ * What pg_dump says of no interest or that differs between its versions: comments, settings, key
+ * lines of psql.
+ */
 const noise = /^(--|SET |SELECT pg_catalog|\\)/;
 
 /** Migrates an empty database and dumps its schema, the same from any release of Postgres. */

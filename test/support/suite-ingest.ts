@@ -14,7 +14,10 @@ export interface SuiteIngest {
   stored(): Promise<AcceptedEvent[]>;
 }
 
-/** One ingest on the run's Redis for all tests of the suite it is called in; Redis is emptied before each. */
+/**
+ * One ingest on the run's Redis for all tests of the suite it is called in; Redis is emptied before
+ * each.
+ */
 export function suiteIngest(
   settings: () => Record<string, string> = () => ({}),
   authenticate?: (given: string) => Authentication,

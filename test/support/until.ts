@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Asks again until the answer is not undefined; for what announces itself to nobody. Rejects after `withinMs`. */
+/**
+ * Asks again until the answer is not undefined; for what announces itself to nobody. Rejects after
+ * `withinMs`.
+ */
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined> | T | undefined,

@@ -16,7 +16,7 @@
 {{- .Values.ingest.tls.existingSecret | default (printf "%s-tls" (include "runledger.ingest.name" .)) -}}
 {{- end -}}
 
-{{/* The public address: publicUrl, else the first host of ingress or gateway, else the Service. */}}
+{{/* The public address: publicUrl, or the first host of ingress or gateway, or the Service. */}}
 {{- define "runledger.publicUrl" -}}
 {{- if .Values.publicUrl -}}
 {{- trimSuffix "/" .Values.publicUrl -}}

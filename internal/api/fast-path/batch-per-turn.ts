@@ -1,10 +1,13 @@
-/** Largest batch, in items. A full batch starts at once: a flood of requests must not fill the memory. */
+/**
+ * Largest batch, in items. A full batch starts at once: a flood of requests must not fill the
+ * memory.
+ */
 const largest = 512;
 
 /**
- * Runs `work`, which must not throw, for all items of one event-loop turn together: at its end, in order of arrival.
- * Each step of the work then runs for all items while the processor's caches hold its code (cohort scheduling,
- * Larus and Parkes, 2002). test/bench/README.md has the gain.
+ * Runs `work`, which must not throw, for all items of one event-loop turn together: at its end, in
+ * order of arrival. Each step of the work then runs for all items while the processor's caches hold
+ * its code (Larus and Parkes, USENIX 2002). test/bench/README.md has the gain.
  */
 export function batchPerTurn<Item>(work: (item: Item) => void): (item: Item) => void {
   let batch: Item[] = [];

@@ -5,8 +5,9 @@ import type { Handler } from '../http-stack.ts';
 import { chooseRequestId, requestIdOf } from '../request-id.ts';
 
 /**
- * Serves requests with the middleware of `app`, in place of `app.callback()`. Bodies must be texts. Omits the listeners
- * that Koa adds to each response to detect broken connections: the server detects them already.
+ * Serves requests with the middleware of `app`, in place of `app.callback()`. Bodies must be texts.
+ * Omits the listeners that Koa adds to each response to detect broken connections: the server
+ * detects them already.
  */
 export function createHandler(app: Koa): Handler {
   const run = compose(app.middleware);
@@ -31,7 +32,10 @@ function send(ctx: Context): void {
 
 const json = 'application/json; charset=utf-8';
 
-/** Sends a JSON text at once, without Koa's setters: they cost more CPU time than Node's whole answer. */
+/**
+ * Sends a JSON text at once, without Koa's setters: they cost more CPU time than Node's whole
+ * answer.
+ */
 export function sendJson(ctx: Context, status: number, text: string): void {
   const length = String(Buffer.byteLength(text));
   const headers = ['X-Request-Id', requestIdOf(ctx), 'Content-Type', json, 'Content-Length', length];

@@ -5,8 +5,9 @@ import { collectBody } from '../plain-koa.ts';
 import { WholeBodyRequest } from './whole-body-request.ts';
 
 /**
- * Creates a reader that needs no parser for a body with a Content-Length: Node reads exactly so many bytes. The caller
- * checks that length against `limit`, in bytes. koa-bodyparser collects a body without a length.
+ * Creates a reader that needs no parser for a body with a Content-Length: Node reads exactly so
+ * many bytes. The caller checks that length against `limit`, in bytes. koa-bodyparser collects a
+ * body without a length.
  */
 export function readBody(limit: number): ReadBytes {
   const collect = collectBody(limit);
@@ -18,8 +19,8 @@ export function readBody(limit: number): ReadBytes {
 }
 
 /**
- * Returns the body at once if Node has read all of it, so that the API accepts events in the order of arrival.
- * Undefined otherwise.
+ * Returns the body at once if Node has read all of it, so that the API accepts events in the order
+ * of arrival. Undefined otherwise.
  */
 function wholeBody(request: IncomingMessage, length: number): Buffer | undefined {
   const body = request instanceof WholeBodyRequest ? request.takeBody() : undefined;
@@ -27,7 +28,10 @@ function wholeBody(request: IncomingMessage, length: number): Buffer | undefined
   return (request.read() as Buffer | null) ?? Buffer.alloc(0);
 }
 
-/** Resolves with the bytes of a body that arrives in pieces. Rejects if the connection breaks before its end. */
+/**
+ * Resolves with the bytes of a body that arrives in pieces. Rejects if the connection breaks before
+ * its end.
+ */
 function bytesOf(request: IncomingMessage, length: number): Promise<Buffer> {
   if (request.destroyed) return Promise.reject(bodyUnreadable());
   return new Promise((resolve, reject) => {

@@ -1,15 +1,21 @@
 import { IncomingMessage } from 'node:http';
 
 /**
- * A request that returns a body of one piece without the stream, whose events cost more than the read itself. One piece
- * means: the first piece has the length that Content-Length names. All other bodies pass through the stream.
+ * A request that returns a body of one piece without the stream, whose events cost more than the
+ * read itself. One piece means: the first piece has the length that Content-Length names. All other
+ * bodies pass through the stream.
  */
 export class WholeBodyRequest extends IncomingMessage {
-  /** True if the body arrived in one piece. Undefined before its first piece and before `takeBody`. */
+  /**
+   * True if the body arrived in one piece. Undefined before its first piece and before `takeBody`.
+   */
   #whole: boolean | undefined;
   #body: Buffer | undefined;
 
-  /** Returns the body once, if it arrived in one piece before this call. Otherwise the stream delivers it. */
+  /**
+   * Returns the body once, if it arrived in one piece before this call. Otherwise the stream
+   * delivers it.
+   */
   takeBody(): Buffer | undefined {
     this.#whole ??= false;
     const body = this.#body;

@@ -1,8 +1,9 @@
 import { sql, type Kysely } from 'kysely';
 
 /**
- * Events by day, executions with their outcome, and dead letters. Texts in keys are compared byte by
- * byte, whatever the database's own collation: that is faster, and the order of an index must not change with a new libc.
+ * Events by day, executions with their outcome, and dead letters. Texts in keys are compared byte
+ * by byte, whatever the database's own collation: that is faster, and the order of an index must
+ * not change with a new libc.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createEvents(db);
@@ -35,15 +36,18 @@ async function createEvents(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Gives an execution's history. Without the time and the id, entries of an execution are equal, and Postgres keeps them
- * as one: 41 bytes an event instead of 176. A column of fixed width leads because that is compared fastest
- * (test/bench/README.md).
+ * Gives an execution's history. Without the time and the id, entries of an execution are equal, and
+ * Postgres keeps them as one: 41 bytes an event instead of 176. A column of fixed width leads
+ * because that is compared fastest (test/bench/README.md).
  */
 async function indexEventsOfExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`create index events_of_execution on events (automation_id, execution_id, organization)`.execute(db);
 }
 
-/** State and anomalies are generated, so that the rule stands in one place and no writer can get it wrong. */
+/**
+ * State and anomalies are generated, so that the rule stands in one place and no writer can get it
+ * wrong.
+ */
 async function createExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table executions (
@@ -73,14 +77,17 @@ async function createExecutions(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Finds executions that run, oldest first, without reading those that are over: they are few among many. Only an
- * execution that begins or ends touches this index; events in between do not.
+ * Finds executions that run, oldest first, without reading those that are over: they are few among
+ * many. Only an execution that begins or ends touches this index; events in between do not.
  */
 async function indexRunningExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`create index executions_running on executions (first_event_at) where state = 'running'`.execute(db);
 }
 
-/** `event` is bytes, not jsonb, and `id` no uuid: what Postgres refused to store elsewhere must still be kept. */
+/**
+ * `event` is bytes, not jsonb, and `id` no uuid: what Postgres refused to store elsewhere must
+ * still be kept.
+ */
 async function createDeadLetters(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table dead_letters (

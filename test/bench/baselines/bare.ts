@@ -3,7 +3,8 @@ import { recorded, type EventBody } from './answer.ts';
 import { textOf } from './text-of.ts';
 
 /*
- * The floor: `node:http` alone parses the event and answers as if it had been recorded. Nothing is checked or stored.
+ * The floor: `node:http` alone parses the event and answers as if it had been recorded. Nothing is
+ * checked or stored.
  */
 createServer((request, response) => void answer(request, response)).listen(
   Number(process.env['PORT']),

@@ -5,8 +5,9 @@ import { recorded, type EventBody } from './answer.ts';
 import { textOf } from './text-of.ts';
 
 /*
- * The floor of a receipt: the bare server writes each event to a file, and answers once the disk has it. All that comes while the
- * disk is busy goes there together. Nothing is checked, and nobody reads the file.
+ * The floor of a receipt: the bare server writes each event to a file, and answers once the disk
+ * has it. All that comes while the disk is busy goes there together. Nothing is checked, and nobody
+ * reads the file.
  */
 const file = await open(process.env['FILE'] ?? '', 'a');
 let lines: string[] = [];

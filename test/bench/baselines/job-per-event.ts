@@ -5,8 +5,8 @@ import { serve } from './koa-front.ts';
 import { createStoreOne } from './store-one.ts';
 
 /*
- * The usual design: each request adds a job to a queue, and is answered then; a worker does one job after the other, many
- * at once. `ROLE` says which of the two this process is.
+ * The usual design: each request adds a job to a queue, and is answered then; a worker does one job
+ * after the other, many at once. `ROLE` says which of the two this process is.
  */
 const queueName = 'job-per-event';
 

@@ -27,7 +27,10 @@ const updateOutcome = `
     error_count = e.error_count + excluded.error_count,
     end_count = e.end_count + excluded.end_count`;
 
-/** Stores one event and the outcome of its execution, two prepared statements in a transaction, over ten connections. */
+/**
+ * Stores one event and the outcome of its execution, two prepared statements in a transaction, over
+ * ten connections.
+ */
 export function createStoreOne(): (event: EventBody, organization: string, createdAt: Date) => Promise<void> {
   const pool = new Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
   return async (event, organization, createdAt) => {

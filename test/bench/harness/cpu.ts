@@ -3,7 +3,10 @@ import { readFile } from 'node:fs/promises';
 /** Of /proc/<pid>/stat: Linux counts CPU time for programs in hundredths of a second. */
 const tickMs = 10;
 
-/** CPU time a process has used so far, with all its threads and the children it has waited for, in ms. */
+/**
+ * CPU time a process has used so far, with all its threads and the children it has waited for, in
+ * ms.
+ */
 export async function cpuTime(pid: number): Promise<number> {
   return sumOfTimes(await readFile(`/proc/${pid}/stat`, 'utf8'));
 }
@@ -24,7 +27,10 @@ export async function residentMemory(pid: number, which: 'VmRSS' | 'VmHWM'): Pro
   return Number(kilobytes) * 1024;
 }
 
-/** utime, stime, cutime and cstime are fields 14 to 17; the second one is a name that may hold spaces. */
+/**
+ * utime, stime, cutime and cstime are fields 14 to 17; the second one is a name that may hold
+ * spaces.
+ */
 function sumOfTimes(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * tickMs, 0);

@@ -18,7 +18,10 @@ export async function fillQueue(world: World, side: SideName, database: string, 
   return answers;
 }
 
-/** Starts a worker on a full queue. Events a second from its first to its last commit of events accepted since then. */
+/**
+ * Starts a worker on a full queue. Events a second from its first to its last commit of events
+ * accepted since then.
+ */
 export async function drainQueue(world: World, side: SideName, database: string, since?: Date): Promise<number> {
   const worker = await startWorker(world, side, database);
   await drained(world, side);
@@ -26,7 +29,10 @@ export async function drainQueue(world: World, side: SideName, database: string,
   return drainRate(database, since);
 }
 
-/** Rows a second of a raw COPY, in one session, of what is stored into the same table, emptied before. */
+/**
+ * Rows a second of a raw COPY, in one session, of what is stored into the same table, emptied
+ * before.
+ */
 export async function copyRate(world: World, database: string, folder: string): Promise<number> {
   const file = join(folder, 'events.copy');
   const events = await countEvents(database);

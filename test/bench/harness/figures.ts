@@ -40,7 +40,10 @@ export class Rounds<Name extends string> {
     return median(this.#of(name));
   }
 
-  /** The median of the ratios of each round: what a neighbour takes from a round, it takes from both sides. */
+  /**
+   * The median of the ratios of each round: what a neighbour takes from a round, it takes from both
+   * sides.
+   */
   ratio(name: Name, to: Name): number {
     return median(this.#of(name).map((value, round) => value / (this.#of(to)[round] ?? Number.NaN)));
   }
@@ -51,8 +54,9 @@ export class Rounds<Name extends string> {
 }
 
 /**
- * The sides in the order of a round: each goes first, second, … equally often, and after a lap of rounds the other way round: what
- * a side leaves behind, as Redis rewriting its log, does not always meet the same next one.
+ * The sides in the order of a round: each goes first, second, … equally often, and after a lap of
+ * rounds the other way round: what a side leaves behind, as Redis rewriting its log, does not
+ * always meet the same next one.
  */
 export function turns<T>(sides: readonly T[], round: number): T[] {
   const first = round % sides.length;

@@ -1,11 +1,17 @@
-/** How much a run measures. Read from the environment; `QUICK=1` tries everything out in little time. */
+/**
+ * How much a run measures. Read from the environment; `QUICK=1` tries everything out in little
+ * time.
+ */
 export interface Options {
   quick: boolean;
   /** Rounds of each comparison; medians are taken over them. */
   rounds: number;
   /** Length of one load, in whole seconds. */
   seconds: number;
-  /** Events that Runledger's worker and COPY drain in one round, and jobs that the other worker does. */
+  /**
+   * Events that Runledger's worker and COPY drain in one round, and jobs that the other worker
+   * does.
+   */
   drainEvents: number;
   drainJobs: number;
   burstEvents: number;

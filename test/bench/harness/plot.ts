@@ -11,7 +11,10 @@ interface Panel {
 
 const [width, panelWidth, barHeight, gap, margin] = [960, 448, 22, 8, 24];
 
-/** The comparisons as horizontal bars, as SVG with a ground of its own: it reads on light and dark pages. */
+/**
+ * The comparisons as horizontal bars, as SVG with a ground of its own: it reads on light and dark
+ * pages.
+ */
 export function plot(results: Results): string {
   const panels = panelsOf(results).filter(({ bars }) => bars.length > 0);
   const heights = [0, 1].map((row) => Math.max(0, ...panels.slice(row * 2, row * 2 + 2).map(heightOf)));

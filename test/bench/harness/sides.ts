@@ -6,8 +6,11 @@ import type { Program } from './program.ts';
 import { token } from './wrk.ts';
 import type { World } from './world.ts';
 
-/** Who takes part: (a) the floor, a file and the libraries alone, (b) the naive and (c) the usual design, (d) Runledger. */
-export type SideName = 'bare' | 'file' | 'stack' | 'naive' | 'job-per-event' | 'runledger';
+/**
+ * Who takes part: (a) the floor, a file and the libraries alone, (b) the naive and (c) the usual
+ * design, (d) Runledger.
+ */
+export type SideName = 'bare' | 'file' | 'stack' | 'naive' | 'job-per-event' | 'runledger' | 'plain';
 
 /** What readers are told. */
 export const titles: Record<SideName, string> = {
@@ -17,6 +20,7 @@ export const titles: Record<SideName, string> = {
   naive: 'pg, a transaction per event',
   'job-per-event': 'BullMQ, a job per event',
   runledger: 'Runledger',
+  plain: 'Runledger with FAST_PATH=false',
 };
 
 /** A process that takes events, and where. */
@@ -29,6 +33,7 @@ export interface Front {
 /** Starts what takes the requests of a side. Resolves when it takes them. */
 export async function startFront(world: World, side: SideName, database: string): Promise<Front> {
   if (side === 'runledger') return startIngest(world);
+  if (side === 'plain') return startIngest(world, { FAST_PATH: 'false' });
   const port = await freePort();
   const environment = {
     PORT: String(port),
@@ -42,7 +47,10 @@ export async function startFront(world: World, side: SideName, database: string)
   return { program, port };
 }
 
-/** Starts what stores the events of a side, where that is another process. Resolves when it is ready. */
+/**
+ * Starts what stores the events of a side, where that is another process. Resolves when it is
+ * ready.
+ */
 export async function startWorker(world: World, side: SideName, database: string): Promise<Program | undefined> {
   if (side === 'runledger') return startRunledgerWorker(world, database);
   if (side !== 'job-per-event') return undefined;
@@ -53,7 +61,10 @@ export async function startWorker(world: World, side: SideName, database: string
 }
 
 /** Runledger's ingest with the shipped defaults: no setting but where things are. */
-export async function startIngest(world: World): Promise<Front & { opsPort: number }> {
+export async function startIngest(
+  world: World,
+  settings: Record<string, string> = {},
+): Promise<Front & { opsPort: number }> {
   const [port, opsPort] = [await freePort(), await freePort()];
   const program = world.program('cmd/ingest/main.ts', {
     PORT: String(port),
@@ -62,6 +73,7 @@ export async function startIngest(world: World): Promise<Front & { opsPort: numb
     TRUST_PROXY: 'true',
     TOKENS_FILE: world.tokensFile,
     REDIS_URL: world.redisUrl,
+    ...settings,
   });
   await program.answers(`http://127.0.0.1:${opsPort}/readyz`);
   return { program, port, opsPort };
@@ -76,7 +88,10 @@ export async function startRunledgerWorker(world: World, database: string): Prom
   return program;
 }
 
-/** Resolves once every event of the side is committed: no job waits or is under way, for a job ends after its commit. */
+/**
+ * Resolves once every event of the side is committed: no job waits or is under way, for a job ends
+ * after its commit.
+ */
 export async function drained(world: World, side: SideName): Promise<void> {
   const key = keyOf(side);
   if (key === undefined) return world.postgresIdle();

@@ -3,9 +3,9 @@ import { query } from '../../support/postgres-server.ts';
 import type { Answers } from './wrk.ts';
 
 /**
- * Checks that what was answered with 201 is in Postgres, and that every execution is what its events amount to. Returns
- * the events stored. As many as `unanswered` may be stored beyond what the callers counted: a load ends while each of its
- * connections waits for an answer.
+ * Checks that what was answered with 201 is in Postgres, and that every execution is what its
+ * events amount to. Returns the events stored. As many as `unanswered` may be stored beyond what
+ * the callers counted: a load ends while each of its connections waits for an answer.
  * @throws when anything is lost, doubled or wrong.
  */
 export async function verify(database: string, answers: Answers, unanswered: number): Promise<number> {
@@ -56,8 +56,8 @@ function sumOf(name: string, metrics: string): number {
 }
 
 /**
- * Events a second from the first to the last commit since the given time. What the first commit brought is not counted:
- * the time it took lies before.
+ * Events a second from the first to the last commit since the given time. What the first commit
+ * brought is not counted: the time it took lies before.
  * @throws when there were fewer than two commits.
  */
 export async function drainRate(database: string, since = new Date(0)): Promise<number> {

@@ -7,9 +7,10 @@ import { RequestTally } from '../../../internal/telemetry/request-tally.ts';
 import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
 
 /*
- * Ingest whose metrics and logs can be switched on and off while it runs, by a message of its parent: `on` or `off`. Both
- * in one process, so that neither the luck of a process nor the neighbours on the machine favour a side. Tells the
- * parent its port, and each switch once it is done.
+ * Ingest whose metrics and logs can be switched on and off while it runs, by a message of its
+ * parent: `on` or `off`. Both in one process, so that neither the luck of a process nor the
+ * neighbours on the machine favour a side. Tells the parent its port, and each switch once it is
+ * done.
  */
 const metrics = switchable();
 const telemetry = createTelemetry('ingest', 'info');

@@ -5,8 +5,9 @@ import { Client } from 'pg';
 const interval = 1;
 
 /**
- * Looks for new events until told to stop, and resolves with the time of each from its `created_at` until another session
- * sees it, in ms. The clock is the same: callers, ingest and this run on one machine.
+ * Looks for new events until told to stop, and resolves with the time of each from its `created_at`
+ * until another session sees it, in ms. The clock is the same: callers, ingest and this run on one
+ * machine.
  */
 export async function timesUntilVisible(database: string, stopped: AbortSignal): Promise<number[]> {
   const client = new Client({ connectionString: database });

@@ -12,7 +12,9 @@ import { cpuTime, cpuTimeOfFamily } from './cpu.ts';
 import { Program } from './program.ts';
 import { token } from './wrk.ts';
 
-/** Settings of a server that keeps its promises, with room for this load. The same for every side. */
+/**
+ * Settings of a server that keeps its promises, with room for this load. The same for every side.
+ */
 const postgresSettings = [
   'fsync=on',
   'synchronous_commit=on',
@@ -130,7 +132,10 @@ export class World implements AsyncDisposable {
     return cpuTimeOfFamily(this.#pids.postgres);
   }
 
-  /** Resolves with what `work` gives, and the longest that Redis waited for its disk meanwhile, in ms. */
+  /**
+   * Resolves with what `work` gives, and the longest that Redis waited for its disk meanwhile, in
+   * ms.
+   */
   async notingFsyncs<T>(work: () => Promise<T>): Promise<[T, number]> {
     await this.redis.config('SET', 'latency-monitor-threshold', 1);
     await this.redis.call('LATENCY', 'RESET');

@@ -8,7 +8,10 @@ import type { Scenario } from './scenario.ts';
 
 const megabyte = 1e6;
 
-/** A million events at full speed while no worker runs: what is accepted, what it takes to keep it, and what is lost. */
+/**
+ * A million events at full speed while no worker runs: what is accepted, what it takes to keep it,
+ * and what is lost.
+ */
 export const burst: Scenario = async (world, { burstEvents }) => {
   const database = await world.createDatabase();
   await world.emptyQueues();

@@ -6,7 +6,10 @@ import type { Scenario } from './scenario.ts';
 
 type Table = 'empty' | 'full';
 
-/** Does storing slow down with what is stored? All of it lies in the partition of today, where the new events go too. */
+/**
+ * Does storing slow down with what is stored? All of it lies in the partition of today, where the
+ * new events go too.
+ */
 export const growth: Scenario = async (world, { rounds, drainEvents, growthEvents }) => {
   const databases: Record<Table, string> = { empty: await world.createDatabase(), full: await world.createDatabase() };
   const begun = performance.now();

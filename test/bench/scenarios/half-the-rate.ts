@@ -9,8 +9,9 @@ const sides = ['runledger', 'file'] as const;
 type Side = (typeof sides)[number];
 
 /**
- * How long callers wait at half of what ingest has taken a moment before; and at the same rate for a server that writes to a file and
- * does nothing else, which is the part of loopback, load generator and disk.
+ * How long callers wait at half of what ingest has taken a moment before; and at the same rate for
+ * a server that writes to a file and does nothing else, which is the part of loopback, load
+ * generator and disk.
  */
 export async function atHalfTheRate(
   world: World,
@@ -50,7 +51,10 @@ export async function atHalfTheRate(
   ];
 }
 
-/** Resolves with what callers saw at so many events a second, and with the longest that Redis waited for its disk then, in ms. */
+/**
+ * Resolves with what callers saw at so many events a second, and with the longest that Redis waited
+ * for its disk then, in ms.
+ */
 async function paced(
   world: World,
   database: string,
@@ -60,13 +64,17 @@ async function paced(
 ): Promise<[Answers, number]> {
   const pauseMs = await pauseFor(port, rate);
   await drained(world, 'runledger');
-  // What full speed has left in the system's page cache would be written, all at once, while others wait for the same disk.
+  // What full speed has left in the system's page cache would be written, all at once, while others
+  // wait for the same disk.
   await world.checkpoint(database);
   // Long enough that the moment in which all callers connect is not what the 99th percentile shows.
   return world.notingFsyncs(() => load({ port, connections, seconds, pauseMs }));
 }
 
-/** The pause of a connection, in ms, at which all of them send so many events a second: guessed, tried and set right. */
+/**
+ * The pause of a connection, in ms, at which all of them send so many events a second: guessed,
+ * tried and set right.
+ */
 async function pauseFor(port: number, rate: number): Promise<number> {
   const cycleMs = Math.round((connections / rate) * 1_000);
   const tried = await load({ port, connections, seconds: 2, pauseMs: cycleMs });

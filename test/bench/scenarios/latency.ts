@@ -9,7 +9,10 @@ import type { World } from '../harness/world.ts';
 import { atHalfTheRate } from './half-the-rate.ts';
 import type { Scenario } from './scenario.ts';
 
-/** How long callers wait at half of what ingest can take, and how soon an event is stored in a quiet system. */
+/**
+ * How long callers wait at half of what ingest can take, and how soon an event is stored in a quiet
+ * system.
+ */
 export const latency: Scenario = async (world, options) => {
   const database = await world.createDatabase();
   const ingest = await startIngest(world);
@@ -32,7 +35,10 @@ export const latency: Scenario = async (world, options) => {
   };
 };
 
-/** A caller that sends each event when the one before has been answered, as a bot that takes no chances does. */
+/**
+ * A caller that sends each event when the one before has been answered, as a bot that takes no
+ * chances does.
+ */
 async function oneByOne(world: World, port: number, { rounds, seconds }: Options): Promise<Figure[]> {
   const answers: Answers[] = [];
   for (let round = 0; round < rounds; round += 1) answers.push(await load({ port, connections: 1, seconds }));
@@ -49,7 +55,8 @@ async function inQuiet(
   database: string,
   { seconds }: Options,
 ): Promise<Figure[]> {
-  // Requests that were under way when the last load ended may still be on their way: all that is accepted must be stored.
+  // Requests that were under way when the last load ended may still be on their way: all that is
+  // accepted must be stored.
   await until('all that was accepted is stored', async () =>
     (await countEvents(database)) === (await acceptedBy(opsPort)) ? true : undefined,
   );

@@ -10,7 +10,10 @@ type Command = 'ingest' | 'worker';
 /** From exec until idle, in ms: long enough for what a start leaves to be over. */
 const idleMs = 5_000;
 
-/** From exec until `/readyz` says 200, with a warm compile cache as in the image, and what an idle process holds. */
+/**
+ * From exec until `/readyz` says 200, with a warm compile cache as in the image, and what an idle
+ * process holds.
+ */
 export const start: Scenario = async (world, { rounds }) => {
   const database = await world.createDatabase();
   const starts: Record<Command, () => Promise<Program>> = {

@@ -13,7 +13,10 @@ type Variant = (typeof variants)[number];
 const connections = 64;
 const script = join(import.meta.dirname, '../harness/switched-ingest.ts');
 
-/** What metrics and logs cost ingest: CPU time per event with both switched on and off in turn, in one warm process. */
+/**
+ * What metrics and logs cost ingest: CPU time per event with both switched on and off in turn, in
+ * one warm process.
+ */
 export const telemetry: Scenario = async (world, { rounds, seconds }) => {
   const child = fork(script, {
     env: { ...process.env, REDIS_URL: world.redisUrl },

@@ -50,7 +50,7 @@ inBothModes('the connections of servers', ({ fastPath }) => {
     await server.stop();
   });
 
-  it('are told of once each with TLS when a stop cuts them off', async () => {
+  it('are reported once each with TLS when a stop cuts them off', async () => {
     const pair = await createKeyPair('localhost');
     await using files = await CertificateFiles.create(pair);
     const { logger, records } = recordingLogger();

@@ -105,7 +105,8 @@ inBothModes('Idempotency-Key', ({ suiteIngest }) => {
   it('is refused with 409 while the first request is under way, and free again when that one is given up', async () => {
     const body = eventBody();
     const first = await register(body, 'k');
-    // As an ingest pod leaves it that died between the reservation and the acknowledgement of Redis.
+    // As an ingest pod leaves it that died between the reservation and the acknowledgement of
+    // Redis.
     const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
     await suite.redis.command('hset', key, 'committed', '0', 'leaseUntil', String(Date.now() + 5_000));
     expectInProgress(await register(body, 'k'));
@@ -155,7 +156,8 @@ inBothModes('Idempotency-Key, when Redis does not answer', ({ startIngest, suite
       const [found] = (await suite.redis.command('keys', '*idempotency*')) as [string?];
       return found;
     });
-    // The first request may still be under way for all that Redis knows, until its lease ends: here and now.
+    // The first request may still be under way for all that Redis knows, until its lease ends: here
+    // and now.
     await suite.redis.command('hset', key, 'leaseUntil', '0');
 
     await using ingest = await startIngest(settings);

@@ -26,7 +26,8 @@ describe('a real Prometheus scraping real processes under load', function suite(
     prometheus = await Prometheus.start([processes.ingestOps, processes.workerOps]);
     accepted = await playFleet(processes.client, 150);
     accepted += await playOddities(processes.client);
-    // Rates need two scrapes of each process with something between them. One Idempotency-Key was answered twice.
+    // Rates need two scrapes of each process with something between them. One Idempotency-Key was
+    // answered twice.
     const first = accepted - 1;
     const counted = `sum(runledger_events_accepted_total) == ${first} and sum(runledger_events_stored_total) == ${first}`;
     await until('the first part is scraped from ingest and from the worker', async () =>

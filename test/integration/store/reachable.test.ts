@@ -10,7 +10,10 @@ import { openDatabase } from '../../support/store.ts';
 
 type Answer = (client: Socket) => void;
 
-/** What stands where Postgres will be: answers connections in this way as often as said, then leads to the server. */
+/**
+ * What stands where Postgres will be: answers connections in this way as often as said, then leads
+ * to the server.
+ */
 async function standIn(url: string, answer: Answer, times: number): Promise<AsyncDisposable & { url: string }> {
   const target = Number(new URL(url).port);
   const sockets = new Set<Socket>();
@@ -45,7 +48,10 @@ function refuses(code: string, message: string): Answer {
   return (client) => client.once('data', () => client.end(Buffer.concat([head, fields])));
 }
 
-/** What waiting for that address ends with; undefined when it was reached. And what was said meanwhile. */
+/**
+ * What waiting for that address ends with; undefined when it was reached. And what was said
+ * meanwhile.
+ */
 async function waitFor(url: string, withinMs: number): Promise<{ failure: unknown; said: string[] }> {
   const db = openDatabase(url);
   const said: string[] = [];

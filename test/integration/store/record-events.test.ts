@@ -23,7 +23,10 @@ function balance(transitions: Transition[]): Record<string, number> {
 const byText = <T>(items: T[], text: (item: T) => string): T[] =>
   [...items].sort((a, b) => (text(a) < text(b) ? -1 : 1));
 
-/** Events, and the batches in which they come: any order, each at least once, waves of concurrent statements. */
+/**
+ * Events, and the batches in which they come: any order, each at least once, waves of concurrent
+ * statements.
+ */
 const deliveries = fc
   .uniqueArray(someEvent, { minLength: 1, maxLength: 40, selector: ({ id }) => id })
   .chain((events) =>

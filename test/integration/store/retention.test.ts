@@ -44,7 +44,8 @@ describe('retention', () => {
   it('deletes more executions than fit into one slice', async () => {
     const { db } = database;
     const runs = Array.from({ length: 5_025 }, (_, index) => `run ${index}`);
-    // The first key has no twin, so that the slice ends between two that differ in their organization only.
+    // The first key has no twin, so that the slice ends between two that differ in their
+    // organization only.
     const events = [
       anEvent({ executionId: 'a run', createdAt: old }),
       ...runs.flatMap((executionId) => [

@@ -100,8 +100,8 @@ function chain(spans: CollectedSpan[]): string[] {
 }
 
 /**
- * The packages of OpenTelemetry that an ingest imports, but for its API, which the metrics library brings along. The
- * process ends when it finds that its tokens are missing.
+ * The packages of OpenTelemetry that an ingest imports, but for its API, which the metrics library
+ * brings along. The process ends when it finds that its tokens are missing.
  */
 function loadedWith(settings: Record<string, string>): string[] {
   const hook = `import { registerHooks } from 'node:module';

@@ -18,7 +18,9 @@ const events = Array.from({ length: 3_000 }, (_, index) =>
 describe('workers that die', function () {
   this.timeout(60_000);
 
-  /** Two worker processes on a queue full of jobs; `harm` happens to the first once it has begun. */
+  /**
+   * Two worker processes on a queue full of jobs; `harm` happens to the first once it has begun.
+   */
   async function survive(harm: (first: Child) => Promise<void>): Promise<void> {
     const redis = await emptyRedis();
     await using database = await migratedDatabase();

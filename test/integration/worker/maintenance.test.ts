@@ -11,7 +11,10 @@ import { until } from '../../support/until.ts';
 
 const names = ['partitions_ahead', 'default_partition_rows', 'executions_running', 'executions_overdue'];
 
-/** The maintenance of a database again and again, and what its metrics show: a figure that is left out is undefined. */
+/**
+ * The maintenance of a database again and again, and what its metrics show: a figure that is left
+ * out is undefined.
+ */
 function startMaintenance({ db }: TestDatabase) {
   const { logger, registry } = createTelemetry('worker', 'silent');
   const store = createStore(db, { partitionsAhead: 7, retentionDays: 0, overdueAfterHours: 24 });
@@ -55,7 +58,10 @@ describe('the metrics of the maintenance', () => {
   });
 });
 
-/** As by somebody who dropped the partitions and took the privileges: no run of the maintenance succeeds. */
+/**
+ * As by somebody who dropped the partitions and took the privileges: no run of the maintenance
+ * succeeds.
+ */
 async function refuseDdlWithoutPartitions(url: string): Promise<void> {
   await query(
     url,

@@ -14,8 +14,9 @@ export interface Binaries {
 const tools = join(import.meta.dirname, '../../cluster/tools');
 
 /**
- * The programs of KUBEBUILDER_ASSETS, of the PATH, or else those built with Go from test/cluster/tools, once, into the
- * user's cache folder. Throws an Error of one line that says what is missing.
+ * The programs of KUBEBUILDER_ASSETS, of the PATH, or else those built with Go from
+ * test/cluster/tools, once, into the user's cache folder. Throws an Error of one line that says
+ * what is missing.
  */
 export async function findBinaries(): Promise<Binaries> {
   const assets = process.env['KUBEBUILDER_ASSETS'];
@@ -71,7 +72,10 @@ async function goBuild(output: string, command: string, linkFlags = ''): Promise
   await go('build', '-mod=readonly', '-trimpath', `-ldflags=-s -w ${linkFlags}`, '-o', output, command);
 }
 
-/** Kubernetes' own build writes its version into the program; Helm compares it with what a chart asks for. */
+/**
+ * Kubernetes' own build writes its version into the program; Helm compares it with what a chart
+ * asks for.
+ */
 async function versionFlags(): Promise<string> {
   const version = (await go('list', '-m', '-f', '{{.Version}}', 'k8s.io/kubernetes')).trim();
   const [major, minor] = version.slice(1).split('.');

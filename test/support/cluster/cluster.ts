@@ -12,8 +12,9 @@ import { writeKeys } from './keys.ts';
 const readyTimeoutMs = 60_000;
 
 /**
- * A real Kubernetes API server with its etcd, on free ports of 127.0.0.1: TLS, RBAC, and service-account tokens. No
- * kubelet, scheduler or controller: objects are stored and watched, nothing runs them.
+ * A real Kubernetes API server with its etcd, on free ports of 127.0.0.1: TLS, RBAC, and
+ * service-account tokens. No kubelet, scheduler or controller: objects are stored and watched,
+ * nothing runs them.
  */
 export class Cluster {
   /** `https://127.0.0.1:port`, the same after a restart. */
@@ -74,7 +75,10 @@ export class Cluster {
     return new KubernetesClient(this.url, this.ca, await this.tokenFor(namespace, serviceAccount));
   }
 
-  /** A folder with what the kubelet mounts into a pod of this account: `ca.crt`, `namespace`, `token`. */
+  /**
+   * A folder with what the kubelet mounts into a pod of this account: `ca.crt`, `namespace`,
+   * `token`.
+   */
   async podAccountFolder(namespace: string, serviceAccount: string): Promise<string> {
     const folder = await mkdtemp(join(this.#plan.folder, 'account-'));
     await writeFile(join(folder, 'ca.crt'), this.ca);

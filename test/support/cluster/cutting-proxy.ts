@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /**
- * Passes connections on to another port of 127.0.0.1, byte for byte, and can stop and call in the middle of a long
- * answer, which is how a test hits the middle of a list under TLS.
+ * Passes connections on to another port of 127.0.0.1, byte for byte, and can stop and call in the
+ * middle of a long answer, which is how a test hits the middle of a list under TLS.
  */
 export class CuttingProxy {
   readonly #server = createServer((client) => this.#pass(client));
@@ -26,7 +26,10 @@ export class CuttingProxy {
     return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Resolves when the server has sent so many bytes on one connection; that connection then stands still. */
+  /**
+   * Resolves when the server has sent so many bytes on one connection; that connection then stands
+   * still.
+   */
   standStillAfter(afterBytes: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#cut = { afterBytes, reached: resolve };

@@ -5,7 +5,9 @@ import { createWriteStream } from 'node:fs';
 const running = new Set<ChildProcess>();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
-/** A program that runs until it is stopped, or until this process ends. Its output goes to a file. */
+/**
+ * A program that runs until it is stopped, or until this process ends. Its output goes to a file.
+ */
 export class Daemon {
   readonly #child: ChildProcess;
   readonly #exited: Promise<unknown>;

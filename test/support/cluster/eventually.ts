@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Resolves with the milliseconds it took until the condition held; rejects when it does not in time. */
+/**
+ * Resolves with the milliseconds it took until the condition held; rejects when it does not in
+ * time.
+ */
 export async function eventually(
   condition: () => boolean | Promise<boolean>,
   what: string,

@@ -21,7 +21,10 @@ export class Ingest {
     this.#ops = new ApiClient(`http://127.0.0.1:${opsPort}`);
   }
 
-  /** Resolves when the process exists; `ready` tells when it serves. `env` is added to its environment. */
+  /**
+   * Resolves when the process exists; `ready` tells when it serves. `env` is added to its
+   * environment.
+   */
   static async start(
     tenancy: Tenancy,
     apiServerUrl: string,
@@ -48,7 +51,9 @@ export class Ingest {
     return new Ingest(child, port, opsPort);
   }
 
-  /** Milliseconds until the readiness probe says yes. Rejects with the log when it does not in time. */
+  /**
+   * Milliseconds until the readiness probe says yes. Rejects with the log when it does not in time.
+   */
   async ready(timeoutMs: number): Promise<number> {
     try {
       return await eventually(async () => (await this.readiness()) === 200, 'ingest ready', timeoutMs, 20);

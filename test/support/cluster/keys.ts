@@ -3,7 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
-/** Files of the API server's TLS, and of the keys that it signs and checks service-account tokens with. */
+/**
+ * Files of the API server's TLS, and of the keys that it signs and checks service-account tokens
+ * with.
+ */
 export interface Keys {
   readonly certificate: string;
   readonly key: string;

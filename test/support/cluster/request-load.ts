@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Answer } from '../api-client.ts';
 import type { Ingest } from './ingest.ts';
 
-/** Callers that never pause, with a token that nobody touches: each of their answers should be 200 or 201. */
+/**
+ * Callers that never pause, with a token that nobody touches: each of their answers should be 200
+ * or 201.
+ */
 export class RequestLoad {
   /** Answers by status. */
   readonly statuses = new Map<number, number>();
@@ -16,7 +19,10 @@ export class RequestLoad {
     this.#callers = Array.from({ length: callers }, (_, index) => this.#call(index % 2 === 0 ? ping : register));
   }
 
-  /** Ends the load; resolves with how many requests were answered well, and how often each other status came. */
+  /**
+   * Ends the load; resolves with how many requests were answered well, and how often each other
+   * status came.
+   */
   async stop(): Promise<{ good: number; bad: Record<string, number> }> {
     this.#running = false;
     await Promise.all(this.#callers);

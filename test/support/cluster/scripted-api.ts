@@ -18,8 +18,9 @@ export interface ApiRequest {
 }
 
 /**
- * A server that speaks as much of the Kubernetes API as the token source uses, and misbehaves on request: for the
- * faults that a real API server cannot be made to show. Plain HTTP, on a free port.
+ * A server that speaks as much of the Kubernetes API as the token source uses, and misbehaves on
+ * request: for the faults that a real API server cannot be made to show. Plain HTTP, on a free
+ * port.
  */
 export class ScriptedApi {
   readonly requests: ApiRequest[] = [];
@@ -55,7 +56,10 @@ export class ScriptedApi {
     return this.requests.filter((request) => request.kind === kind).length;
   }
 
-  /** Answers the next requests of a kind, or all from now on, by a script. The first script that fits wins. */
+  /**
+   * Answers the next requests of a kind, or all from now on, by a script. The first script that
+   * fits wins.
+   */
   script(kind: ApiRequest['kind'], script: Script, times = 1): void {
     this.#scripts.push({ kind, times, script });
   }

@@ -60,7 +60,10 @@ class ScriptedSource {
   }
 }
 
-/** Gives each test of a suite one of its own. A test fails when it leaves a connection, or a token in logs or metrics. */
+/**
+ * Gives each test of a suite one of its own. A test fails when it leaves a connection, or a token
+ * in logs or metrics.
+ */
 export function eachWithScriptedSource(): () => ScriptedSource {
   let scripted: ScriptedSource;
 

@@ -6,7 +6,10 @@ import type { Cluster } from './cluster.ts';
 
 const role = join(import.meta.dirname, '../../cluster/role.yaml');
 
-/** What the chart installs for the tokens: a namespace of their own, and an account in another that may read them. */
+/**
+ * What the chart installs for the tokens: a namespace of their own, and an account in another that
+ * may read them.
+ */
 export interface Tenancy {
   /** Where the token Secrets are. */
   readonly tokens: string;

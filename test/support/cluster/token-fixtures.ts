@@ -16,7 +16,9 @@ export function capturedLogger(): { logger: Logger; lines: string[] } {
   return { logger: pino({ level: 'trace', serializers: { error: describeError } }, sink), lines };
 }
 
-/** Metrics, and the value of one of their samples by its name and labels as `/metrics` prints them. */
+/**
+ * Metrics, and the value of one of their samples by its name and labels as `/metrics` prints them.
+ */
 export function capturedMetrics() {
   const registry = createRegistry('test');
   const metrics = tokenMetrics(registry);

@@ -1,6 +1,8 @@
 import { rows, type Panel, type Row } from './panels.ts';
 
-/** The namespace that the reader chooses at the top. `.*` matches series without a namespace too. */
+/**
+ * The namespace that the reader chooses at the top. `.*` matches series without a namespace too.
+ */
 const namespace = 'namespace=~"$namespace"';
 const datasource = { type: 'prometheus', uid: '${datasource}' };
 

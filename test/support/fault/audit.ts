@@ -23,7 +23,10 @@ export interface Audit {
   findings: string[];
 }
 
-/** Compares everything that callers were told with everything that is stored of the automations given. */
+/**
+ * Compares everything that callers were told with everything that is stored of the automations
+ * given.
+ */
 export async function audit(
   ledger: Ledger,
   database: RowSource,
@@ -95,7 +98,10 @@ function tries(entry: Entry): string {
   return entry.attempts.map(({ status, createdAt }) => createdAt ?? status).join(' ');
 }
 
-/** The events of executions of which every answer was a receipt: there the ledger alone says what must be stored. */
+/**
+ * The events of executions of which every answer was a receipt: there the ledger alone says what
+ * must be stored.
+ */
 function certainEvents(ledger: Ledger, organization: string): AcceptedEvent[] {
   const executionOf = (entry: Entry): string =>
     keyText({

@@ -3,7 +3,10 @@ import type { EventKind } from '../../../internal/event/schema.ts';
 import type { Body } from './ledger.ts';
 import type { Random } from './random.ts';
 
-/** Steps of an execution: events of one step are sent at the same time, each step after the one before. */
+/**
+ * Steps of an execution: events of one step are sent at the same time, each step after the one
+ * before.
+ */
 type Script = readonly (readonly EventKind[])[];
 
 /** How automations behave, well or not. The specification allows all of it. */
@@ -29,7 +32,10 @@ const texts = [
   '',
 ];
 
-/** Makes the executions that a load plays. The automations are its own, so that its rows can be found again. */
+/**
+ * Makes the executions that a load plays. The automations are its own, so that its rows can be
+ * found again.
+ */
 export class Automations {
   readonly ids: string[];
   readonly #random: Random;

@@ -15,7 +15,10 @@ export interface CampaignOptions extends Partial<SystemOptions> {
   echo?: boolean;
 }
 
-/** A pod that does nothing for so long under load, with nothing wrong around it, needs a restart by hand. In ms. */
+/**
+ * A pod that does nothing for so long under load, with nothing wrong around it, needs a restart by
+ * hand. In ms.
+ */
 const stuckAfter = 90_000;
 
 /** What is added up over the rounds. */
@@ -33,7 +36,10 @@ const audited = [
 /** The limit of the promise: 201s resume so long after a single fault has ended, in ms. */
 export const recoveryLimit = 5_000;
 
-/** Load and faults in rounds. After each the load ends, the queue drains, and the ledger is compared with Postgres. */
+/**
+ * Load and faults in rounds. After each the load ends, the queue drains, and the ledger is compared
+ * with Postgres.
+ */
 export class Campaign {
   readonly system: System;
   readonly timeline: Timeline;
@@ -68,7 +74,10 @@ export class Campaign {
     this.#load.start();
   }
 
-  /** Injects the faults of an episode that this machine can inject. Resolves with the time to recover, in ms. */
+  /**
+   * Injects the faults of an episode that this machine can inject. Resolves with the time to
+   * recover, in ms.
+   */
   async inject(all: Episode): Promise<number> {
     if (this.#load === undefined) throw new Error('no round has begun');
     const missing = this.missing();
@@ -118,7 +127,10 @@ export class Campaign {
     await this.system.stop(this.broken() !== undefined);
   }
 
-  /** Another pod doing the work must not hide one that has stopped to: each must be seen at it, while the load goes on. */
+  /**
+   * Another pod doing the work must not hide one that has stopped to: each must be seen at it,
+   * while the load goes on.
+   */
   async #everyPodWorks(): Promise<void> {
     await Promise.all(
       slotNames.map(async (slot) => {

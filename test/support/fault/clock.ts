@@ -1,6 +1,9 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 
-/** libfaketime (Debian's package faketime): it answers a process' questions for the time of day, and only those. */
+/**
+ * libfaketime (Debian's package faketime): it answers a process' questions for the time of day, and
+ * only those.
+ */
 const library = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib64', '/usr/lib']
   .map((folder) => `${folder}/faketime/libfaketime.so.1`)
   .find((path) => existsSync(path));
@@ -8,7 +11,10 @@ const library = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/us
 /** False where libfaketime is not installed: clocks cannot be stepped then. */
 export const clocksCanStep = library !== undefined;
 
-/** Removes what libfaketime leaves behind of a process that was killed: another one may be given the same number. */
+/**
+ * Removes what libfaketime leaves behind of a process that was killed: another one may be given the
+ * same number.
+ */
 export function forgetProcess(pid: number | undefined): void {
   for (const name of [`faketime_shm_${pid}`, `sem.faketime_sem_${pid}`]) rmSync(`/dev/shm/${name}`, { force: true });
 }

@@ -8,7 +8,10 @@ const calm = 1_500;
 /** Longest wait for that, in ms. */
 const longestRecovery = 60_000;
 
-/** From the end of the last fault until the last request was begun that got no receipt (or the first that got one), in ms. */
+/**
+ * From the end of the last fault until the last request was begun that got no receipt (or the first
+ * that got one), in ms.
+ */
 export type RecoveryMs = number;
 
 /** Injects the faults of an episode, waits for their end, and then for flawless answers. */

@@ -14,8 +14,8 @@ interface Backend {
 }
 
 /**
- * What stands before ingest in a cluster: ends TLS (as it were), spreads requests over the pods that are ready, and never
- * sends a request twice. Its own answers carry the header `x-front`.
+ * What stands before ingest in a cluster: ends TLS (as it were), spreads requests over the pods
+ * that are ready, and never sends a request twice. Its own answers carry the header `x-front`.
  */
 export class Front {
   readonly #server: Server;
@@ -105,7 +105,8 @@ function forward(
   outgoing.on('timeout', () => {
     refuse(response, 504);
     outgoing.destroy();
-    // A connection that does not answer is not alone: the next request shall not wait for another such.
+    // A connection that does not answer is not alone: the next request shall not wait for another
+    // such.
     for (const socket of Object.values(backend.agent.freeSockets).flat()) socket?.destroy();
   });
   outgoing.on('error', () => refuse(response, 502));

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 
-/** A process that guesses tokens as fast as it can: `node guess-tokens.ts PORT`, until it is killed. Prints how many guesses it has made. */
+/**
+ * A process that guesses tokens as fast as it can: `node guess-tokens.ts PORT`, until it is killed.
+ * Prints how many guesses it has made.
+ */
 const port = Number(process.argv[2]);
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 let guesses = 0;

@@ -3,7 +3,10 @@ import { ApiClient } from '../api-client.ts';
 import { randomUUID } from 'node:crypto';
 import { token } from './system.ts';
 
-/** Good clients: so many requests a second for so long. Resolves with the 99th percentile of the time to a 201, in ms. Anything but a 201 is an error. */
+/**
+ * Good clients: so many requests a second for so long. Resolves with the 99th percentile of the
+ * time to a 201, in ms. Anything but a 201 is an error.
+ */
 export async function p99OfGoodClients(port: number, { rate = 200, ms = 3_000 } = {}): Promise<number> {
   const client = new ApiClient(`http://127.0.0.1:${port}`, { token, 'x-forwarded-proto': 'https' });
   const automation_id = randomUUID();
@@ -34,9 +37,9 @@ const turns = 8;
 const furtherTurns = 24;
 
 /**
- * Good clients' p99 with the abuse as a multiple of that without. What else the machine does only ever adds to a
- * latency, so that of the turns the quicker ones count: the lower quartile of each kind. Where that does not keep to the
- * bar, further turns are taken, once, and all of them count.
+ * Good clients' p99 with the abuse as a multiple of that without. What else the machine does only
+ * ever adds to a latency, so that of the turns the quicker ones count: the lower quartile of each
+ * kind. Where that does not keep to the bar, further turns are taken, once, and all of them count.
  */
 export async function slowdown(port: number, bar: number, abuse: () => Promise<() => void>): Promise<number> {
   const turn = { ms: 1_500 };

@@ -11,8 +11,8 @@ export interface Body {
 }
 
 /**
- * What a caller knows after a try. `receipt`: 201. `ambiguous`: 5xx, 409, or no answer; the event may be stored or not.
- * `refused`: a 4xx, so it must not be stored.
+ * What a caller knows after a try. `receipt`: 201. `ambiguous`: 5xx, 409, or no answer; the event
+ * may be stored or not. `refused`: a 4xx, so it must not be stored.
  */
 export type Verdict = 'receipt' | 'ambiguous' | 'refused';
 
@@ -24,14 +24,19 @@ export interface Attempt {
   createdAt?: string;
 }
 
-/** One event that a caller wanted recorded, and every try to do so. `description` tells it from all others. */
+/**
+ * One event that a caller wanted recorded, and every try to do so. `description` tells it from all
+ * others.
+ */
 export interface Entry {
   body: Body;
   idempotencyKey: string | undefined;
   attempts: Attempt[];
 }
 
-/** A request as the statistics see it: begun and ended when (ms of the monotonic clock), and how. */
+/**
+ * A request as the statistics see it: begun and ended when (ms of the monotonic clock), and how.
+ */
 export interface Sample {
   begun: number;
   ended: number;

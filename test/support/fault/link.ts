@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** `open`: as it should be. `cut`: resets. `stalled`: nothing gets through until it heals, then everything. */
+/**
+ * `open`: as it should be. `cut`: resets. `stalled`: nothing gets through until it heals, then
+ * everything.
+ */
 type State = 'open' | 'cut' | 'stalled';
 
 interface Connection {
@@ -12,7 +15,9 @@ interface Connection {
   dead: boolean;
 }
 
-/** The network between two processes: a TCP proxy whose cable can be pulled, stretched and squeezed. */
+/**
+ * The network between two processes: a TCP proxy whose cable can be pulled, stretched and squeezed.
+ */
 export class Link {
   readonly name: string;
   readonly #server: Server;

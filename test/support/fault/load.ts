@@ -13,7 +13,10 @@ export interface LoadOptions {
   /** Events a second, before retries. */
   rate: number;
   seed: number;
-  /** Some callers with an Idempotency-Key send a request twice at once, and are told 409; true unless set. */
+  /**
+   * Some callers with an Idempotency-Key send a request twice at once, and are told 409; true
+   * unless set.
+   */
   twins?: boolean;
   /** Longest that a caller waits for an answer, in ms. */
   patienceMs?: number;
@@ -30,7 +33,10 @@ const maxExecutions = 2_000;
 /** Automations on average: events of the scripts divided by scripts. */
 const eventsPerExecution = 3.5;
 
-/** Callers as they are: they retry what is ambiguous, some with an Idempotency-Key, and some give up after a while. */
+/**
+ * Callers as they are: they retry what is ambiguous, some with an Idempotency-Key, and some give up
+ * after a while.
+ */
 export class Load {
   readonly ledger = new Ledger();
   readonly automations: Automations;
@@ -67,7 +73,10 @@ export class Load {
     this.#agent.destroy();
   }
 
-  /** When the oldest request without an answer was begun (`performance.now()`); Infinity when there is none. */
+  /**
+   * When the oldest request without an answer was begun (`performance.now()`); Infinity when there
+   * is none.
+   */
   oldestUnderWay(): number {
     let oldest = Infinity;
     for (const { begun } of this.#waitingSince) oldest = Math.min(oldest, begun);
@@ -91,7 +100,8 @@ export class Load {
     const key = this.#random.chance(0.3) ? randomUUID() : undefined;
     const entry = this.ledger.open(body, key);
     const patient = this.#random.chance(0.7);
-    // A client whose first try is slow may send a second one beside it; the key is what makes that safe.
+    // A client whose first try is slow may send a second one beside it; the key is what makes that
+    // safe.
     const twins = (this.#options.twins ?? true) && key !== undefined && this.#random.chance(0.1) ? 2 : 1;
     await Promise.all(Array.from({ length: twins }, () => this.#retry(entry, patient ? 60 : 4)));
   }

@@ -2,7 +2,9 @@ import type { FaultType, Scene } from './fault.ts';
 import type { Link } from './link.ts';
 import type { SlotName } from './system.ts';
 
-/** Every pair of processes that talk: callers to ingest (`front`), and each pod to what it needs. */
+/**
+ * Every pair of processes that talk: callers to ingest (`front`), and each pod to what it needs.
+ */
 const places = [
   'ingest-1/front',
   'ingest-2/front',

@@ -9,7 +9,10 @@ import { organization, queueName, slotNames, type SlotName } from './system.ts';
 
 const day = 86_400;
 
-/** How far a clock is off, in s. The last three lead over midnight UTC, and to days that have no partition. */
+/**
+ * How far a clock is off, in s. The last three lead over midnight UTC, and to days that have no
+ * partition.
+ */
 const steps = [-3_600, -20, -2, 2, 20, 3_600, 'midnight', 20 * day, -3 * day] as const;
 
 function secondsToMidnight(): number {
@@ -32,7 +35,10 @@ async function withQueue<T>({ system }: Scene, work: (queue: Queue) => Promise<T
   }
 }
 
-/** Adds until it succeeds: Redis may be struck by the other fault of the pair. An event added twice is stored once. */
+/**
+ * Adds until it succeeds: Redis may be struck by the other fault of the pair. An event added twice
+ * is stored once.
+ */
 async function addSurely<T>(scene: Scene, add: (queue: Queue) => Promise<T>): Promise<T> {
   const tryOnce = () =>
     withQueue(scene, add).then(
@@ -42,7 +48,10 @@ async function addSurely<T>(scene: Scene, add: (queue: Queue) => Promise<T>): Pr
   return (await until('redis takes a job of another release', tryOnce, 90_000)).added;
 }
 
-/** Uncompressed rows, as version 1 always allowed; entered into the ledger as if a pod had given the receipt. */
+/**
+ * Uncompressed rows, as version 1 always allowed; entered into the ledger as if a pod had given the
+ * receipt.
+ */
 async function addOlderJob(scene: Scene): Promise<void> {
   const { load } = scene;
   const automation_id = load.automations.ids[0] ?? randomUUID();
@@ -60,7 +69,10 @@ async function addOlderJob(scene: Scene): Promise<void> {
   );
 }
 
-/** A job that only a newer release can read. It must stay, whole, until one comes: here the harness takes it out. */
+/**
+ * A job that only a newer release can read. It must stay, whole, until one comes: here the harness
+ * takes it out.
+ */
 async function addNewerJob(scene: Scene): Promise<Heal> {
   const data = { v: 2, columns: { secret: randomUUID() } };
   const id = await addSurely(scene, async (queue) => (await queue.add('events', data, { attempts: 3 })).id ?? '');

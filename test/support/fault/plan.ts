@@ -28,7 +28,10 @@ export interface PlanOptions {
   longestHold?: number;
 }
 
-/** Episodes without end, the same for the same options. Every kind comes once before any comes again. */
+/**
+ * Episodes without end, the same for the same options. Every kind comes once before any comes
+ * again.
+ */
 export function* planEpisodes({
   seed,
   kinds = Object.keys(faultTypes),

@@ -22,7 +22,10 @@ export interface PodOptions {
   timeline: Timeline;
 }
 
-/** One process under a supervisor that does what the kubelet does: restart what has ended, and know what is ready. */
+/**
+ * One process under a supervisor that does what the kubelet does: restart what has ended, and know
+ * what is ready.
+ */
 export class Pod {
   readonly name: string;
   readonly links: Record<string, Link>;

@@ -10,7 +10,10 @@ import { stablePort } from './stable-port.ts';
 
 const run = promisify(execFile);
 
-/** `fsync=off`: processes are killed here, not machines; what was written is in the page cache and stays. */
+/**
+ * `fsync=off`: processes are killed here, not machines; what was written is in the page cache and
+ * stays.
+ */
 const settings = [
   'fsync=off',
   'max_connections=40',
@@ -21,7 +24,10 @@ const settings = [
 
 export type Ids = { uid: number; gid: number };
 
-/** The Postgres of a fault run. Workers are `runledger`, which owns the database; the harness is superuser. */
+/**
+ * The Postgres of a fault run. Workers are `runledger`, which owns the database; the harness is
+ * superuser.
+ */
 export class PostgresDaemon {
   readonly port: number;
   readonly user: Ids | undefined;
@@ -54,7 +60,10 @@ export class PostgresDaemon {
     return `postgres://runledger@127.0.0.1:${port}/runledger`;
   }
 
-  /** Resolves once it takes connections, recovered from whatever happened. Does nothing while it runs. */
+  /**
+   * Resolves once it takes connections, recovered from whatever happened. Does nothing while it
+   * runs.
+   */
   async startAgain(): Promise<void> {
     if (this.#child !== undefined) return;
     const place = ['-D', join(this.#folder, 'data'), '-p', String(this.port), '-k', join(this.#folder, 'sockets')];
@@ -64,7 +73,10 @@ export class PostgresDaemon {
     await this.#child.line(/database system is ready to accept connections/);
   }
 
-  /** `SIGKILL` ends every process of the server at once, as the end of its pod does. SIGINT is its fast shutdown. */
+  /**
+   * `SIGKILL` ends every process of the server at once, as the end of its pod does. SIGINT is its
+   * fast shutdown.
+   */
   async end(signal: 'SIGKILL' | 'SIGINT' | 'SIGQUIT'): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
@@ -78,7 +90,9 @@ export class PostgresDaemon {
     for (const pid of await childrenOf(this.#child)) kill(pid, signal);
   }
 
-  /** One query as superuser in the database `runledger`, whatever the server's defaults have become. */
+  /**
+   * One query as superuser in the database `runledger`, whatever the server's defaults have become.
+   */
   async query<Row extends object = Record<string, unknown>>(
     sql: string,
     values: unknown[] = [],

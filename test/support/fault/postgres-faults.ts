@@ -48,7 +48,10 @@ async function withClient(
   }
 }
 
-/** Locks the executions in use from the last to the first; workers go from the first to the last. Its own patience is longer. */
+/**
+ * Locks the executions in use from the last to the first; workers go from the first to the last.
+ * Its own patience is longer.
+ */
 async function lockBackwards(postgres: PostgresDaemon): Promise<void> {
   await withClient(postgres, '-c deadlock_timeout=10min -c statement_timeout=5s', async (client) => {
     const recent = 'select ctid from executions order by last_event_at desc limit 25';
@@ -114,7 +117,8 @@ export const postgresFaults: Record<string, FaultType> = {
       const client = await postgres.connect();
       await client.query('begin');
       await client.query('lock table executions in access exclusive mode');
-      // Half of the time the worker's own limit must end the statement, if the lock is held that long.
+      // Half of the time the worker's own limit must end the statement, if the lock is held that
+      // long.
       const cancel = repeating(700, async () => {
         await postgres.query(
           `select pg_cancel_backend(pid) from pg_stat_activity where usename = 'runledger' and state = 'active'`,

@@ -5,7 +5,10 @@ const slots: readonly string[] = slotNames;
 
 const podOf = ({ system }: Scene, place: string) => system.pod(place as SlotName);
 
-/** Faults of a process as such. The supervisor restarts ingest and workers; Redis and Postgres come back when healed. */
+/**
+ * Faults of a process as such. The supervisor restarts ingest and workers; Redis and Postgres come
+ * back when healed.
+ */
 export const processFaults: Record<string, FaultType> = {
   'pod killed': {
     places: slots,

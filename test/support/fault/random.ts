@@ -1,4 +1,7 @@
-/** Random numbers that are the same for the same seed (mulberry32): a run that failed can be repeated. */
+/**
+ * Random numbers that are the same for the same seed (mulberry32): a run that failed can be
+ * repeated.
+ */
 export class Random {
   #state: number;
 

@@ -8,7 +8,10 @@ export interface RawExchange {
   closed: boolean;
 }
 
-/** Sends bytes on a connection of their own and resolves with all that is answered until the server closes it, or falls silent. */
+/**
+ * Sends bytes on a connection of their own and resolves with all that is answered until the server
+ * closes it, or falls silent.
+ */
 export function exchangeRaw(port: number, bytes: string | Buffer, silenceMs = 400): Promise<RawExchange> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

@@ -70,7 +70,10 @@ export class RedisDaemon {
     this.#child?.process.kill(signal);
   }
 
-  /** What a crash in mid-write leaves behind. Only bytes that nobody has an acknowledgement for are torn. */
+  /**
+   * What a crash in mid-write leaves behind. Only bytes that nobody has an acknowledgement for are
+   * torn.
+   */
   async tearTail(how: TornTail): Promise<void> {
     const folder = join(this.#folder, 'appendonlydir');
     const files = (await readdir(folder)).filter((name) => name.endsWith('.incr.aof')).sort();

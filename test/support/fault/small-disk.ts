@@ -9,7 +9,10 @@ const run = promisify(execFile);
 /** Room while the disk is not full, in bytes. It costs memory only as far as it is used. */
 const room = 2 * 1024 ** 3;
 
-/** A file system of its own for a tablespace (tmpfs), that can be made full at any time. Needs the right to mount. */
+/**
+ * A file system of its own for a tablespace (tmpfs), that can be made full at any time. Needs the
+ * right to mount.
+ */
 export class SmallDisk {
   readonly folder: string;
 
@@ -30,7 +33,10 @@ export class SmallDisk {
     return new SmallDisk(folder);
   }
 
-  /** Leaves room for nothing more. A size below what is used is refused, and more may be by the time it is set. */
+  /**
+   * Leaves room for nothing more. A size below what is used is refused, and more may be by the time
+   * it is set.
+   */
   async fill(triesLeft = 20): Promise<void> {
     const { blocks, bfree, bsize } = await statfs(this.folder);
     try {

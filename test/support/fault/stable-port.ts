@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 const taken = new Set<number>();
 
 /**
- * A free port below the range that the system draws outgoing connections' ports from: a server that is restarted finds
- * its port free, however many connections the load has opened meanwhile.
+ * A free port below the range that the system draws outgoing connections' ports from: a server that
+ * is restarted finds its port free, however many connections the load has opened meanwhile.
  */
 export async function stablePort(): Promise<number> {
   for (;;) {

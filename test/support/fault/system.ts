@@ -29,13 +29,19 @@ export interface SystemOptions {
   timeline: Timeline;
   ingest?: Record<string, string>;
   worker?: Record<string, string>;
-  /** Longest that the proxy waits for an answer of ingest, in ms; twice what the slowest 503 takes, unless set. */
+  /**
+   * Longest that the proxy waits for an answer of ingest, in ms; twice what the slowest 503 takes,
+   * unless set.
+   */
   proxyPatienceMs?: number;
 }
 
 const proxyPatience = 4_000;
 
-/** The whole of Runledger as it runs in a cluster, each process a real one, with a network of the harness between them. */
+/**
+ * The whole of Runledger as it runs in a cluster, each process a real one, with a network of the
+ * harness between them.
+ */
 export class System {
   readonly redis: RedisDaemon;
   readonly postgres: PostgresDaemon;
@@ -88,7 +94,10 @@ export class System {
     return [...this.#slots.values()].reduce((sum, pod) => sum + pod.crashes, this.#crashesOfRetired);
   }
 
-  /** Replaces a pod as a Deployment with `maxSurge: 1, maxUnavailable: 0` does: the new one is ready before the old one goes. */
+  /**
+   * Replaces a pod as a Deployment with `maxSurge: 1, maxUnavailable: 0` does: the new one is ready
+   * before the old one goes.
+   */
   async replace(slot: SlotName): Promise<void> {
     const old = this.pod(slot);
     await this.#fill(slot);
@@ -196,8 +205,8 @@ export class System {
 }
 
 /**
- * Processes are killed here, not machines: what was written stays, in memory as on a disk. And in memory nobody else's
- * load on the disk can stall an fsync for seconds and pass for a fault.
+ * Processes are killed here, not machines: what was written stays, in memory as on a disk. And in
+ * memory nobody else's load on the disk can stall an fsync for seconds and pass for a fault.
  */
 function memoryOrDisk(): string {
   return existsSync('/dev/shm') ? '/dev/shm' : tmpdir();

@@ -10,7 +10,10 @@ import type { PodAddress } from './network.ts';
 import type { PodInputs } from './pod-inputs.ts';
 import { inside } from './pod.ts';
 
-/** The bundled Redis: Debian's server with the configuration, arguments and password that the StatefulSet gives it. */
+/**
+ * The bundled Redis: Debian's server with the configuration, arguments and password that the
+ * StatefulSet gives it.
+ */
 export async function startRedis(spec: PodSpec, inputs: PodInputs, place: PodAddress): Promise<BundledServer> {
   const [container] = spec.containers;
   if (container === undefined) throw new Error('the pod has no container');
@@ -33,7 +36,10 @@ export async function startRedis(spec: PodSpec, inputs: PodInputs, place: PodAdd
   return new BundledServer(child, data);
 }
 
-/** The bundled Postgres: Debian's server, set up from the StatefulSet's variables as the official image does. */
+/**
+ * The bundled Postgres: Debian's server, set up from the StatefulSet's variables as the official
+ * image does.
+ */
 export async function startPostgres(spec: PodSpec, inputs: PodInputs, place: PodAddress): Promise<BundledPostgres> {
   const [container] = spec.containers;
   if (container === undefined) throw new Error('the pod has no container');

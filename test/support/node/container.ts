@@ -49,7 +49,10 @@ export class RunningContainer {
   }
 }
 
-/** Runs a container of a pod by runc, with the user, rights, limits and read-only root that its spec says. */
+/**
+ * Runs a container of a pod by runc, with the user, rights, limits and read-only root that its spec
+ * says.
+ */
 export async function runContainer(
   pod: PodSpec,
   spec: ContainerSpec,

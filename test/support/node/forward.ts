@@ -2,8 +2,9 @@ import { connect, createServer, type NetConnectOpts } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * A program, `node forward.ts FROM TO…`: passes connections on, to one target after the other, as a Service does.
- * An end is `host:port`, or the path of a UNIX socket, which is the same in every network namespace.
+ * A program, `node forward.ts FROM TO…`: passes connections on, to one target after the other, as a
+ * Service does. An end is `host:port`, or the path of a UNIX socket, which is the same in every
+ * network namespace.
  */
 function end(text: string): NetConnectOpts {
   const [, host, port] = /^([^/]*):(\d+)$/.exec(text) ?? [];

@@ -30,7 +30,10 @@ export class Image implements AsyncDisposable {
     this.#container = container;
   }
 
-  /** Builds the Dockerfile as it is. No registry is asked for an image: the base is made here, under the name that the Dockerfile gives. */
+  /**
+   * Builds the Dockerfile as it is. No registry is asked for an image: the base is made here, under
+   * the name that the Dockerfile gives.
+   */
   static async build(): Promise<Image> {
     await requirePrograms();
     const dockerfile = await readFile(join(repository, 'Dockerfile'), 'utf8');
@@ -59,7 +62,10 @@ export class Image implements AsyncDisposable {
   }
 }
 
-/** Buildah on a store of its own, below the user's cache: the base and the layers are there at the next run. */
+/**
+ * Buildah on a store of its own, below the user's cache: the base and the layers are there at the
+ * next run.
+ */
 function buildah(...args: string[]): Promise<string> {
   const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'runledger');
   return command('buildah', '--root', join(cache, 'images'), '--runroot', join(cache, 'images-run'), ...args);
@@ -102,8 +108,8 @@ async function copyNpm(folder: string): Promise<void> {
 }
 
 /**
- * Lets npm inside the build reach the registry that npm outside does: by its settings and certificates, which are
- * mounted for the time of the build and stay out of the image.
+ * Lets npm inside the build reach the registry that npm outside does: by its settings and
+ * certificates, which are mounted for the time of the build and stay out of the image.
  */
 async function npmAccess(folder: string): Promise<string[]> {
   const setting = async (name: string): Promise<string> => (await command('npm', 'config', 'get', name)).trim();

@@ -11,7 +11,10 @@ interface IngressSpec {
   readonly rules: { readonly host: string; readonly http: { readonly paths: { readonly path: string }[] } }[];
 }
 
-/** Debian's nginx in front of pods, configured by an Ingress as ingress-nginx would do it, its redirect included. */
+/**
+ * Debian's nginx in front of pods, configured by an Ingress as ingress-nginx would do it, its
+ * redirect included.
+ */
 export class IngressController {
   readonly #child: Child;
   readonly #folder: string;
@@ -52,7 +55,8 @@ export class IngressController {
 
 function configuration({ metadata, spec }: Manifest, pods: string[], folder: string): string {
   const { rules } = spec as IngressSpec;
-  // ingress-nginx redirects with 308 wherever the Ingress has TLS, unless this annotation forbids it.
+  // ingress-nginx redirects with 308 wherever the Ingress has TLS, unless this annotation forbids
+  // it.
   const forbidden = metadata.annotations?.['nginx.ingress.kubernetes.io/ssl-redirect'] === 'false';
   const redirect = forbidden ? '' : 'if ($scheme = http) { return 308 https://$host$request_uri; }';
   const servers = rules.map(({ host, http }) => {

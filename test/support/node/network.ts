@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { command } from './programs.ts';
 
-/** The addresses of one node's pods. They exist in network namespaces only, apart from those of the machine. */
+/**
+ * The addresses of one node's pods. They exist in network namespaces only, apart from those of the
+ * machine.
+ */
 const subnet = '10.87.0';
 
 /**
- * A network of pods: a namespace with a bridge, which is the node, and one more for each pod, tied to it. Each has its
- * own ports, so that pods may listen on the ones that the chart gives them.
+ * A network of pods: a namespace with a bridge, which is the node, and one more for each pod, tied
+ * to it. Each has its own ports, so that pods may listen on the ones that the chart gives them.
  */
 export class PodNetwork implements AsyncDisposable {
   readonly #id = `rl${randomBytes(3).toString('hex')}`;

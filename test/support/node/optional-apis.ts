@@ -6,7 +6,10 @@ import { parse } from 'yaml';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { NamedObject } from '../cluster/kubernetes-client.ts';
 
-/** Where the projects publish the definitions of the optional APIs that the chart uses: inside their Go modules. */
+/**
+ * Where the projects publish the definitions of the optional APIs that the chart uses: inside their
+ * Go modules.
+ */
 const modules = {
   'sigs.k8s.io/gateway-api@v1.4.0': [
     'config/crd/standard/gateway.networking.k8s.io_gateways.yaml',
@@ -25,7 +28,10 @@ const modules = {
 
 const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** Installs Gateway API, KEDA and the Prometheus Operator's CRDs, and resolves when the API server serves them. */
+/**
+ * Installs Gateway API, KEDA and the Prometheus Operator's CRDs, and resolves when the API server
+ * serves them.
+ */
 export async function installOptionalApis(cluster: Cluster): Promise<void> {
   const names: string[] = [];
   for (const [module, files] of Object.entries(modules)) {

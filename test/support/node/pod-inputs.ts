@@ -13,7 +13,10 @@ export interface Mount {
 /** Where Kubernetes mounts the account of a pod. */
 const accountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Does what the kubelet does between the API server and a container: reads Secrets and ConfigMaps, expands references. */
+/**
+ * Does what the kubelet does between the API server and a container: reads Secrets and ConfigMaps,
+ * expands references.
+ */
 export class PodInputs {
   readonly #cluster: Cluster;
   readonly #namespace: string;
@@ -26,7 +29,10 @@ export class PodInputs {
     this.#folder = folder;
   }
 
-  /** The variables of a container, as `name=value`. A reference to one given earlier is expanded, as the kubelet does. */
+  /**
+   * The variables of a container, as `name=value`. A reference to one given earlier is expanded, as
+   * the kubelet does.
+   */
   async environment({ env = [] }: Container): Promise<string[]> {
     const values = new Map<string, string>();
     for (const { name, value = '', valueFrom } of env) {

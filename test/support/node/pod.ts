@@ -21,7 +21,10 @@ export interface Surroundings {
   readonly apiServerSocket: string;
 }
 
-/** A pod of the cluster, run on this machine: its init containers to their end, then its first container. */
+/**
+ * A pod of the cluster, run on this machine: its init containers to their end, then its first
+ * container.
+ */
 export class Pod {
   readonly place: PodAddress;
   readonly #container: RunningContainer;
@@ -84,10 +87,14 @@ export class Pod {
   }
 }
 
-/** The kubelet tells every pod where the API server is. Its certificate here is for this address. */
+/**
+ * The kubelet tells every pod where the API server is. Its certificate here is for this address.
+ */
 const apiServerVariables = ['KUBERNETES_SERVICE_HOST=127.0.0.1', 'KUBERNETES_SERVICE_PORT=443'];
 
-/** Passes connections on: inside a network namespace, or outside of all. Resolves when it listens. */
+/**
+ * Passes connections on: inside a network namespace, or outside of all. Resolves when it listens.
+ */
 export async function relay(place: PodAddress | undefined, from: string, to: readonly string[]): Promise<Child> {
   const args = [join(import.meta.dirname, 'forward.ts'), from, ...to];
   const child = place === undefined ? new Child(process.execPath, args) : inside(place, process.execPath, args);

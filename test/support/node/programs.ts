@@ -21,7 +21,10 @@ export async function command(program: string, ...args: string[]): Promise<strin
   return stdout;
 }
 
-/** Installs the programs that are missing, on Debian and as root; elsewhere an Error of one line says what is missing. */
+/**
+ * Installs the programs that are missing, on Debian and as root; elsewhere an Error of one line
+ * says what is missing.
+ */
 export async function requirePrograms(): Promise<void> {
   const missing: string[] = [];
   for (const program of Object.keys(packages)) if (!(await installed(program))) missing.push(program);

@@ -22,7 +22,10 @@ export class Release {
     this.kubeconfig = join(folder, 'kubeconfig');
   }
 
-  /** Makes the namespace: pods that would not meet the Pod Security Standard `restricted` are refused in it. */
+  /**
+   * Makes the namespace: pods that would not meet the Pod Security Standard `restricted` are
+   * refused in it.
+   */
   static async prepare(cluster: Cluster): Promise<Release> {
     const namespace = `chart-${randomBytes(4).toString('hex')}`;
     const folder = await mkdtemp(join(tmpdir(), 'runledger-release-'));
@@ -33,7 +36,10 @@ export class Release {
     return release;
   }
 
-  /** The values of a shape. The tokens' namespace, where it has one, is kept apart from those of other releases. */
+  /**
+   * The values of a shape. The tokens' namespace, where it has one, is kept apart from those of
+   * other releases.
+   */
   async valuesOf(shape: string): Promise<string[]> {
     const own = (await readFile(valuesOf(shape), 'utf8')).includes('namespace: runledger-tokens');
     return ['--values', valuesOf(shape), ...(own ? ['--set', `tokens.namespace=${this.tokensNamespace}`] : [])];

@@ -20,8 +20,8 @@ export interface HttpAnswer {
 }
 
 /**
- * Runs what a release has in the API server: its pods by runc, the bundled servers by Debian's, Services by passing
- * connections on. Everything is read back from the API server first.
+ * Runs what a release has in the API server: its pods by runc, the bundled servers by Debian's,
+ * Services by passing connections on. Everything is read back from the API server first.
  */
 export class TestNode implements AsyncDisposable {
   readonly network: PodNetwork;
@@ -150,7 +150,10 @@ export class TestNode implements AsyncDisposable {
     });
   }
 
-  /** Runs `helm test` and, as the kubelet would, the pod that it makes. Resolves with what the pod printed; rejects when it fails. */
+  /**
+   * Runs `helm test` and, as the kubelet would, the pod that it makes. Resolves with what the pod
+   * printed; rejects when it fails.
+   */
   async helmTest(): Promise<string> {
     const path = `/api/v1/namespaces/${this.#release.namespace}/pods/${this.#release.name}-test`;
     const passed = this.#release.helm('test', this.#release.name, '--timeout', '90s');

@@ -13,7 +13,9 @@ export interface CollectedSpan {
   links: string[];
 }
 
-/** An OpenTelemetry collector, as far as a test needs one: takes spans by OTLP over HTTP (protobuf). */
+/**
+ * An OpenTelemetry collector, as far as a test needs one: takes spans by OTLP over HTTP (protobuf).
+ */
 export class Collector {
   readonly spans: CollectedSpan[] = [];
   readonly #server: Server;

@@ -4,7 +4,10 @@ import type { ApiClient } from '../api-client.ts';
 /** Executions at once, as clients of a fleet. */
 const clients = 16;
 
-/** How one execution goes, by its number: most succeed, some fail, some never end, some break the order. */
+/**
+ * How one execution goes, by its number: most succeed, some fail, some never end, some break the
+ * order.
+ */
 const courses: string[][] = [
   ['START', 'EVENT', 'END'],
   ['START', 'EVENT', 'WARNING', 'END'],
@@ -32,7 +35,10 @@ export async function playFleet(client: ApiClient, executions: number): Promise<
   return accepted;
 }
 
-/** What else happens to a service: bad requests, retries with a key, plain HTTP with a token. Resolves with the 201s. */
+/**
+ * What else happens to a service: bad requests, retries with a key, plain HTTP with a token.
+ * Resolves with the 201s.
+ */
 export async function playOddities(client: ApiClient): Promise<number> {
   const event = { automation_id: randomUUID(), execution_id: 'odd', event: 'START' };
   const answers = [

@@ -7,7 +7,10 @@ export interface Scrape {
   values: Map<string, number>;
 }
 
-/** Reads what processes show at `/metrics`, each with a label of its own; Runledger's own figures only. */
+/**
+ * Reads what processes show at `/metrics`, each with a label of its own; Runledger's own figures
+ * only.
+ */
 export function parseExpositions(pages: Record<string, string>): Scrape {
   const values = new Map<string, number>();
   for (const [pod, text] of Object.entries(pages)) {
@@ -64,7 +67,8 @@ interface Seen {
 /** Where a series begins in a phase, and by how much it grows every minute. */
 function course(series: string, { before, after, reached, began, age }: Seen): [from: number, step: number] {
   const growth = Math.max(0, after - before);
-  // A time that went on goes on with the clock, and so does an age that grew; what stood still stands.
+  // A time that went on goes on with the clock, and so does an age that grew; what stood still
+  // stands.
   if (/_timestamp_seconds\{/.test(series)) return [began - age, growth > 0 ? 60 : 0];
   if (/_age_seconds\{/.test(series)) return [before, growth > 1 ? 60 : 0];
   if (/(_total|_count|_sum|_bucket)\{/.test(series)) return [reached ?? before, growth];

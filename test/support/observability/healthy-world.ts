@@ -32,7 +32,10 @@ export const progressAt = 'runledger_store_last_progress_timestamp_seconds{names
 export const ofIngest = (name: string): string => `runledger_${name}{namespace="rl",pod="i"}`;
 export const ofWorker = (name: string): string => `runledger_${name}{namespace="rl",pod="w"}`;
 
-/** Ingest and a worker under load, all being well: 600 events a minute, a tenth of the executions failing. */
+/**
+ * Ingest and a worker under load, all being well: 600 events a minute, a tenth of the executions
+ * failing.
+ */
 export const healthy: World = {
   [requests(201)]: growing(600),
   [requests(400)]: growing(6),

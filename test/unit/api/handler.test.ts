@@ -7,7 +7,9 @@ import Koa, { type Middleware } from 'koa';
 import { exactRoutes } from '../../../internal/api/fast-path/exact-routes.ts';
 import { createHandler } from '../../../internal/api/fast-path/handler.ts';
 
-/** Returns the answer of a server with this middleware, and the errors that its application emits. */
+/**
+ * Returns the answer of a server with this middleware, and the errors that its application emits.
+ */
 async function ask(middleware: Middleware, path = '/', method = 'GET') {
   const app = new Koa().use(middleware);
   const errors: unknown[] = [];

@@ -36,7 +36,10 @@ describe('openapi.yaml', () => {
   });
 });
 
-/** Without what OpenAPI adds for people: the descriptions of schemas, but not the property of that name. */
+/**
+ * Without what OpenAPI adds for people: the descriptions of schemas, but not the property of that
+ * name.
+ */
 function withoutTexts(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
   const kept = Object.entries(schema).filter(([name, value]) => name !== 'description' || typeof value !== 'string');

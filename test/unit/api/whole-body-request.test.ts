@@ -26,7 +26,10 @@ describe('a request whose body comes in one piece', () => {
 
   const send = (): void => connection.send('POST / HTTP/1.1', 'Host: localhost', 'Content-Length: 4', '', 'body');
 
-  /** Answers the next request before Node reads its end (in the same turn), or after it (in the next turn). */
+  /**
+   * Answers the next request before Node reads its end (in the same turn), or after it (in the next
+   * turn).
+   */
   async function answered(
     when: 'before' | 'after',
   ): Promise<{ body: string | undefined; request: WeakRef<WholeBodyRequest> }> {

@@ -37,7 +37,8 @@ describe('job data', () => {
   }
 
   it('whose frame claims 1 GB cannot be read, and takes no memory for it', async () => {
-    // Magic number, a content size of 8 bytes in one segment, nearly 1 GB, an empty last block (RFC 8878, section 3.1.1).
+    // Magic number, a content size of 8 bytes in one segment, nearly 1 GB, an empty last block (RFC
+    // 8878, section 3.1.1).
     const frame = Buffer.from('28b52ffde00000003000000000010000', 'hex');
     const before = process.memoryUsage();
     const failure = await failureOf(decoder.decode({ v: 1, zstd: frame.toString('base64') }));
