@@ -51,6 +51,9 @@ export const httpsUrl = makeExactValidator<URL>((text) => {
 export const redisUrl = makeExactValidator<string>((text) => {
   if (text.startsWith('/')) return text;
   const nodes = text.split(',').map((node) => URL.parse(node.trim()));
+  if (nodes.some((node) => node?.protocol.includes('sentinel'))) {
+    throw new Error('must not name a Redis Sentinel, which is not supported: name the Redis master');
+  }
   if (!nodes.every((node) => node?.protocol === 'redis:' || node?.protocol === 'rediss:')) {
     throw new Error('must be a redis:// or rediss:// address, or several with commas between');
   }

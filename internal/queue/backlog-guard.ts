@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describeError, type Logger } from '../telemetry/logger.ts';
 import type { BacklogMetrics } from '../telemetry/queue-metrics.ts';
-import { isReplica, readBacklog, type Backlog } from './backlog.ts';
+import { isReplica, isSentinel, readBacklog, type Backlog } from './backlog.ts';
 import { DurabilityReport, missingDurability } from './durability.ts';
 import { ConnectionState, type ConnectionListener } from './connection-state.ts';
 import { connect, reconnect, type RedisClient } from './redis.ts';
@@ -130,7 +130,7 @@ export class BacklogGuard implements ConnectionListener {
       this.#change(admit({ backlog, missing, replica }, this.#limits));
       if (replica) this.#leave();
     } catch (error) {
-      this.#takeForUnreachable(error);
+      this.#takeForUnreachable(await explainSentinel(this.#redis, error));
     }
   }
 
@@ -176,4 +176,11 @@ export class BacklogGuard implements ConnectionListener {
     // As loud as the trouble that is over: whoever has seen the one looks for the other.
     else this.#logger.warn({ before }, 'taking events again');
   }
+}
+
+/** A Sentinel answers INFO and rejects the commands of a queue: the person must change the address. */
+async function explainSentinel(redis: RedisClient, error: unknown): Promise<unknown> {
+  if (!(error instanceof Error) || error.name !== 'ReplyError') return error;
+  const sentinel = await isSentinel(redis).catch(() => false);
+  return sentinel ? new Error('REDIS_URL leads to a Redis Sentinel; name the Redis master') : error;
 }

@@ -33,6 +33,11 @@ export async function isReplica(redis: RedisClient): Promise<boolean> {
   return replication.some((info) => /^role:slave/m.test(info));
 }
 
+/** True for a Redis Sentinel, which holds no data. Rejects while it is unavailable. */
+export async function isSentinel(redis: RedisClient): Promise<boolean> {
+  return (await redis.info('server')).includes('redis_mode:sentinel');
+}
+
 function memoryShareOf(info: string): number {
   const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
   const limit = figure('maxmemory');

@@ -1,11 +1,13 @@
 import type { Transform } from 'node:stream';
 import { createZstdDecompress } from 'node:zlib';
 
+const options = { chunkSize: 64 * 1_024 };
+
 /**
- * What a write gives is read when it is done, however much that is: a limit would hold it up for
- * ever.
+ * Most bytes of the JSON of one job: the largest batch (COMMIT_BATCH_BYTES, at most 64 MiB) with every
+ * character escaped in six bytes, and room for the fixed fields.
  */
-const options = { chunkSize: 64 * 1_024, readableHighWaterMark: Number.MAX_SAFE_INTEGER };
+const largestJob = 512 * 1_024 * 1_024;
 
 /** A stream that gives, for a frame written to it, the text that was packed. */
 export function createDecompressor(): Transform {
@@ -21,12 +23,14 @@ export function createDecompressor(): Transform {
  */
 export class Decompression {
   readonly #create: () => Transform;
+  readonly #mostBytes: number;
   #stream: Transform | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(create: () => Transform = createDecompressor) {
+  constructor(create: () => Transform = createDecompressor, mostBytes = largestJob) {
     this.#create = create;
+    this.#mostBytes = mostBytes;
   }
 
   /**
@@ -57,21 +61,42 @@ export class Decompression {
   }
 
   /**
-   * What a write gives is there to be read when it is done. After a failure Node never calls back:
-   * it only closes.
+   * Resolves with the output of one frame. After a failure Node never calls back: it only closes.
+   * A frame that yields more than the bound ends the stream, so that memory stays bounded.
    */
   #write(frame: Buffer): Promise<Buffer> {
     if (this.#closed) return Promise.reject(new Error('the stream is closed'));
     const stream = (this.#stream ??= this.#create().on('error', () => undefined));
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     const fail = (): void => reject(stream.errored ?? new Error('the stream was closed, or gave nothing'));
+    const output = collect(stream, this.#mostBytes);
     stream.once('close', fail);
     stream.write(frame, (error) => {
       stream.off('close', fail);
-      const output = stream.read() as Buffer | null;
-      if (error || stream.destroyed || output === null) fail();
-      else resolve(output);
+      const pieces = output.end();
+      if (error || stream.destroyed || pieces.length === 0) fail();
+      else resolve(Buffer.concat(pieces));
     });
     return promise;
   }
+}
+
+/** Collects what a stream yields until `end`. Past `mostBytes` it destroys the stream. */
+function collect(stream: Transform, mostBytes: number): { end: () => Buffer[] } {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  const take = (piece: Buffer): void => {
+    bytes += piece.length;
+    pieces.push(piece);
+    if (bytes > mostBytes) stream.destroy(new Error(`the frame holds more than ${mostBytes} bytes`));
+  };
+  stream.on('data', take);
+  return {
+    end: () => {
+      stream.off('data', take);
+      const rest = stream.destroyed ? null : (stream.read() as Buffer | null);
+      if (rest !== null) take(rest);
+      return pieces;
+    },
+  };
 }

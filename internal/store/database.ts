@@ -52,8 +52,8 @@ export function openPostgres(options: PostgresOptions): Database {
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     ...(options.statementTimeout > 0 && { query_timeout: options.statementTimeout + 5_000 }),
-    // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, whatever its
-    // types say
+    // The pool awaits it, whatever its types say.
+    // oxlint-disable-next-line typescript/no-misused-promises
     onConnect,
   });
   pool.on('error', options.onIdleError);

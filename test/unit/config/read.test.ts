@@ -64,6 +64,7 @@ describe('settings', () => {
     ['LOG_LEVEL', 'verbose', /must be one of \[.*info.*\]$/],
     ['LOG_LEVEL', 'in\nfo', /must be one of \[.*info.*\]$/],
     ['REDIS_URL', 'http://:hunter2@redis', /must be a redis:\/\/ or rediss:\/\/ address/],
+    ['REDIS_URL', 'redis+sentinel://:hunter2@s:26379', /must not name a Redis Sentinel/],
     ['REDIS_URL', 'redis://a,hunter2', /must be a redis:\/\/ or rediss:\/\/ address/],
     ['REDIS_URL', 'redis://:hunter2@redis/acme', /must name a database by its number/],
     ['REDIS_URL', 'redis://:hunter2@a/1,redis://:hunter2@b/1', /must name no database but 0 for a Redis Cluster/],

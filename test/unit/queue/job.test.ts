@@ -1,6 +1,7 @@
 import { zstdCompressSync } from 'node:zlib';
 import { expect } from 'chai';
 import { UnreadableJob } from '../../../internal/queue/job.ts';
+import { Decompression } from '../../../internal/queue/decompression.ts';
 import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
 import { encodeJob } from '../../../internal/queue/job-encoder.ts';
 import { anEvent } from '../../support/events.ts';
@@ -44,6 +45,23 @@ describe('job data', () => {
     const failure = await failureOf(decoder.decode({ v: 1, zstd: frame.toString('base64') }));
     expect(failure).to.be.instanceOf(UnreadableJob);
     expect(process.memoryUsage().external - before.external).to.be.below(100_000_000);
+  });
+
+  it('that grows past the bound cannot be read, and takes no memory for it', async () => {
+    const mebi = 1_024 * 1_024;
+    const bomb = zstdCompressSync(Buffer.alloc(256 * mebi));
+    const decompression = new Decompression(undefined, mebi);
+    try {
+      const before = process.memoryUsage();
+      const failure = await failureOf(decompression.run(bomb, (output) => output.length));
+      expect(failure).to.have.property('message', `the frame holds more than ${mebi} bytes`);
+      expect(process.memoryUsage().external - before.external).to.be.below(64 * mebi);
+      const events = [anEvent()];
+      const text = Buffer.from(JSON.stringify(events));
+      expect(await decompression.run(zstdCompressSync(text), String)).to.equal(String(text));
+    } finally {
+      decompression.close();
+    }
   });
 
   it('ignores columns that a later minor release may append', async () => {
