@@ -14,7 +14,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   lifecycle: ['ops', 'telemetry'],
   ops: ['http', 'telemetry'],
   outcome: ['event'],
-  queue: ['batching', 'errors', 'event', 'telemetry'],
+  queue: ['async', 'batching', 'errors', 'event', 'telemetry'],
   store: ['event', 'outcome'],
   telemetry: ['ops'],
   tokens: ['async', 'telemetry'],

@@ -178,7 +178,7 @@ export class BacklogGuard implements ConnectionListener {
   }
 }
 
-/** A Sentinel answers INFO and rejects the commands of a queue: the person must change the address. */
+/** Names a Sentinel as the cause: it answers INFO and rejects the commands of a queue. */
 async function explainSentinel(redis: RedisClient, error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return error;
   const sentinel = await isSentinel(redis).catch(() => false);

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, WaitingError, Worker, type Job, type WorkerOptions } from 'bullmq';
+import { settledWithin } from '../async/settled-within.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
@@ -201,12 +201,4 @@ export class Consumer {
  */
 function isConnectionError(error: Error): boolean {
   return 'syscall' in error || /Connection is closed|Socket timeout|connect ETIMEDOUT/.test(error.message);
-}
-
-/** Resolves when the promise has settled, at the latest after `ms`. */
-async function settledWithin(ms: number, promise: Promise<unknown>): Promise<void> {
-  const late = new AbortController();
-  const timer = sleep(ms, undefined, { signal: late.signal }).catch(() => undefined);
-  await Promise.race([promise.catch(() => undefined), timer]);
-  late.abort();
 }

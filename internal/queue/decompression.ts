@@ -4,8 +4,8 @@ import { createZstdDecompress } from 'node:zlib';
 const options = { chunkSize: 64 * 1_024 };
 
 /**
- * Most bytes of the JSON of one job: the largest batch (COMMIT_BATCH_BYTES, at most 64 MiB) with every
- * character escaped in six bytes, and room for the fixed fields.
+ * Most bytes of the JSON of one job: the largest batch (COMMIT_BATCH_BYTES, at most 64 MiB) with
+ * every character escaped in six bytes, and room for the fixed fields.
  */
 const largestJob = 512 * 1_024 * 1_024;
 

@@ -1,3 +1,4 @@
+import { within } from '../async/within.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import { RequestError, unavailable } from '../errors/request-error.ts';
 import type { ProducerLoad, ProducerMetrics } from '../telemetry/producer-metrics.ts';
@@ -84,7 +85,8 @@ export class Producer {
       throw unavailable(notNow);
     }
     try {
-      if (idempotencyKey !== undefined) return await inTime(this.#track(this.#enqueueKeyed(event, idempotencyKey)));
+      if (idempotencyKey !== undefined)
+        return await within(answerWithinMs, this.#track(this.#enqueueKeyed(event, idempotencyKey)));
       await this.#enqueueOnce(event);
       return event;
     } catch (error) {
@@ -155,19 +157,5 @@ export class Producer {
     if (tracing === undefined) return work();
     const points = events.flatMap((event) => this.#points.get(event) ?? []);
     return tracing.continue('commit events', points, { 'messaging.batch.message_count': events.length }, work);
-  }
-}
-
-/**
- * Rejects when the work takes longer than a caller waits. The work goes on: what it commits then
- * was answered with 503.
- */
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('redis takes too long')), answerWithinMs);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Backoff } from '../async/backoff.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
 
@@ -40,6 +41,8 @@ export class RetryUntilAvailable {
    * between two tries. Never rejects.
    */
   async untilDone<T>(work: () => Promise<T>, abandon: AbortSignal): Promise<T | undefined> {
+    const { retryMinMs, retryMaxMs } = this.#pauses;
+    const backoff = new Backoff({ firstMs: retryMinMs, longestMs: retryMaxMs });
     for (let attempt = 0; ; attempt += 1) {
       try {
         const result = await work();
@@ -51,7 +54,7 @@ export class RetryUntilAvailable {
           this.#logger.warn({ error, attempt }, 'postgres cannot take events now, holding them');
         }
         this.#metrics.retries.inc();
-        await sleep(this.#pause(attempt), undefined, { signal: abandon }).catch(() => undefined);
+        await sleep(backoff.next(), undefined, { signal: abandon }).catch(() => undefined);
         if (abandon.aborted) return undefined;
       }
     }
@@ -67,10 +70,5 @@ export class RetryUntilAvailable {
     if (this.active) return;
     this.#metrics.holding.set(0);
     this.#logger.warn('postgres takes events again');
-  }
-
-  #pause(attempt: number): number {
-    const { retryMinMs, retryMaxMs } = this.#pauses;
-    return Math.min(retryMinMs * 2 ** attempt, retryMaxMs) * (0.75 + Math.random() / 2);
   }
 }
