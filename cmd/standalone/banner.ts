@@ -27,7 +27,7 @@ export function banner(folder: DataFolder, addresses: Addresses | undefined, lis
       -H "token: $(cat ${token})" -H 'Content-Type: application/json' \\
       -d '{"automation_id":"0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11","execution_id":"run-1","event":"START"}'
 
-  See what its executions came to:   curl ${ops}/outcomes
+  See the outcomes of executions:    curl ${ops}/outcomes
   Play a fleet of automations:       ${demoCommand(folder, addresses)}
   Stop:                              Ctrl-C
 

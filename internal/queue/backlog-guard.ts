@@ -9,22 +9,19 @@ import { isDemoted, admit, notChecked, type Rejection, type AdmissionLimits } fr
 
 /** The limits of admission, and how often the guard checks them. */
 export interface BacklogLimits extends AdmissionLimits {
-  /** Between two looks, in ms. */
+  /** Time between two checks, in ms. */
   intervalMs: number;
 }
 
-/** From a new connection to the look at who is behind it, in ms. */
+/** Delay from a new connection to the check of its server, in ms. */
 const soonMs = 50;
 
-/**
- * How long to be without a connection is the guard's own doing once it has left a replica, in ms.
- */
+/** Grace period after a deliberate reconnect, in ms. */
 const leavingMs = 1_000;
 
 /**
- * Watches Redis beside the traffic, so that a request learns at once, without a round trip, that it
- * cannot be taken. Each look checks the durability settings too: they may change while Redis runs,
- * or with the server behind its address.
+ * Checks Redis at an interval, so that a request learns without a round trip that Redis cannot take
+ * it. Each check covers durability too: settings, or the server behind the address, may change.
  */
 export class BacklogGuard implements ConnectionListener {
   readonly name = 'backlog guard';
@@ -39,9 +36,9 @@ export class BacklogGuard implements ConnectionListener {
   readonly #durability: DurabilityReport;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
-  /** A connection was made that nobody has looked at. */
+  /** True for a new connection whose server has not been checked. */
   #soon = false;
-  /** When a replica was left for whoever is behind the address, in ms of the monotonic clock. */
+  /** Time of the last reconnect away from a replica, in ms of the monotonic clock. */
   #leftAt = -Infinity;
   #stopped = true;
 
@@ -55,24 +52,22 @@ export class BacklogGuard implements ConnectionListener {
     this.#connection = new ConnectionState(redis, this);
   }
 
-  /** Undefined while events can be taken. */
+  /** Undefined while events are admitted. */
   get rejection(): Rejection | undefined {
     return this.#rejection;
   }
 
-  /** True from the first moment at which events could be taken. */
+  /** True from the first time that events were admitted. */
   get admittedOnce(): boolean {
     return this.#admittedOnce;
   }
 
-  /**
-   * Looks once before it resolves; an unreachable Redis is no error, it is what is then reported.
-   */
+  /** Checks once before it resolves. An unavailable Redis is a result, not an error. */
   async start(): Promise<void> {
     if (!this.#stopped) return;
     this.#stopped = false;
     await connect(this.#redis);
-    // A cluster's client says that it is ready a turn later.
+    // A cluster's client reports ready one turn of the event loop later.
     await setImmediate();
     await this.#look();
   }
@@ -83,10 +78,7 @@ export class BacklogGuard implements ConnectionListener {
     await this.#looking;
   }
 
-  /**
-   * What was found holds for the connection on which it was: behind the address may be another
-   * server next.
-   */
+  /** A result holds for one connection: the address may lead to another server next. */
   onLost(): void {
     if (this.#rejection === undefined && !this.#stopped) this.#takeForUnreachable();
   }
@@ -106,8 +98,8 @@ export class BacklogGuard implements ConnectionListener {
   }
 
   /**
-   * One look after the other: in a cluster that lacks a master, looks make connections, and
-   * connections ask for looks.
+   * Checks run one after another. In a cluster without a master, checks open connections and
+   * connections ask for checks.
    */
   #lookLater(): void {
     clearTimeout(this.#timer);
@@ -115,7 +107,7 @@ export class BacklogGuard implements ConnectionListener {
     this.#timer = setTimeout(() => void this.#look(), this.#soon ? soonMs : this.#limits.intervalMs);
   }
 
-  /** Never rejects. Of a server that was left meanwhile nothing is learned. */
+  /** Never rejects. Discards the result when the connection changed meanwhile. */
   async #lookOnce(): Promise<void> {
     const { changes } = this.#connection;
     try {
@@ -135,8 +127,8 @@ export class BacklogGuard implements ConnectionListener {
   }
 
   /**
-   * Whoever is behind the address now may be the master. Once a second: it may be this replica
-   * still.
+   * Reconnects to find the current master, at most once a second: the address may still lead to
+   * this replica.
    */
   #leave(): void {
     if (this.#leaving) return;
@@ -173,7 +165,7 @@ export class BacklogGuard implements ConnectionListener {
     if (rejection !== undefined)
       this.#logger.warn({ reason: rejection.reason, detail: rejection.detail, error }, 'rejecting events');
     else if (before === 'not-checked') this.#logger.info('taking events');
-    // As loud as the trouble that is over: whoever has seen the one looks for the other.
+    // Logged as loud as the rejection, so that a search for one finds the other.
     else this.#logger.warn({ before }, 'taking events again');
   }
 }

@@ -3,13 +3,13 @@ import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
 import { DurabilityReport, missingDurability } from './durability.ts';
 import { createConsumerRedis, disconnect, type RedisClient } from './redis.ts';
 
-/** Between two looks at the durability of Redis, in ms. */
+/** Interval of durability checks, in ms. */
 const checkMs = 5_000;
 
 /**
- * The two connections of a consumer: one for commands, one that waits for jobs. Both are made and
- * closed here, because BullMQ cannot close the second, which it would make itself, while Redis is
- * away. Says when Redis goes and comes, and whether it may lose events.
+ * The two connections of a consumer: one for commands, one that blocks for jobs. This class opens
+ * and closes both, because BullMQ cannot close its own while Redis is unavailable. It logs loss and
+ * recovery, and reports missing durability.
  */
 export class ConsumerConnections {
   readonly main: RedisClient;
@@ -29,7 +29,7 @@ export class ConsumerConnections {
     }
     this.main.on('close', () => this.#onClose());
     this.main.on('ready', () => void this.#onReady());
-    // BullMQ takes the copy it asks for as its blocking connection.
+    // BullMQ uses the duplicate as its blocking connection.
     Object.assign(this.main, { duplicate: () => this.#blocking });
   }
 
@@ -39,7 +39,7 @@ export class ConsumerConnections {
     await Promise.all([disconnect(this.main), disconnect(this.#blocking)]);
   }
 
-  /** ioredis says `close` after each attempt to connect that fails, too. */
+  /** ioredis emits `close` also after each failed attempt to connect. */
   #onClose(): void {
     if (this.#connected) this.#logger.warn('redis connection lost');
     this.#connected = false;
@@ -48,8 +48,8 @@ export class ConsumerConnections {
   }
 
   /**
-   * Looks again and again: settings change while Redis runs, and whoever has mended them waits for
-   * the alert to end.
+   * Checks at an interval: settings change while Redis runs, and the alert must end after a
+   * correction.
    */
   async #onReady(): Promise<void> {
     this.#connected = true;

@@ -10,63 +10,58 @@ import { UnreadableJob } from './job.ts';
 import { JobDecoder } from './job-decoder.ts';
 import { keyPrefix, queueKey } from './keys.ts';
 
-/** Until an unreadable job is looked at again, in ms: by then a newer worker may have taken it. */
+/** Delay before an unreadable job is offered again, in ms: a newer worker may then take it. */
 const unreadableMs = 30_000;
 
 /**
- * How long no job is taken after Redis has refused a command (full, read-only, …), in ms: BullMQ
- * asks again at once.
+ * Pause after Redis refuses a command (full, read-only, …), in ms. Without it BullMQ retries in a
+ * hot loop.
  */
 const restMs = 1_000;
 
 /**
- * How long after a refused command Redis counts as not well, in ms: longer than the rest and the
- * next try.
+ * Redis counts as unhealthy for this long after it refused a command, in ms: longer than the pause
+ * and the next try.
  */
 const refusedMs = 10_000;
 
-/** What a stop leaves BullMQ to give back jobs and close, in ms, before the connections are cut. */
+/**
+ * Time that a stop gives BullMQ to return jobs and close, in ms, before the connections are cut.
+ */
 const closingMs = 2_000;
 
 /**
- * Stores a batch. `redelivered`: it was handed out before, to a worker that gave it back or died.
- * `stored`: every event of it is safe, the job is forgotten. `abandoned`: the process stops before
- * that, the job goes back to the queue.
+ * Stores a batch. `redelivered`: an earlier worker had the job and gave it back or died. `stored`:
+ * every event is safe and the job is removed. `abandoned`: the process stops first and the job
+ * returns to the queue.
  */
 export type Handle = (events: AcceptedEvent[], redelivered: boolean) => Promise<'stored' | 'abandoned'>;
 
 export interface ConsumerOptions {
   redisUrl: string;
   queueName: string;
-  /** Jobs taken at once. The store's batches are made of what they hold. */
+  /** Jobs under way at once. The batches of the store are made of their events. */
   concurrency: number;
-  /**
-   * How long after jobs were taken the next ones may gather, in ms; see {@link
-   * fetchCooldownBackend}.
-   */
+  /** Cooldown after jobs were fetched, in ms; see {@link fetchCooldownBackend}. */
   fetchCooldownMs: number;
-  /**
-   * How long a job stays with a worker that has died before another takes it over, in ms, give or
-   * take a third.
-   */
+  /** Time until another worker takes the job of a dead worker, in ms, plus or minus a third. */
   lockMs: number;
   handle: Handle;
   /**
-   * Makes every pending {@link Handle} settle: called when the jobs under way take longer than
-   * `drainMs` to stop.
+   * Settles every pending {@link Handle}. Called when the jobs under way take longer than `drainMs`
+   * to stop.
    */
   abandon: () => void;
   drainMs: number;
   metrics: ConsumerMetrics;
   logger: Logger;
-  /** Absent where traces are off. */
+  /** Undefined when traces are off. */
   tracing?: Tracing | undefined;
 }
 
 /**
- * Takes jobs from the queue. Locks, their renewal and the recovery of jobs whose worker died are
- * BullMQ's. No job is ever given up: what fails is tried again. Starts, and stops, whether Redis is
- * there or not.
+ * Takes jobs from the queue. BullMQ keeps the locks, renews them and recovers the jobs of dead
+ * workers. The consumer retries a failed job for ever. It starts and stops with or without Redis.
  */
 export class Consumer {
   readonly name = 'consumer';
@@ -93,8 +88,8 @@ export class Consumer {
   }
 
   /**
-   * Takes no more jobs and finishes those under way, or gives them back, or leaves them to be
-   * recovered.
+   * Takes no more jobs. Finishes those under way, returns them to the queue, or leaves them to
+   * recovery.
    */
   async stop(): Promise<void> {
     if (this.#running === undefined) return;
@@ -112,17 +107,14 @@ export class Consumer {
   }
 
   /**
-   * Also the jobs that come while BullMQ closes: given back in the middle of a statement, they
-   * would be stored again.
+   * Includes jobs that arrive while BullMQ closes: one returned during its statement would be
+   * stored twice.
    */
   async #allHandled(): Promise<void> {
     while (this.#handling.size > 0) await Promise.allSettled(this.#handling);
   }
 
-  /**
-   * Jobs that wait for a worker. Undefined while Redis is not connected, or refuses the worker's
-   * commands.
-   */
+  /** Jobs that wait for a worker. Undefined while Redis is disconnected or refuses commands. */
   async waitingJobs(): Promise<number | undefined> {
     const main = this.#running?.connections.main;
     if (main?.status !== 'ready' || performance.now() - this.#refusedAt < refusedMs) return undefined;
@@ -162,7 +154,7 @@ export class Consumer {
     });
   }
 
-  /** Lost connections are reported, and waited for, by the connections themselves. */
+  /** The connections report their own loss and reconnect. */
   #onError(worker: Worker, error: Error): void {
     if (isConnectionError(error)) return;
     this.#options.logger.warn({ error }, 'queue consumer error');
@@ -196,8 +188,8 @@ export class Consumer {
 }
 
 /**
- * Errors of sockets have a system call; ioredis' own, of commands that a lost connection takes
- * along, have not.
+ * Socket errors name a system call. Errors that ioredis raises for commands of a lost connection do
+ * not.
  */
 function isConnectionError(error: Error): boolean {
   return 'syscall' in error || /Connection is closed|Socket timeout|connect ETIMEDOUT/.test(error.message);

@@ -9,17 +9,15 @@ const options = { chunkSize: 64 * 1_024 };
  */
 const largestJob = 512 * 1_024 * 1_024;
 
-/** A stream that gives, for a frame written to it, the text that was packed. */
+/** A stream that decompresses each frame written to it. */
 export function createDecompressor(): Transform {
   return createZstdDecompress(options);
 }
 
 /**
- * One decompressor for many frames, one after another. One for each, as `zstdDecompressSync` makes
- * it, stays in memory with its buffers until a full garbage collection: at half load there were up
- * to seven of those in 5 s in a worker, and whoever wanted a core meanwhile waited for 10 to 30 ms
- * (test/bench/README.md). Node's, because it refuses a damaged frame before it takes the memory
- * that this claims; the library that packs takes up to 1 GB first.
+ * One decompressor for many frames, in turn: one for each frame would keep its buffers until a full
+ * garbage collection. Node's decompressor refuses a damaged frame before it takes the memory that
+ * the frame claims; `@cloudpss/zstd` takes up to 1 GB first.
  */
 export class Decompression {
   readonly #create: () => Transform;
@@ -34,9 +32,9 @@ export class Decompression {
   }
 
   /**
-   * Resolves with what `use` makes of the output. Rejects when the frame is damaged, `use` throws,
-   * memory is short or it is closed. A second try in a new stream tells whose fault it is: a frame
-   * that ends early leaves the stream waiting for the rest, and would spoil the next.
+   * Resolves with the result of `use` on the output. Rejects when the frame is damaged, `use`
+   * throws, memory is short, or after `close`. It retries once in a new stream: an earlier frame
+   * without an end may have spoiled this one.
    */
   run<T>(frame: Buffer, use: (output: Buffer) => T): Promise<T> {
     const result = this.#last.then(() => this.#try(frame, use)).catch(() => this.#try(frame, use));
@@ -44,7 +42,7 @@ export class Decompression {
     return result;
   }
 
-  /** Gives the memory back, for good. */
+  /** Frees the memory for good. */
   close(): void {
     this.#closed = true;
     this.#stream?.destroy();

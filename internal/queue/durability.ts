@@ -11,19 +11,15 @@ const required: Record<string, string> = {
 };
 
 /**
- * The settings of ARCHITECTURE.md, "Durability", that Redis lacks: one sentence each, none when all
- * are right. A Redis that does not let its settings be read counts as lacking them. Rejects while
- * it is away.
+ * The settings of ARCHITECTURE.md, "Durability", that Redis lacks: one sentence each. An unreadable
+ * setting counts as missing. Rejects while Redis is unavailable.
  */
 export async function missingDurability(redis: RedisClient): Promise<string[]> {
   const found = await Promise.all(mastersOf(redis).map((master) => missingIn(master)));
   return [...new Set(found.flat())];
 }
 
-/**
- * Tells operators what is missing: in a gauge, and in the log when it is something else than
- * before.
- */
+/** Reports missing settings: in a gauge, and in the log when they change. */
 export class DurabilityReport {
   readonly #gauge: Gauge;
   readonly #logger: Logger;
@@ -41,7 +37,7 @@ export class DurabilityReport {
     this.#before = now;
   }
 
-  /** Of a server that is away nothing is known. What is found next is told in any case. */
+  /** Clears the gauge while Redis is unavailable. The next result is always reported. */
   forget(): void {
     this.#gauge.remove();
     this.#before = '';
@@ -62,13 +58,13 @@ async function readSetting(redis: Redis, setting: string): Promise<string | unde
     const reply: unknown = await redis.call('config', 'get', setting);
     return settingOf(reply, setting);
   } catch (error) {
-    // Managed services refuse CONFIG; an unreachable Redis is another matter, and the caller's.
+    // Managed services refuse CONFIG. The caller handles an unavailable Redis.
     if (error instanceof Error && error.name === 'ReplyError') return undefined;
     throw error;
   }
 }
 
-/** CONFIG GET answers a flat list in RESP2 and a map in RESP3. */
+/** CONFIG GET returns a flat list in RESP2 and a map in RESP3. */
 function settingOf(reply: unknown, setting: string): string | undefined {
   if (Array.isArray(reply)) return reply[0] === setting ? String(reply[1]) : undefined;
   return new Map(Object.entries((reply ?? {}) as Record<string, string>)).get(setting);

@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRedisBackend, type BackendFactory, type RedisQueueBackend } from 'bullmq';
 
-/** What BullMQ takes for the sign that a job may be there. */
+/** BullMQ's signal that a job may be waiting. */
 const lookNow = { member: '0', score: 0 };
 
 /**
- * BullMQ's backend of a worker, except that it lets jobs gather: when jobs were taken since the
- * last wait, the next look comes `fetchCooldownMs` later and not with the next job. Woken for each
- * job, a worker makes Redis write to its disk three times more for it: when it takes it, takes away
- * the marker that this has left, and finishes it (test/bench/README.md). When one look, or two
- * after several jobs at once, have found nothing, it is quiet: the next job is taken at once.
- * Workers do not know of each other: while one lets jobs gather, another that waits takes them.
+ * BullMQ's backend with a fetch cooldown: after a fetch that found jobs, the next one starts
+ * `fetchCooldownMs` later. A worker that wakes for each job makes Redis sync its disk three times
+ * more (test/bench/README.md). After an empty fetch the next job is taken at once. A second worker
+ * that waits takes jobs during the cooldown.
  */
 export function fetchCooldownBackend(
   jobsTaken: () => number,

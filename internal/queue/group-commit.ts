@@ -4,9 +4,8 @@ import type { AcceptedEvent } from '../event/event.ts';
 import { textsOf } from '../event/fields.ts';
 
 /**
- * Bounds of the group commit: of a batch, of all that waits, commits at once, the time from the
- * beginning of one commit to the next for which somebody may still send events, and how long an
- * event waits for its commit (both in ms).
+ * Limits of the group commit: size of a batch, size of the buffer, commits at once, time between
+ * the starts of two commits (ms), and longest wait of an event (ms).
  */
 export interface GroupCommitLimits extends BatchLimits {
   bufferedEvents: number;
@@ -17,15 +16,14 @@ export interface GroupCommitLimits extends BatchLimits {
 }
 
 /**
- * Who may send events: connections that are open, and all that were opened so far. As they are now:
- * looked at for each event.
+ * Live counters of callers, read on every add(): open connections, and connections opened so far.
  */
 export interface Callers {
   readonly open: number;
   readonly opened: number;
 }
 
-/** No more events may wait for a commit. */
+/** The buffer of waiting events is full. */
 export class BufferFull extends Error {
   override readonly name = 'BufferFull';
 }
@@ -38,10 +36,9 @@ interface WaitingEvent extends Portion {
 }
 
 /**
- * Coalesces events that arrive while commits are under way into one commit each (group commit). A
- * lone event is committed at once, and so are the events of all who are connected; under load
- * batches grow by themselves up to the limits. Memory is bounded: past `bufferedEvents` or
- * `bufferedBytes` events are refused.
+ * Joins events that arrive during a commit into the next one. A lone event is committed at once,
+ * and so are the events of all connected callers. Past `bufferedEvents` or `bufferedBytes`, it
+ * rejects events.
  */
 export class GroupCommit {
   readonly #commit: (events: AcceptedEvent[]) => Promise<void>;
@@ -70,8 +67,8 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when the commit that holds the event has. Rejects with that commit's error, when it
-   * takes too long (it may succeed later all the same), or at once with {@link BufferFull}.
+   * Resolves when the event's commit resolves. Rejects with the commit's error, when the commit
+   * takes too long (it may still succeed), or at once with {@link BufferFull}.
    */
   add(event: AcceptedEvent): Promise<void> {
     const bytes = sizeOf(event);
@@ -82,7 +79,7 @@ export class GroupCommit {
     });
   }
 
-  /** An event alone is never too much: it would be refused however often it is sent. */
+  /** A lone event always fits: otherwise every retry of it would fail. */
   #isFullFor(bytes: number): boolean {
     const { bufferedEvents, bufferedBytes } = this.#limits;
     const { length } = this.#waiting;
@@ -107,18 +104,15 @@ export class GroupCommit {
     while (this.#mayBegin) void this.#commitBatch(this.#waiting.takeBatch());
   }
 
-  /**
-   * While a commit is under way, only a full batch begins another: what waits a moment longer
-   * shares one.
-   */
+  /** During a commit only a full batch starts another; other events wait and share one. */
   get #mayBegin(): boolean {
     if (this.#inFlight === 0) return this.#waiting.length > 0;
     return this.#waiting.fillsBatch && this.#inFlight < this.#limits.commitsInFlight;
   }
 
   /**
-   * True when nobody else can send an event soon. Not while new connections come: callers that
-   * connect for each event are not connected before they send it.
+   * True when no other caller can send an event soon. False while new connections arrive: a caller
+   * that connects for each event is not connected before it sends.
    */
   get #everybodyWaits(): boolean {
     const { open, opened } = this.#callers;
@@ -126,8 +120,8 @@ export class GroupCommit {
   }
 
   /**
-   * One timer a batch, set by its oldest event: one an event would cost ingest more than the
-   * commit.
+   * One timer for each batch, set by its oldest event. A timer for each event would cost more than
+   * the commit.
    */
   async #commitBatch(batch: WaitingEvent[]): Promise<void> {
     this.#inFlight += 1;
@@ -149,10 +143,7 @@ export class GroupCommit {
     }
   }
 
-  /**
-   * What waits behind a failed commit fails with it: it would only wait for the same time-out
-   * again.
-   */
+  /** Events behind a failed commit fail with it: they would only wait for the same time-out. */
   #failBatchAndWaiting(batch: WaitingEvent[], error: unknown): void {
     for (const { reject } of [...batch, ...this.#waiting.takeAll()]) reject(error);
   }

@@ -9,22 +9,20 @@ import type { RedisClient } from './redis.ts';
 const timeToLive = 24 * 60 * 60 * 1_000;
 
 /**
- * How long the first request with a key may be under way, in ms: longer than its caller waits for
- * the answer. After it a retry takes over from an ingest pod that died; should the first still be
- * committed, that is the same event.
+ * Lease of the first request with a key, in ms: longer than its caller waits. Afterwards a retry
+ * takes over from a dead ingest pod. If the first commit still succeeds, it is the same event.
  */
 const lease = 2_500;
 
 /**
- * What a key stands for: the identity its event was first given, and whether a commit of it was
+ * The value of a key: the identity first given to its event, and whether a commit of it was
  * acknowledged.
  */
 export type Reservation = EventIdentity & { committed: boolean };
 
 /**
- * Reserves the key for a request, or finds what became of it. The identity given first is kept
- * whatever happens: a retry after a crash or an ambiguous 503 enqueues the same (createdAt, id)
- * again, and the store ignores the duplicate.
+ * Reserves the key for a request, or finds its state. The first identity never changes: a retry
+ * after a crash or a 503 enqueues the same (createdAt, id), and the store ignores the duplicate.
  */
 const reserveScript = `
 local seen = redis.call('HMGET', KEYS[1], 'fingerprint', 'id', 'createdAt', 'committed', 'leaseUntil', 'later')
@@ -57,7 +55,7 @@ return 1
 `;
 
 /**
- * Remembers what became of requests with an `Idempotency-Key`
+ * Stores the state of requests with an `Idempotency-Key`
  * (draft-ietf-httpapi-idempotency-key-header-07).
  */
 export class IdempotencyKeys {
@@ -86,12 +84,12 @@ export class IdempotencyKeys {
     return { id, createdAt: Number(createdAt), committed: state === '1' };
   }
 
-  /** Remembers that the event was acknowledged: from now on the key answers without a commit. */
+  /** Marks the event as acknowledged: from now on the key answers without a commit. */
   async markCommitted(key: string, organization: string): Promise<void> {
     await this.#redis.eval(markScript, 1, this.#keyOf(organization, key), 'committed', '1');
   }
 
-  /** Lets the next request with the key try at once, after this one got no acknowledgement. */
+  /** Lets the next request with the key start at once, after this one got no acknowledgement. */
   async release(key: string, organization: string): Promise<void> {
     await this.#redis.eval(markScript, 1, this.#keyOf(organization, key), 'leaseUntil', '0');
   }
@@ -102,7 +100,8 @@ export class IdempotencyKeys {
 }
 
 /**
- * Equal for equal requests, as far as the first release knew them: every release computes the same.
+ * Equal for equal requests, over the fields of the first release: every release computes the same
+ * value.
  */
 function fingerprint(event: AcceptedEvent): string {
   const { automationId, executionId, kind } = event;
@@ -111,8 +110,8 @@ function fingerprint(event: AcceptedEvent): string {
 }
 
 /**
- * A digest for each field that came after the first release. Two releases compare only the fields
- * that both know, so that a retry across a deploy which added a field is still the same request.
+ * A digest for each field of a later release. Two releases compare only the fields that both know.
+ * A retry across a deploy that added a field is then still the same request.
  */
 function laterFields(event: AcceptedEvent): string {
   const texts = textsOf(event).slice(firstFields);

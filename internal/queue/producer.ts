@@ -14,25 +14,24 @@ import { QueueConnection, type QueueConnectionOptions } from './queue-connection
 const answerWithinMs = 1_800;
 
 /**
- * Time from the beginning of one commit to the next, in ms, unless that is full or holds an event
- * of everybody who is connected. Under load it makes batches larger, and took a third off the CPU
- * time of Redis and the workers (with 5 ms); an event that comes after a quiet moment does not
- * wait.
+ * Time between the starts of two commits, in ms, unless the next one is full or holds an event of
+ * every connected caller. It makes batches larger under load. An event after a quiet moment does
+ * not wait.
  */
 const intervalMs = 3;
 
-/** What a caller is told whose event may be lost. */
+/** The answer to a caller whose event may be lost. */
 const notNow = 'Events cannot be stored safely at the moment.';
 
 export interface ProducerOptions extends QueueConnectionOptions {
   limits: Omit<GroupCommitLimits, 'intervalMs' | 'answerWithinMs'>;
-  /** When all of them wait for their answers, a commit waits for no more events. */
+  /** A commit stops waiting for more events when all callers wait for their answers. */
   callers: Callers;
   guard: BacklogGuard;
   metrics: ProducerMetrics;
 }
 
-/** Puts events into the queue. The one place where a 201 is decided. */
+/** Puts events into the queue. Only the producer decides on a 201. */
 export class Producer {
   readonly name = 'producer';
   readonly #options: ProducerOptions;
@@ -40,7 +39,7 @@ export class Producer {
   readonly #groupCommit: GroupCommit;
   readonly #idempotency: IdempotencyKeys;
   readonly #underWay = new Set<Promise<unknown>>();
-  /** Where events were in their traces when they were handed over. */
+  /** The span of each event at the time it was handed over. */
   readonly #points = new WeakMap<AcceptedEvent, SpanContext>();
 
   constructor(options: ProducerOptions) {
@@ -51,21 +50,18 @@ export class Producer {
     this.#idempotency = new IdempotencyKeys(options.redis, options.queueName);
   }
 
-  /** What it is busy with just now. */
+  /** The commits and events under way. */
   get load(): ProducerLoad {
     const { inFlight, buffered } = this.#groupCommit;
     return { inFlight, buffered };
   }
 
-  /** Opens the queue when Redis is there; otherwise the first commit after it has come does. */
+  /** Opens the queue if Redis is available; otherwise the first commit opens it. */
   async start(): Promise<void> {
     await this.#queue.open().catch(() => undefined);
   }
 
-  /**
-   * Finishes the commits under way, then lets go of the queue. The Redis client stays the caller's
-   * to close.
-   */
+  /** Finishes the commits under way, then closes the queue. The caller closes the Redis client. */
   async stop(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
     await this.#groupCommit.drain();
@@ -73,9 +69,9 @@ export class Producer {
   }
 
   /**
-   * Resolves with the event as it was first accepted, once Redis has acknowledged that it is on
-   * disk: the event itself, or with an Idempotency-Key seen before the earlier one.
-   * @throws {RequestError} `unavailable` when that cannot be promised now; see {@link
+   * Resolves with the event as first accepted, once Redis has synced it to disk: this event, or the
+   * earlier one of the same Idempotency-Key.
+   * @throws {RequestError} `unavailable` when Runledger cannot promise that now; see {@link
    * IdempotencyKeys.reserve} for keys.
    */
   async enqueue(event: AcceptedEvent, idempotencyKey?: string): Promise<AcceptedEvent> {
@@ -97,7 +93,7 @@ export class Producer {
     }
   }
 
-  /** What {@link stop} waits for. */
+  /** Makes {@link stop} wait for the work. */
   #track<T>(work: Promise<T>): Promise<T> {
     this.#underWay.add(work);
     const forget = (): void => void this.#underWay.delete(work);
@@ -121,13 +117,12 @@ export class Producer {
     try {
       await this.#enqueueOnce(first);
     } catch (error) {
-      // The caller need not wait for it: without the release, a retry gets 409 until the lease
-      // ends.
+      // The caller does not wait for the release. Without it a retry gets 409 until the lease ends.
       void this.#track(this.#idempotency.release(key, event.organization).catch(() => undefined));
       throw error;
     }
-    // The event is safe already. Without the mark, a retry enqueues the same identity again, which
-    // is harmless.
+    // The event is safe already. Without the mark a retry enqueues the same identity, which is
+    // harmless.
     void this.#track(this.#idempotency.markCommitted(key, event.organization).catch(() => undefined));
     return first;
   }

@@ -5,21 +5,18 @@ import type { JobData } from './job.ts';
 import { keyPrefix } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
-/** BullMQ gives up on a job after so many failures. Runledger never does: see the consumer. */
+/** BullMQ gives up on a job after this many failures. Runledger never does: see the consumer. */
 const neverGiveUp = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 5_000 } };
 
 export interface QueueConnectionOptions {
   redis: RedisClient;
   queueName: string;
   logger: Logger;
-  /** Absent where traces are off. */
+  /** Undefined when traces are off. */
   tracing?: Tracing | undefined;
 }
 
-/**
- * A queue to add jobs to, opened when it is first needed. The Redis client stays the caller's to
- * close.
- */
+/** The queue for new jobs, opened on first use. The caller closes the Redis client. */
 export class QueueConnection {
   readonly #options: QueueConnectionOptions;
   #queue: Promise<Queue<JobData>> | undefined;
@@ -29,9 +26,9 @@ export class QueueConnection {
   }
 
   /**
-   * A queue whose first contact with Redis failed never recovers (BullMQ), so each failure is
-   * followed by a new one.
-   * @throws when Redis is not connected, or does not answer.
+   * Opens the queue. After a failed first contact a BullMQ queue never recovers, so the next call
+   * creates a new one.
+   * @throws when Redis is not connected or does not answer.
    */
   open(): Promise<Queue<JobData>> {
     this.#queue ??= this.#create().catch((error: unknown) => {

@@ -2,20 +2,17 @@ import type { QueueStats } from '../telemetry/queue-metrics.ts';
 import { keyPrefix } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
-/** Jobs looked at; where there are more, the mean of these stands for the rest. */
+/** Jobs that are read. With more jobs, their mean stands for the rest. */
 const sampleSize = 1_000;
 
-/**
- * The name of a job says how many events it holds, so that the backlog is counted without reading
- * what jobs carry.
- */
+/** The name of a job holds its number of events, so that stats need not read job data. */
 export function jobName(events: number): string {
   return `${events} events`;
 }
 
 /**
- * One script, so that no job is counted twice, or not at all, on its way from one list to the next.
- * Each list keeps its oldest job at its end; the oldest of all is among these.
+ * One script, so that no job is missed or counted twice while it moves between lists. The last
+ * entry of each list is its oldest job.
  */
 const script = `
 local prefix = KEYS[1]
@@ -42,10 +39,7 @@ count(redis.call('ZCARD', prefix .. 'delayed'), redis.call('ZRANGE', prefix .. '
 return {jobs, seen, events, oldest and string.format('%.0f', oldest) or ''}
 `;
 
-/**
- * Counts what the queue holds: jobs waiting, with a worker, or delayed. Rejects while Redis is
- * away.
- */
+/** Counts the events of waiting, active and delayed jobs. Rejects while Redis is unavailable. */
 export async function readQueueStats(redis: RedisClient, queueName: string): Promise<QueueStats> {
   const reply = await redis.eval(script, 1, `${keyPrefix}:${queueName}:`, sampleSize);
   const [jobs, seen, events, oldest] = reply as [number, number, number, string];

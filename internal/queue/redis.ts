@@ -3,24 +3,22 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 /** A connection to Redis or to a Redis Cluster. */
 export type RedisClient = Redis | Cluster;
 
-/**
- * Longest wait of a producer for one answer of Redis, in ms; with queueing, a 503 comes within 2 s.
- */
+/** Longest wait of a producer for one reply of Redis, in ms; the 503 comes within 2 s. */
 export const commandTimeout = 1_500;
 
 /**
- * Longest silence of Redis that a consumer bears, in ms: more than BullMQ's longest blocking
+ * Longest silence of Redis that a consumer accepts, in ms: more than BullMQ's longest blocking
  * command (10 s).
  */
 const consumerSilence = 15_000;
 
 /**
- * Between two looks at a Redis that is loading its data, in ms. Its own estimate of the time left,
- * which the client would wait for, has been seconds too long.
+ * Interval of checks on a Redis that loads its data, in ms. The server's own estimate was seconds
+ * too long.
  */
 const loadingInterval = 250;
 
-/** What the two kinds of client set differently. */
+/** The options in which the two kinds of client differ. */
 type Behaviour = Pick<
   RedisOptions,
   | 'maxRetriesPerRequest'
@@ -32,9 +30,9 @@ type Behaviour = Pick<
 > & { enableOfflineQueue: boolean };
 
 /**
- * For producers: fails fast. Nothing waits for a connection that is not there, and no command is
- * sent twice. A connection that is up and silent (a cut network) is given up: TCP would take
- * minutes. Not connected until {@link connect}.
+ * A client for producers, which fails fast: no command waits for a connection, and none is sent
+ * twice. A silent connection is closed, since TCP would take minutes. Not connected until {@link
+ * connect}.
  */
 export function createProducerRedis(url: string): RedisClient {
   return create(url, {
@@ -49,8 +47,8 @@ export function createProducerRedis(url: string): RedisClient {
 }
 
 /**
- * For consumers: BullMQ requires that commands wait for Redis to come back. Connects at once:
- * BullMQ gives up for good on a client whose first attempt it has to make itself, when that fails.
+ * A client for consumers: commands wait for Redis, as BullMQ requires. Connects at once, because
+ * BullMQ never recovers from a first attempt of its own that failed.
  */
 export function createConsumerRedis(url: string): RedisClient {
   return create(url, {
@@ -85,16 +83,16 @@ function create(url: string, { lazyConnect, ...behaviour }: Behaviour): RedisCli
 }
 
 /**
- * A master that has become a replica keeps its connections: only a new one finds who is the master
- * behind the address now.
+ * A master that became a replica keeps its connections. Only a new connection finds the current
+ * master.
  */
 function isReadOnly({ message }: Error): boolean {
   return message.includes('READONLY');
 }
 
 /**
- * Where Redis refuses the database that the address names, ioredis would go on in database 0, which
- * may be another's.
+ * When Redis refuses the database of the address, ioredis would continue in database 0, which may
+ * belong to another installation.
  */
 function onItsDatabase(client: Redis): Redis {
   return client.on('error', (error: Error & { command?: { name: string } }) => {
@@ -102,44 +100,35 @@ function onItsDatabase(client: Redis): Redis {
   });
 }
 
-/**
- * Leaves the server for whoever is behind the address now. A cluster's client learns that by
- * itself.
- */
+/** Reconnects to the server that the address leads to now. A cluster's client does that itself. */
 export function reconnect(client: RedisClient): void {
   if (client instanceof Redis) client.disconnect(true);
 }
 
-/** The servers that hold data: the one, or the masters of the cluster. */
+/** The servers that hold data: the single server, or the masters of the cluster. */
 export function mastersOf(client: RedisClient): Redis[] {
   return client instanceof Cluster ? client.nodes('master') : [client];
 }
 
-/**
- * In ms: soon after a short outage, and often enough to resume within a second after a long one.
- */
+/** Delay in ms: short after a short outage, at most a second after a long one. */
 function reconnectDelay(attempt: number): number {
   return Math.min(attempt * 100, 1_000);
 }
 
 /**
- * Begins to connect. Resolves after the first attempt, whether it succeeded or not: the client goes
- * on trying in the background and reports to its `error` listeners.
+ * Starts to connect. Resolves after the first attempt, also a failed one. The client retries in the
+ * background and reports to its `error` listeners.
  */
 export async function connect(client: RedisClient): Promise<void> {
   if (client.status !== 'wait') return;
-  // A cluster's connect() settles neither way when the nodes are there and the cluster does not
-  // work.
+  // connect() of a cluster never settles when its nodes answer and the cluster does not work.
   const closed = new Promise<void>((resolve) => {
     client.once('close', () => resolve());
   });
   await Promise.race([client.connect().catch(() => undefined), closed]);
 }
 
-/**
- * Closes the connection, whatever state it is in: commands under way reject, its socket is gone
- * then. Safe twice.
- */
+/** Closes the connection in any state and rejects the commands under way. Safe twice. */
 export async function disconnect(client: RedisClient): Promise<void> {
   if (client.status === 'end') return;
   const ended = new Promise<void>((resolve) => {
@@ -152,9 +141,8 @@ export async function disconnect(client: RedisClient): Promise<void> {
 }
 
 /**
- * Between two attempts to connect, ioredis' disconnect() only cancels the next one: commands that
- * wait for it would do so forever, and `end` never come. One more attempt ends the client properly:
- * a single server's is taken back before it begins, a cluster's has to run.
+ * Between two attempts, disconnect() of ioredis only cancels the next one: waiting commands would
+ * wait for ever and `end` would never come. One more attempt ends the client.
  */
 function endIdle(client: RedisClient): void {
   const attempt = client.connect();

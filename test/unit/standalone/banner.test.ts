@@ -15,7 +15,7 @@ describe('the banner', () => {
       const folder = await createDataFolder(join(parent, "it's mine"));
       await writeFile(folder.demoToken, 'a-token');
       const text = banner(folder, addresses);
-      const curl = text.slice(text.indexOf('curl -w'), text.indexOf('\n\n  See what'));
+      const curl = text.slice(text.indexOf('curl -w'), text.indexOf('\n\n  See the outcomes'));
       // A shell parses the command; in place of curl it prints the arguments it was given.
       const given = execFileSync('sh', ['-c', curl.replace('curl', "printf '%s\\n'")])
         .toString()
