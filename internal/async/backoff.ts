@@ -6,8 +6,8 @@ export interface BackoffOptions {
 }
 
 /**
- * Pauses between attempts: each up to twice the last, and a random part of it, so that pods do not
- * come in step.
+ * Pauses between attempts. Each is up to twice the last, with a random part, so that pods do not
+ * retry in step.
  */
 export class Backoff {
   readonly #options: BackoffOptions;
@@ -17,7 +17,7 @@ export class Backoff {
     this.#options = options;
   }
 
-  /** The next pause in milliseconds: at least half of what it may be at most. */
+  /** Returns the next pause in ms: between half of the current bound and the bound. */
   next(): number {
     const { firstMs, longestMs } = this.#options;
     const most = Math.min(longestMs, firstMs * 2 ** this.#attempts);

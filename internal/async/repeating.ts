@@ -1,20 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Work that is done again and again in the background, one run after the other. */
+/** Repeats work in the background, one run after another. */
 export class Repeating {
   readonly #work: () => Promise<number>;
   #stopping: AbortController | undefined;
   #running: Promise<void> = Promise.resolve();
 
-  /** `work` never rejects, and resolves with the pause before the next run, in ms. */
+  /** `work` never rejects. It resolves with the pause before the next run, in ms. */
   constructor(work: () => Promise<number>) {
     this.#work = work;
   }
 
-  /**
-   * The first run begins at once, or when the last of an earlier start has ended. Started twice, it
-   * works once.
-   */
+  /** Starts the first run at once, or after the last run of an earlier start. Safe twice. */
   start(): void {
     if (this.#stopping !== undefined) return;
     this.#stopping = new AbortController();
@@ -22,7 +19,7 @@ export class Repeating {
     this.#running = this.#running.then(() => this.#repeatUntil(signal));
   }
 
-  /** No run begins any more. Resolves when the one under way has ended. */
+  /** Starts no more runs. Resolves when the current run has ended. */
   async stop(): Promise<void> {
     this.#stopping?.abort();
     this.#stopping = undefined;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Resolves with what the promise resolves with; with undefined when it rejects, or is not settled
- * within `ms`.
+ * Resolves with the result of the promise; with undefined when it rejects or takes longer than
+ * `ms`.
  */
 export async function settledWithin<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   const settled = new AbortController();

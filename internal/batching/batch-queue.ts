@@ -1,19 +1,18 @@
-/** Bounds of a batch, in events and bytes. */
+/** Limits of a batch, in events and bytes. */
 export interface BatchLimits {
   batchEvents: number;
   batchBytes: number;
 }
 
 /**
- * What is not split between batches: so many events of so many bytes (UTF-16 units of what may be
- * long, near enough).
+ * Events that stay together in one batch: their number and their bytes, estimated as UTF-16 units.
  */
 export interface Portion {
   readonly count: number;
   readonly bytes: number;
 }
 
-/** What waits for a batch, in the order it came. */
+/** Portions that wait for a batch, in order of arrival. */
 export class BatchQueue<Waiting extends Portion> {
   readonly #limits: BatchLimits;
   #waiting: Waiting[] = [];
@@ -24,7 +23,7 @@ export class BatchQueue<Waiting extends Portion> {
     this.#limits = limits;
   }
 
-  /** Portions that wait. */
+  /** Waiting portions. */
   get length(): number {
     return this.#waiting.length;
   }
@@ -33,7 +32,7 @@ export class BatchQueue<Waiting extends Portion> {
     return this.#bytes;
   }
 
-  /** True when one batch need not take more. */
+  /** True when the waiting portions fill a batch. */
   get fillsBatch(): boolean {
     return this.#count >= this.#limits.batchEvents || this.#bytes >= this.#limits.batchBytes;
   }
@@ -44,7 +43,7 @@ export class BatchQueue<Waiting extends Portion> {
     this.#bytes += portion.bytes;
   }
 
-  /** As much as one batch may hold, and at least one portion. */
+  /** Takes as many portions as a batch may hold, at least one. */
   takeBatch(): Waiting[] {
     let [count, bytes] = [0, 0];
     const tooMuch = this.#waiting.findIndex((portion, index) => {

@@ -1,7 +1,6 @@
 /**
- * When the next batch of events begins: at the end of the current turn of the event loop, but not
- * before `intervalMs` have passed since the last one began, unless nothing is to be waited for.
- * What comes meanwhile shares it.
+ * Starts batches: at the end of the current event-loop turn, and at least `intervalMs` after the
+ * last start unless the caller asks for one at once. Events that arrive meanwhile share the batch.
  */
 export class BatchScheduler {
   readonly #begin: () => void;
@@ -15,7 +14,7 @@ export class BatchScheduler {
     this.#intervalMs = intervalMs;
   }
 
-  /** Calls `begin` in time, once, however often it is scheduled until then. */
+  /** Calls `begin` once, at the next start, for any number of calls. */
   schedule(atOnce: boolean): void {
     if (this.#soon || (this.#later && !atOnce)) return;
     const pause = atOnce ? 0 : this.#begunAt + this.#intervalMs - performance.now();
@@ -23,7 +22,7 @@ export class BatchScheduler {
     else this.#soon = setImmediate(() => this.#run());
   }
 
-  /** To be told when a batch has begun. */
+  /** Notes the start of a batch. */
   begun(): void {
     this.#begunAt = performance.now();
   }

@@ -2,25 +2,22 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { EventIdentity } from './event.ts';
 
 /**
- * A counter of 26 bits begins below this: random enough to tell processes apart, and 33 million
- * events from its end, which no process accepts even while time stands still.
+ * The counter of 26 bits starts below this value. 33 million events remain before its end, more
+ * than a process accepts in one stopped millisecond.
  */
 const counterSeed = 2 ** 25;
 
 /**
- * Longest that time may stand still while a clock that stepped back catches up, in ms. Past it the
- * clock was wrong before and is right now: the true time matters more than the order of events
- * across the correction.
+ * Longest time, in ms, that `createdAt` stays the same after the clock stepped back. Past it the
+ * clock was wrong before, and the true time matters more than the order across the correction.
  */
 const longestStandstill = 10_000;
 
 /**
- * Stamps events: each identity is greater than the one before, also within a millisecond and when
- * the clock steps back by a little. One per process. The UUID of version 7 has a counter behind its
- * time, which begins anywhere in each millisecond (RFC 9562, section 6.2, method 1); the 48 bits
- * behind it are drawn once and tell processes apart (section 6.4), and once more when the clock is
- * set back, because its milliseconds come again then. Drawing them for each event took 8 % of
- * ingest's CPU time and a tenth of the memory of a queued event.
+ * Makes the identities of events; each is greater than the one before, also when the clock steps
+ * back a little. One source per process. The UUIDv7 has a counter after its time (RFC 9562, section
+ * 6.2, method 1) and 48 random bits, drawn once and again when the clock is set back (section 6.4).
+ * Drawing them for each event took 8 % of ingest's CPU time.
  */
 export function createIdentitySource(now: () => number = Date.now): () => EventIdentity {
   let node = drawNode();
@@ -48,7 +45,7 @@ function drawNode(): string {
   return randomBytes(6).toString('hex');
 }
 
-/** The 48 bits that are the time, as a UUID begins with them. */
+/** The first 48 bits of the UUID: the time. */
 function timeOfUuid(time: number): string {
   const hex = time.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;

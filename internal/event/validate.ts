@@ -4,24 +4,24 @@ import { RequestError, type FieldError } from '../errors/request-error.ts';
 import { eventKinds, eventRequestSchema, type EventRequest, type FieldLimits } from './schema.ts';
 
 /**
- * Deepest nesting taken in a body. A valid event needs one level; the rest is room for ignored
- * extra fields.
+ * Deepest nesting that a body may have. A valid event needs one level; ignored extra fields may use
+ * the rest.
  */
 export const maxDepth = 32;
 
-/** Text that Postgres can hold: no U+0000, no half of a surrogate pair. */
+/** True for text that Postgres can hold: no U+0000, no half of a surrogate pair. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** A JSON Schema compiler that knows Runledger's own format. */
+/** A JSON Schema compiler with the format `storable`. */
 export function createSchemaCompiler(): Ajv2020 {
   return new Ajv2020({ allErrors: true, allowUnionTypes: true, formats: { storable: isStorable } });
 }
 
 /**
- * Compiles the check of a request body. The function it returns gives back the same value, typed,
- * or throws a {@link RequestError} that lists every failing field by JSON pointer.
+ * Compiles the validation of request bodies. The function returns the same value, typed, or throws
+ * a {@link RequestError} that lists every failing field by JSON pointer.
  */
 export function createEventValidator(limits: FieldLimits): (body: unknown) => EventRequest {
   const validate = createSchemaCompiler().compile<EventRequest>(eventRequestSchema(limits));
@@ -38,9 +38,7 @@ function invalid(faults: FieldError[]): RequestError {
   return new RequestError('invalid-event', 'The body is not a valid execution event; see errors.', faults);
 }
 
-/**
- * A kind that is no string fails both `type` and `enum`, which are explained alike: once is enough.
- */
+/** A kind that is not a string fails `type` and `enum` with the same explanation; one is enough. */
 function withoutRepeats(faults: FieldError[]): FieldError[] {
   return [...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values()];
 }

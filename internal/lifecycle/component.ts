@@ -1,7 +1,6 @@
 /**
- * A part of a process that runs. `start` resolves when the part does its work; `stop` resolves when
- * nothing of it is left (no timer, connection or child process), tolerates never having been
- * started and may be called twice.
+ * A running part of a process. `start` resolves when the part works. `stop` resolves when no timer,
+ * connection or child process of it is left. `stop` is safe before `start` and safe twice.
  */
 export interface Component {
   readonly name: string;

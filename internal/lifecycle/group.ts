@@ -1,7 +1,7 @@
 import type { Logger } from '../telemetry/logger.ts';
 import type { Component } from './component.ts';
 
-/** Components started one after another and stopped in the opposite order. */
+/** Starts components in order and stops them in reverse order. */
 export class ComponentGroup implements Component {
   readonly name: string;
   readonly #components: Component[];
@@ -15,8 +15,9 @@ export class ComponentGroup implements Component {
   }
 
   /**
-   * @throws what the first component that fails throws; those before it are stopped again. Or when
-   * stopped meanwhile.
+   * Starts the components. After a failure it stops those that have started.
+   * @throws the error of the first component that fails, or an error when the group is stopped
+   * meanwhile.
    */
   async start(): Promise<void> {
     try {
@@ -28,8 +29,8 @@ export class ComponentGroup implements Component {
   }
 
   /**
-   * Starts one more, which is stopped before the others.
-   * @throws what it throws, or when the group is stopped meanwhile.
+   * Starts one more component, which is stopped before the others.
+   * @throws its error, or an error when the group is stopped meanwhile.
    */
   async begin(component: Component): Promise<void> {
     this.#components.push(component);
@@ -37,8 +38,7 @@ export class ComponentGroup implements Component {
   }
 
   /**
-   * A stop may come while a component starts: it is stopped again then, and none is started any
-   * more.
+   * A stop may come while a component starts: that component is stopped again and no other starts.
    */
   async #startOne(component: Component): Promise<void> {
     if (this.#stopping === undefined) await component.start();
@@ -47,7 +47,7 @@ export class ComponentGroup implements Component {
     throw new Error(`${this.name} was stopped before it had started`);
   }
 
-  /** Stops every component, also after one has failed to. */
+  /** Stops every component, also after one has failed to stop. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stopAll();
     return this.#stopping;
@@ -65,8 +65,8 @@ export class ComponentGroup implements Component {
 }
 
 /**
- * Components of one rank: started one after another, stopped at once, since each may wait for its
- * slowest client.
+ * Starts components in order and stops them at the same time, since each may wait for a slow
+ * client.
  */
 export function inParallel(name: string, components: readonly Component[]): Component {
   return {
@@ -80,7 +80,7 @@ export function inParallel(name: string, components: readonly Component[]): Comp
   };
 }
 
-/** A component made of functions, for the few things that need no class. */
+/** Makes a component of two functions. */
 export function component(name: string, parts: { start?: () => Promise<void>; stop?: () => Promise<void> }): Component {
   const nothing = (): Promise<void> => Promise.resolve();
   return { name, start: parts.start ?? nothing, stop: parts.stop ?? nothing };

@@ -1,6 +1,6 @@
 /**
- * Runs a process' `main`. What it throws ends the process with one line on stderr: there is nothing
- * to log with yet.
+ * Runs the `main` of a process. An error ends the process with exit code 1 and goes to stderr,
+ * since no logger exists yet.
  */
 export function runMain(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
@@ -9,7 +9,7 @@ export function runMain(main: () => Promise<void>): void {
   });
 }
 
-/** Errors made for people are one line; of a defect the stack is wanted. */
+/** Errors for people print one line; other errors print their stack. */
 const forPeople = new Set(['ConfigError', 'StartError', 'DemoError']);
 
 function describe(error: unknown): string {

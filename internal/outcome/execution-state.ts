@@ -1,2 +1,2 @@
-/** The state of an execution (README, "Outcomes"). */
+/** The state of an execution (ARCHITECTURE.md, "Outcomes"). */
 export type ExecutionState = 'running' | 'succeeded' | 'failed';

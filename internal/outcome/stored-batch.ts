@@ -1,13 +1,12 @@
 import type { ExecutionState } from './execution-state.ts';
 
-/** Anomalies of the order of events. None of them changes an outcome. */
+/** Anomalies in the order of events. None of them changes an outcome. */
 export const anomalies = ['start_missing', 'start_repeated', 'start_late', 'event_after_end'] as const;
 export type Anomaly = (typeof anomalies)[number];
 
 /**
- * Executions that a batch moved from one state to another; `none` is the state of one not seen
- * before. States follow one another as batches are stored: of ERROR and END of one execution,
- * either may be stored first.
+ * Executions that a batch moved from one state to another; `none` is the state before the first
+ * event. The order follows the store: ERROR or END may be stored first.
  */
 export interface Transition {
   organization: string;
@@ -16,9 +15,9 @@ export interface Transition {
   executions: number;
 }
 
-/** What storing a batch of events did. */
+/** The result of storing a batch of events. */
 export interface StoredBatch {
-  /** Events inserted; the rest of the batch was there already. */
+  /** Events inserted; the rest of the batch was stored before. */
   stored: number;
   transitions: Transition[];
   /**

@@ -1,20 +1,18 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/** What an automation's executions came to. */
+/** The outcomes of one automation. */
 export interface AutomationOutcomes {
   organization: string;
   automation: string;
   running: number;
   succeeded: number;
   failed: number;
-  /** Events recorded, of every kind. */
+  /** Recorded events of every kind. */
   events: number;
 }
 
-/**
- * The outcomes by organization and automation: of the automations given, or of all when none is.
- */
+/** Counts outcomes by organization and automation: for the given automations, or for all. */
 export async function countOutcomes(db: Database, automations: readonly string[]): Promise<AutomationOutcomes[]> {
   const { rows } = await sql<AutomationOutcomes>`
     select

@@ -1,24 +1,18 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/**
- * Executions counted at most, so that the cost is bounded (about half a second) whatever callers
- * never end.
- */
+/** Most executions that are counted: bounds the cost to about half a second. */
 const most = 1_000_000;
 
-/**
- * Executions neither ended nor failed; and those of them whose first event is older than a given
- * time.
- */
+/** Running executions, and those among them that are overdue. */
 export interface RunningExecutions {
   running: number;
   overdue: number;
 }
 
 /**
- * Counts executions that run, up to a million, oldest first. `overdueBefore` is in ms since the
- * Unix epoch.
+ * Counts running executions, oldest first, up to a million. `overdueBefore`: ms since the Unix
+ * epoch.
  */
 export async function countRunning(db: Database, overdueBefore: number): Promise<RunningExecutions> {
   const { rows } = await sql<RunningExecutions>`

@@ -6,7 +6,7 @@ import type { EventsTable } from './events-table.ts';
 import type { ExecutionsTable } from './executions-table.ts';
 import { prepareSession } from './session.ts';
 
-/** The schema, as queries see it. */
+/** The tables, as queries see them. */
 export interface Tables {
   events: EventsTable;
   executions: ExecutionsTable;
@@ -20,25 +20,24 @@ export interface PostgresOptions {
   url: string;
   maxConnections: number;
   /**
-   * Longest that one statement may take, in ms; 0 for no limit. Postgres ends it then, or the
-   * connection is given up.
+   * Longest duration of one statement, in ms; 0 for no limit. Postgres cancels it, or the pool
+   * closes its connection.
    */
   statementTimeout: number;
   /** Shown in `pg_stat_activity`. */
   applicationName: string;
-  /** Errors of idle connections end up here; the pool replaces the connection by itself. */
+  /** Receives errors of idle connections; the pool replaces such a connection. */
   onIdleError: (error: Error) => void;
   /**
-   * Told once, when the server is found to lose commits in a crash: a sentence for each setting
-   * that makes it.
+   * Called once when the server may lose commits in a crash, with a sentence for each such setting.
    */
   onNotDurable: (missing: string[]) => void;
 }
 
-/** Opens a pool; connections are made when they are needed. */
+/** Opens a pool, which connects on demand. */
 export function openPostgres(options: PostgresOptions): Database {
   let told = false;
-  // A connection that cannot be prepared is not used.
+  // The pool closes a connection that cannot be prepared.
   const onConnect = async (client: ClientBase): Promise<void> => {
     const missing = await prepareSession(client, options.statementTimeout);
     if (missing.length > 0 && !told) options.onNotDurable(missing);

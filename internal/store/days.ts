@@ -1,11 +1,11 @@
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** The UTC day that holds a time, as the ms since the Unix epoch of its midnight. */
+/** The UTC day of a time, as the ms of its midnight since the Unix epoch. */
 export function dayOf(time: number): number {
   return Math.floor(time / dayMs) * dayMs;
 }
 
-/** `count` days from `first` on. */
+/** `count` days, starting at `first`. */
 export function daysFrom(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first + index * dayMs);
 }
@@ -15,12 +15,12 @@ export function daysBefore(day: number, count: number): number {
   return day - count * dayMs;
 }
 
-/** The day that follows: where `day` ends. */
+/** The next day, at which `day` ends. */
 export function dayAfter(day: number): number {
   return day + dayMs;
 }
 
-/** A day as people write it: `2026-11-21`. */
+/** A day as text: `2026-11-21`. */
 export function isoDay(day: number): string {
   return new Date(day).toISOString().slice(0, 10);
 }

@@ -1,12 +1,12 @@
 import type { Generated } from 'kysely';
 
 /**
- * The table `dead_letters`: events that Postgres refused for what they hold. `event` is the event
- * as JSON, in UTF-8.
+ * The table `dead_letters`: events whose data Postgres rejected. `event` is the event as JSON, in
+ * UTF-8.
  */
 export interface DeadLettersTable {
   organization: string;
-  /** The id of the event, as far as text can hold it: it may be what Postgres refused. */
+  /** The id of the event, as far as text can hold it: the id may be the rejected value. */
   id: string;
   created_at: Date;
   dead_at: Generated<Date>;

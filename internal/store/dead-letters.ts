@@ -5,8 +5,8 @@ import type { Database } from './database.ts';
 const keyLength = 255;
 
 /**
- * Keeps an event that Postgres refuses, whatever it holds, with the reason. Keeping it again
- * changes nothing. Resolves with true when it is new.
+ * Stores an event that Postgres rejects, with the reason. Resolves with true when it is new; safe
+ * twice.
  */
 export async function keepDeadLetter(db: Database, event: AcceptedEvent, reason: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
@@ -23,7 +23,7 @@ export async function keepDeadLetter(db: Database, event: AcceptedEvent, reason:
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** What may be refused in the event must not be refused here too. */
+/** Replaces what Postgres would reject here too. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }

@@ -3,8 +3,7 @@ import { Kysely, PGliteDialect } from 'kysely';
 import type { Database, Tables } from './database.ts';
 
 /**
- * Opens the embedded Postgres of standalone on a folder. It has one session: statements run one
- * after another.
+ * Opens the embedded Postgres of standalone in a folder. Its one session runs statements in turn.
  */
 export async function openEmbedded(folder: string): Promise<Database> {
   const pglite = await PGlite.create(folder);

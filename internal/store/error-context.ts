@@ -1,7 +1,7 @@
 import { isoDay } from './days.ts';
 import type { DayRange } from './partitions.ts';
 
-/** Says in the message of an error which days' partition it is about; its code stays. */
+/** Adds the days of the partition to an error's message; its code stays. */
 export async function withDaysInError(range: DayRange, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -1,6 +1,6 @@
 /**
- * SQLSTATE classes that the data causes: data exception, constraint violation, program limit,
- * raised by a trigger.
+ * SQLSTATE classes of errors in the data: data exception, constraint violation, program limit,
+ * trigger.
  */
 const dataClasses = new Set(['22', '23', '54', 'P0']);
 
@@ -8,9 +8,8 @@ const checkViolation = '23514';
 const uniqueViolation = '23505';
 
 /**
- * True when Postgres refuses what the statement holds, so that repeating it cannot help. Everything
- * else (connection, resources, deadlock, shutdown, read-only, missing privileges, …) may pass, and
- * is tried again.
+ * True when Postgres rejects the data, so that a retry cannot help. Other errors (connection,
+ * resources, deadlock, shutdown, …) may pass, and the caller retries.
  */
 export function isDataError(error: unknown): boolean {
   const code = codeOf(error);
@@ -18,21 +17,20 @@ export function isDataError(error: unknown): boolean {
   return dataClasses.has(code.slice(0, 2)) && !isPartitionMoved(error, code);
 }
 
-/** True when the statement holds a row that is there already, or holds one twice. */
+/** True when the statement holds a row that exists, or holds one row twice. */
 export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === uniqueViolation;
 }
 
-/** The SQLSTATE of an error of Postgres, or Node's code of one of the connection. */
+/** The SQLSTATE of an error of Postgres, or Node's code of a connection error. */
 export function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
 
 /**
- * A row on its way into the DEFAULT partition while the partition of its day is made is refused as
- * a violation of a check that has no name: it belongs elsewhere now. Repeated, the statement finds
- * the right place.
+ * Postgres rejects a row for the DEFAULT partition, as a violation of an unnamed check, while the
+ * partition of its day is created. A retry finds the new partition.
  */
 function isPartitionMoved(error: unknown, code: string): boolean {
   return code === checkViolation && (error as { constraint?: string }).constraint === undefined;

@@ -2,7 +2,7 @@ import type { Generated } from 'kysely';
 import type { ExecutionState } from '../outcome/execution-state.ts';
 
 /**
- * The table `executions`: what the events of an execution amount to. State and anomalies are
+ * The table `executions`: counts, times and state of each execution. State and anomalies are
  * generated columns.
  */
 export interface ExecutionsTable {

@@ -3,9 +3,9 @@ import type { Database, Tables } from './database.ts';
 import { lockEvents, type Partition } from './partitions.ts';
 
 /**
- * Takes a partition out of `events`, as a table of its own, whose events nobody sees any more:
- * `events_20261121_expired_1795305600000`. The time is in the name, for late events may bring the
- * partition of a day again.
+ * Detaches a partition from `events` as a table of its own, which no reader of events sees:
+ * `events_20261121_expired_1795305600000`. The name holds the time, since late events may create
+ * the partition of that day again.
  */
 export async function expirePartition(trx: Transaction<Tables>, { name }: Partition): Promise<void> {
   await lockEvents(trx);
@@ -14,7 +14,7 @@ export async function expirePartition(trx: Transaction<Tables>, { name }: Partit
   await sql`alter table ${sql.table(name)} rename to ${expired}`.execute(trx);
 }
 
-/** The names of the tables that were partitions and are past retention, the oldest first. */
+/** The names of detached tables past retention, oldest first. */
 export async function listExpired(db: Database): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
@@ -25,7 +25,7 @@ export async function listExpired(db: Database): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Drops such a table; resolves with the name it had as a partition. */
+/** Drops such a table. Resolves with its name as a partition. */
 export async function dropExpired(trx: Transaction<Tables>, name: string): Promise<string> {
   await sql`drop table ${sql.table(name)}`.execute(trx);
   return name.replace(/_expired_\d+$/, '');

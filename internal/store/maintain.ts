@@ -17,36 +17,32 @@ import { dropBefore } from './retention.ts';
 export interface MaintenanceOptions {
   /** Now, in ms since the Unix epoch. */
   now: number;
-  /** Days after today that shall have a partition. */
+  /** Days after today that get a partition. */
   daysAhead: number;
   /** Days before today that are kept; 0 keeps everything. */
   retentionDays: number;
 }
 
-/** What a run changed. */
+/** The changes of one run. */
 export interface MaintenanceReport {
-  /** Partitions made and dropped, by the name of the table. */
+  /** Names of the tables of created and dropped partitions. */
   created: string[];
   dropped: string[];
-  /** Events moved from the DEFAULT partition to that of their day. */
+  /** Events moved from the DEFAULT partition to the partition of their day. */
   moved: number;
 }
 
 /**
- * Most events of a day that are moved: nobody reads or writes meanwhile, a third of a second for so
- * many.
+ * Most events of one day that are moved: they block readers and writers for a third of a second.
  */
 const mostMoved = 100_000;
 
 /**
- * Makes the partitions of today, of the days ahead and of events that strayed into the DEFAULT
- * partition, and drops what is past retention. Each step is a short transaction of its own that
- * gives up rather than make writers wait long; the run then rejects with an error that names the
- * day, and the next one goes on.
- *
- * Events of a day are moved at once, since one that is neither in DEFAULT nor in its partition
- * would be invisible, and stored a second time when delivered again. Where they are too many for
- * that, the DEFAULT partition itself becomes theirs.
+ * Creates the partitions of today, of the days ahead and of days with rows in the default
+ * partition, and drops partitions past retention. Each step is a short transaction that gives up
+ * rather than block writers; the run then rejects with the day, and the next run continues. Events
+ * of a day move at once: an event in neither table would be invisible, and a redelivery would store
+ * it twice. If a day has too many, the DEFAULT partition becomes its partition.
  */
 export async function maintain(db: Database, options: MaintenanceOptions): Promise<MaintenanceReport> {
   const today = dayOf(options.now);
@@ -55,14 +51,14 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
   const wanted = [...new Set([...daysFrom(today, options.daysAhead + 1), ...defaultRows.keys()])];
   const report: MaintenanceReport = { created: [], dropped: [], moved: 0 };
 
-  // What is hardest comes last, so that it cannot keep the rest from being done.
+  // The hardest step comes last, so that it cannot block the others.
   const tooMany = wanted.filter((day) => defaultRowsOf(day) > mostMoved);
   const range = tooMany.length === 0 ? undefined : { from: Math.min(...tooMany), to: dayAfter(Math.max(...tooMany)) };
-  // A partition of a day between two of these would stand in the way of theirs.
+  // A new partition between two of these days would overlap theirs.
   const toMove = wanted.filter((day) => range === undefined || day < range.from || day >= range.to);
   toMove.sort((a, b) => defaultRowsOf(a) - defaultRowsOf(b));
   for (const day of toMove) {
-    // Today's first events may come at any time; those of a day ahead do not.
+    // Events of today may arrive at any time; events of a later day do not.
     await ensurePartition(db, day, { eventsMayCome: defaultRowsOf(day) > 0 || day <= today, report });
   }
   if (options.retentionDays > 0) {

@@ -3,17 +3,17 @@ import type { Database } from './database.ts';
 import { dayOf, daysFrom } from './days.ts';
 import { listPartitions, partitionOf } from './partitions.ts';
 
-/** How the partitions stand. */
+/** The state of the partitions. */
 export interface PartitionFigures {
-  /** Days in a row, from today on, that have a partition. */
+  /** Consecutive days from today that have a partition. */
   daysAhead: number;
   /** Events in the DEFAULT partition. */
   defaultRows: number;
 }
 
 /**
- * Reads how the partitions stand, of today and as many days after it as are wanted. `now` is in ms
- * since the Unix epoch.
+ * Reads the state of the partitions: today and the wanted days after it. `now`: ms since the Unix
+ * epoch.
  */
 export async function measurePartitions(
   db: Database,

@@ -3,13 +3,13 @@ import { Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
 import * as initial from './migrations/0001-initial.ts';
 
-/** In order. Never change one that has been released: add the next (expand, then contract). */
+/** The migrations, in order. Never change a released one; add the next (expand, then contract). */
 const migrations = { '0001-initial': initial };
 
 /**
- * Brings the schema up to date, in one transaction under a lock: any number of processes may do it
- * at once. Resolves with the names of the migrations it ran, none when a newer release has run
- * more. Rejects when one fails; nothing of it stays then. Or when the database is not in UTF-8.
+ * Migrates the schema in one transaction under a lock, so that several processes may run at once.
+ * Resolves with the names of the migrations that ran. Rejects and changes nothing when one fails,
+ * or when the database is not in UTF-8.
  */
 export async function migrateToLatest(db: Database): Promise<string[]> {
   await requireUtf8(db);
@@ -21,9 +21,8 @@ export async function migrateToLatest(db: Database): Promise<string[]> {
 }
 
 /**
- * True after a rollback to this release: a newer one has brought the schema further.
- * Expand-then-contract migrations leave it fit for this release too, and the migrator would call it
- * corrupt.
+ * True after a rollback to this release, when a newer release has migrated further.
+ * Expand-then-contract keeps such a schema usable here; the migrator would call it corrupt.
  */
 async function isAhead(db: Database): Promise<boolean> {
   const { rows } = await sql<{ present: boolean }>`
@@ -36,7 +35,7 @@ async function isAhead(db: Database): Promise<boolean> {
 }
 
 /**
- * Another encoding cannot hold every text that ingest accepts: events would end as dead letters.
+ * Another encoding cannot hold every text that ingest accepts; events would become dead letters.
  */
 async function requireUtf8(db: Database): Promise<void> {
   const { rows } = await sql<{ encoding: string }>`select current_setting('server_encoding') as encoding`.execute(db);

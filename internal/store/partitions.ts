@@ -2,37 +2,36 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Database, Tables } from './database.ts';
 import { dayAfter, isoDay } from './days.ts';
 
-/** Days `from` until before `to`, as the ms since the Unix epoch of their midnights in UTC. */
+/** Days from `from` until before `to`: UTC midnights, in ms since the Unix epoch. */
 export interface DayRange {
   from: number;
   to: number;
 }
 
-/** A table that holds the events of some days: of one, as a rule. */
+/** A table with the events of a range of days, usually one day. */
 export interface Partition extends DayRange {
   name: string;
 }
 
-/** The range that is one day. */
+/** The range of one day. */
 export function only(day: number): DayRange {
   return { from: day, to: dayAfter(day) };
 }
 
 /**
- * The table that holds the events of a range: `events_20261121`; `events_20261121_20261123` when it
- * is more than a day.
+ * The name of a range's table: `events_20261121`, or `events_20261121_20261123` for several days.
  */
 export function partitionName({ from, to }: DayRange): string {
   const [first, last] = [from, to - 1].map((time) => isoDay(time).replaceAll('-', ''));
   return first === last ? `events_${first}` : `events_${first}_${last}`;
 }
 
-/** The partition that holds a day's events; undefined when they go to the DEFAULT partition. */
+/** The partition of a day; undefined when its events go to the DEFAULT partition. */
 export function partitionOf(day: number, present: readonly Partition[]): Partition | undefined {
   return present.find(({ from, to }) => from <= day && day < to);
 }
 
-/** All partitions but the DEFAULT one, in the order of their days. */
+/** All partitions except DEFAULT, in the order of their days. */
 export async function listPartitions(db: Database): Promise<Partition[]> {
   const { rows } = await sql<Partition>`
     select name, extract(epoch from bounds[1]::timestamptz)::float8 * 1000 as from,
@@ -49,7 +48,7 @@ export async function listPartitions(db: Database): Promise<Partition[]> {
   return rows;
 }
 
-/** How many events of which days stand in the DEFAULT partition, by day. */
+/** Rows in the DEFAULT partition, by day. */
 export async function countDefaultRows(db: Database): Promise<Map<number, number>> {
   const { rows } = await sql<{ day: number; events: number }>`
     select extract(epoch from date_trunc('day', created_at, 'UTC'))::float8 * 1000 as day, count(*)::integer as events
@@ -59,10 +58,9 @@ export async function countDefaultRows(db: Database): Promise<Map<number, number
 }
 
 /**
- * Lets nobody begin to read or write events until the end of the transaction. A statement that
- * waits for the DEFAULT partition alone has chosen its tables already, and would not see what is
- * moved to another meanwhile. Rejects when a long reader holds them: all writers wait behind this,
- * in turn for each worker that tries.
+ * Takes ACCESS EXCLUSIVE on events until the end of the transaction. A statement that waits for
+ * DEFAULT alone would not see rows that move meanwhile. Rejects when a long reader holds the lock,
+ * because all writers wait behind it.
  */
 export async function lockEvents(trx: Transaction<Tables>): Promise<void> {
   await sql`set local lock_timeout = '200ms'`.execute(trx);
@@ -70,9 +68,9 @@ export async function lockEvents(trx: Transaction<Tables>): Promise<void> {
 }
 
 /**
- * Makes the partition of a day and moves into it what the DEFAULT partition held of that day;
- * resolves with the number of events moved. Built apart and then attached: unless events are
- * locked, that blocks readers and writers of DEFAULT only.
+ * Creates the partition of a day and moves that day's rows of DEFAULT into it. Resolves with the
+ * number of moved events. The table is built first and then attached, which blocks only users of
+ * DEFAULT.
  */
 export async function createPartition(trx: Transaction<Tables>, day: number): Promise<number> {
   const range = only(day);
@@ -93,10 +91,9 @@ export async function createPartition(trx: Transaction<Tables>, day: number): Pr
 }
 
 /**
- * Makes the DEFAULT partition, as it is, the partition of a range, and an empty one the DEFAULT. No
- * event is moved, so that it takes no longer than reading the table once (a second for eight
- * million), and what is stored twice is found as ever. Postgres refuses it when the table holds an
- * event of another day.
+ * Turns the DEFAULT partition into the partition of a range, and creates an empty DEFAULT. It moves
+ * no event and takes one read of the table (a second for eight million rows). Postgres rejects it
+ * when the table holds an event of another day.
  */
 export async function makeDefaultThePartitionOf(trx: Transaction<Tables>, range: DayRange): Promise<void> {
   const name = sql.table(partitionName(range));
@@ -113,7 +110,7 @@ async function attach(trx: Transaction<Tables>, range: DayRange): Promise<void> 
   `.execute(trx);
 }
 
-/** As a literal: bounds of partitions cannot be parameters. */
+/** A literal: bounds of partitions cannot be parameters. */
 function midnight(day: number): RawBuilder<string> {
   return sql.lit(`${isoDay(day)}T00:00:00Z`);
 }

@@ -2,30 +2,26 @@ import { hash } from 'node:crypto';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 
-/** A server that has become a standby: its address may lead to the new primary by now. */
+/** SQLSTATE of a server that became a standby: its address may lead to the new primary. */
 const readOnly = '25006';
 
 /**
- * What Postgres answers when a connection does not have the statement that was prepared on it, has
- * another by that name, or one that fits the schema no more: something between us hands a session
- * to several clients, or the schema changed.
+ * SQLSTATEs of a missing, different or outdated prepared statement: a pooler shares the session, or
+ * the schema changed.
  */
 const notPrepared = new Set(['26000', '42P05', '0A000']);
 
 /**
- * A pool that uses a connection again only when the server itself has said how its last statement
- * ended. Otherwise (a client-side time-out, a cut network) an answer may still be on its way, or
- * never come: such a connection is closed. So is that to a read-only server.
- *
- * Statements with parameters are prepared once a connection: for the few events of a batch under
- * light load, Postgres would otherwise take at least twice the CPU time (it plans the statement
- * anew each time). Behind a pooler that cannot do that, the first refusal ends it, and what was
- * refused is sent again as it is: it had not begun.
+ * A pool that reuses a connection only after the server reported the end of its last statement.
+ * After a client-side time-out or a cut network it closes the connection, since a late answer may
+ * arrive. It also closes connections to a read-only server. It prepares each statement once per
+ * connection, which halves Postgres' CPU time for small batches. When a pooler refuses that, it
+ * stops preparing and sends the statement again; the refused one had not begun.
  */
 export class PreparedStatementPool implements PostgresPool {
   readonly #pool: Pool;
   readonly #taken = new Set<PoolClient>();
-  /** By text. There are as many as there are different statements in the code. */
+  /** By text: as many as there are statements in the code. */
   readonly #statements = new Map<string, { name: string; text: string }>();
   #prepares = true;
 
@@ -45,7 +41,7 @@ export class PreparedStatementPool implements PostgresPool {
       doubtful ||= !(error instanceof DatabaseError) || error.code === readOnly;
       throw error;
     };
-    // While a connection is taken the pool does not listen: without this, its loss would end the
+    // The pool does not listen while a connection is in use; an unhandled error would end the
     // process.
     const onError = (): void => {
       doubtful = true;
@@ -53,8 +49,7 @@ export class PreparedStatementPool implements PostgresPool {
     client.on('error', onError);
     const query = (sql: string, values: unknown[]): Promise<unknown> => this.#query(client, sql, values).catch(doubt);
     return {
-      // Kysely's other form, with a cursor, is for streaming, which needs a package that is not
-      // there.
+      // Kysely's form with a cursor is for streaming, which needs a package that is not installed.
       query: query as unknown as PostgresPoolClient['query'],
       release: (destroy = false) => {
         this.#taken.delete(client);
@@ -76,9 +71,8 @@ export class PreparedStatementPool implements PostgresPool {
   }
 
   /**
-   * pg makes closures that V8 allocates in the old generation, where they keep what they see until
-   * a full garbage collection: 16 KB of parameters and 5 KB of text for 30 events
-   * (test/bench/README.md). So they are left with none.
+   * Empties the parameters after use: closures of pg would keep 21 KB per 30 events until a full
+   * garbage collection.
    */
   async #queryPrepared(client: PoolClient, text: string, values: readonly unknown[]): Promise<unknown> {
     const sent = [...values];
@@ -98,8 +92,7 @@ export class PreparedStatementPool implements PostgresPool {
   }
 
   /**
-   * Closes the connections, also those whose statement is still under way: whoever waits for it is
-   * gone by now.
+   * Closes all connections, also those with a statement under way: no caller waits for it any more.
    */
   async end(): Promise<void> {
     const ended = this.#pool.end();

@@ -4,13 +4,12 @@ import type { Database } from './database.ts';
 import { codeOf } from './errors.ts';
 
 /**
- * What waiting does not mend. Of SQLSTATEs: authentication (class 28), no such database (3D), no
- * privilege (42). Of Node's codes: an address that is none. Everything else may be a server, or a
- * pooler in front of it, that is coming up.
+ * Errors that waiting cannot solve: wrong credentials (class 28), no such database (3D), no
+ * privilege (42), an invalid address. Any other error may come from a server that starts.
  */
 const lasting = /^(28...|3D...|42...|ERR_INVALID_.*|ERR_SOCKET_BAD_PORT)$/;
 
-/** Between two tries, in ms. */
+/** Interval of attempts, in ms. */
 const pauseMs = 500;
 
 /** Resolves when Postgres answers a statement. */
@@ -19,9 +18,9 @@ export async function ping(db: Database): Promise<void> {
 }
 
 /**
- * Waits for a Postgres that is coming up, for `withinMs` at most, and says so once.
- * @throws an error that says what was last seen when it did not come; and at once any that time
- * does not mend, such as a wrong password.
+ * Waits up to `withinMs` for a Postgres that starts, and logs that once.
+ * @throws the last error after that time; at once for an error that waiting cannot solve, such as a
+ * wrong password.
  */
 export async function untilReachable(db: Database, withinMs: number, onWait: (error: unknown) => void): Promise<void> {
   const deadline = performance.now() + withinMs;
@@ -39,13 +38,13 @@ export async function untilReachable(db: Database, withinMs: number, onWait: (er
 }
 
 function lasts(error: unknown): boolean {
-  // What the client says of a password that is missing or wrong has no code.
+  // The client's error for a missing or wrong password has no code.
   if (error instanceof Error && error.message.startsWith('SASL')) return true;
   return lasting.test(codeOf(error) ?? '');
 }
 
 function notWithin(ms: number, error: unknown): Error {
-  // That no address of several could be reached has a code and no message.
+  // The error for several unreachable addresses has a code and no message.
   const seen = (error instanceof Error ? error.message : String(error)) || codeOf(error);
   return new Error(`Postgres did not answer within ${ms} ms: ${seen}`, { cause: error });
 }

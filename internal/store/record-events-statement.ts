@@ -3,17 +3,14 @@ import type { AcceptedEvent } from '../event/event.ts';
 import { optionalFields } from '../event/fields.ts';
 import type { ExecutionState } from '../outcome/execution-state.ts';
 
-/**
- * One row of the answer of {@link insertAndMerge}: what it changed, by organization and change of
- * state.
- */
+/** One row of the result of {@link insertAndMerge}: the changes by organization and transition. */
 export interface ChangeRow {
   organization: string;
   from_state: ExecutionState | 'none';
   to_state: ExecutionState;
   executions: number;
   events: number;
-  /** Executions that this change shows to break the order, by anomaly (`StoredBatch`). */
+  /** Executions whose broken order this change shows, by anomaly (`StoredBatch`). */
   start_missing: number;
   start_repeated: number;
   start_late: number;
@@ -24,8 +21,8 @@ export interface ChangeRow {
 const texts = sql.join(optionalFields.map(({ column }) => sql.ref(column)));
 
 /**
- * The statement that inserts events and merges what they change into their executions. Of events
- * that are there already it is refused (`isDuplicate`) or skips them.
+ * The statement that inserts events and merges the changes into their executions. A stored event
+ * makes it fail (`isDuplicate`) or is skipped.
  */
 export function insertAndMerge(events: readonly AcceptedEvent[], duplicates: 'refuse' | 'skip'): RawBuilder<ChangeRow> {
   return sql<ChangeRow>`

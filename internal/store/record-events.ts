@@ -5,12 +5,10 @@ import { isDuplicate } from './errors.ts';
 import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
 
 /**
- * Inserts a batch and moves the outcomes of its executions, in one statement and so atomically.
- *
- * Events that are there already are ignored, and only rows really inserted count: redelivery
- * changes nothing. Both inserts are sorted by key, so that concurrent statements cannot deadlock.
- * The merge is commutative (least, greatest, sum), so that order and batching do not matter;
- * `test/support/outcome-oracle.ts` says the same in TypeScript.
+ * Inserts a batch and moves the outcomes of its executions, in one statement. Stored events are
+ * ignored, and only inserted rows count, so redelivery changes nothing. Both inserts are sorted by
+ * key, so that concurrent statements cannot deadlock. The merge is commutative (least, greatest,
+ * sum); `test/support/outcome-oracle.ts` says the same in TypeScript.
  */
 export async function recordEvents(db: Database, events: readonly AcceptedEvent[]): Promise<StoredBatch> {
   const rows = await insertSkippingDuplicatesOnceMet(db, events);
@@ -29,8 +27,8 @@ export async function recordEvents(db: Database, events: readonly AcceptedEvent[
 }
 
 /**
- * Nearly every statement holds new events only. So duplicates are not looked for until Postgres
- * finds one: looking for each takes it a fifth more CPU time (test/bench/README.md).
+ * Assumes that all events are new, and looks for duplicates only after Postgres found one. Looking
+ * each time takes a fifth more CPU time of Postgres (test/bench/README.md).
  */
 async function insertSkippingDuplicatesOnceMet(db: Database, events: readonly AcceptedEvent[]): Promise<ChangeRow[]> {
   try {

@@ -5,10 +5,10 @@ import { dropExpired, expirePartition, listExpired } from './expired.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
 import { listPartitions, type Partition } from './partitions.ts';
 
-/** Keys of executions that one statement looks at. */
+/** Keys of executions per statement. */
 const sliceSize = 10_000;
 
-/** The key of an execution, as its columns are named. */
+/** The key of an execution, by column. */
 interface ExecutionKeyRow {
   organization: string;
   automation_id: string;
@@ -16,14 +16,11 @@ interface ExecutionKeyRow {
 }
 
 /**
- * Drops the partitions whose days are all before `oldest` (ms since the Unix epoch), with the
- * executions whose last event was in them, and dead letters from before. Resolves with the names of
- * the partitions.
- *
- * All are taken out of `events` before the first execution is deleted: whatever fails or is cut off
- * then, an execution may be left for a while without its events, but never events without their
- * execution, which the next event would make anew and count wrongly. A table that cannot be dropped
- * comes last, when the executions of all are gone. What a run leaves the next one finishes.
+ * Drops the partitions before `oldest` (ms since the Unix epoch), the executions whose last event
+ * was in them, and older dead letters. Resolves with the names of the partitions. It detaches all
+ * partitions before it deletes the first execution. After a failure an execution may lack its
+ * events for a while, but no event lacks its execution: the next event would count that wrongly.
+ * The next run finishes the work. A table that cannot be dropped comes last.
  */
 export async function dropBefore(db: Database, oldest: number): Promise<string[]> {
   for (const partition of (await listPartitions(db)).filter(({ to }) => to <= oldest)) await expire(db, partition);
@@ -57,17 +54,15 @@ async function deleteExecutionsEndingIn(db: Database, table: string, oldest: num
   } while (last !== undefined);
 }
 
-/** False when another worker has dropped it meanwhile. */
+/** False when another worker has dropped it. */
 async function isExpired(trx: Transaction<Tables>, table: string): Promise<boolean> {
   return (await listExpired(trx)).includes(table);
 }
 
 /**
- * Deletes executions of an expired table whose last event was before `oldest`: those of the next
- * slice of its keys, after the one given. Resolves with the last key of the slice; undefined when
- * there is none left. A day may hold millions, and their rows must not stay locked meanwhile. Keys
- * come in the order of the index, in which workers lock executions too. Should a plan take another
- * and a deadlock follow, the one that is refused tries again.
+ * Deletes executions of one slice of keys whose last event was before `oldest`. Resolves with the
+ * last key of the slice; undefined at the end. Slices keep row locks short. Keys come in index
+ * order, the order in which workers lock executions; after a deadlock the loser retries.
  */
 async function deleteExecutionsOf(
   trx: Transaction<Tables>,

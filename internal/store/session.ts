@@ -1,13 +1,10 @@
 import type { ClientBase } from 'pg';
 
 /**
- * Prepares a connection before its first use. Set by statement, not as a startup parameter, which
- * poolers refuse.
- *
- * `synchronous_commit = off` would let Postgres lose a commit whose job has left Redis: it is
- * switched on; stronger settings are left alone. Bounds of partitions are read as text: in the ISO
- * style, whose time zones are numbers, wherever the database is. Resolves with what else makes
- * Postgres lose commits, one sentence each.
+ * Prepares a connection before its first use, by statement, because poolers reject startup
+ * parameters. It turns `synchronous_commit` on if it is off: a commit must survive a crash, since
+ * its job has left Redis. It sets the ISO date style, in which bounds of partitions are read.
+ * Resolves with a sentence for each other setting that loses commits.
  */
 export async function prepareSession(client: ClientBase, statementTimeout: number): Promise<string[]> {
   const { rows } = await client.query<{ fsync: string }>(

@@ -13,12 +13,11 @@ const hourMs = 60 * 60 * 1_000;
 
 export interface StoreOptions {
   /**
-   * Days after today whose partitions are made ahead, and days before it that are kept (0 keeps
-   * everything).
+   * Days after today with a partition, and days before today that are kept (0 keeps everything).
    */
   partitionsAhead: number;
   retentionDays: number;
-  /** Age from which an execution that runs is overdue. */
+  /** Age at which a running execution is overdue. */
   overdueAfterHours: number;
 }
 
@@ -33,7 +32,7 @@ export interface Store {
   measure(): Promise<PartitionFigures & RunningExecutions>;
 }
 
-/** Binds the operations to a database. Opening and destroying it stays with the caller. */
+/** Binds the operations to a database. The caller opens and destroys it. */
 export function createStore(db: Database, options: StoreOptions): Store {
   const { partitionsAhead: daysAhead, retentionDays, overdueAfterHours } = options;
   return {

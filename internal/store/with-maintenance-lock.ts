@@ -2,13 +2,15 @@ import { sql, type Transaction } from 'kysely';
 import type { Database, Tables } from './database.ts';
 import { listPartitions, type Partition } from './partitions.ts';
 
-/** One at a time in the whole cluster. The number is Runledger's own. */
+/**
+ * The advisory lock of maintenance: one run at a time in the whole database. The number is
+ * Runledger's own.
+ */
 const maintenanceLock = 7_215_004_112;
 
 /**
- * Runs a step of the maintenance under its lock, in a transaction of its own, with the partitions
- * that are there once the lock is held. Rejects when a table stays locked by others for two
- * seconds: behind the step, writers would wait too.
+ * Runs a step in a transaction under the maintenance lock, with the partitions that exist then.
+ * Rejects when a table stays locked for two seconds, because writers would wait behind the step.
  */
 export function withMaintenanceLock<T>(
   db: Database,

@@ -9,35 +9,34 @@ import { RetryUntilAvailable, type RetryPauses } from './retry-until-available.t
 import type { IsolatingStore } from './isolating-store.ts';
 
 /**
- * Bounds of a batch, the time from the beginning of one statement to the next that is not full
- * (ms), and how long to wait between tries while Postgres is away.
+ * Limits of a batch, the time between the starts of two statements that are not full (ms), and the
+ * pauses of retries.
  */
 export interface BatcherLimits extends BatchLimits, RetryPauses {
-  /** Most that are added before one of them is stored. */
+  /** Most jobs that can be added before one of them is stored. */
   jobs: number;
   statementsInFlight: number;
   intervalMs: number;
 }
 
 /**
- * What became of the events handed over: in Postgres (or its dead letters), or given back because
- * the process stops.
+ * The result for a job: its events are in Postgres (or its dead letters), or given back because the
+ * process stops.
  */
 export type StoreResult = 'stored' | 'abandoned';
 
 interface WaitingJob extends Portion {
   events: AcceptedEvent[];
   redelivered: boolean;
-  /** Where the job is in its trace. */
+  /** The span of the job. */
   point: SpanContext | undefined;
   settle: (result: StoreResult) => void;
 }
 
 /**
- * Group commit towards Postgres: what arrives while statements are under way is coalesced into the
- * next. While Postgres is away it holds what it has and tries again; nothing is failed. Memory is
- * bounded by the consumer's concurrency and the bytes of a job, since each job waits for its
- * events.
+ * Group commit to Postgres: jobs that arrive during a statement share the next one. While Postgres
+ * is unavailable the batcher keeps its jobs and retries. The consumer's concurrency and the bytes
+ * of a job bound its memory.
  */
 export class Batcher {
   readonly name = 'batcher';
@@ -63,8 +62,8 @@ export class Batcher {
   }
 
   /**
-   * Resolves once all of the events are safe, or are given back; never rejects. `redelivered` says
-   * that they may have been stored, and counted, by an earlier delivery.
+   * Resolves once all events are safe or given back; never rejects. `redelivered`: an earlier
+   * delivery may have stored and counted them.
    */
   add(events: AcceptedEvent[], redelivered = false): Promise<StoreResult> {
     if (events.length === 0) return Promise.resolve('stored');
@@ -76,20 +75,20 @@ export class Batcher {
     });
   }
 
-  /** True while events wait for Postgres to come back. */
+  /** True while events wait for Postgres. */
   get holding(): boolean {
     return this.#holding.active;
   }
 
-  /** Batches that have been stored. Grows as long as there is progress. */
+  /** Batches stored so far; grows while there is progress. */
   get storedBatches(): number {
     return this.#storedBatches;
   }
 
   /**
-   * Gives back what is not known to be in Postgres, and everything added from now on. The outcome
-   * of a statement under way is not waited for: it may never come. Should it have been stored, the
-   * next worker finds duplicates.
+   * Gives back all jobs that are not known to be stored, and every later one. It does not wait for
+   * a statement under way, which may never end. If that statement succeeds, the next worker finds
+   * duplicates.
    */
   abandon(): void {
     this.#abandon.abort();
@@ -107,7 +106,7 @@ export class Batcher {
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  /** True when more need not, or cannot, come. */
+  /** True when a batch needs no more jobs, or no more can arrive. */
   get #full(): boolean {
     const jobs = this.#waiting.length + [...this.#underWay].flat().length;
     return jobs >= this.#limits.jobs || this.#waiting.fillsBatch;
@@ -141,7 +140,7 @@ export class Batcher {
   }
 }
 
-/** Bytes, estimated: the length of all texts. */
+/** Bytes, estimated as the length of all texts. */
 function sizeOf(events: AcceptedEvent[]): number {
   return events.flatMap(textsOf).reduce((sum, text) => sum + text.length, 0);
 }

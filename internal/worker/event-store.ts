@@ -1,18 +1,12 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import type { StoredBatch } from '../outcome/stored-batch.ts';
 
-/** What the worker needs of the store. */
+/** The operations of the store that the worker needs. */
 export interface EventStore {
-  /**
-   * Inserts the events that are new and moves the outcomes of their executions, atomically. Safe to
-   * repeat.
-   */
+  /** Inserts the new events and moves the outcomes of their executions, atomically. Safe twice. */
   recordEvents(events: readonly AcceptedEvent[]): Promise<StoredBatch>;
-  /**
-   * Keeps an event that Postgres refuses, with the reason. Resolves with true when it was not kept
-   * before. Safe to repeat.
-   */
+  /** Stores a rejected event with the reason. Resolves with true when it is new. Safe twice. */
   keepDeadLetter(event: AcceptedEvent, reason: string): Promise<boolean>;
-  /** True for errors that the data causes: repeating the statement cannot help. */
+  /** True for errors in the data: a retry cannot help. */
   isDataError(error: unknown): boolean;
 }

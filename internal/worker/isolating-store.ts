@@ -4,10 +4,7 @@ import { describeError, type Logger } from '../telemetry/logger.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
 import type { EventStore } from './event-store.ts';
 
-/**
- * Stores batches, parts events that Postgres refuses from their neighbours, and keeps the metrics
- * of both.
- */
+/** Stores batches, separates events that Postgres rejects, and counts both. */
 export class IsolatingStore {
   readonly #store: EventStore;
   readonly #metrics: StoreMetrics;
@@ -20,10 +17,9 @@ export class IsolatingStore {
   }
 
   /**
-   * Stores a batch as a whole. When Postgres refuses what an event holds, halves the batch until
-   * the bad one is alone and keeps it as a dead letter; its neighbours are stored. Rejects when the
-   * batch should be tried again: what has been stored by then is ignored as duplicate. Resolves
-   * with the number of events that were there already.
+   * Stores a batch. When Postgres rejects its data, halves the batch until the bad event is alone,
+   * and moves that event to the dead letters. Resolves with the number of duplicates. Rejects when
+   * the caller should retry the batch; stored events are then duplicates.
    */
   async store(events: readonly AcceptedEvent[]): Promise<number> {
     try {
@@ -59,7 +55,7 @@ export class IsolatingStore {
     for (const event of events) metrics.lagSeconds.observe(Math.max(0, now - event.createdAt) / 1_000);
   }
 
-  /** Resolves with the number of duplicates: a letter that is there already has been counted. */
+  /** Returns 1 if the dead letter already existed, as a duplicate. */
   async #moveToDeadLetters(event: AcceptedEvent, error: unknown): Promise<number> {
     const { message, code = 'unknown' } = describeError(error);
     if (!(await this.#store.keepDeadLetter(event, `${code}: ${message}`))) {

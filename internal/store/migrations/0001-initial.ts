@@ -1,9 +1,8 @@
 import { sql, type Kysely } from 'kysely';
 
 /**
- * Events by day, executions with their outcome, and dead letters. Texts in keys are compared byte
- * by byte, whatever the database's own collation: that is faster, and the order of an index must
- * not change with a new libc.
+ * Events by day, executions with their outcome, and dead letters. Keys use the collation "C": it
+ * compares faster, and a new libc cannot change the order of an index.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createEvents(db);
@@ -36,16 +35,16 @@ async function createEvents(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Gives an execution's history. Without the time and the id, entries of an execution are equal, and
- * Postgres keeps them as one: 41 bytes an event instead of 176. A column of fixed width leads
- * because that is compared fastest (test/bench/README.md).
+ * Finds the history of an execution. Without time and id, its entries are equal and Postgres stores
+ * them once: 41 bytes an event instead of 176. The column of fixed width comes first, since it
+ * compares fastest (test/bench/README.md).
  */
 async function indexEventsOfExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`create index events_of_execution on events (automation_id, execution_id, organization)`.execute(db);
 }
 
 /**
- * State and anomalies are generated, so that the rule stands in one place and no writer can get it
+ * State and anomalies are generated columns: one place for the rule, and no writer can get it
  * wrong.
  */
 async function createExecutions(db: Kysely<unknown>): Promise<void> {
@@ -77,16 +76,16 @@ async function createExecutions(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Finds executions that run, oldest first, without reading those that are over: they are few among
- * many. Only an execution that begins or ends touches this index; events in between do not.
+ * Finds running executions, oldest first, without reading ended ones. Only the first and the last
+ * event of an execution change this index.
  */
 async function indexRunningExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`create index executions_running on executions (first_event_at) where state = 'running'`.execute(db);
 }
 
 /**
- * `event` is bytes, not jsonb, and `id` no uuid: what Postgres refused to store elsewhere must
- * still be kept.
+ * `event` is bytes and `id` is text, so that every event that Postgres rejected elsewhere fits
+ * here.
  */
 async function createDeadLetters(db: Kysely<unknown>): Promise<void> {
   await sql`
