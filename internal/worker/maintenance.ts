@@ -3,49 +3,51 @@ import type { MaintenanceMetrics } from '../telemetry/worker-metrics.ts';
 import { Repeating } from '../async/repeating.ts';
 import { settledWithin } from '../async/settled-within.ts';
 
-/** What a run of the maintenance changed. */
+/** The changes of one maintenance run. */
 export interface PartitionChanges {
-  /** Partitions made and dropped, by the name of the table. */
+  /** Names of the tables of created and dropped partitions. */
   created: string[];
   dropped: string[];
-  /** Events that were moved from the DEFAULT partition to that of their day. */
+  /** Events moved from the DEFAULT partition to the partition of their day. */
   moved: number;
 }
 
-/** How the tables stand. */
+/** The state of the tables. */
 export interface TableFigures {
-  /** Days in a row, from today on, that have a partition. */
+  /** Consecutive days from today that have a partition. */
   daysAhead: number;
   /** Events in the DEFAULT partition. */
   defaultRows: number;
-  /** Executions that run, and those of them that have for too long. */
+  /** Running executions, and those among them that are overdue. */
   running: number;
   overdue: number;
 }
 
-/** What the maintenance needs of the store. Both reject while Postgres is away. */
+/**
+ * The operations of the store that maintenance needs. Both reject while Postgres is unavailable.
+ */
 export interface MaintainedStore {
   /**
-   * Makes partitions ahead, empties the DEFAULT one, drops what is past retention. Rejects when a
-   * step failed.
+   * Creates partitions ahead, empties the DEFAULT partition, and drops partitions past retention.
+   * Rejects when a step failed.
    */
   maintain(): Promise<PartitionChanges>;
-  /** Only reads, and so tells the truth also after a maintenance that failed. */
+  /** Only reads, and so is right also after a failed maintenance. */
   measure(): Promise<TableFigures>;
 }
 
-/** From one run to the next, and to the next try after one that failed, in ms. */
+/** Time between two runs, and until the retry of a failed run, in ms. */
 export interface MaintenanceIntervals {
   intervalMs: number;
   retryMs: number;
 }
 
-/** How long a stop waits for a run, in ms. Closing the database ends one that hangs. */
+/** Longest wait of a stop for a run, in ms. Closing the database ends a run that hangs. */
 const stopMs = 5_000;
 
 /**
- * Runs the maintenance at start and then at an interval. Any number of workers may; the store takes
- * a lock.
+ * Runs the maintenance at the start and then at an interval. Any number of workers may run it; the
+ * store takes a lock.
  */
 export class Maintenance {
   readonly name = 'maintenance';
@@ -62,7 +64,7 @@ export class Maintenance {
     this.#logger = logger;
   }
 
-  /** Begins in the background: a worker starts whether Postgres is there or not. */
+  /** Starts in the background, with or without Postgres. */
   async start(): Promise<void> {
     this.#runs.start();
   }
@@ -93,7 +95,7 @@ export class Maintenance {
     }
   }
 
-  /** A figure that cannot be read is left out: the last one would be taken for how things stand. */
+  /** Removes a gauge that cannot be read: its last value would look current. */
   async #measure(): Promise<boolean> {
     const { partitionsAhead, defaultRows, running, overdue } = this.#metrics;
     try {

@@ -1,39 +1,36 @@
 import { Repeating } from '../async/repeating.ts';
 import { settledWithin } from '../async/settled-within.ts';
 
-/** What the watch asks, every time anew. */
+/** The inputs of each check. */
 export interface ProgressSources {
-  /** Jobs that wait for a worker; undefined while Redis does not tell, or refuses commands. */
+  /** Jobs that wait for a worker; undefined while Redis is unavailable or refuses commands. */
   waitingJobs: () => Promise<number | undefined>;
   /** Resolves when Postgres answers. */
   pingDatabase: () => Promise<unknown>;
   /** True while Postgres cannot take events. */
   holding: () => boolean;
-  /** Batches stored so far: what changes while there is progress. */
+  /** Batches stored so far; grows while there is progress. */
   stored: () => number;
 }
 
-/** Between two looks, and the longest that one question may take, in ms. */
+/** Time between two checks, and longest wait for one answer, in ms. */
 export interface ProgressTimes {
   intervalMs: number;
   answerMs: number;
 }
 
 /**
- * Between two looks while something is not well, in ms. None of those counts against the worker.
+ * Time between two checks while a server is unavailable, in ms. Those checks never count as stuck.
  */
 const troubledMs = 200;
 
-/**
- * Looks in a row without progress after which a restart is asked for: a minute, with five seconds
- * between them.
- */
+/** Consecutive checks without progress before liveness fails: a minute, at five seconds each. */
 const patience = 12;
 
 /**
- * Tells a worker that is stuck from one that cannot work: only the first is mended by a restart.
- * Stuck means that jobs wait, Redis and Postgres are well, and nothing is stored. Looks are
- * counted, not seconds, so that the time during which a process was frozen does not count.
+ * Separates a stuck worker, which needs a restart, from one whose servers are unavailable. Stuck:
+ * jobs wait, Redis and Postgres answer, and nothing is stored. It counts checks, not seconds, so
+ * that the time of a frozen process does not count.
  */
 export class ProgressWatch {
   readonly name = 'progress watch';
@@ -51,18 +48,18 @@ export class ProgressWatch {
     this.#times = times;
   }
 
-  /** For readiness: why no job can be fetched. */
+  /** For readiness: why the worker cannot fetch jobs. */
   get queueProblem(): string | undefined {
     return this.#queueProblem;
   }
 
-  /** For readiness: why no event can be stored. */
+  /** For readiness: why the worker cannot store events. */
   get databaseProblem(): string | undefined {
     return this.#databaseProblem;
   }
 
   /**
-   * For liveness: why this process should be restarted. Never because Redis or Postgres is away.
+   * For liveness: why the process needs a restart. Never because Redis or Postgres is unavailable.
    */
   get stuck(): string | undefined {
     if (this.#idleLooks < patience) return undefined;
@@ -78,7 +75,7 @@ export class ProgressWatch {
     await this.#looks.stop();
   }
 
-  /** Takes one look now. Never rejects. */
+  /** Runs one check. Never rejects. */
   async runOnce(): Promise<void> {
     const { waitingJobs, pingDatabase, holding, stored } = this.#sources;
     const { answerMs } = this.#times;
@@ -99,10 +96,7 @@ export class ProgressWatch {
     this.#idleLooks = excused ? 0 : this.#idleLooks + 1;
   }
 
-  /**
-   * Resolves with the pause before the next look, in ms. A worker that starts, or whose servers
-   * come back, is to be ready soon.
-   */
+  /** Resolves with the pause before the next check, in ms; short until the servers answer. */
   async #look(): Promise<number> {
     await this.runOnce();
     const well = this.#queueProblem === undefined && this.#databaseProblem === undefined;

@@ -3,21 +3,17 @@ import { Backoff } from '../async/backoff.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
 
-/**
- * While events are held: how often the reason is logged again. About a minute, at two seconds a
- * try.
- */
+/** Retries between two log records of the reason: about a minute, at two seconds each. */
 const triesPerRecord = 30;
 
-/** How long to wait between tries while Postgres is away, in ms: doubling from min to max. */
+/** Pauses between retries while Postgres is unavailable, in ms: doubling from min to max. */
 export interface RetryPauses {
   retryMinMs: number;
   retryMaxMs: number;
 }
 
 /**
- * Holds batches while Postgres cannot take them and tries again; nothing is failed. Says so in
- * metrics and log.
+ * Retries batches until Postgres is available, and reports that in metrics and log. No batch fails.
  */
 export class RetryUntilAvailable {
   readonly #pauses: RetryPauses;
@@ -31,14 +27,14 @@ export class RetryUntilAvailable {
     this.#logger = logger;
   }
 
-  /** True while a batch waits for Postgres to come back. */
+  /** True while a batch waits for Postgres. */
   get active(): boolean {
     return this.#batches > 0;
   }
 
   /**
-   * Does the work until it succeeds, and resolves with what it gave; with undefined when aborted
-   * between two tries. Never rejects.
+   * Retries the work until it succeeds, and resolves with its result; with undefined when aborted
+   * between two retries. Never rejects.
    */
   async untilDone<T>(work: () => Promise<T>, abandon: AbortSignal): Promise<T | undefined> {
     const { retryMinMs, retryMaxMs } = this.#pauses;
