@@ -16,7 +16,7 @@ export interface AuthenticatedState {
 type Route = Middleware<AuthenticatedState>;
 
 /**
- * Puts before a route what requires the header `token` (spec, "Authentication"). Never 401 before
+ * Puts before a route what requires the header `token` (ARCHITECTURE.md, "Contract"). Never 401 before
  * the tokens are loaded: a caller may drop the event.
  */
 export function requireToken(authenticate: Authenticate): (route: Route) => Route {

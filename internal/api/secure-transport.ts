@@ -3,7 +3,7 @@ import type { ApiMetrics } from '../telemetry/api-metrics.ts';
 
 /**
  * Answers plain HTTP with 301 to the HTTPS address, whatever the method and path, and processes
- * nothing of it (spec, "Transport"). HTTPS is a TLS socket, or with `trustProxy` what the proxy
+ * nothing of it (ARCHITECTURE.md, "Contract"). HTTPS is a TLS socket, or with `trustProxy` what the proxy
  * says in `X-Forwarded-Proto`.
  */
 export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metrics: ApiMetrics): Middleware {

@@ -29,10 +29,7 @@ export function unknownAtFirst(gauge: Gauge): Gauge {
 /** Durations from 1 ms to 10 s, in seconds: what commits and statements take. */
 export const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 
-/**
- * Durations from 1 ms to 2 s, in seconds: what requests take. Each is answered within 2 s (design,
- * section 2).
- */
+/** Durations from 1 ms to 2 s, in seconds, for requests: each gets its answer within 2 s. */
 export const requestBuckets = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2];
 
 /** Sizes of batches, in events. */
