@@ -16,13 +16,13 @@ export interface AuthenticatedState {
 type Route = Middleware<AuthenticatedState>;
 
 /**
- * Puts before a route what requires the header `token` (ARCHITECTURE.md, "Contract"). Never 401 before
- * the tokens are loaded: a caller may drop the event.
+ * Requires the header `token` before a route (ARCHITECTURE.md, "Contract"). Never 401 before the
+ * tokens are loaded: a caller may drop the event.
  */
 export function requireToken(authenticate: Authenticate): (route: Route) => Route {
-  const brake = createWrongTokenLimiter();
+  const limitWrongTokens = createWrongTokenLimiter();
   const refuse = async (token: string): Promise<never> => {
-    await brake();
+    await limitWrongTokens();
     throw new RequestError('unauthorized', token === '' ? 'The header token is missing.' : 'The token is not valid.');
   };
   return (route) => (ctx, next) => {

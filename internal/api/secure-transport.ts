@@ -2,9 +2,9 @@ import type { Context, Middleware } from 'koa';
 import type { ApiMetrics } from '../telemetry/api-metrics.ts';
 
 /**
- * Answers plain HTTP with 301 to the HTTPS address, whatever the method and path, and processes
- * nothing of it (ARCHITECTURE.md, "Contract"). HTTPS is a TLS socket, or with `trustProxy` what the proxy
- * says in `X-Forwarded-Proto`.
+ * Answers plain HTTP with 301 to the HTTPS address, for any method and path, and processes nothing
+ * of it (ARCHITECTURE.md, "Contract"). HTTPS is a TLS socket, or the value of `X-Forwarded-Proto`
+ * with `trustProxy`.
  */
 export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metrics: ApiMetrics): Middleware {
   return (ctx, next) => {
