@@ -9,24 +9,24 @@ export interface DemoOptions {
   api: string;
   ops: string;
   tokenFile: string;
-  /** Events to send, about: runs are played to their end. */
+  /** Events to send, approximately: each execution is played to its end. */
   events: number;
-  /** Events a second; 0 is as fast as it goes. */
+  /** Events a second; 0 means as fast as possible. */
   rate: number;
   clients: number;
 }
 
-/** What went wrong, for the person who started the demo. */
+/** The error for the person who started the demo. */
 export class DemoError extends Error {
   override readonly name = 'DemoError';
 }
 
-/** Longest that the last events may take to reach the database, in ms. */
+/** Longest wait for the last events in the database, in ms. */
 const patience = 60_000;
 
 /**
- * Plays the fleet, waits for the database, prints the table. True when the database holds just what
- * was sent.
+ * Plays the fleet, waits for the database and prints the table. True when the database holds
+ * exactly the events that were sent.
  */
 export async function runDemo(options: DemoOptions): Promise<boolean> {
   const token = await readToken(options.tokenFile);
@@ -34,7 +34,7 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
   const ledger = new Ledger(fleet);
   const pace = new Pace(options.rate);
   const began = performance.now();
-  // On a terminal only: a log has no use for a line that is drawn over and over.
+  // Only on a terminal: a log does not need a progress line that is drawn again.
   const progress = process.stdout.isTTY ? setInterval(() => showProgress(options, ledger, began), 250) : undefined;
   try {
     let played = 0;
@@ -68,7 +68,7 @@ async function readToken(file: string): Promise<string> {
   }
 }
 
-/** A request that tells what to do when nobody is there. */
+/** Sends a request; the error says how to start Runledger when nothing listens. */
 async function reach(url: string, init?: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
@@ -78,9 +78,7 @@ async function reach(url: string, init?: RequestInit): Promise<Response> {
   }
 }
 
-/**
- * Sends an event until it is acknowledged: a refused one is repeated after what `Retry-After` says.
- */
+/** Sends an event until it is acknowledged. Repeats a rejected one after `Retry-After`. */
 async function send(api: string, token: string, event: DemoEvent, ledger: Ledger): Promise<void> {
   for (;;) {
     const answer = await reach(`${api}/v1/register/`, {

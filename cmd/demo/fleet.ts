@@ -12,14 +12,14 @@ export interface DemoEvent {
   error_description?: string;
 }
 
-/** A run as its automation will report it, and what it must come to. */
+/** An execution as its automation reports it, and its expected outcome. */
 export interface DemoExecution {
   automation: string;
   events: DemoEvent[];
   state: ExecutionState;
 }
 
-/** How often the runs of an automation fail, warn and never end; the rest of them succeeds. */
+/** Shares of executions that fail, warn and never end; the others succeed. */
 export interface Temper {
   name: string;
   failing: number;
@@ -27,7 +27,7 @@ export interface Temper {
   endless: number;
 }
 
-/** A fleet as platform teams know it. */
+/** A typical fleet of automations. */
 const tempers: Temper[] = [
   { name: 'invoice-bot', failing: 0.05, warning: 0.2, endless: 0 },
   { name: 'nightly-backup', failing: 0.01, warning: 0.05, endless: 0 },
@@ -40,14 +40,12 @@ export interface DemoAutomation extends Temper {
   id: string;
 }
 
-/** The fleet, with ids of its own: what this demo sends is not mixed up with another's. */
+/** The fleet with new ids, so that two demos never mix. */
 export function createFleet(): DemoAutomation[] {
   return tempers.map((temper) => ({ ...temper, id: randomUUID() }));
 }
 
-/**
- * One run: START, some progress, perhaps a warning, then END, an ERROR and END, or nothing at all.
- */
+/** One execution: START, progress, perhaps a WARNING, then END, or ERROR and END, or no end. */
 export function playExecution(automation: DemoAutomation, number: number): DemoExecution {
   const fails = Math.random() < automation.failing;
   const endless = !fails && Math.random() < automation.endless;

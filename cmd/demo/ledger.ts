@@ -3,7 +3,7 @@ import type { DemoAutomation, DemoExecution } from './fleet.ts';
 
 type Counts = Pick<AutomationOutcomes, 'running' | 'succeeded' | 'failed' | 'events'>;
 
-/** What the demo has sent and what was acknowledged, by automation. */
+/** The events sent and acknowledged, by automation. */
 export class Ledger {
   acknowledged = 0;
   refused = 0;
@@ -15,7 +15,7 @@ export class Ledger {
     this.#sent = new Map(fleet.map(({ id }) => [id, { running: 0, succeeded: 0, failed: 0, events: 0 }]));
   }
 
-  /** Notes a run all of whose events were answered with 201. */
+  /** Notes an execution whose every event got 201. */
   note(execution: DemoExecution): void {
     const counts = this.#sent.get(execution.automation);
     if (counts === undefined) return;
@@ -23,12 +23,12 @@ export class Ledger {
     counts.events += execution.events.length;
   }
 
-  /** True when the database holds just what was sent. */
+  /** True when the database holds exactly the events that were sent. */
   matches(stored: AutomationOutcomes[]): boolean {
     return this.#rows(stored).every(({ sent, found }) => columns.every((column) => sent[column] === found[column]));
   }
 
-  /** A table of what the database holds, with what was sent behind it where they differ. */
+  /** A table of the database's counts, with the sent counts where they differ. */
   table(stored: AutomationOutcomes[]): string {
     const body = this.#rows(stored).map(({ name, sent, found }) =>
       line(

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Spaces calls of `next` evenly, whoever makes them. */
+/** Spaces calls of `next` evenly, over all callers. */
 export class Pace {
   readonly #intervalMs: number;
   #due = performance.now();
 
-  /** `rate` a second; 0 does not wait at all. */
+  /** `rate`: calls a second; 0 never waits. */
   constructor(rate: number) {
     this.#intervalMs = rate === 0 ? 0 : 1_000 / rate;
   }

@@ -18,7 +18,7 @@ import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queu
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 
-/** The settings of ingest beside those of every process. */
+/** The settings of ingest, beside those of every process. */
 export const ingestSettings = [
   'PORT',
   'HTTPS_PORT',
@@ -49,13 +49,13 @@ export const ingestSettings = [
 
 export type IngestConfig = Config<(typeof ingestSettings)[number]>;
 
-/** Ingest as a component, and its servers: HTTP first, HTTPS second where it is on. */
+/** Ingest as a component, and its servers: HTTP first, then HTTPS if it is on. */
 export interface Ingest {
   component: ComponentGroup;
   servers: ApiServer[];
 }
 
-/** Ingest, wired: requests → Redis. Never talks to Postgres. */
+/** Wires ingest: requests → Redis. Never talks to Postgres. */
 export function createIngest(config: IngestConfig, tokens: TokenSource, telemetry: Telemetry): Ingest {
   const { logger, registry, probes } = telemetry;
   const redis = createProducerRedis(config.REDIS_URL);
@@ -99,7 +99,7 @@ function createProducer(
     bufferedEvents: config.BUFFER_EVENTS,
     bufferedBytes: config.BUFFER_BYTES,
   };
-  // Asked at a scrape, when the producer is there.
+  // A scrape calls this after the producer exists.
   const metrics = producerMetrics(registry, () => producer.load, organization);
   const queueName = config.QUEUE_NAME;
   const producer = new Producer({ redis, queueName, limits, callers, guard, metrics, logger, tracing });

@@ -20,7 +20,7 @@ export const tokenSettings = [
 
 type TokenConfig = Config<(typeof tokenSettings)[number]>;
 
-/** Tokens from `TOKENS_FILE` where it is set, otherwise from the Secrets of the cluster. */
+/** Tokens from `TOKENS_FILE` if it is set, otherwise from the Secrets of the cluster. */
 export function createTokenSource(config: TokenConfig, { logger, registry }: Telemetry): TokenSource {
   const common = { labelSelector: config.TOKENS_LABEL_SELECTOR, logger, metrics: tokenMetrics(registry) };
   if (config.TOKENS_FILE !== undefined) return new FileTokenSource({ ...common, path: config.TOKENS_FILE });

@@ -13,13 +13,12 @@ runMain(async () => {
     url: config.DATABASE_URL,
     maxConnections: 2,
     applicationName: 'runledger-migrate',
-    // Waiting for another pod's migration may take as long as that takes.
+    // Another pod's migration may take any time.
     statementTimeout: 0,
     onIdleError: (error) => logger.warn({ error }, 'idle postgres connection lost'),
     onNotDurable: (missing) => logger.error({ missing }, 'postgres may lose stored events'),
   });
-  // As PID 1 of a container it would not end otherwise. What it has done by then is rolled back
-  // with its connection.
+  // PID 1 of a container has no default handler. The connection's end rolls the work back.
   process.once('SIGTERM', () => process.exit(143));
   try {
     await untilReachable(db, config.DATABASE_WAIT_MS, (error) => logger.warn({ error }, 'waiting for postgres'));

@@ -3,8 +3,8 @@ import type { DataFolder } from './data-folder.ts';
 import type { Addresses } from './standalone.ts';
 
 /**
- * What a person reads who has just started Runledger: where it is, and a request to paste. Ends
- * with the line `ready`.
+ * The text for the person who started Runledger: addresses, and a request to paste. Ends with the
+ * line `ready`.
  */
 export function banner(folder: DataFolder, addresses: Addresses | undefined, listening?: string): string {
   if (addresses === undefined) return '';
@@ -42,10 +42,7 @@ function reach(listening: string | undefined): string {
   return 'Only this machine can connect. LISTEN_ADDRESS=0.0.0.0 opens every port to the network.';
 }
 
-/**
- * With the variables that `make demo` needs to find this one; none when all is where it is by
- * default.
- */
+/** The command with the variables that `make demo` needs to find this Runledger. */
 function demoCommand(folder: DataFolder, { api, ops }: Addresses): string {
   const places = [
     ['DATA_DIR', shown(folder.root), '.data'],
@@ -56,9 +53,7 @@ function demoCommand(folder: DataFolder, { api, ops }: Addresses): string {
   return ['make demo', ...elsewhere.map(([name, place]) => `${name}=${place}`)].join(' ');
 }
 
-/**
- * As a shell takes it. Relative where that is shorter: the person stands in the project's folder.
- */
+/** A path, quoted for a shell, and relative if that is shorter. */
 function shown(path: string): string {
   const short = relative('.', path);
   const place = short.startsWith('..') ? path : short;

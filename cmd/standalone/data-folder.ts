@@ -3,10 +3,10 @@ import { chmod, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** Longest path of a Unix socket that every system takes, in bytes. */
+/** Longest path of a Unix socket that every system accepts, in bytes. */
 const longestSocketPath = 100;
 
-/** Where standalone keeps what. */
+/** The places of standalone's files. */
 export interface DataFolder {
   readonly root: string;
   readonly redis: string;
@@ -16,13 +16,13 @@ export interface DataFolder {
   readonly tokens: string;
   readonly demoToken: string;
   /**
-   * Path of a Unix socket: in the folder, or in the system's temporary one when that path would be
-   * too long.
+   * Path of a Unix socket: in the folder, or in the system's temporary folder if that path is too
+   * long.
    */
   socket(name: string): string;
 }
 
-/** Makes the folder, for this user only: it holds a key and a token. */
+/** Creates the folder for this user only, since it holds a key and a token. */
 export async function createDataFolder(path: string): Promise<DataFolder> {
   const root = resolve(path);
   await mkdir(join(root, 'redis'), { recursive: true });

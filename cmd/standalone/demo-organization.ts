@@ -2,10 +2,7 @@ import { access, writeFile } from 'node:fs/promises';
 import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/manifest.ts';
 import type { DataFolder } from './data-folder.ts';
 
-/**
- * The organization `demo` and its token are made once and kept; the manifest is the owner's to
- * change.
- */
+/** Makes the organization `demo` and its token once. The owner may change the manifest. */
 export async function ensureDemoOrganization(folder: DataFolder): Promise<void> {
   const present = await access(folder.tokens).then(
     () => true,

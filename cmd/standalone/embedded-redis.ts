@@ -8,19 +8,18 @@ import { createConsumerRedis, disconnect, type RedisClient } from '../../interna
 import type { Logger } from '../../internal/telemetry/logger.ts';
 import { answers } from './socket.ts';
 
-/** Forks of Redis that serve as well, in order of preference. */
+/** Compatible forks of Redis, in order of preference. */
 const programs = ['redis-server', 'valkey-server'];
 
-/** Longest that Redis may take to load its data, in ms. */
+/** Longest time for Redis to load its data, in ms. */
 const loadingMs = 60_000;
 
-/** How long after its end, or a start that failed, Redis is started again, in ms. */
+/** Delay before a restart of Redis after its end or a failed start, in ms. */
 const restartMs = 500;
 
 /**
- * A `redis-server` as a child process, on a Unix socket that only this user can open, with the
- * settings that make a 201 a receipt. When it dies it is started again; one left over by a killed
- * standalone is ended first.
+ * A `redis-server` child process on a Unix socket that only this user can open, with durable
+ * settings. Restarts it after its end, and first ends one that a killed standalone left.
  */
 export class EmbeddedRedis implements Component {
   readonly name = 'embedded redis';
@@ -39,7 +38,7 @@ export class EmbeddedRedis implements Component {
 
   /**
    * Resolves when Redis has loaded its data.
-   * @throws when there is none on the PATH or it does not start.
+   * @throws when no server is on the PATH, or it does not start.
    */
   async start(): Promise<void> {
     await this.#endLeftOver();
@@ -58,14 +57,13 @@ export class EmbeddedRedis implements Component {
   }
 
   /**
-   * The lock on the folder is ours, so whoever answers was left over by a standalone that was
-   * killed.
+   * This process holds the folder's lock, so a server that answers was left by a killed standalone.
    */
   async #endLeftOver(): Promise<void> {
     if (!(await answers(this.#socket))) return;
     this.#logger.warn('ending the redis of an earlier run');
     await this.#ask(async (redis) => {
-      // Its answer is the end of the connection, which the client takes for a failure.
+      // The server closes the connection as its answer, which the client reports as an error.
       redis.shutdown().catch(() => undefined);
       while (await answers(this.#socket)) await sleep(50);
     });
@@ -78,18 +76,18 @@ export class EmbeddedRedis implements Component {
       if (child === undefined) continue;
       this.#child = child;
       child.once('exit', (code, signal) => this.#onExit(code, signal));
-      // A stop that came meanwhile has not seen it.
+      // A stop that came meanwhile did not see this child.
       if (this.#stopping.signal.aborted) child.kill('SIGTERM');
       return;
     }
     throw new Error('neither redis-server nor valkey-server is on the PATH; install one, or set REDIS_URL');
   }
 
-  /** Undefined when there is no such program. */
+  /** Undefined when the program does not exist. */
   async #run(program: string): Promise<ChildProcess | undefined> {
     const log = openSync(join(this.#folder, 'redis.log'), 'a');
-    // Detached: Ctrl-C reaches the whole process group, and Redis must outlive the events that are
-    // still under way.
+    // Detached, because Ctrl-C reaches the whole process group and Redis must outlive the events
+    // under way.
     const child = spawn(program, redisArguments(this.#folder, this.#socket), {
       detached: true,
       stdio: ['ignore', log, log],
@@ -107,7 +105,7 @@ export class EmbeddedRedis implements Component {
     this.#startAgain();
   }
 
-  /** Until it succeeds: ingest answers 503 meanwhile, and whatever is missing may come back. */
+  /** Retries until Redis runs; ingest answers 503 meanwhile. */
   #startAgain(): void {
     if (this.#stopping.signal.aborted) return;
     this.#restart = setTimeout(() => {
@@ -124,7 +122,7 @@ export class EmbeddedRedis implements Component {
     });
   }
 
-  /** Runs commands on a connection of their own; rejects when they take too long, or at a stop. */
+  /** Runs commands on an own connection. Rejects when they take too long, or at a stop. */
   async #ask(commands: (redis: RedisClient) => Promise<void>): Promise<void> {
     const redis = createConsumerRedis(this.#socket);
     redis.on('error', () => undefined);

@@ -5,8 +5,8 @@ import type { Component } from '../../internal/lifecycle/component.ts';
 import { answers } from './socket.ts';
 
 /**
- * Keeps a second process off the data folder. A socket, because the system lets go of it however
- * the process ends.
+ * Keeps a second process off the data folder. A socket, because the system releases it at any end
+ * of the process.
  */
 export class FolderLock implements Component {
   readonly name = 'folder lock';

@@ -19,26 +19,24 @@ import { ensureDemoOrganization } from './demo-organization.ts';
 import { EmbeddedRedis } from './embedded-redis.ts';
 import { FolderLock } from './folder-lock.ts';
 
-/** Where a running standalone can be reached. */
+/** The addresses of a running standalone. */
 export interface Addresses {
   api: string;
   plainHttp: string;
   ops: string;
 }
 
-/** Nobody else can have taken a job here: what a killed process had taken is soon free. */
+/** No other worker exists here, so the job of a killed process may return soon. */
 const standaloneDefaults = { JOB_LOCK_MS: '6000' };
 
 /**
- * The embedded Postgres runs in the process that answers requests, one statement at a time: short
- * ones.
+ * Short statements: the embedded Postgres runs them in turn, in the process that answers requests.
  */
 const embeddedStore = { STORE_BATCH_EVENTS: '200', STORE_STATEMENTS_IN_FLIGHT: '1', WORKER_CONCURRENCY: '50' };
 
 /**
- * All of Runledger in one process: the same ingest, queue and worker as in a cluster, with an
- * embedded Postgres and a Redis of its own wherever `DATABASE_URL` and `REDIS_URL` do not name real
- * ones.
+ * All of Runledger in one process: the ingest, queue and worker of a cluster, with an embedded
+ * Postgres and a Redis child process unless `DATABASE_URL` and `REDIS_URL` name real servers.
  */
 export class Standalone implements Component {
   readonly name = 'standalone';
@@ -54,10 +52,10 @@ export class Standalone implements Component {
     this.#parts = new ComponentGroup(this.name, [], telemetry.logger);
   }
 
-  /** Where it serves; undefined until `start` has resolved. */
+  /** The addresses; undefined until `start` resolves. */
   addresses: Addresses | undefined;
 
-  /** @throws what the part that fails throws; those before it are stopped again. */
+  /** @throws the error of the first part that fails; the others are stopped again. */
   async start(): Promise<void> {
     try {
       await this.#startAll();
@@ -91,7 +89,7 @@ export class Standalone implements Component {
     this.addresses = { ...addresses, ops: `http://localhost:${ops.port}` };
   }
 
-  /** Settings that lead to the Redis in use. */
+  /** The settings that lead to the Redis in use. */
   async #startRedis(): Promise<{ REDIS_URL?: string }> {
     if (isGiven('REDIS_URL')) return {};
     const socket = this.#folder.socket('redis');
@@ -113,7 +111,7 @@ export class Standalone implements Component {
 
   async #startWorker(redis: { REDIS_URL?: string }, db: Database): Promise<void> {
     const defaults = { ...standaloneDefaults, ...redis, ...(!isGiven('DATABASE_URL') && embeddedStore) };
-    // Readiness is about requests here, and those are taken whether Postgres is there or not.
+    // Readiness is about requests, which are accepted without Postgres.
     const probes = { ...this.#telemetry.probes, ready: new Map() };
     const config = readConfig(workerSettings, undefined, defaults);
     await this.#parts.begin(createWorker(config, db, { ...this.#telemetry, probes }));

@@ -2,7 +2,7 @@ import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/m
 import type { Command } from './command.ts';
 import { parseOptions, UsageError } from './usage-error.ts';
 
-/** A new organization's Secret on stdout; its token on stderr. */
+/** Prints a new organization's Secret on stdout and its token on stderr. */
 export const create: Command = async (args, { stdout, stderr }) => {
   const options = parseOptions(args, {
     organization: { type: 'string' },

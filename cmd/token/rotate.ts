@@ -5,7 +5,7 @@ import type { SecretManifest } from '../../internal/tokens/secret-manifest.ts';
 import type { Command } from './command.ts';
 import { parseOptions } from './usage-error.ts';
 
-/** The same Secret with one token more on stdout; that token on stderr. */
+/** Prints the same Secret with one more token on stdout, and that token on stderr. */
 export const rotate: Command = async (args, { stdin, stdout, stderr }) => {
   const { manifest, name, ...options } = parseOptions(args, {
     manifest: { type: 'string' },

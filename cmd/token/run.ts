@@ -20,8 +20,8 @@ const usage = `Tokens of organizations, as Kubernetes Secrets.
 `;
 
 /**
- * The exit code: 0 done, 1 not done, 2 called in the wrong way. Every failure is a sentence on
- * stderr.
+ * Resolves with the exit code: 0 success, 1 failure, 2 wrong usage. Every failure prints a sentence
+ * on stderr.
  */
 export async function run([name = '', ...args]: string[], streams: Streams): Promise<number> {
   if (name === 'help' || [name, ...args].includes('--help')) {

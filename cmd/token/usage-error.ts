@@ -1,11 +1,14 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
-/** The command was called in a way that it cannot make sense of. */
+/** The arguments of the command are wrong. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The options of a command; everything else among the arguments is a UsageError that names it. */
+/**
+ * The options of a command.
+ * @throws {UsageError} that names any other argument.
+ */
 export function parseOptions<T extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: T) {
   try {
     return parseArgs({ args, options, strict: true, allowPositionals: false }).values;

@@ -8,8 +8,8 @@ import type { Command } from './command.ts';
 import { parseOptions, UsageError } from './usage-error.ts';
 
 /**
- * Says which organization a token from stdin belongs to, by the rules that ingest goes by, and what
- * is refused.
+ * Says which organization a token from stdin belongs to, by ingest's rules, and lists rejected
+ * Secrets.
  */
 export const verify: Command = async (args, { stdin, stdout, stderr }) => {
   const { manifest, label } = parseOptions(args, {

@@ -4,13 +4,10 @@ import type { Logger } from '../../internal/telemetry/logger.ts';
 
 export const databaseSettings = ['DATABASE_URL', 'DATABASE_POOL_SIZE'] as const;
 
-/** Longest that a statement of the worker may take, in ms; it is tried again then. */
+/** Longest duration of a worker's statement, in ms; the worker then retries it. */
 const statementTimeout = 30_000;
 
-/**
- * The worker's Postgres. Connections are made when they are needed, so that a worker starts without
- * it.
- */
+/** The worker's Postgres. Connects on demand, so that a worker starts without it. */
 export function openDatabase(config: Config<(typeof databaseSettings)[number]>, logger: Logger): Database {
   return openPostgres({
     url: config.DATABASE_URL,

@@ -20,7 +20,7 @@ runMain(async () => {
     main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), worker], logger),
     probes,
     logger,
-    // Nobody sends requests to a worker: there is no load balancer to wait for.
+    // No load balancer sends requests to a worker.
     drainDelayMs: 0,
     shutdownTimeoutMs: config.SHUTDOWN_TIMEOUT_MS,
   });

@@ -1,6 +1,6 @@
 import { ConfigError, type Config } from './read.ts';
 
-/** The settings of every process that stays up. */
+/** The settings of every long-running process. */
 export const processSettings = [
   'OPS_PORT',
   'LISTEN_ADDRESS',
@@ -17,9 +17,7 @@ export const processSettings = [
   'SHUTDOWN_TIMEOUT_MS',
 ] as const;
 
-/**
- * @throws {ConfigError} when the time for a stop would be over before anything had begun to stop.
- */
+/** @throws {ConfigError} when the drain delay leaves no time to stop. */
 export function requireTimeToStop(config: Config<'DRAIN_DELAY_MS' | 'SHUTDOWN_TIMEOUT_MS'>): void {
   if (config.SHUTDOWN_TIMEOUT_MS > config.DRAIN_DELAY_MS) return;
   throw new ConfigError('SHUTDOWN_TIMEOUT_MS must be longer than DRAIN_DELAY_MS, which is a part of it');

@@ -2,24 +2,21 @@ import { readFileSync } from 'node:fs';
 import { cleanEnv, EnvMissingError, type CleanedEnv } from 'envalid';
 import { settings, type SettingName } from './settings.ts';
 
-/** One clear line about a setting that is wrong; the process ends with it. */
+/** A wrong setting, in one line; it ends the process. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/**
- * Settings that hold a password: each may come from a file instead, named by the same setting with
- * `_FILE`.
- */
+/** Settings that hold a password. Each may come from a file, named by the setting with `_FILE`. */
 const secrets = ['REDIS_URL', 'REDIS_PASSWORD', 'DATABASE_URL'] as const satisfies SettingName[];
 
 /** The values of some settings, typed and checked. */
 export type Config<Name extends SettingName> = CleanedEnv<Pick<typeof settings, Name>>;
 
 /**
- * Reads and checks settings, once at start. Empty values count as absent, as charts and compose
- * files leave them. `defaults` come before those of the settings themselves.
- * @throws {ConfigError} that names the first wrong setting, and never its value.
+ * Reads and checks settings once, at the start. Empty values count as absent. `defaults` win over
+ * the settings' own defaults.
+ * @throws {ConfigError} that names the first wrong setting, never its value.
  */
 export function readConfig<Name extends SettingName>(
   names: readonly Name[],
@@ -36,7 +33,7 @@ export function readConfig<Name extends SettingName>(
   });
 }
 
-/** True when a setting is given, itself or by a file. */
+/** True when a setting is given, by itself or by a file. */
 export function isGiven(name: (typeof secrets)[number], environment: NodeJS.ProcessEnv = process.env): boolean {
   const given = withoutEmpty(environment);
   return name in given || `${name}_FILE` in given;
@@ -58,8 +55,8 @@ function withSecretFiles(environment: NodeJS.ProcessEnv, names: readonly Setting
 }
 
 /**
- * User name and password in settings of their own may hold any character; in an address they must
- * be encoded.
+ * Puts user name and password into the address. Settings of their own may hold any character; in an
+ * address they must be encoded.
  */
 function withRedisCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { REDIS_URL: address, REDIS_USERNAME: username = '', REDIS_PASSWORD: password = '' } = environment;
@@ -69,8 +66,8 @@ function withRedisCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv
 }
 
 /**
- * What is no address is left as it is, for the check of `REDIS_URL` to name. So are credentials in
- * the address.
+ * Leaves an invalid address to the check of `REDIS_URL`, and credentials of the address as they
+ * are.
  */
 function addCredentials(node: string, username: string, password: string): string {
   const url = URL.parse(node);

@@ -14,7 +14,8 @@ import {
 const mebi = 1024 * 1024;
 
 /**
- * Every setting, with its default. A setting without one is required by the processes that take it.
+ * Every setting, with its default. A setting without a default is required by the processes that
+ * use it.
  */
 export const settings = {
   PORT: portNumber({ default: 8080, desc: 'HTTP behind a proxy that ends TLS; plain HTTP is answered with 301' }),

@@ -36,7 +36,7 @@ export const flag = makeExactValidator<boolean>((text) => {
   throw new Error('must be true or false');
 });
 
-/** The address callers use: `https://…`, without query or fragment. */
+/** The address that callers use: `https://…`, without query or fragment. */
 export const httpsUrl = makeExactValidator<URL>((text) => {
   const url = URL.parse(text);
   const bare = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
@@ -45,8 +45,8 @@ export const httpsUrl = makeExactValidator<URL>((text) => {
 });
 
 /**
- * `redis://` or `rediss://`; several, with commas between, name nodes of a cluster; an absolute
- * path is a Unix socket. Errors do not repeat the value: it holds a password.
+ * `redis://` or `rediss://`; several with commas are the nodes of a cluster; an absolute path is a
+ * Unix socket. Errors never repeat the value, which holds a password.
  */
 export const redisUrl = makeExactValidator<string>((text) => {
   if (text.startsWith('/')) return text;
@@ -64,14 +64,14 @@ export const redisUrl = makeExactValidator<string>((text) => {
   throw new Error('must name a database by its number, as in redis://host:6379/1');
 });
 
-/** `postgres://` or `postgresql://`. Errors do not repeat the value: it holds a password. */
+/** `postgres://` or `postgresql://`. Errors never repeat the value, which holds a password. */
 export const postgresUrl = makeExactValidator<string>((text) => {
   const protocol = URL.parse(text)?.protocol;
   if (protocol === 'postgres:' || protocol === 'postgresql:') return text;
   throw new Error('must be a postgres:// or postgresql:// address');
 });
 
-/** BullMQ builds Redis keys of it. */
+/** The name of the queue; BullMQ builds Redis keys from it. */
 export const queueName = makeExactValidator<string>((text) => {
   if (/^[A-Za-z0-9._-]{1,64}$/.test(text)) return text;
   throw new Error('must be 1 to 64 letters, digits, dots, dashes or underscores');

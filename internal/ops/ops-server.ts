@@ -5,21 +5,16 @@ import { listen } from '../http/listen.ts';
 import type { Registry } from '../telemetry/metrics.ts';
 import { failing, type Probes } from './probes.ts';
 
-/** A further page of the ops port: gives back a value to be shown as JSON. */
+/** A further page of the ops port; its value is shown as JSON. */
 export type OpsPage = (query: URLSearchParams) => Promise<unknown>;
 
-/**
- * The settings that say where the ops server listens; on all addresses without `LISTEN_ADDRESS`.
- */
+/** The settings of the ops server's address; without `LISTEN_ADDRESS`, all addresses. */
 export interface OpsAddress {
   OPS_PORT: number;
   LISTEN_ADDRESS?: string | undefined;
 }
 
-/**
- * The port for people and machines that operate a process: `/metrics`, `/healthz`, `/readyz`. Plain
- * HTTP, no token.
- */
+/** The ops port: `/metrics`, `/healthz`, `/readyz`. Plain HTTP, no token. */
 export class OpsServer {
   readonly name = 'ops server';
   readonly #server: Server;
@@ -38,7 +33,7 @@ export class OpsServer {
     });
   }
 
-  /** The port listened on: the one configured, or the one the system chose for port 0. */
+  /** The port: the configured one, or the system's choice for port 0. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }

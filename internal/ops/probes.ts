@@ -1,4 +1,4 @@
-/** What a probe says: undefined when all is well, else one sentence on what is wrong. */
+/** The result of a check: undefined when all is well, otherwise one sentence. */
 export type Check = () => string | undefined;
 
 /**
@@ -15,12 +15,12 @@ export interface Probes {
   readonly degraded: Map<string, Check>;
 }
 
-/** No checks yet: both probes say yes. */
+/** No checks yet: both probes answer 200. */
 export function createProbes(): Probes {
   return { live: new Map(), ready: new Map(), degraded: new Map() };
 }
 
-/** Name → sentence of every check that fails now. Empty when the probe says yes. */
+/** Name → sentence of every failing check. Empty when the probe answers 200. */
 export function failing(checks: ReadonlyMap<string, Check>): Record<string, string> {
   const failed: Record<string, string> = {};
   for (const [name, check] of checks) {

@@ -4,7 +4,7 @@ import { RequestTally } from './request-tally.ts';
 
 export type ApiMetrics = ReturnType<typeof apiMetrics>;
 
-/** What callers ask and what they get. */
+/** The metrics of requests and answers. */
 export function apiMetrics(registry: Registry) {
   const requests = new RequestTally(requestBuckets);
   registry.registerMetric(countOf(requests));
@@ -15,7 +15,7 @@ export function apiMetrics(registry: Registry) {
     labelNames: ['token'] as const,
     registers: [registry],
   });
-  // Shown as 0 from the start: the first one must count as an increase.
+  // Starts at 0, so that the first one counts as an increase.
   for (const token of ['true', 'false']) plainHttp.inc({ token }, 0);
   return { requests, plainHttp };
 }

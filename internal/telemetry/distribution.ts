@@ -1,9 +1,8 @@
 import { Histogram, type HistogramConfiguration } from 'prom-client';
 
 /**
- * How many values are in which bucket, and their sum, in plain numbers that metrics show when they
- * are scraped. The library's own histogram makes a text of the labels of each value and looks that
- * up (test/bench/README.md).
+ * Counts values per bucket and their sum as plain numbers, shown at a scrape. The library's
+ * histogram builds and looks up a text of the labels for each value (test/bench/README.md).
  */
 export class Distribution {
   readonly #bounds: readonly number[];
@@ -11,15 +10,13 @@ export class Distribution {
   count = 0;
   sum = 0;
 
-  /**
-   * @param bounds upper bounds of the buckets, in order; what is above the last is only counted.
-   */
+  /** @param bounds upper bounds of the buckets, in order; larger values are only counted. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#buckets = bounds.map(() => 0);
   }
 
-  /** One more value. */
+  /** Adds one value. */
   add(value: number): void {
     this.count += 1;
     this.sum += value;
@@ -27,7 +24,7 @@ export class Distribution {
     if (bucket !== -1) this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1;
   }
 
-  /** For each bound, how many values are not above it. */
+  /** The number of values up to each bound. */
   cumulated(): { bound: number; count: number }[] {
     let count = 0;
     return this.#bounds.map((bound, bucket) => {
@@ -39,14 +36,12 @@ export class Distribution {
 
 type Labels<Label extends string> = Partial<Record<Label, string>>;
 
-/** Shows distributions as a histogram. Only they are shown: observing does nothing. */
+/** Shows distributions as a histogram. Observing does nothing. */
 export class TalliedHistogram<Label extends string = never> extends Histogram<Label> {
   readonly #description: { name: string; help: string; type: 'histogram'; aggregator: 'sum' };
   readonly #read: () => Iterable<readonly [Labels<Label>, Distribution]>;
 
-  /**
-   * @param read what is to be shown, asked for at each scrape: distributions with the same bounds.
-   */
+  /** @param read returns the distributions at each scrape; they share their bounds. */
   constructor(
     configuration: Omit<HistogramConfiguration<Label>, 'buckets'> & { buckets: readonly number[] },
     read: () => Iterable<readonly [Labels<Label>, Distribution]>,
@@ -57,7 +52,7 @@ export class TalliedHistogram<Label extends string = never> extends Histogram<La
     this.#read = read;
   }
 
-  /** What the library's registry and its `get` ask a histogram for; its types do not say. */
+  /** The method that the library's registry calls; its types omit it. */
   getForPromString() {
     const values = Array.from(this.#read(), ([labels, distribution]) => this.#valuesOf(labels, distribution));
     return Promise.resolve({ ...this.#description, values: values.flat() });

@@ -4,16 +4,11 @@ interface Series {
   count: number;
 }
 
-/**
- * Counts events by organization and kind in plain numbers, which a metric shows when it is scraped.
- */
+/** Counts events by organization and kind as plain numbers, shown at a scrape. */
 export class EventTally {
   readonly #organizations = new Map<string, Series[]>();
 
-  /**
-   * One more event. `organization` is the value of the label: who gives it bounds how many there
-   * are.
-   */
+  /** Adds one event. The caller bounds the number of values of the label `organization`. */
   add(organization: string, kind: string): void {
     const all = this.#organizations.get(organization) ?? [];
     if (all.length === 0) this.#organizations.set(organization, all);
@@ -22,7 +17,7 @@ export class EventTally {
     else known.count += 1;
   }
 
-  /** What was counted so far: only kinds that came. */
+  /** The counts so far, of the kinds that came. */
   series(): Iterable<Series> {
     return [...this.#organizations.values()].flat();
   }

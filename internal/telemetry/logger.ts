@@ -3,21 +3,20 @@ import { RepeatLimit } from './repeat-limit.ts';
 
 export type { Logger };
 
-/** The levels `LOG_LEVEL` takes, most severe first. */
+/** The levels of `LOG_LEVEL`, most severe first. */
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * Pino's numbers: records from info to error are limited. Debugging wants all of them, and a fatal
- * one is the last.
+ * Pino's numbers of the limited levels: info to error. Debug records and a fatal record always
+ * pass.
  */
 const [limitedFrom, limitedTo] = [30, 50];
 
 /**
- * One JSON line per record on stdout. `msg` is constant, and so the name of what happened;
- * variables are fields. Callers never pass a token, a digest of one, or a request body; `error` is
- * reduced to its type, message and code. A record that repeats (same message, error, status and
- * reason) is limited to 10 a minute; `suppressed` says how many were left out.
+ * Writes one JSON line per record to stdout. `msg` is constant; variables are fields. Callers never
+ * pass a token, its digest or a body. `error` becomes type, message and code. Equal records
+ * (message, error, status, reason) are limited to 10 a minute; `suppressed` counts the rest.
  */
 export function createLogger(process: string, level: LogLevel, destination?: { write(line: string): void }): Logger {
   const limit = new RepeatLimit();
@@ -38,10 +37,7 @@ export function createLogger(process: string, level: LogLevel, destination?: { w
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/**
- * What a log may say of an error: enough to act on, without the payload that libraries attach to
- * it.
- */
+/** The parts of an error that a log may hold, without payloads that libraries attach. */
 export function describeError(error: unknown): { type: string; message: string; code?: string } {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
@@ -54,10 +50,7 @@ interface Fields {
   reason?: unknown;
 }
 
-/**
- * Equal for records that tell the same. Messages of errors are left out: they may hold what differs
- * each time.
- */
+/** Equal for records of the same kind. Error messages are left out, since they differ each time. */
 function kindOf([first, second]: unknown[]): string {
   if (typeof first === 'string') return first;
   const { error, status, reason } = (first ?? {}) as Fields;

@@ -3,12 +3,12 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 export { Counter, Gauge, Histogram, Registry };
 
 /**
- * Defaults of the library whose names Prometheus' own linter refuses: gauges called `_total`. The
- * same by type stays.
+ * Default gauges whose names end with `_total`, which Prometheus' linter rejects. The same figures
+ * by type stay.
  */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_resources_total', 'nodejs_active_requests_total'];
 
-/** A fresh registry with the process' own metrics (CPU, memory, event-loop lag), for `/metrics`. */
+/** A new registry with the metrics of the process (CPU, memory, event-loop lag). */
 export function createRegistry(process: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ process });
@@ -17,16 +17,13 @@ export function createRegistry(process: string): Registry {
   return registry;
 }
 
-/**
- * A gauge that is left out of `/metrics` until it is first set: 0 would be taken for what was
- * found.
- */
+/** A gauge that `/metrics` omits until it is set, since 0 would look like a result. */
 export function unknownAtFirst(gauge: Gauge): Gauge {
   gauge.remove();
   return gauge;
 }
 
-/** Durations from 1 ms to 10 s, in seconds: what commits and statements take. */
+/** Durations from 1 ms to 10 s, in seconds, for commits and statements. */
 export const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 
 /** Durations from 1 ms to 2 s, in seconds, for requests: each gets its answer within 2 s. */

@@ -1,10 +1,9 @@
-/** The value of the label `organization` for an organization. */
+/** The label value of an organization. */
 export type OrganizationLabel = (organization: string) => string;
 
 /**
- * Bounds the label `organization`: the first `most` organizations that a process sees keep their
- * name, those that come later are counted together as `other`. With 0 the label is empty, which
- * Prometheus takes for absent.
+ * Bounds the label `organization`: the first `most` organizations keep their name, later ones count
+ * as `other`. With 0 the label is empty, which Prometheus treats as absent.
  */
 export function createOrganizationLabel(most: number): OrganizationLabel {
   if (most === 0) return () => '';
@@ -17,5 +16,5 @@ export function createOrganizationLabel(most: number): OrganizationLabel {
   };
 }
 
-/** What processes use whose settings say nothing else. */
+/** The default of processes without the setting. */
 export const defaultOrganizations = 200;

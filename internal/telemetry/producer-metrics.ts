@@ -5,7 +5,7 @@ import { createOrganizationLabel, defaultOrganizations, type OrganizationLabel }
 
 export type ProducerMetrics = ReturnType<typeof producerMetrics>;
 
-/** Why an event is answered with 503. */
+/** Reasons of a 503. */
 const rejectionReasons = [
   'not-checked',
   'redis-unreachable',
@@ -18,17 +18,17 @@ const rejectionReasons = [
 ] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
-/** What the producer is busy with just now. */
+/** The producer's current load. */
 export interface ProducerLoad {
   /** Commits under way. */
   inFlight: number;
-  /** Events that wait for one. */
+  /** Events that wait for a commit. */
   buffered: number;
 }
 
 /**
- * What ingest does with Redis: group commits, and what it turned away instead. What counts events
- * and commits is written to for each, so these are plain numbers. `load` is asked at each scrape.
+ * The metrics of group commits and rejections. Those that change with each event are plain numbers.
+ * A scrape calls `load`.
  */
 export function producerMetrics(
   registry: Registry,
@@ -49,7 +49,7 @@ export function producerMetrics(
     labelNames: ['reason'] as const,
     registers,
   });
-  // Shown as 0 from the start: the first one must count as an increase.
+  // Starts at 0, so that the first one counts as an increase.
   for (const reason of rejectionReasons) rejections.inc({ reason }, 0);
   const replays = new Counter({
     name: 'runledger_idempotent_replays_total',
@@ -97,7 +97,7 @@ function showTallies(registry: Registry, { accepted, batchSize, commitSeconds }:
 }
 
 function showLoad(registry: Registry, load: () => ProducerLoad): void {
-  // Constructed for their effect: a metric lives in its registry.
+  // Constructed for the effect: a metric lives in its registry.
   void new Gauge({
     name: 'runledger_commits_in_flight',
     help: 'Commits to Redis under way now. At COMMITS_IN_FLIGHT all the time, Redis is the brake.',

@@ -3,8 +3,8 @@ import { Gauge, type Registry, unknownAtFirst } from './metrics.ts';
 export type BacklogMetrics = ReturnType<typeof backlogMetrics>;
 
 /**
- * What stands in the queue, and whether Redis keeps it. Every pod reports the same: aggregate with
- * max, not sum.
+ * The metrics of the queue and of Redis' durability. Every pod reports the same values: aggregate
+ * with max, not sum.
  */
 export function backlogMetrics(registry: Registry) {
   const registers = [registry];
@@ -35,10 +35,7 @@ export function backlogMetrics(registry: Registry) {
       registers,
     }),
   };
-  /**
-   * Nothing is known of a Redis that does not answer: what was last seen would be taken for what
-   * is.
-   */
+  /** Clears the gauges of an unavailable Redis, since their last values would look current. */
   const forget = (): void => {
     gauges.reachable.set(0);
     gauges.jobs.reset();
@@ -47,7 +44,7 @@ export function backlogMetrics(registry: Registry) {
   return { ...gauges, forget };
 }
 
-/** What the queue holds, counted when Prometheus asks. */
+/** The content of the queue, read at each scrape. */
 export interface QueueStats {
   /** Events in all jobs. */
   events: number;
@@ -56,13 +53,12 @@ export interface QueueStats {
 }
 
 /**
- * Figures that take more than a look: read once a scrape, for both. Not a number while Redis does
- * not tell.
+ * Gauges that need a script in Redis: one read per scrape for both. NaN while Redis is unavailable.
  */
 export function queueStatsMetrics(registry: Registry, readQueueStats: () => Promise<QueueStats>): void {
   const registers = [registry];
   const stats = shared(() => readQueueStats().catch(() => ({ events: Number.NaN, oldestAge: Number.NaN })));
-  // Constructed for its effect: a metric lives in its registry.
+  // Constructed for the effect: a metric lives in its registry.
   void new Gauge({
     name: 'runledger_queue_events',
     help: 'Events in the queue: accepted and not yet in Postgres. Exact up to 1,000 jobs, an estimate from their mean beyond; the same from every pod: take the max.',
@@ -81,7 +77,7 @@ export function queueStatsMetrics(registry: Registry, readQueueStats: () => Prom
   });
 }
 
-/** Callers that come while the work is under way share its result. */
+/** Concurrent callers share one run of the work. */
 function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<T> | undefined;
   return () => {

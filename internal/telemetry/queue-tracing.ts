@@ -3,9 +3,8 @@ import { BullMQOtel, BullMQOTelSpan } from 'bullmq-otel';
 import type { Tracing } from './tracing.ts';
 
 /**
- * BullMQ's adapter without its noise: spans of what it does for itself (polling, pausing, looking
- * for stalled jobs) belong to no event, and would be a trace each. Names of spans lose the name of
- * the job, which is a number of events.
+ * BullMQ's adapter without spans of its own work (polling, pausing, looking for stalled jobs),
+ * which belong to no event. Span names lose the name of the job, which is a number of events.
  */
 export function queueTracing(): Tracing['queue'] {
   const { tracer, contextManager } = new BullMQOtel({ tracerName: 'runledger' });

@@ -1,15 +1,15 @@
-/** How many records of one kind pass in a window. */
+/** Records of one kind that pass in a window. */
 export interface RepeatLimits {
   burst: number;
   windowMs: number;
 }
 
-/** Kinds remembered at most. When there are more, the window begins anew for all of them. */
+/** Most kinds that are remembered. Past it the window starts again for all. */
 const mostKinds = 1_000;
 
 /**
- * Keeps a fault that repeats from flooding the log: of each kind of record the first few in a
- * window pass, the rest are counted, and the first of the next window says how many were left out.
+ * Keeps a repeated fault from flooding the log. The first records of each kind pass, the others are
+ * counted, and the first of the next window reports that count.
  */
 export class RepeatLimit {
   readonly #limits: RepeatLimits;
@@ -21,10 +21,7 @@ export class RepeatLimit {
     this.#now = now;
   }
 
-  /**
-   * Undefined when the record is to be left out; else the number of its kind that were left out
-   * before it.
-   */
+  /** Undefined to suppress the record; otherwise the number of records suppressed before it. */
   pass(kind: string): number | undefined {
     const now = this.#now();
     const window = this.#kinds.get(kind);

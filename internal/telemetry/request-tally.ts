@@ -3,23 +3,19 @@ import { Distribution } from './distribution.ts';
 /** Requests of one route, method and status. */
 interface Series {
   readonly labels: { readonly route: string; readonly method: string; readonly status: number };
-  /** How long the requests of the route took, in seconds. */
+  /** Durations of the route's requests, in seconds. */
   readonly durations: Distribution;
   count: number;
 }
 
 /**
- * Counts and times requests in plain numbers, which metrics show when they are scraped. The
- * library's own metrics make a text of the labels of each value and look that up, which took 3 to 7
- * % of ingest's instructions (test/bench/README.md).
+ * Counts and times requests as plain numbers, shown at a scrape. The library would build and look
+ * up a text of the labels for each request (test/bench/README.md).
  */
 export class RequestTally {
-  /**
-   * A few as a rule, some hundred at most: Node knows no other methods, and the service no other
-   * routes and statuses.
-   */
+  /** A few series as a rule, some hundred at most: methods, routes and statuses are bounded. */
   readonly series: Series[] = [];
-  /** How long requests took, in seconds, by route. */
+  /** Durations of requests, in seconds, by route. */
   readonly durations = new Map<string, Distribution>();
   readonly #bounds: readonly number[];
 
@@ -28,7 +24,7 @@ export class RequestTally {
     this.#bounds = bounds;
   }
 
-  /** One request that was answered with `status` after so many seconds. */
+  /** Adds one request. */
   add(route: string, method: string, status: number, seconds: number): void {
     const series = this.#seriesOf(route, method, status);
     series.count += 1;

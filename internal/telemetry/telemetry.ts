@@ -4,19 +4,19 @@ import { createOrganizationLabel, defaultOrganizations, type OrganizationLabel }
 import { createProbes, type Probes } from '../ops/probes.ts';
 import type { Tracing } from './tracing.ts';
 
-/** What a process tells of itself: records, figures, and whether it is well. */
+/** The logger, metrics and probes of a process. */
 export interface Telemetry {
   logger: Logger;
   registry: Registry;
   probes: Probes;
   organization: OrganizationLabel;
-  /** Absent where traces are off. */
+  /** Undefined when traces are off. */
   tracing?: Tracing | undefined;
 }
 
 /**
- * Telemetry of a process, named in every record and figure. At most so many organizations are named
- * in figures.
+ * Creates the telemetry of a process, whose name is in every record and metric. Metrics name at
+ * most so many organizations.
  */
 export function createTelemetry(
   process: string,

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry, unknownAtFirst } from './metrics.ts';
 
 export type TokenMetrics = ReturnType<typeof tokenMetrics>;
 
-/** What the token set of this process looks like, and how fresh it is. */
+/** The metrics of the token set and of its age. */
 export function tokenMetrics(registry: Registry) {
   const registers = [registry];
   return {

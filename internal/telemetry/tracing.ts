@@ -10,7 +10,7 @@ export interface SpanContext {
 
 export type Attributes = Record<string, string | number | undefined>;
 
-/** How a request was answered. */
+/** The answer to a request. */
 export interface AnsweredRequest {
   route: string;
   status: number;

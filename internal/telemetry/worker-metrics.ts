@@ -5,7 +5,7 @@ export type ConsumerMetrics = ReturnType<typeof consumerMetrics>;
 export type StoreMetrics = ReturnType<typeof storeMetrics>;
 export type MaintenanceMetrics = ReturnType<typeof maintenanceMetrics>;
 
-/** What becomes of jobs before they reach the store. */
+/** The metrics of jobs before they reach the store. */
 export function consumerMetrics(registry: Registry) {
   const registers = [registry];
   return {
@@ -29,17 +29,17 @@ export function consumerMetrics(registry: Registry) {
   };
 }
 
-/** SQLSTATEs of what text and keys could be refused for: a character, a value, a size. */
+/** SQLSTATEs that a text or key may cause: a character, a value, a size. */
 const likelyReasons = ['22021', '22P02', '54000'];
 
-/** What the batcher does with the store. */
+/** The metrics of the batcher and the store. */
 export function storeMetrics(
   registry: Registry,
   organization: OrganizationLabel = createOrganizationLabel(defaultOrganizations),
 ) {
   const registers = [registry];
   const metrics = {
-    /** The value of the label of that name. */
+    /** The label value of an organization. */
     organization,
     stored: new Counter({
       name: 'runledger_events_stored_total',
@@ -110,7 +110,7 @@ export function storeMetrics(
       }),
     ),
   };
-  // What has not happened yet is a figure too: alerts and books then begin at zero.
+  // Starts at 0, so that alerts and reconciliation begin at zero.
   for (const reason of likelyReasons) metrics.deadLetters.inc({ reason }, 0);
   return metrics;
 }
