@@ -63,17 +63,7 @@ export function textsOf(event: OptionalTexts): string[] {
 
 /** An event's texts by property; `textOf` gives the text of each field. */
 export function optionalTexts(textOf: (field: Field, index: number) => string): OptionalTexts {
-  return named('property', textOf) as OptionalTexts;
-}
-
-/** An event's texts as the answer names them. */
-export function recordedTexts(event: OptionalTexts): RecordedTexts {
-  return named('recorded', ({ property }) => event[property]) as RecordedTexts;
-}
-
-/** Assigns in a loop: `Object.fromEntries` needs an array for each field of each event. */
-function named(form: 'property' | 'recorded', textOf: (field: Field, index: number) => string) {
-  const texts: Record<string, string> = {};
-  for (const [index, field] of optionalFields.entries()) texts[field[form]] = textOf(field, index);
-  return texts;
+  const texts: Partial<Record<OptionalProperty, string>> = {};
+  for (const [index, field] of optionalFields.entries()) texts[field.property] = textOf(field, index);
+  return texts as OptionalTexts;
 }
