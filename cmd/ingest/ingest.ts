@@ -1,9 +1,8 @@
 import { createApi } from '../../internal/api/app.ts';
-import { Certificate } from '../../internal/api/certificate.ts';
 import type { Enqueue } from '../../internal/api/register.ts';
-import type { ConnectionCount } from '../../internal/api/connections.ts';
-import { ApiServer } from '../../internal/api/server.ts';
-import { ConfigError, type Config } from '../../internal/config/read.ts';
+import type { Handler } from '../../internal/api/http-stack.ts';
+import type { ApiServer } from '../../internal/api/server.ts';
+import type { Config } from '../../internal/config/read.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
@@ -17,16 +16,12 @@ import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
+import { createServers, serverSettings } from './servers.ts';
 
 /** The settings of ingest, beside those of every process. */
 export const ingestSettings = [
-  'PORT',
-  'HTTPS_PORT',
-  'LISTEN_ADDRESS',
-  'TLS_CERT_FILE',
-  'TLS_KEY_FILE',
+  ...serverSettings,
   'PUBLIC_URL',
-  'TRUST_PROXY',
   'REDIS_URL',
   'REDIS_USERNAME',
   'REDIS_PASSWORD',
@@ -70,7 +65,8 @@ export function createIngest(config: IngestConfig, tokens: TokenSource, telemetr
   probes.degraded.set('redis', () => guard.rejection?.detail);
   probes.ready.set('tokens', () => tokens.unready());
   const enqueue: Enqueue = (event, key) => producer.enqueue(event, key);
-  const servers = createServers(config, enqueue, tokens, connections, telemetry);
+  const handler = createHandler(config, enqueue, tokens, telemetry);
+  const servers = createServers(config, { handler, fastPath: config.FAST_PATH, logger, connections });
   const connection = component('redis', { stop: () => disconnect(redis) });
   const parts = [connection, guard, producer, tokens, inParallel('servers', servers)];
   return { component: new ComponentGroup('ingest', parts, logger), servers };
@@ -106,15 +102,13 @@ function createProducer(
   return producer;
 }
 
-function createServers(
+function createHandler(
   config: IngestConfig,
   enqueue: Enqueue,
   tokens: TokenSource,
-  connections: ConnectionCount,
   { logger, registry, tracing }: Telemetry,
-): ApiServer[] {
-  const fastPath = config.FAST_PATH;
-  const handler = createApi({
+): Handler {
+  return createApi({
     validate: createEventValidator({
       executionId: config.EXECUTION_ID_MAX_LENGTH,
       errorId: config.ERROR_ID_MAX_LENGTH,
@@ -127,28 +121,9 @@ function createServers(
     publicUrl: config.PUBLIC_URL,
     trustProxy: config.TRUST_PROXY,
     bodyLimit: config.BODY_LIMIT_BYTES,
-    fastPath,
+    fastPath: config.FAST_PATH,
     metrics: apiMetrics(registry),
     logger,
     tracing,
   });
-  const { LISTEN_ADDRESS: address } = config;
-  const http = new ApiServer({ port: config.PORT, address, handler, fastPath, logger, connections });
-  if (config.HTTPS_PORT === undefined) {
-    if (config.TLS_CERT_FILE !== undefined) throw new ConfigError('HTTPS_PORT is required when TLS_CERT_FILE is set');
-    if (!config.TRUST_PROXY) logger.warn('every request gets a 301: neither HTTPS_PORT nor TRUST_PROXY is set');
-    return [http];
-  }
-  const certificate = createCertificate(config, logger);
-  return [
-    http,
-    new ApiServer({ port: config.HTTPS_PORT, address, handler, fastPath, logger, connections, certificate }),
-  ];
-}
-
-function createCertificate(config: IngestConfig, logger: Telemetry['logger']): Certificate {
-  const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
-  if (certFile === undefined) throw new ConfigError('TLS_CERT_FILE is required when HTTPS_PORT is set');
-  if (keyFile === undefined) throw new ConfigError('TLS_KEY_FILE is required when HTTPS_PORT is set');
-  return new Certificate(certFile, keyFile, logger);
 }

@@ -2,16 +2,17 @@ import type { Context, Middleware } from 'koa';
 import { RequestError } from '../errors/request-error.ts';
 
 /**
- * Answers each request that no route matches: 405 with `Allow` for a known path, else 404. Use it
- * after the router.
+ * Answers each request that no route matches: 405 with `Allow` for a known path, else 404, which
+ * names some `endpoints`. Use it after the router.
  */
-export const noRoute: Middleware = (ctx) => {
-  const allowed = allowedMethods(ctx);
-  if (allowed.length === 0)
-    throw new RequestError('not-found', 'There is nothing here. Try POST /v1/register/ or GET /v1/ping/.');
-  ctx.set('Allow', allowed.join(', '));
-  throw new RequestError('method-not-allowed', explain(ctx.method, allowed));
-};
+export function noRoute(endpoints: string): Middleware {
+  return (ctx) => {
+    const allowed = allowedMethods(ctx);
+    if (allowed.length === 0) throw new RequestError('not-found', `There is nothing here. Try ${endpoints}.`);
+    ctx.set('Allow', allowed.join(', '));
+    throw new RequestError('method-not-allowed', explain(ctx.method, allowed));
+  };
+}
 
 /**
  * Returns the methods of the routes with this path. The router lists those routes on the context.
