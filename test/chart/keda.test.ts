@@ -1,128 +1,91 @@
 import { expect } from 'chai';
 import { queueKey } from '../../internal/queue/keys.ts';
-import { render, valuesOf } from '../support/helm.ts';
-import { objectOf, type Manifest } from '../support/helm-manifests.ts';
+import { renderWith } from '../support/helm.ts';
+import { specOf } from '../support/helm-manifests.ts';
 
-interface Trigger {
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly authenticationRef?: unknown;
-}
+const external = ['redis.enabled=false', 'worker.keda.enabled=true', 'externalRedis.host=redis'];
+const withTls = [...external, 'externalRedis.tls=true'];
+const withUrl = ['redis.enabled=false', 'worker.keda.enabled=true', 'externalRedis.urlSecret.name=redis'];
+const credentials = ['externalRedis.credentialsSecret.name=redis', 'externalRedis.credentialsSecret.usernameKey=user'];
+const own = [
+  'worker.keda.authenticationRef.name=own',
+  'worker.keda.authenticationRef.kind=ClusterTriggerAuthentication',
+];
+const address = 'worker.keda.redisAddress=a:6379\\,b:6379';
 
-function triggersOf(manifests: readonly Manifest[]): Trigger[] {
-  return (objectOf(manifests, 'ScaledObject', 'runledger-worker')['spec'] as { triggers: Trigger[] }).triggers;
-}
-
-function renderWith(values: readonly string[]): Promise<Manifest[]> {
-  return render(values.flatMap((value) => ['--set', value]));
-}
-
-describe('chart, KEDA', () => {
-  it('scales workers by the lists that BullMQ uses, to at least one', async () => {
-    const manifests = await render(['--values', valuesOf('keda')]);
-    const { spec } = objectOf(manifests, 'ScaledObject', 'runledger-worker') as unknown as {
-      spec: { minReplicaCount: number; triggers: { type: string; metadata: Record<string, string> }[] };
-    };
-    expect(spec.minReplicaCount).to.equal(1);
-    expect(spec.triggers.map(({ metadata }) => metadata['listName'])).to.have.members([
-      queueKey('events', 'delayed'),
-      queueKey('events', 'wait'),
-    ]);
-    for (const { type, metadata } of spec.triggers) {
-      expect(type).to.equal('redis');
-      expect(metadata['address']).to.equal('runledger-redis.runledger.svc:6379');
-    }
-    expect(objectOf(manifests, 'TriggerAuthentication', 'runledger-worker')['spec']).to.deep.equal({
-      secretTargetRef: [{ parameter: 'password', name: 'runledger-redis', key: 'password' }],
-    });
-  });
-
-  it('gives KEDA the address of an external Redis', async () => {
-    const external = ['redis.enabled=false', 'worker.keda.enabled=true', 'externalRedis.urlSecret.name=redis'];
-    const cluster = [
-      'worker.keda.redisAddress=a:6379\\,b:6379',
-      'worker.keda.redisCluster=true',
-      'worker.keda.redisTls=true',
-    ];
-    const auth = ['worker.keda.authenticationRef.name=redis-auth'];
-    const values = [...external, ...cluster, ...auth].flatMap((value) => ['--set', value]);
-    const manifests = await render(values);
-    const { spec } = objectOf(manifests, 'ScaledObject', 'runledger-worker') as unknown as {
-      spec: { triggers: Record<string, unknown>[] };
-    };
-    expect(spec.triggers[0]).to.deep.include({ type: 'redis-cluster', authenticationRef: { name: 'redis-auth' } });
-    expect(spec.triggers[0]?.['metadata']).to.include({ addresses: 'a:6379,b:6379', enableTLS: 'true' });
-    expect(manifests.some(({ kind }) => kind === 'TriggerAuthentication')).to.equal(false);
-  });
-
-  it("lets KEDA use the user's authentication where the chart could make one", async () => {
-    const external = ['redis.enabled=false', 'externalRedis.host=redis', 'externalRedis.credentialsSecret.name=redis'];
-    const auth = [
-      'worker.keda.authenticationRef.name=own',
-      'worker.keda.authenticationRef.kind=ClusterTriggerAuthentication',
-    ];
-    for (const redis of [external, []]) {
-      const values = [...redis, ...auth, 'worker.keda.enabled=true'].flatMap((value) => ['--set', value]);
-      const manifests = await render(values);
-      const { triggers } = objectOf(manifests, 'ScaledObject', 'runledger-worker')['spec'] as { triggers: object[] };
-      expect(triggers).to.have.length(2);
-      for (const trigger of triggers) {
-        expect(trigger).to.deep.include({ authenticationRef: { name: 'own', kind: 'ClusterTriggerAuthentication' } });
-      }
-      expect(manifests.some(({ kind }) => kind === 'TriggerAuthentication')).to.equal(false);
-    }
-  });
-
-  it('completes a short name of Redis for KEDA, which runs in another namespace', async () => {
-    const external = ['redis.enabled=false', 'externalRedis.host=redis', 'worker.keda.enabled=true'];
-    const manifests = await render(external.flatMap((value) => ['--set', value]));
-    const { triggers } = objectOf(manifests, 'ScaledObject', 'runledger-worker')['spec'] as {
-      triggers: { metadata: { address: string } }[];
-    };
-    for (const { metadata } of triggers) expect(metadata.address).to.equal('redis.runledger.svc:6379');
-  });
-
-  for (const [kind, field] of [
-    ['secret', 'secretTargetRef'],
-    ['configMap', 'configMapTargetRef'],
-  ] as const) {
-    it(`hands KEDA the CA of a Redis with TLS, from a ${kind}`, async () => {
-      const redis = ['redis.enabled=false', 'externalRedis.host=redis', 'externalRedis.tls=true'];
-      const ca = [`caBundle.${kind}=internal-ca`, 'caBundle.key=root.pem'];
-      const manifests = await renderWith([...redis, ...ca, 'worker.keda.enabled=true']);
-      expect(objectOf(manifests, 'TriggerAuthentication', 'runledger-worker')['spec']).to.deep.equal({
-        [field]: [{ parameter: 'ca', name: 'internal-ca', key: 'root.pem' }],
-      });
-      for (const { metadata, authenticationRef } of triggersOf(manifests)) {
-        expect(authenticationRef).to.deep.equal({ name: 'runledger-worker' });
-        expect(metadata['enableTLS']).to.equal('true');
-      }
-    });
-  }
-
-  it('hands KEDA the CA beside the credentials', async () => {
-    const redis = ['redis.enabled=false', 'externalRedis.host=redis', 'externalRedis.tls=true'];
-    const credentials = [
-      'externalRedis.credentialsSecret.name=redis',
-      'externalRedis.credentialsSecret.usernameKey=user',
-    ];
-    const manifests = await renderWith([...redis, ...credentials, 'caBundle.configMap=ca', 'worker.keda.enabled=true']);
-    expect(objectOf(manifests, 'TriggerAuthentication', 'runledger-worker')['spec']).to.deep.equal({
+/** The values, a part of each trigger, and the TriggerAuthentication that the chart makes. */
+const cases: [title: string, values: string[], trigger: object, authentication?: object][] = [
+  [
+    'the bundled Redis, with its password',
+    ['keda'],
+    {
+      type: 'redis',
+      metadata: { address: 'runledger-redis.runledger.svc:6379' },
+      authenticationRef: { name: 'runledger-worker' },
+    },
+    { secretTargetRef: [{ parameter: 'password', name: 'runledger-redis', key: 'password' }] },
+  ],
+  [
+    'an external Redis Cluster, with an authentication of the user',
+    [...withUrl, address, 'worker.keda.redisCluster=true', 'worker.keda.redisTls=true', own[0] ?? ''],
+    {
+      type: 'redis-cluster',
+      metadata: { addresses: 'a:6379,b:6379', enableTLS: 'true' },
+      authenticationRef: { name: 'own' },
+    },
+  ],
+  ...[[...external, ...credentials], ['worker.keda.enabled=true']].map((redis): [string, string[], object] => [
+    `the authentication of the user where the chart could make one: ${redis.join(' ')}`,
+    [...redis, ...own],
+    { authenticationRef: { name: 'own', kind: 'ClusterTriggerAuthentication' } },
+  ]),
+  [
+    'the full name of Redis, since KEDA runs in another namespace',
+    external,
+    { metadata: { address: 'redis.runledger.svc:6379' } },
+  ],
+  ...(['secret', 'configMap'] as const).map((kind): [string, string[], object, object] => [
+    `the CA of a Redis with TLS, from a ${kind}`,
+    [...withTls, `caBundle.${kind}=internal-ca`, 'caBundle.key=root.pem'],
+    { metadata: { enableTLS: 'true' }, authenticationRef: { name: 'runledger-worker' } },
+    { [`${kind}TargetRef`]: [{ parameter: 'ca', name: 'internal-ca', key: 'root.pem' }] },
+  ]),
+  [
+    'the CA beside the credentials',
+    [...withTls, ...credentials, 'caBundle.configMap=ca'],
+    {},
+    {
       secretTargetRef: [
         { parameter: 'password', name: 'redis', key: 'password' },
         { parameter: 'username', name: 'redis', key: 'user' },
       ],
       configMapTargetRef: [{ parameter: 'ca', name: 'ca', key: 'ca.crt' }],
-    });
-  });
+    },
+  ],
+  [
+    'the CA for an address of its own',
+    [...withUrl, address, 'worker.keda.redisTls=true', 'caBundle.secret=ca'],
+    {},
+    { secretTargetRef: [{ parameter: 'ca', name: 'ca', key: 'ca.crt' }] },
+  ],
+  ['no CA for an address without TLS', [...withUrl, address, 'caBundle.secret=ca'], {}],
+];
 
-  it('hands KEDA the CA for an address of its own', async () => {
-    const redis = ['redis.enabled=false', 'externalRedis.url=rediss://redis:6379'];
-    const keda = ['worker.keda.enabled=true', 'worker.keda.redisAddress=redis:6379', 'caBundle.secret=ca'];
-    const made = async (tls: boolean): Promise<unknown> =>
-      (await renderWith([...redis, ...keda, `worker.keda.redisTls=${tls}`])).find(
-        ({ kind }) => kind === 'TriggerAuthentication',
-      )?.['spec'];
-    expect(await made(true)).to.deep.equal({ secretTargetRef: [{ parameter: 'ca', name: 'ca', key: 'ca.crt' }] });
-    expect(await made(false)).to.equal(undefined);
+describe('chart, KEDA gets', () => {
+  for (const [title, values, trigger, authentication] of cases) {
+    it(title, async () => {
+      const manifests = await renderWith(...values);
+      const { triggers } = specOf<{ triggers: object[] }>(manifests, 'ScaledObject', 'runledger-worker');
+      expect(triggers).to.have.length(2);
+      for (const each of triggers) expect(each).to.containSubset(trigger);
+      const made = manifests.filter(({ kind }) => kind === 'TriggerAuthentication').map(({ spec }) => spec);
+      expect(made).to.deep.equal(authentication === undefined ? [] : [authentication]);
+    });
+  }
+
+  it('the lists that BullMQ uses, and at least one worker', async () => {
+    const spec = specOf<object>(await renderWith('keda'), 'ScaledObject', 'runledger-worker');
+    const lists = ['delayed', 'wait'].map((list) => ({ metadata: { listName: queueKey('events', list) } }));
+    expect(spec).to.containSubset({ minReplicaCount: 1, triggers: lists });
   });
 });

@@ -1,26 +1,26 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { chart, helm, render } from '../support/helm.ts';
-import { objectOf, thePod, type Manifest } from '../support/helm-manifests.ts';
-
-function deploymentOf(manifests: readonly Manifest[], name: string): { replicas?: number; strategy: unknown } {
-  return objectOf(manifests, 'Deployment', `runledger-${name}`)['spec'] as { replicas?: number; strategy: unknown };
-}
+import { chart, helm, render, renderWith } from '../support/helm.ts';
+import { specOf, thePod, type Manifest } from '../support/helm-manifests.ts';
 
 for (const name of ['ingest', 'worker']) {
-  describe(`chart, pods of ${name}`, () => {
-    it('are as many as replicaCount says', async () => {
-      const manifests = await render(['--set', `${name}.replicaCount=3`]);
-      expect(deploymentOf(manifests, name).replicas).to.equal(3);
-    });
+  const deployment = (manifests: Manifest[]) => specOf<object>(manifests, 'Deployment', `runledger-${name}`);
 
-    it('are as many as the old name replicas says', async () => {
-      expect(deploymentOf(await render(['--set', `${name}.replicas=5`]), name).replicas).to.equal(5);
-      const both = ['--set', `${name}.replicas=5,${name}.replicaCount=5`];
-      expect(deploymentOf(await render(both), name).replicas).to.equal(5);
-    });
+  describe(`chart, pods of ${name}`, () => {
+    for (const [values, expected] of [
+      [['replicaCount=3'], { replicas: 3 }],
+      [['replicas=5'], { replicas: 5 }],
+      [['replicas=5', 'replicaCount=5'], { replicas: 5 }],
+      [['strategy.type=Recreate'], { strategy: { type: 'Recreate' } }],
+      [
+        ['strategy.rollingUpdate.maxSurge=50%'],
+        { strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: '50%' } } },
+      ],
+    ] as const) {
+      it(`are as many, and replaced, as ${values.join(' and ')} says`, async () => {
+        const manifests = await renderWith(...values.map((value) => `${name}.${value}`));
+        expect(deployment(manifests)).to.deep.include(expected);
+      });
+    }
 
     it('come with a warning in the notes under the old name only', async () => {
       const warning = `WARNING: ${name}.replicas is the old name of ${name}.replicaCount.`;
@@ -28,16 +28,6 @@ for (const name of ['ingest', 'worker']) {
         helm(['install', 'runledger', chart, '--dry-run=client', '--set', `${name}.${value}`]);
       expect(await notes('replicas=5')).to.include(warning);
       expect(await notes('replicaCount=5')).not.to.include(warning);
-    });
-
-    it('are replaced as strategy says', async () => {
-      const recreate = await render(['--set', `${name}.strategy.type=Recreate`]);
-      expect(deploymentOf(recreate, name).strategy).to.deep.equal({ type: 'Recreate' });
-      const half = await render(['--set', `${name}.strategy.rollingUpdate.maxSurge=50%`]);
-      expect(deploymentOf(half, name).strategy).to.deep.equal({
-        type: 'RollingUpdate',
-        rollingUpdate: { maxUnavailable: 0, maxSurge: '50%' },
-      });
     });
 
     it('get volumes, init containers, a runtime class and a spread from the values as they are', async () => {
@@ -48,7 +38,7 @@ for (const name of ['ingest', 'worker']) {
         extraVolumeMounts: [{ name: 'extra', mountPath: '/extra', subPath: 'a' }],
         topologySpreadConstraints: [{ maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }],
       };
-      const pod = thePod(await renderValues({ [name]: given }), `runledger-${name}`);
+      const pod = thePod(await render(['--set-json', `${name}=${JSON.stringify(given)}`]), `runledger-${name}`);
       expect(pod).to.include({ runtimeClassName: 'gvisor' });
       const [first, ...others] = pod.initContainers ?? [];
       expect(first).to.deep.equal(given.initContainers[0]);
@@ -65,17 +55,7 @@ for (const name of ['ingest', 'worker']) {
 
 describe('chart, pods', () => {
   it('of the helm test run with the runtime class of ingest', async () => {
-    const manifests = await render(['--set', 'ingest.runtimeClassName=gvisor']);
-    expect(objectOf(manifests, 'Pod', 'runledger-test')['spec']).to.include({ runtimeClassName: 'gvisor' });
+    const manifests = await renderWith('ingest.runtimeClassName=gvisor');
+    expect(specOf(manifests, 'Pod', 'runledger-test')).to.include({ runtimeClassName: 'gvisor' });
   });
 });
-
-async function renderValues(values: object): Promise<Manifest[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'runledger-chart-'));
-  try {
-    await writeFile(join(folder, 'values.json'), JSON.stringify(values));
-    return await render(['--values', join(folder, 'values.json')]);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}

@@ -7,6 +7,7 @@ import type { Enqueue } from '../../internal/api/register.ts';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { unavailable } from '../../internal/errors/request-error.ts';
 import { startApi } from '../support/api-server.ts';
+import { failureOf } from '../support/failure.ts';
 import { chart } from '../support/helm.ts';
 
 /**
@@ -51,11 +52,9 @@ describe('chart, what helm test runs', () => {
     it(`fails when ${refused} gets no receipt`, async () => {
       const enqueue: Enqueue = (event) =>
         event.kind === refused ? Promise.reject(unavailable('Redis is away.')) : Promise.resolve(event);
-      const problem = await helmTest(enqueue).then(
-        () => 'it passed',
-        (error: Error) => error.message,
+      expect(String(await failureOf(helmTest(enqueue)))).to.match(
+        /event over HTTPS: expected 201, got 503 .*Redis is away\./,
       );
-      expect(problem).to.match(/event over HTTPS: expected 201, got 503 .*Redis is away\./);
     });
   }
 });

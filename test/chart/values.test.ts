@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse, parseDocument } from 'yaml';
-import { chart, render, template, valuesOf } from '../support/helm.ts';
+import { chart, renderWith, template, withValues } from '../support/helm.ts';
 import { objectOf } from '../support/helm-manifests.ts';
 import { chartReadme, rowsOf } from './readme.ts';
 
@@ -52,17 +52,17 @@ describe('chart, values', () => {
 
   it('work below a parent chart', async () => {
     const values = ['global.domain=example.com', 'enabled=true', 'global.imageRegistry=mirror.example.com'];
-    const rendered = await template(values.flatMap((value) => ['--set', value]));
+    const rendered = await template(withValues(...values));
     expect(rendered).to.include('image: mirror.example.com/runledger/runledger:');
   });
 
   it('keep names short enough for Kubernetes', async () => {
-    const manifests = await render(['--set', `fullnameOverride=${'long-name-'.repeat(8)}`]);
+    const manifests = await renderWith(`fullnameOverride=${'long-name-'.repeat(8)}`);
     for (const { metadata } of manifests) expect(metadata.name.length, metadata.name).to.be.at.most(63);
   });
 
   it('put extra objects through the templates', async () => {
-    const note = objectOf(await render(['--values', valuesOf('ha')]), 'ConfigMap', 'runledger-note');
+    const note = objectOf(await renderWith('ha'), 'ConfigMap', 'runledger-note');
     expect(note['data']).to.deep.equal({ note: 'installed with runledger' });
   });
 });

@@ -3,19 +3,36 @@ import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { chart, render, valuesOf } from '../support/helm.ts';
-import { environmentOf, objectOf, theContainer } from '../support/helm-manifests.ts';
+import { chart, render, renderWith, withValues } from '../support/helm.ts';
+import { environment, objectOf, specOf } from '../support/helm-manifests.ts';
 
 interface Route {
-  parentRefs: { name: string; sectionName: string }[];
+  parentRefs: object[];
   rules: { filters: Record<string, unknown>[]; backendRefs?: unknown[] }[];
 }
 
+/** What each controller is told, so that POST gets the 301 of the pod and not the controller's own. */
+const annotations = {
+  'ingress-nginx': {
+    'nginx.ingress.kubernetes.io/ssl-redirect': 'false',
+    'nginx.ingress.kubernetes.io/force-ssl-redirect': 'false',
+    'cert-manager.io/cluster-issuer': 'letsencrypt',
+  },
+  traefik: {
+    'traefik.ingress.kubernetes.io/router.entrypoints': 'web,websecure',
+    'traefik.ingress.kubernetes.io/router.priority': '10',
+  },
+  haproxy: {
+    'haproxy.org/ssl-redirect': 'false',
+    'haproxy-ingress.github.io/ssl-redirect': 'false',
+    'cert-manager.io/issuer': 'internal-ca',
+  },
+};
+
 describe('chart, the way in', () => {
   it('ends TLS in the pod when nothing else does', async () => {
-    const manifests = await render();
-    const container = theContainer(manifests, 'runledger-ingest');
-    expect(environmentOf(container)).to.include({
+    const manifests = await renderWith();
+    expect(environment(manifests, 'runledger-ingest')).to.include({
       PORT: '8080',
       HTTPS_PORT: '8443',
       TLS_CERT_FILE: '/etc/runledger/tls/tls.crt',
@@ -23,109 +40,83 @@ describe('chart, the way in', () => {
       TRUST_PROXY: 'false',
       PUBLIC_URL: 'https://runledger.runledger.svc',
     });
-    const { ports } = objectOf(manifests, 'Service', 'runledger')['spec'] as {
-      ports: { name: string; port: number }[];
-    };
-    expect(ports.map(({ name, port }) => [name, port])).to.deep.equal([
-      ['http', 80],
-      ['https', 443],
-    ]);
+    const ports = [
+      { name: 'http', port: 80 },
+      { name: 'https', port: 443 },
+    ];
+    expect(specOf(manifests, 'Service', 'runledger')).to.containSubset({ ports });
   });
 
   for (const shape of ['ingress-nginx', 'traefik', 'haproxy', 'gateway']) {
     it(`believes the proxy and offers no TLS of its own behind it: ${shape}`, async () => {
-      const manifests = await render(['--values', valuesOf(shape)]);
-      const environment = environmentOf(theContainer(manifests, 'runledger-ingest'));
-      expect(environment).to.include({ TRUST_PROXY: 'true', PUBLIC_URL: 'https://events.example.com' });
-      expect(environment).not.to.have.property('HTTPS_PORT');
+      const variables = environment(await renderWith(shape), 'runledger-ingest');
+      expect(variables).to.include({ TRUST_PROXY: 'true', PUBLIC_URL: 'https://events.example.com' });
+      expect(variables).not.to.have.property('HTTPS_PORT');
     });
   }
 
-  it('turns the redirect of every controller off, so that POST gets the 301 of the pod', async () => {
-    const annotations = async (shape: string) => {
-      const ingress = objectOf(await render(['--values', valuesOf(shape)]), 'Ingress', 'runledger');
-      return ingress.metadata.annotations;
-    };
-    expect(await annotations('ingress-nginx')).to.include({
-      'nginx.ingress.kubernetes.io/ssl-redirect': 'false',
-      'nginx.ingress.kubernetes.io/force-ssl-redirect': 'false',
-      'cert-manager.io/cluster-issuer': 'letsencrypt',
+  for (const [shape, expected] of Object.entries(annotations)) {
+    it(`turns the redirect of the controller off, so that POST gets the 301 of the pod: ${shape}`, async () => {
+      const ingress = objectOf(await renderWith(shape), 'Ingress', 'runledger');
+      expect(ingress.metadata.annotations).to.deep.equal(expected);
     });
-    expect(await annotations('traefik')).to.deep.equal({
-      'traefik.ingress.kubernetes.io/router.entrypoints': 'web,websecure',
-      'traefik.ingress.kubernetes.io/router.priority': '10',
-    });
-    expect(await annotations('haproxy')).to.deep.equal({
-      'haproxy.org/ssl-redirect': 'false',
-      'haproxy-ingress.github.io/ssl-redirect': 'false',
-      'cert-manager.io/issuer': 'internal-ca',
-    });
-  });
+  }
 
   it("lets the user's annotations win", async () => {
-    const name = 'nginx\\.ingress\\.kubernetes\\.io/ssl-redirect';
-    const own = ['--set-string', `ingress.annotations.${name}=true`];
-    const ingress = objectOf(await render(['--values', valuesOf('ingress-nginx'), ...own]), 'Ingress', 'runledger');
+    const own = ['--set-string', 'ingress.annotations.nginx\\.ingress\\.kubernetes\\.io/ssl-redirect=true'];
+    const ingress = objectOf(await render([...withValues('ingress-nginx'), ...own]), 'Ingress', 'runledger');
     expect(ingress.metadata.annotations).to.include({ 'nginx.ingress.kubernetes.io/ssl-redirect': 'true' });
   });
 
   it('routes every path of every host', async () => {
-    const { rules, tls } = objectOf(await render(['--values', valuesOf('traefik')]), 'Ingress', 'runledger')[
-      'spec'
-    ] as {
-      rules: { host: string; http: { paths: unknown } }[];
-      tls: unknown;
-    };
+    const hosts = ['events.example.com', 'events.example.org'];
     const backend = { service: { name: 'runledger', port: { number: 80 } } };
-    expect(rules.map(({ host }) => host)).to.deep.equal(['events.example.com', 'events.example.org']);
-    for (const { http } of rules) expect(http.paths).to.deep.equal([{ path: '/', pathType: 'Prefix', backend }]);
-    expect(tls).to.deep.equal([
-      { secretName: 'events-example-com', hosts: ['events.example.com', 'events.example.org'] },
-    ]);
+    const http = { paths: [{ path: '/', pathType: 'Prefix', backend }] };
+    expect(specOf(await renderWith('traefik'), 'Ingress', 'runledger')).to.deep.include({
+      rules: hosts.map((host) => ({ host, http })),
+      tls: [{ secretName: 'events-example-com', hosts }],
+    });
   });
 
   it('pins the two routes of a gateway to its two listeners', async () => {
-    const manifests = await render(['--values', valuesOf('gateway')]);
-    const route = objectOf(manifests, 'HTTPRoute', 'runledger')['spec'] as Route;
+    const manifests = await renderWith('gateway');
+    const route = specOf<Route>(manifests, 'HTTPRoute', 'runledger');
     expect(route.parentRefs).to.deep.equal([{ name: 'runledger', sectionName: 'https' }]);
     expect(route.rules[0]?.backendRefs).to.deep.equal([{ name: 'runledger', port: 80 }]);
-    const redirect = objectOf(manifests, 'HTTPRoute', 'runledger-redirect')['spec'] as Route;
+    const redirect = specOf<Route>(manifests, 'HTTPRoute', 'runledger-redirect');
     expect(redirect.parentRefs).to.deep.equal([{ name: 'runledger', sectionName: 'http' }]);
     expect(redirect.rules.map(({ filters }) => filters.map(({ type }) => type))).to.deep.equal([['RequestRedirect']]);
   });
 
-  it('lets the gateway redirect to the public URL, whatever Host the caller sends', async () => {
-    const redirect = async (...args: string[]) => {
-      const manifests = await render(['--values', valuesOf('gateway'), ...args]);
-      const { rules } = objectOf(manifests, 'HTTPRoute', 'runledger-redirect')['spec'] as Route;
-      return rules[0]?.filters[0]?.['requestRedirect'];
-    };
-    const to = (hostname: string, port: number) => ({ scheme: 'https', statusCode: 301, hostname, port });
-    expect(await redirect()).to.deep.equal(to('events.example.com', 443));
-    expect(await redirect('--set', 'publicUrl=https://in.example.com/')).to.deep.equal(to('in.example.com', 443));
-    expect(await redirect('--set', 'publicUrl=https://In.Example.com:8443')).to.deep.equal(to('in.example.com', 8443));
-  });
+  for (const [values, hostname, port] of [
+    [[], 'events.example.com', 443],
+    [['publicUrl=https://in.example.com/'], 'in.example.com', 443],
+    [['publicUrl=https://In.Example.com:8443'], 'in.example.com', 8443],
+  ] as const) {
+    it(`lets the gateway redirect to ${hostname}:${port}, whatever Host the caller sends`, async () => {
+      const manifests = await renderWith('gateway', ...values);
+      const { rules } = specOf<Route>(manifests, 'HTTPRoute', 'runledger-redirect');
+      const requestRedirect = { scheme: 'https', statusCode: 301, hostname, port };
+      expect(rules[0]?.filters[0]?.['requestRedirect']).to.deep.equal(requestRedirect);
+    });
+  }
 
   it('does not trust a proxy that connects to the pod over HTTPS', async () => {
     const own = ['ingest.trustProxy=never', 'ingest.tls.mode=always', 'service.existingName=own', 'service.port=443'];
-    const values = ['--values', valuesOf('ingress-nginx'), ...own.flatMap((value) => ['--set', value])];
-    const environment = environmentOf(theContainer(await render(values), 'runledger-ingest'));
-    expect(environment).to.include({ TRUST_PROXY: 'false', HTTPS_PORT: '8443' });
+    const variables = environment(await renderWith('ingress-nginx', ...own), 'runledger-ingest');
+    expect(variables).to.include({ TRUST_PROXY: 'false', HTTPS_PORT: '8443' });
   });
 
   it('attaches to an existing Gateway, with and without plain HTTP', async () => {
     const own = ['gateway.create.enabled=false', 'gateway.parentRef.name=public', 'gateway.parentRef.namespace=infra'];
-    const values = ['--values', valuesOf('gateway'), ...own.flatMap((value) => ['--set', value])];
-    const manifests = await render([...values, '--set', 'gateway.httpSectionName=']);
-    const route = objectOf(manifests, 'HTTPRoute', 'runledger')['spec'] as Route;
-    expect(route.parentRefs).to.deep.equal([{ name: 'public', namespace: 'infra', sectionName: 'https' }]);
+    const manifests = await renderWith('gateway', ...own, 'gateway.httpSectionName=');
+    const parentRefs = [{ name: 'public', namespace: 'infra', sectionName: 'https' }];
+    expect(specOf(manifests, 'HTTPRoute', 'runledger')).to.deep.include({ parentRefs });
     expect(manifests.filter(({ kind }) => kind === 'Gateway' || kind === 'HTTPRoute')).to.have.length(1);
   });
 
   it('creates a certificate for the names of the Service', async () => {
-    const { data } = objectOf(await render(), 'Secret', 'runledger-ingest-tls') as unknown as {
-      data: Record<string, string>;
-    };
+    const data = objectOf(await renderWith(), 'Secret', 'runledger-ingest-tls')['data'] as Record<string, string>;
     const certificate = new X509Certificate(Buffer.from(data['tls.crt'] ?? '', 'base64'));
     for (const host of ['runledger', 'runledger.runledger', 'runledger.runledger.svc', 'localhost']) {
       expect(certificate.checkHost(host), host).to.equal(host);
@@ -149,62 +140,63 @@ describe('chart, the way in', () => {
   it('warns of redirects that lead to a name which only the cluster knows', async () => {
     const warning = /redirected to https:\/\/runledger\.runledger\.svc, which only this cluster knows/;
     expect(await notes('default')).not.to.match(warning);
-    expect(await notes('default', '--set', 'service.type=LoadBalancer')).to.match(warning);
-    const named = ['--set', 'service.type=LoadBalancer,publicUrl=https://events.example.com'];
-    const said = await notes('default', ...named);
-    expect(said).not.to.match(warning);
-    expect(said, 'self-signed').to.match(/curl -w '\\n' -k .+ https:\/\/events\.example\.com\/v1\/register\//);
+    expect(await notes('service.type=LoadBalancer')).to.match(warning);
+    const named = await notes('service.type=LoadBalancer', 'publicUrl=https://events.example.com');
+    expect(named).not.to.match(warning);
+    expect(named, 'self-signed').to.match(/curl -w '\\n' -k .+ https:\/\/events\.example\.com\/v1\/register\//);
   });
 
   it('labels the first token for the selector', async () => {
-    const selector = 'tokens.labelSelector=example.com/org\\,stage=prod';
-    expect(await notes('default', '--set', selector)).to.match(
+    expect(await notes('tokens.labelSelector=example.com/org\\,stage=prod')).to.match(
       /kubectl -n runledger label secret acme example\.com\/org=acme stage=prod\n/,
     );
   });
 
-  it('tests itself through the Service as a proxy would, or straight over TLS', async () => {
-    const environment = async (args: string[]) => {
-      return environmentOf(theContainer(await render(args), 'runledger-test'));
-    };
-    expect(await environment([])).to.include({
-      HTTP_URL: 'http://runledger.runledger.svc:80',
-      HTTPS_URL: 'https://runledger.runledger.svc:443',
-      TOKEN: 'runledger-test/token',
+  for (const [values, variables, plain] of [
+    [
+      [],
+      { HTTPS_URL: 'https://runledger.runledger.svc:443', TOKEN: 'runledger-test/token' },
+      'http://runledger.runledger.svc:80',
+    ],
+    [
+      ['traefik'],
+      { HTTPS_URL: 'http://runledger.runledger.svc:80', FORWARDED_PROTO: 'https' },
+      'http://runledger.runledger.svc:80',
+    ],
+    [['traefik', 'test.viaPublicUrl=true'], { HTTPS_URL: 'https://events.example.com' }, 'http://events.example.com'],
+    // Plain HTTP has no known address.
+    [
+      ['traefik', 'test.viaPublicUrl=true', 'publicUrl=https://events.example.com:8443'],
+      { HTTPS_URL: 'https://events.example.com:8443' },
+      undefined,
+    ],
+    [
+      ['gateway', 'test.viaPublicUrl=true', 'gateway.httpSectionName='],
+      { HTTPS_URL: 'https://events.example.com' },
+      undefined,
+    ],
+  ] as const) {
+    it(`tests itself through ${variables.HTTPS_URL} with ${values.join(' ') || 'the defaults'}`, async () => {
+      const given = environment(await renderWith(...values), 'runledger-test');
+      expect(given).to.include(variables);
+      expect(given['HTTP_URL']).to.equal(plain);
     });
-    const proxied = ['--values', valuesOf('traefik')];
-    expect(await environment(proxied)).to.include({
-      HTTPS_URL: 'http://runledger.runledger.svc:80',
-      FORWARDED_PROTO: 'https',
-    });
-    expect(await environment([...proxied, '--set', 'test.viaPublicUrl=true'])).to.include({
-      HTTP_URL: 'http://events.example.com',
-      HTTPS_URL: 'https://events.example.com',
-    });
-    const withPort = ['--set', 'test.viaPublicUrl=true,publicUrl=https://events.example.com:8443'];
-    const tlsOnly = ['--values', valuesOf('gateway'), '--set', 'test.viaPublicUrl=true,gateway.httpSectionName='];
-    for (const args of [withPort, tlsOnly]) {
-      expect(await environment(args), 'plain HTTP has no known address').not.to.have.property('HTTP_URL');
-      expect(await environment(args)).to.have.property('HTTPS_URL');
-    }
-  });
+  }
 });
 
 /**
- * What helm prints after an installation of a shape; printing it takes a cluster, so it is rendered
- * as an object here.
+ * What helm prints after an installation with these values; printing it takes a cluster, so it is
+ * rendered as an object here.
  */
-async function notes(shape: string, ...args: string[]): Promise<string> {
+async function notes(...values: string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'runledger-chart-'));
   try {
     await cp(chart, folder, { recursive: true });
     await rename(join(folder, 'templates/NOTES.txt'), join(folder, 'NOTES.txt'));
     const object = 'apiVersion: v1\nkind: Notes\nmetadata: { name: notes }\n';
-    await writeFile(
-      join(folder, 'templates/notes.yaml'),
-      `${object}text: {{ tpl (.Files.Get "NOTES.txt") . | toJson }}\n`,
-    );
-    return String(objectOf(await render(['--values', valuesOf(shape), ...args], folder), 'Notes', 'notes')['text']);
+    const text = 'text: {{ tpl (.Files.Get "NOTES.txt") . | toJson }}\n';
+    await writeFile(join(folder, 'templates/notes.yaml'), object + text);
+    return String(objectOf(await render(withValues(...values), folder), 'Notes', 'notes')['text']);
   } finally {
     await rm(folder, { recursive: true });
   }

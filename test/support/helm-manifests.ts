@@ -72,6 +72,16 @@ export function objectOf(manifests: readonly Manifest[], kind: string, name: str
   return found;
 }
 
+/** The spec of the one object of this kind and name. */
+export function specOf<Spec>(manifests: readonly Manifest[], kind: string, name: string): Spec {
+  return objectOf(manifests, kind, name)['spec'] as Spec;
+}
+
+/** The environment of the first container of the workload of this name. */
+export function environment(manifests: readonly Manifest[], name: string): Record<string, string> {
+  return environmentOf(theContainer(manifests, name));
+}
+
 /** The pod of a workload of this name. */
 export function thePod(manifests: readonly Manifest[], name: string): PodSpec {
   const found = podsOf(manifests).find((pod) => pod.name === name);

@@ -61,3 +61,13 @@ export function template(args: readonly string[] = [], from = chart): Promise<st
 export async function render(args: readonly string[] = [], from = chart): Promise<Manifest[]> {
   return parseManifests(await template(args, from));
 }
+
+/** The arguments that set values, each given as `path=value`; one without `=` names a shape. */
+export function withValues(...values: string[]): string[] {
+  return values.flatMap((value) => (value.includes('=') ? ['--set', value] : ['--values', valuesOf(value)]));
+}
+
+/** The objects that the chart renders with these values. */
+export function renderWith(...values: string[]): Promise<Manifest[]> {
+  return render(withValues(...values));
+}
