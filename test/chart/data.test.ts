@@ -64,8 +64,10 @@ const cases: [title: string, values: string[], name: 'ingest' | 'worker', variab
   [
     'accepts files of an injector',
     [
-      ...['redis.enabled=false', 'externalRedis.urlFile=/vault/redis'],
-      ...['postgresql.enabled=false', 'externalPostgresql.urlFile=/vault/pg'],
+      'redis.enabled=false',
+      'externalRedis.urlFile=/vault/redis',
+      'postgresql.enabled=false',
+      'externalPostgresql.urlFile=/vault/pg',
     ],
     'worker',
     { REDIS_URL_FILE: '/vault/redis', DATABASE_URL_FILE: '/vault/pg' },
