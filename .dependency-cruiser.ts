@@ -15,6 +15,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   ops: ['http', 'telemetry'],
   outcome: ['event'],
   queue: ['async', 'batching', 'errors', 'event', 'telemetry'],
+  record: ['event', 'outcome', 'store'],
   store: ['event', 'outcome'],
   telemetry: ['ops'],
   tokens: ['async', 'telemetry'],

@@ -1,0 +1,44 @@
+import type { ExecutionState } from '../outcome/execution-state.ts';
+import type { Execution } from './execution.ts';
+
+/** One automation: its last execution, and its executions that began in a window. */
+export interface Automation {
+  /** The automation's id in its canonical lower-case form. */
+  automation: string;
+  last_execution: Execution;
+  window: WindowFigures;
+}
+
+/**
+ * The executions that began in a window. If the window holds too many, the figures cover only the
+ * newest, and `from` is later than asked.
+ */
+export interface WindowFigures {
+  from: string;
+  to: string;
+  counts: Record<ExecutionState, number>;
+  /** Percentiles of the duration of executions with END; null without any. */
+  p50_ms: number | null;
+  p95_ms: number | null;
+}
+
+/** An automation with its last 60 executions, newest first, and its window by hour or day. */
+export interface AutomationDetail extends Automation {
+  executions: Execution[];
+  series: SeriesPoint[];
+}
+
+/** The executions that began in an hour or a day (UTC). Points without executions are absent. */
+export interface SeriesPoint {
+  at: string;
+  counts: Record<ExecutionState, number>;
+  p50_ms: number | null;
+  p95_ms: number | null;
+}
+
+export type SeriesStep = 'hour' | 'day';
+
+/** Where a page of automations ends: in the order of their ids. */
+export interface AutomationPosition {
+  automationId: string;
+}

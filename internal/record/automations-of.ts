@@ -1,0 +1,33 @@
+import { sql } from '../store/sql.ts';
+import type { Condition } from './conditions.ts';
+import type { Reading } from './read-as.ts';
+
+/**
+ * The query of an organization's automations in the order of their ids, after one of them. It jumps
+ * from one to the next in an index instead of reading all executions.
+ */
+export function automationsOf(organization: string, after?: string): Condition {
+  const following = after === undefined ? sql`` : sql`and automation_id > ${after}::uuid`;
+  return sql`
+    with recursive automations as (
+      (select automation_id from executions where organization = ${organization} ${following}
+        order by automation_id limit 1)
+      union all
+      select (select automation_id from executions
+        where organization = ${organization} and automation_id > previous.automation_id
+        order by automation_id limit 1)
+      from automations previous where previous.automation_id is not null
+    )
+    select automation_id from automations where automation_id is not null
+  `;
+}
+
+/** The automations that have an execution with this id. */
+export async function automationsWith(trx: Reading, organization: string, executionId: string): Promise<string[]> {
+  const { rows } = await sql<{ automation_id: string }>`
+    select automation_id from (${automationsOf(organization)}) as automations
+    join executions using (automation_id)
+    where organization = ${organization} and execution_id = ${executionId}
+  `.execute(trx);
+  return rows.map((row) => row.automation_id);
+}

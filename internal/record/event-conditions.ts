@@ -1,0 +1,27 @@
+import { sql } from '../store/sql.ts';
+import { containing, time, when, type Condition } from './conditions.ts';
+import type { EventFilters } from './filters.ts';
+import { containsText, isError } from './match-events.ts';
+import type { EventPosition } from './stored-event.ts';
+
+/** The conditions of the filters on a row of `events`. */
+export function eventConditions(filters: EventFilters): Condition[] {
+  const { automationId, executionId, kind, from, to, errorId, q } = filters;
+  return [
+    ...when(automationId, (id) => sql`automation_id = ${id}::uuid`),
+    ...when(executionId, (id) => sql`execution_id = ${id}`),
+    ...when(kind, (kind) => sql`kind = ${kind}`),
+    ...when(from, (from) => sql`created_at >= ${time(from)}`),
+    ...when(to, (to) => sql`created_at < ${time(to)}`),
+    ...when(errorId, isError),
+    ...when(q, (q) => sql`(${containsText(q)} or execution_id ilike ${containing(q)})`),
+  ];
+}
+
+/**
+ * After a position. Postgres leaves out partitions for the first condition only, not for a
+ * comparison of rows.
+ */
+export function following({ createdAt, id }: EventPosition): Condition {
+  return sql`created_at >= ${time(createdAt)} and (created_at, id) > (${time(createdAt)}, ${id}::uuid)`;
+}

@@ -1,0 +1,89 @@
+import type { EventKind } from '../event/schema.ts';
+import type { ExecutionState } from '../outcome/execution-state.ts';
+import { anomalies, type Anomaly } from '../outcome/stored-batch.ts';
+import { sql } from '../store/sql.ts';
+
+/** One execution as readers see it. Times are ISO 8601, UTC, in milliseconds. */
+export interface Execution {
+  /** The automation's id in its canonical lower-case form. */
+  automation: string;
+  execution_id: string;
+  state: ExecutionState;
+  first_event_at: string;
+  last_event_at: string;
+  started_at: string | null;
+  failed_at: string | null;
+  ended_at: string | null;
+  /** From the first event to END; null without END. */
+  duration_ms: number | null;
+  /** Recorded events by kind. */
+  counts: Record<EventKind, number>;
+  /** Signs of a broken order of events. */
+  anomalies: Anomaly[];
+}
+
+/** Where a page of executions ends: newest first by the first event, then by key. */
+export interface ExecutionPosition {
+  firstEventAt: string;
+  automationId: string;
+  executionId: string;
+}
+
+/** A row of `executions`, without its organization. */
+export interface ExecutionRow extends Record<Anomaly, boolean> {
+  automation_id: string;
+  execution_id: string;
+  state: ExecutionState;
+  first_event_at: Date;
+  last_event_at: Date;
+  started_at: Date | null;
+  failed_at: Date | null;
+  ended_at: Date | null;
+  start_count: number;
+  event_count: number;
+  warning_count: number;
+  error_count: number;
+  end_count: number;
+}
+
+/** The columns of {@link ExecutionRow}. */
+export const executionColumns = sql.raw(
+  [
+    'automation_id, execution_id, state, first_event_at, last_event_at, started_at, failed_at, ended_at',
+    'start_count, event_count, warning_count, error_count, end_count',
+    ...anomalies,
+  ].join(', '),
+);
+
+/** The order of lists of executions. */
+export const newestExecutionFirst = sql.raw('first_event_at desc, automation_id desc, execution_id desc');
+
+export function executionOf(row: ExecutionRow): Execution {
+  return {
+    automation: row.automation_id,
+    execution_id: row.execution_id,
+    state: row.state,
+    first_event_at: row.first_event_at.toISOString(),
+    last_event_at: row.last_event_at.toISOString(),
+    started_at: row.started_at?.toISOString() ?? null,
+    failed_at: row.failed_at?.toISOString() ?? null,
+    ended_at: row.ended_at?.toISOString() ?? null,
+    duration_ms: row.ended_at === null ? null : row.ended_at.getTime() - row.first_event_at.getTime(),
+    counts: {
+      START: row.start_count,
+      EVENT: row.event_count,
+      WARNING: row.warning_count,
+      ERROR: row.error_count,
+      END: row.end_count,
+    },
+    anomalies: anomalies.filter((anomaly) => row[anomaly]),
+  };
+}
+
+export function positionOfExecution(row: ExecutionRow): ExecutionPosition {
+  return {
+    firstEventAt: row.first_event_at.toISOString(),
+    automationId: row.automation_id,
+    executionId: row.execution_id,
+  };
+}

@@ -1,0 +1,78 @@
+import type { Database } from '../store/database.ts';
+import { dayOf, daysFrom } from '../store/days.ts';
+import { sql } from '../store/sql.ts';
+import { all, time } from './conditions.ts';
+import { eventConditions, following } from './event-conditions.ts';
+import type { EventFilters } from './filters.ts';
+import { listEvents } from './list-events.ts';
+import type { Page, PageRequest } from './page.ts';
+import { readAs } from './read-as.ts';
+import {
+  eventColumns,
+  positionOfEvent,
+  storedEventOf,
+  type EventPosition,
+  type EventRow,
+  type StoredEvent,
+} from './stored-event.ts';
+import { oldestEvent, smallestId } from './windows.ts';
+
+type EventPage = Page<StoredEvent, EventPosition>;
+type ReadPage = (page: PageRequest<EventPosition>) => Promise<EventPage>;
+
+/**
+ * Events, oldest first, in pages that each take one short transaction. A page of a filtered export
+ * may be empty; its `next` continues all the same.
+ */
+export async function* exportEvents(
+  db: Database,
+  organization: string,
+  filters: EventFilters,
+  { limit, after }: PageRequest<EventPosition>,
+): AsyncGenerator<EventPage> {
+  const bounded = { ...filters, to: filters.to ?? new Date() };
+  const readPage: ReadPage =
+    filters.executionId === undefined
+      ? pagesForwards(db, organization, bounded)
+      : (page) => listEvents(db, organization, bounded, page, { searchMs: 0 });
+  let position = after;
+  do {
+    const page = await readPage({ limit, after: position });
+    yield page;
+    position = page.next;
+  } while (position !== undefined);
+}
+
+/** Reads windows of days from older to newer; after an empty one the next is twice as long. */
+function pagesForwards(db: Database, organization: string, filters: EventFilters & { to: Date }): ReadPage {
+  let days = 1;
+  return ({ limit, after }) =>
+    readAs(db, organization, async (trx) => {
+      const oldest = after === undefined ? await oldestEvent(trx, organization, filters.from) : undefined;
+      const start = after ?? (oldest === undefined ? undefined : { createdAt: isoTime(oldest), id: smallestId });
+      if (start === undefined) return { items: [] };
+      const end = Math.min(daysFrom(dayOf(Date.parse(start.createdAt)), days + 1).at(-1) ?? 0, filters.to.getTime());
+      const base = [sql`organization = ${organization}`, following(start), sql`created_at < ${time(isoTime(end))}`];
+      const { rows } = await sql<EventRow & { matches: boolean; number: number }>`
+        with slice as materialized (
+          select ${eventColumns} from events where ${all(base)} order by created_at, id limit ${sql.lit(limit)}
+        ),
+        numbered as (
+          select *, ${all(eventConditions(filters))} as matches, (row_number() over ())::integer as number from slice
+        )
+        select * from numbered where matches or number = ${sql.lit(limit)}
+      `.execute(trx);
+      const last = rows.at(-1);
+      const items = rows.filter((row) => row.matches).map(storedEventOf);
+      if (last?.number === limit) {
+        days = 1;
+        return { items, next: positionOfEvent(last) };
+      }
+      days *= 2;
+      return { items, next: end < filters.to.getTime() ? { createdAt: isoTime(end), id: smallestId } : undefined };
+    });
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,46 @@
+import type { EventKind } from '../event/schema.ts';
+import type { ExecutionState } from '../outcome/execution-state.ts';
+import type { Anomaly } from '../outcome/stored-batch.ts';
+
+/** Filters of every list; an absent one allows everything. `from` is included, `to` is not. */
+interface CommonFilters {
+  /** A UUID in any letter case. */
+  automationId?: string | undefined;
+  executionId?: string | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+  /** An ERROR with exactly this `error_id`. */
+  errorId?: string | undefined;
+  /**
+   * A text, in any letter case, in the description or error description of an event, or in the
+   * execution's id.
+   */
+  q?: string | undefined;
+}
+
+/** `from` and `to` are compared with the first event. */
+export interface ExecutionFilters extends CommonFilters {
+  state?: ExecutionState | undefined;
+  anomaly?: Anomaly | undefined;
+  /** True: only executions with a WARNING. */
+  warning?: boolean | undefined;
+}
+
+/** `from` and `to` are compared with `created_at`. */
+export interface EventFilters extends CommonFilters {
+  kind?: EventKind | undefined;
+}
+
+/** `from` and `to` are compared with the time of the ERROR; both are required. */
+export interface ErrorFilters {
+  automationId?: string | undefined;
+  errorId?: string | undefined;
+  from: Date;
+  to: Date;
+}
+
+/** A window of time for counts and durations. `from` is included, `to` is not. */
+export interface Window {
+  from: Date;
+  to: Date;
+}

@@ -1,0 +1,66 @@
+import type { Database } from '../store/database.ts';
+import { sql } from '../store/sql.ts';
+import type { AutomationDetail, SeriesPoint, SeriesStep } from './automation.ts';
+import { time } from './conditions.ts';
+import { executionColumns, executionOf, type ExecutionRow } from './execution.ts';
+import type { Window } from './filters.ts';
+import { readAs, type Reading } from './read-as.ts';
+import { countsOf, figuresOf, timesOf, windowFigures, type FiguresRow } from './window-figures.ts';
+
+/** Most executions that the figures cover, and executions in the list. */
+const most = 10_000;
+const lastExecutions = 60;
+
+/** One automation; undefined when it has no execution. */
+export function getAutomation(
+  db: Database,
+  organization: string,
+  automationId: string,
+  window: Window & { step: SeriesStep },
+): Promise<AutomationDetail | undefined> {
+  return readAs(db, organization, async (trx) => {
+    const executions = (await readLast(trx, organization, automationId)).map(executionOf);
+    const [last] = executions;
+    if (last === undefined) return undefined;
+    const id = sql`${automationId}::uuid`;
+    const { rows } = await figuresOf(organization, id, timesOf(window), most).execute(trx);
+    const [row] = rows;
+    if (row === undefined) throw new Error('an aggregate has one row');
+    const figures = windowFigures(row, window, most);
+    const covered = { from: new Date(figures.from), to: window.to };
+    return {
+      automation: last.automation,
+      last_execution: last,
+      window: figures,
+      executions,
+      series: await readSeries(trx, organization, automationId, { ...covered, step: window.step }),
+    };
+  });
+}
+
+async function readLast(trx: Reading, organization: string, automationId: string): Promise<ExecutionRow[]> {
+  const { rows } = await sql<ExecutionRow>`
+    select ${executionColumns} from executions
+    where organization = ${organization} and automation_id = ${automationId}::uuid
+    order by first_event_at desc, execution_id desc limit ${sql.lit(lastExecutions)}
+  `.execute(trx);
+  return rows;
+}
+
+/** Reads each hour or day through the index, in order, so that nothing is sorted. */
+async function readSeries(
+  trx: Reading,
+  organization: string,
+  automationId: string,
+  { from, to, step }: Window & { step: SeriesStep },
+): Promise<SeriesPoint[]> {
+  const interval = sql.lit(`1 ${step}`);
+  const within = { from: sql`greatest(at, ${time(from)})`, to: sql`least(at + ${interval}::interval, ${time(to)})` };
+  const { rows } = await sql<FiguresRow & { at: Date }>`
+    select at, figures.*
+    from generate_series(date_trunc(${sql.lit(step)}, ${time(from)}, 'UTC'), ${time(to)}, ${interval}::interval) as at
+    cross join lateral (${figuresOf(organization, sql`${automationId}::uuid`, within, most)}) as figures
+    where counted > 0
+  `.execute(trx);
+  return rows.map((row) => ({ at: row.at.toISOString(), ...countsOf(row) }));
+}

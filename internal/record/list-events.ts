@@ -1,0 +1,114 @@
+import type { Database } from '../store/database.ts';
+import { sql } from '../store/sql.ts';
+import { all, time, when, type Condition } from './conditions.ts';
+import { eventConditions, following } from './event-conditions.ts';
+import { findExecutions } from './find-executions.ts';
+import { fillPage, type Slice } from './fill-page.ts';
+import type { EventFilters } from './filters.ts';
+import type { Page, PageRequest } from './page.ts';
+import { readAs, type Reading } from './read-as.ts';
+import {
+  eventColumns,
+  positionOfEvent,
+  storedEventOf,
+  type EventPosition,
+  type EventRow,
+  type StoredEvent,
+} from './stored-event.ts';
+import { windowsBackwards } from './windows.ts';
+
+interface Options {
+  searchMs: number;
+}
+
+/** The events of an execution, oldest first; or all events, newest first. */
+export function listEvents(
+  db: Database,
+  organization: string,
+  filters: EventFilters,
+  page: PageRequest<EventPosition>,
+  options: Options,
+): Promise<Page<StoredEvent, EventPosition>> {
+  const { executionId } = filters;
+  return readAs(db, organization, (trx) =>
+    executionId === undefined
+      ? listNewest(trx, organization, filters, page, options)
+      : listOfExecution(trx, organization, { ...filters, executionId }, page),
+  );
+}
+
+/**
+ * The times of the execution bound the partitions that Postgres plans and reads. Executions of
+ * several automations may have this id.
+ */
+async function listOfExecution(
+  trx: Reading,
+  organization: string,
+  filters: EventFilters & { executionId: string },
+  { limit, after }: PageRequest<EventPosition>,
+): Promise<Page<StoredEvent, EventPosition>> {
+  const found = await findExecutions(trx, organization, filters);
+  if (found === undefined) return { items: [] };
+  const conditions = [
+    sql`organization = ${organization} and automation_id = any(${found.automationIds}::uuid[])`,
+    sql`execution_id = ${filters.executionId}`,
+    sql`created_at between ${time(found.firstEventAt)} and ${time(found.lastEventAt)}`,
+    ...when(after, following),
+    ...eventConditions(filters),
+  ];
+  const { rows } = await sql<EventRow>`
+    select ${eventColumns} from events where ${all(conditions)}
+    order by created_at, id limit ${sql.lit(limit + 1)}
+  `.execute(trx);
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  const next = rows.length > limit && last !== undefined ? positionOfEvent(last) : undefined;
+  return { items: items.map(storedEventOf), next };
+}
+
+function listNewest(
+  trx: Reading,
+  organization: string,
+  filters: EventFilters,
+  page: PageRequest<EventPosition>,
+  { searchMs }: Options,
+): Promise<Page<StoredEvent, EventPosition>> {
+  const windows = windowsBackwards(trx, organization, filters);
+  return fillPage({
+    page,
+    searchMs,
+    itemOf: storedEventOf,
+    positionOf: positionOfEvent,
+    readSlice: async (after, size) => {
+      const window = await windows.before(after);
+      if (window === undefined) return { matches: [] };
+      const slice = await readSlice(trx, [sql`organization = ${organization}`, ...window.conditions], filters, size);
+      return slice.next === undefined ? { ...slice, next: window.begin } : slice;
+    },
+  });
+}
+
+async function readSlice(
+  trx: Reading,
+  base: Condition[],
+  filters: EventFilters,
+  size: number,
+): Promise<Slice<EventRow, EventPosition>> {
+  // An index holds the errors; the other filters apply to the rows of the slice.
+  const errors = filters.kind === 'ERROR' || filters.errorId !== undefined ? [sql`kind = 'ERROR'`] : [];
+  const { rows } = await sql<EventRow & { matches: boolean; number: number }>`
+    with slice as materialized (
+      select ${eventColumns} from events where ${all([...base, ...errors])}
+      order by created_at desc, id desc limit ${sql.lit(size)}
+    ),
+    numbered as (
+      select *, ${all(eventConditions(filters))} as matches, (row_number() over ())::integer as number from slice
+    )
+    select * from numbered where matches or number = ${sql.lit(size)}
+  `.execute(trx);
+  const last = rows.at(-1);
+  return {
+    matches: rows.filter((row) => row.matches),
+    next: last?.number === size ? positionOfEvent(last) : undefined,
+  };
+}

@@ -1,0 +1,106 @@
+import type { Database } from '../store/database.ts';
+import { sql } from '../store/sql.ts';
+import { automationsWith } from './automations-of.ts';
+import { all, time, when, type Condition } from './conditions.ts';
+import {
+  executionColumns,
+  executionOf,
+  newestExecutionFirst,
+  positionOfExecution,
+  type Execution,
+  type ExecutionPosition,
+  type ExecutionRow,
+} from './execution.ts';
+import { fillPage, type Slice } from './fill-page.ts';
+import type { ExecutionFilters } from './filters.ts';
+import { matchEvents } from './match-events.ts';
+import type { Page, PageRequest } from './page.ts';
+import { readAs, type Reading } from './read-as.ts';
+
+/**
+ * Executions, newest first. An index leads to those of an automation, of a state, or with an
+ * anomaly; the other filters are a search through slices.
+ */
+export function listExecutions(
+  db: Database,
+  organization: string,
+  filters: ExecutionFilters,
+  page: PageRequest<ExecutionPosition>,
+  { searchMs }: { searchMs: number },
+): Promise<Page<Execution, ExecutionPosition>> {
+  return readAs(db, organization, async (trx) => {
+    const base = await baseConditions(trx, organization, filters);
+    return fillPage({
+      page,
+      searchMs,
+      itemOf: executionOf,
+      positionOf: positionOfExecution,
+      readSlice: async (after, size) => {
+        const slice = await readSlice(trx, { base, filters, after, size });
+        return { ...slice, matches: await matchEvents(trx, organization, slice.matches, filters) };
+      },
+    });
+  });
+}
+
+/** Conditions that an index serves. */
+async function baseConditions(trx: Reading, organization: string, filters: ExecutionFilters): Promise<Condition[]> {
+  const { automationId, executionId, from, to, state, anomaly, errorId } = filters;
+  const automations =
+    executionId === undefined || automationId !== undefined
+      ? undefined
+      : await automationsWith(trx, organization, executionId);
+  return [
+    sql`organization = ${organization}`,
+    ...when(automationId, (id) => sql`automation_id = ${id}::uuid`),
+    ...when(automations, (ids) => sql`automation_id = any(${ids}::uuid[])`),
+    ...when(executionId, (id) => sql`execution_id = ${id}`),
+    ...when(from, (from) => sql`first_event_at >= ${time(from)}`),
+    ...when(to, (to) => sql`first_event_at < ${time(to)}`),
+    // Not the state: an index on it would be written with the END of each failed execution too.
+    ...(state === 'failed' || errorId !== undefined ? [sql`error_count > 0`] : []),
+    ...(state === 'running' ? [sql`state = 'running'`] : []),
+    ...when(anomaly, () => sql`(start_missing or start_repeated or start_late or event_after_end)`),
+  ];
+}
+
+/** Conditions on the rows of a slice. */
+function rowConditions({ state, anomaly, warning }: ExecutionFilters): Condition[] {
+  return [
+    ...when(state, (state) => sql`state = ${state}`),
+    ...when(anomaly, (anomaly) => sql.ref(anomaly)),
+    ...(warning === true ? [sql`warning_count > 0`] : []),
+  ];
+}
+
+interface SliceOptions {
+  base: Condition[];
+  filters: ExecutionFilters;
+  after: ExecutionPosition | undefined;
+  size: number;
+}
+
+async function readSlice(
+  trx: Reading,
+  { base, filters, after, size }: SliceOptions,
+): Promise<Slice<ExecutionRow, ExecutionPosition>> {
+  const following = when(
+    after,
+    ({ firstEventAt, automationId, executionId }) =>
+      sql`(first_event_at, automation_id, execution_id) < (${time(firstEventAt)}, ${automationId}::uuid, ${executionId})`,
+  );
+  const matches = all(rowConditions(filters));
+  const { rows } = await sql<ExecutionRow & { matches: boolean; number: number }>`
+    with slice as materialized (
+      select ${executionColumns} from executions where ${all([...base, ...following])}
+      order by ${newestExecutionFirst} limit ${sql.lit(size)}
+    ),
+    numbered as (select *, ${matches} as matches, (row_number() over ())::integer as number from slice)
+    select * from numbered where matches or number = ${sql.lit(size)}
+  `.execute(trx);
+  const last = rows.at(-1);
+  return {
+    matches: rows.filter((row) => row.matches),
+    next: last?.number === size ? positionOfExecution(last) : undefined,
+  };
+}

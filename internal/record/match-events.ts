@@ -1,0 +1,67 @@
+import { sql } from '../store/sql.ts';
+import { all, containing, time, type Condition } from './conditions.ts';
+import type { ExecutionRow } from './execution.ts';
+import type { ExecutionFilters } from './filters.ts';
+import type { Reading } from './read-as.ts';
+
+/** The executions that have an event with the wanted `error_id` and text. */
+export async function matchEvents(
+  trx: Reading,
+  organization: string,
+  executions: ExecutionRow[],
+  { errorId, q }: ExecutionFilters,
+): Promise<ExecutionRow[]> {
+  let found = executions;
+  if (errorId !== undefined) found = await withEvent(trx, organization, found, isError(errorId));
+  if (q !== undefined) {
+    const inId = new Set(found.filter((row) => row.execution_id.toLowerCase().includes(q.toLowerCase())));
+    const others = found.filter((row) => !inId.has(row));
+    const inEvents = new Set(await withEvent(trx, organization, others, containsText(q)));
+    found = found.filter((row) => inId.has(row) || inEvents.has(row));
+  }
+  return found;
+}
+
+/** An ERROR with this `error_id`. */
+export function isError(errorId: string): Condition {
+  return sql`(kind = 'ERROR' and error_id = ${errorId})`;
+}
+
+/** The text of an event contains it. */
+export function containsText(q: string): Condition {
+  return sql`(description ilike ${containing(q)} or error_description ilike ${containing(q)})`;
+}
+
+/**
+ * The executions with an event for which the condition holds. The times of all of them bound the
+ * partitions that are planned, the times of each bound those that are read.
+ */
+async function withEvent(
+  trx: Reading,
+  organization: string,
+  executions: ExecutionRow[],
+  condition: Condition,
+): Promise<ExecutionRow[]> {
+  if (executions.length === 0) return [];
+  const first = new Date(Math.min(...executions.map((row) => row.first_event_at.getTime())));
+  const last = new Date(Math.max(...executions.map((row) => row.last_event_at.getTime())));
+  const wanted = all([
+    sql`e.organization = ${organization}`,
+    sql`(e.automation_id, e.execution_id) = (x.automation_id, x.execution_id)`,
+    sql`e.created_at between x.first_event_at and x.last_event_at`,
+    sql`e.created_at between ${time(first)} and ${time(last)}`,
+    condition,
+  ]);
+  const { rows } = await sql<{ number: number }>`
+    select x.number::integer as number
+    from unnest(
+      ${executions.map((row) => row.automation_id)}::uuid[],
+      ${executions.map((row) => row.execution_id)}::text[],
+      ${executions.map((row) => row.first_event_at.toISOString())}::timestamptz[],
+      ${executions.map((row) => row.last_event_at.toISOString())}::timestamptz[]
+    ) with ordinality as x (automation_id, execution_id, first_event_at, last_event_at, number)
+    cross join lateral (select from events e where ${wanted} limit 1) as event
+  `.execute(trx);
+  const numbers = new Set(rows.map(({ number }) => number));
+  return executions.filter((_, index) => numbers.has(index + 1));
+}

@@ -1,0 +1,17 @@
+/** Which part of a list to read. */
+export interface PageRequest<Position> {
+  /** Most items of the page. */
+  limit: number;
+  /** The position at which the page before ended; undefined for the first page. */
+  after?: Position | undefined;
+}
+
+/**
+ * A part of a list. A page of a search may hold fewer items than its limit, even none, and still
+ * have a `next`: the search used up its time.
+ */
+export interface Page<Item, Position> {
+  items: Item[];
+  /** Where the next page begins; undefined at the end of the list. */
+  next?: Position | undefined;
+}

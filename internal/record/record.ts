@@ -1,0 +1,97 @@
+import type { Database } from '../store/database.ts';
+import type { Automation, AutomationDetail, AutomationPosition, SeriesStep } from './automation.ts';
+import type { ErrorGroupPosition, ErrorGroups } from './error-group.ts';
+import type { Execution, ExecutionPosition } from './execution.ts';
+import { exportEvents } from './export-events.ts';
+import type { ErrorFilters, EventFilters, ExecutionFilters, Window } from './filters.ts';
+import { getAutomation } from './get-automation.ts';
+import { getExecution } from './get-execution.ts';
+import { listAutomations } from './list-automations.ts';
+import { listErrors } from './list-errors.ts';
+import { listEvents } from './list-events.ts';
+import { listExecutions } from './list-executions.ts';
+import type { Page, PageRequest } from './page.ts';
+import { pollStored } from './poll-stored.ts';
+import { usesReaderRole } from './read-as.ts';
+import { replicaLagMs } from './replica-lag.ts';
+import type { EventPosition, StoredEvent } from './stored-event.ts';
+import type { StoredSince, StreamPosition } from './stream.ts';
+
+export interface RecordOptions {
+  /**
+   * Time after which a search answers with what it has found, in ms: well below the statement
+   * time-out.
+   */
+  searchMs: number;
+  /** How long after newer events a stream still notices an event, in ms. */
+  overlapMs: number;
+}
+
+/** Figures that suit a statement time-out of 5 s. */
+export const defaultRecordOptions: RecordOptions = { searchMs: 1_000, overlapMs: 120_000 };
+
+/** The read operations. Each reads one organization in short read-only transactions. */
+export interface Record {
+  /** In the order of their ids. */
+  listAutomations(
+    organization: string,
+    window: Window,
+    page: PageRequest<AutomationPosition>,
+  ): Promise<Page<Automation, AutomationPosition>>;
+  /** Undefined when the automation has no execution. */
+  getAutomation(
+    organization: string,
+    automationId: string,
+    window: Window & { step: SeriesStep },
+  ): Promise<AutomationDetail | undefined>;
+  /** Newest first, by the first event. */
+  listExecutions(
+    organization: string,
+    filters: ExecutionFilters,
+    page: PageRequest<ExecutionPosition>,
+  ): Promise<Page<Execution, ExecutionPosition>>;
+  getExecution(organization: string, automationId: string, executionId: string): Promise<Execution | undefined>;
+  /** With `executionId`: oldest first. Otherwise newest first. */
+  listEvents(
+    organization: string,
+    filters: EventFilters,
+    page: PageRequest<EventPosition>,
+  ): Promise<Page<StoredEvent, EventPosition>>;
+  /** The group that was seen last comes first. */
+  listErrors(organization: string, filters: ErrorFilters, page: PageRequest<ErrorGroupPosition>): Promise<ErrorGroups>;
+  /**
+   * All events, oldest first, in pages of at most `limit`, after a position. Without `to` it ends
+   * with the events that are stored when it begins.
+   */
+  exportEvents(
+    organization: string,
+    filters: EventFilters,
+    page: PageRequest<EventPosition>,
+  ): AsyncIterable<Page<StoredEvent, EventPosition>>;
+  /**
+   * The events stored since a position, and their executions. Without a position it finds none and
+   * returns the position of now.
+   */
+  pollStored(organization: string, since: StreamPosition | undefined, limit: number): Promise<StoredSince>;
+  /** How far a replica is behind, in ms; undefined on a primary. */
+  replicaLagMs(): Promise<number | undefined>;
+  /** True if queries run as the role `runledger_reader`. */
+  usesReaderRole(): Promise<boolean>;
+}
+
+/** Binds the operations to a database. The caller opens and destroys it. */
+export function createRecord(db: Database, options: RecordOptions = defaultRecordOptions): Record {
+  return {
+    listAutomations: (organization, window, page) => listAutomations(db, organization, window, page),
+    getAutomation: (organization, automationId, window) => getAutomation(db, organization, automationId, window),
+    listExecutions: (organization, filters, page) => listExecutions(db, organization, filters, page, options),
+    getExecution: (organization, automationId, executionId) =>
+      getExecution(db, organization, automationId, executionId),
+    listEvents: (organization, filters, page) => listEvents(db, organization, filters, page, options),
+    listErrors: (organization, filters, page) => listErrors(db, organization, filters, page),
+    exportEvents: (organization, filters, page) => exportEvents(db, organization, filters, page),
+    pollStored: (organization, since, limit) => pollStored(db, organization, since, limit, options),
+    replicaLagMs: () => replicaLagMs(db),
+    usesReaderRole: () => usesReaderRole(db),
+  };
+}

@@ -1,0 +1,49 @@
+import type { RecordedEvent } from '../event/event.ts';
+import { optionalFields, type OptionalColumn, type RecordedTexts } from '../event/fields.ts';
+import type { EventKind } from '../event/schema.ts';
+import { sql } from '../store/sql.ts';
+
+/** An event as readers see it: the answer that its caller got, and its id. */
+export interface StoredEvent extends RecordedEvent {
+  id: string;
+}
+
+/** Where a page of events ends. */
+export interface EventPosition {
+  createdAt: string;
+  id: string;
+}
+
+/** A row of `events`, without its organization. */
+export interface EventRow extends Record<OptionalColumn, string> {
+  created_at: Date;
+  id: string;
+  automation_id: string;
+  automation_as_sent: string | null;
+  execution_id: string;
+  kind: EventKind;
+}
+
+/** The columns of {@link EventRow}. */
+export const eventColumns = sql.raw(
+  [
+    'created_at, id, automation_id, automation_as_sent, execution_id, kind',
+    ...optionalFields.map(({ column }) => column),
+  ].join(', '),
+);
+
+export function storedEventOf(row: EventRow): StoredEvent {
+  const texts = Object.fromEntries(optionalFields.map(({ recorded, column }) => [recorded, row[column]]));
+  return {
+    id: row.id,
+    automation: row.automation_as_sent ?? row.automation_id,
+    execution_id: row.execution_id,
+    type_of_event: row.kind,
+    ...(texts as RecordedTexts),
+    created_at: row.created_at.toISOString(),
+  };
+}
+
+export function positionOfEvent(row: EventRow): EventPosition {
+  return { createdAt: row.created_at.toISOString(), id: row.id };
+}

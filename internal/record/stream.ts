@@ -1,0 +1,34 @@
+import type { Execution } from './execution.ts';
+import type { EventPosition, StoredEvent } from './stored-event.ts';
+
+/**
+ * A place in the stream of what is stored. It holds all that another process needs to continue
+ * without a gap or a repeat. `since` and `until` are snapshots of Postgres.
+ */
+export interface StreamPosition {
+  /** Everything that was visible in this snapshot has been sent. */
+  since: string;
+  /** The greatest `created_at` that has been sent; the search begins an overlap before it. */
+  newestAt: string;
+  /** Within a batch: the snapshot that ends the batch, and the last event sent of it. */
+  until?: string | undefined;
+  after?: EventPosition | undefined;
+}
+
+/** An event of the stream, and the position after it. */
+export interface StreamedEvent {
+  event: StoredEvent;
+  position: StreamPosition;
+}
+
+/** What was stored since a position. */
+export interface StoredSince {
+  /** The newest of them, up to the limit, in order of `created_at` and id. */
+  events: StreamedEvent[];
+  /** The executions of these events as they are now. */
+  executions: Execution[];
+  /** Older events beyond the limit, which are left out. */
+  omitted: number;
+  /** The position after all of this. */
+  position: StreamPosition;
+}

@@ -1,0 +1,67 @@
+import type { ExecutionState } from '../outcome/execution-state.ts';
+import { sql, type RawBuilder } from '../store/sql.ts';
+import type { WindowFigures } from './automation.ts';
+import { all, time, type Condition } from './conditions.ts';
+import type { Window } from './filters.ts';
+
+/** A row of {@link figuresOf}. */
+export interface FiguresRow extends Record<ExecutionState, number> {
+  p50: number | null;
+  p95: number | null;
+  /** Executions counted, and the time of the oldest. */
+  counted: number;
+  oldest: Date | null;
+}
+
+/** A window as expressions. */
+interface Bounds {
+  from: Condition;
+  to: Condition;
+}
+
+/**
+ * The query of the figures of executions of one automation that began in a window: of the newest,
+ * up to `most`. `automation` is an expression.
+ */
+export function figuresOf(
+  organization: string,
+  automation: Condition,
+  { from, to }: Bounds,
+  most: number,
+): RawBuilder<FiguresRow> {
+  const wanted = all([
+    sql`organization = ${organization} and automation_id = ${automation}`,
+    sql`first_event_at >= ${from} and first_event_at < ${to}`,
+  ]);
+  return sql<FiguresRow>`
+    select
+      count(*) filter (where state = 'running')::integer as running,
+      count(*) filter (where state = 'succeeded')::integer as succeeded,
+      count(*) filter (where state = 'failed')::integer as failed,
+      percentile_cont(0.5) within group (order by duration) as p50,
+      percentile_cont(0.95) within group (order by duration) as p95,
+      count(*)::integer as counted,
+      min(first_event_at) as oldest
+    from (
+      select state, first_event_at, extract(epoch from ended_at - first_event_at)::float8 * 1000 as duration
+      from executions where ${wanted} order by first_event_at desc limit ${sql.lit(most)}
+    ) as newest
+  `;
+}
+
+/** A window's times as parameters. */
+export function timesOf({ from, to }: Window): Bounds {
+  return { from: time(from), to: time(to) };
+}
+
+/** Without times. */
+export function countsOf({ running, succeeded, failed, p50, p95 }: FiguresRow): Omit<WindowFigures, 'from' | 'to'> {
+  const rounded = (value: number | null): number | null => (value === null ? null : Math.round(value));
+  return { counts: { running, succeeded, failed }, p50_ms: rounded(p50), p95_ms: rounded(p95) };
+}
+
+/** The window begins later when it held more than `most` executions. */
+export function windowFigures(row: FiguresRow, { from, to }: Window, most: number): WindowFigures {
+  const begin = row.counted === most && row.oldest !== null ? row.oldest : from;
+  return { from: begin.toISOString(), to: to.toISOString(), ...countsOf(row) };
+}

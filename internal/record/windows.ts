@@ -1,0 +1,68 @@
+import { dayOf, daysBefore } from '../store/days.ts';
+import { sql } from '../store/sql.ts';
+import { time, type Condition } from './conditions.ts';
+import type { Reading } from './read-as.ts';
+import type { EventPosition } from './stored-event.ts';
+
+/** Smaller than every id: the position before all events of its time and later. */
+export const smallestId = '00000000-0000-0000-0000-000000000000';
+
+interface TimeWindow {
+  /** On `events`: in the window, and before the position. */
+  conditions: Condition[];
+  /** Where the next window ends; undefined if this one reaches the oldest event. */
+  begin: EventPosition | undefined;
+}
+
+/**
+ * Windows of days from newer to older, so that Postgres plans only the partitions of one window.
+ * The first is the day of the position, or today and all later days; each next one is twice as
+ * long.
+ */
+export function windowsBackwards(
+  trx: Reading,
+  organization: string,
+  { from, to }: { from?: Date | undefined; to?: Date | undefined },
+): { before: (after: EventPosition | undefined) => Promise<TimeWindow | undefined> } {
+  let days = 0;
+  let oldest: number | undefined;
+  return {
+    before: async (after) => {
+      const end = after === undefined ? to : new Date(after.createdAt);
+      const today = dayOf((end ?? new Date()).getTime());
+      oldest ??= await oldestEvent(trx, organization, from);
+      if (oldest === undefined) return undefined;
+      const atMidnight = after?.id === smallestId;
+      const begin = daysBefore(today, atMidnight ? Math.max(1, days) : 0);
+      days = atMidnight ? days * 2 || 2 : 1;
+      return {
+        conditions: [
+          sql`created_at >= ${time(new Date(Math.max(begin, oldest)))}`,
+          ...(to === undefined ? [] : [sql`created_at < ${time(to)}`]),
+          ...(after === undefined ? [] : [before(after)]),
+        ],
+        begin: begin <= oldest ? undefined : { createdAt: new Date(begin).toISOString(), id: smallestId },
+      };
+    },
+  };
+}
+
+/** Partitions are left out for the first condition only: Postgres does not use a comparison of rows for that. */
+function before({ createdAt, id }: EventPosition): Condition {
+  if (id === smallestId) return sql`created_at < ${time(createdAt)}`;
+  return sql`created_at <= ${time(createdAt)} and (created_at, id) < (${time(createdAt)}, ${id}::uuid)`;
+}
+
+/** No event is older: the first event of the oldest execution, or the wanted time if it is later. */
+export async function oldestEvent(
+  trx: Reading,
+  organization: string,
+  from: Date | undefined,
+): Promise<number | undefined> {
+  const { rows } = await sql<{ first: Date }>`
+    select first_event_at as first from executions where organization = ${organization}
+    order by first_event_at limit 1
+  `.execute(trx);
+  const first = rows[0]?.first.getTime();
+  return first === undefined ? undefined : Math.max(first, from?.getTime() ?? first);
+}

@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { recordedForm } from '../../../internal/event/event.ts';
+import type { EventFilters } from '../../../internal/record/filters.ts';
+import { createRecord, defaultRecordOptions, type Record } from '../../../internal/record/record.ts';
+import type { EventPosition } from '../../../internal/record/stored-event.ts';
+import { maintain } from '../../../internal/store/maintain.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent } from '../../support/events.ts';
+import { day } from '../../support/maintenance-day.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
+
+const other = '0190a0b0-0000-7000-8000-0000000000ff';
+
+describe('lists of events', () => {
+  let database: TestDatabase;
+  let record: Record;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    record = createRecord(database.db, { ...defaultRecordOptions, searchMs: 10_000 });
+  });
+  afterEach(() => database[Symbol.asyncDispose]());
+
+  const store = async (...events: Parameters<typeof anEvent>[0][]): Promise<void> => {
+    await recordEvents(database.db, events.map(anEvent));
+  };
+  const listed = async (filters: EventFilters, limit = 50): Promise<string[]> => {
+    const found: string[] = [];
+    let after: EventPosition | undefined;
+    do {
+      const page = await record.listEvents('acme', filters, { limit, after });
+      expect(page.items.length).to.be.at.most(limit);
+      found.push(...page.items.map(({ description }) => description));
+      after = page.next;
+    } while (after !== undefined);
+    return found;
+  };
+  const exported = async (filters: EventFilters, limit = 50): Promise<string[]> => {
+    const found: string[] = [];
+    for await (const page of record.exportEvents('acme', filters, { limit })) {
+      found.push(...page.items.map(({ description }) => description));
+    }
+    return found;
+  };
+
+  it('show each event as its caller got it, with its id', async () => {
+    const event = anEvent({ automationId: other.toUpperCase(), kind: 'ERROR', errorId: 'E', errorDescription: 'D' });
+    await recordEvents(database.db, [event]);
+    const { items } = await record.listEvents('acme', {}, { limit: 1 });
+    expect(items).to.deep.equal([{ ...recordedForm(event), id: event.id }]);
+    expect((await record.listEvents('globex', {}, { limit: 1 })).items).to.deep.equal([]);
+  });
+
+  it('come newest first over days, gaps and years, and export oldest first; each event once', async () => {
+    const now = Date.now();
+    const times = [0, 0, 1, day, day + 1, 9 * day, 10 * day, 10 * day, 70 * day, 800 * day].map((age) => now - age);
+    await store(
+      ...times.map((createdAt, index) => {
+        return { createdAt, id: `00000000-0000-7000-8000-00000000000${index}`, description: String(index) };
+      }),
+    );
+    await store({ organization: 'globex', createdAt: now - 5 * day });
+    const newestFirst = ['1', '0', '2', '3', '4', '5', '7', '6', '8', '9'];
+    for (const migrated of [false, true]) {
+      if (migrated) await maintain(database.db, { now, daysAhead: 1, retentionDays: 0 });
+      for (const limit of [1, 2, 3, 50]) {
+        expect(await listed({}, limit), `limit ${limit}`).to.deep.equal(newestFirst);
+        expect(await exported({ to: new Date(now + 1) }, limit), `limit ${limit}`).to.deep.equal(
+          newestFirst.toReversed(),
+        );
+      }
+    }
+  });
+
+  it('filter by automation, execution, kind, time, error_id and text', async () => {
+    const noon = Date.parse('2026-11-20T12:00:00Z');
+    await store(
+      { kind: 'START', description: 'a', createdAt: noon },
+      { kind: 'ERROR', description: 'b', createdAt: noon + 1, errorId: 'E-1', errorDescription: 'Disk FULL' },
+      { kind: 'END', description: 'c', createdAt: noon + 2, errorId: 'E-1' },
+      { kind: 'START', description: 'd', createdAt: noon + 3, automationId: other },
+      { kind: 'ERROR', description: 'e', createdAt: noon + 4, executionId: 'run 2', errorId: 'E-2' },
+    );
+    const cases: [EventFilters, string[]][] = [
+      [{ automationId: other.toUpperCase() }, ['d']],
+      [{ kind: 'START' }, ['d', 'a']],
+      [{ kind: 'ERROR' }, ['e', 'b']],
+      [{ errorId: 'E-1' }, ['b']],
+      [{ from: new Date(noon + 1), to: new Date(noon + 3) }, ['c', 'b']],
+      [{ q: 'k full' }, ['b']],
+      [{ q: 'RUN 2' }, ['e']],
+      [{ automationId: other, kind: 'ERROR' }, []],
+    ];
+    for (const [filters, newestFirst] of cases) {
+      expect(await listed(filters, 2), JSON.stringify(filters)).to.deep.equal(newestFirst);
+      expect(await exported(filters, 2), JSON.stringify(filters)).to.deep.equal(newestFirst.toReversed());
+    }
+    for (const list of [listed, exported]) {
+      expect(await list({ executionId: 'run 1' }, 2)).to.deep.equal(['a', 'b', 'c', 'd']);
+      expect(await list({ executionId: 'run 1', automationId: anEvent().automationId }, 2)).to.deep.equal([
+        'a',
+        'b',
+        'c',
+      ]);
+      expect(await list({ executionId: 'run 1', kind: 'START' }, 2)).to.deep.equal(['a', 'd']);
+      expect(await list({ executionId: 'run 3' }, 2)).to.deep.equal([]);
+    }
+  });
+
+  it('end a page with a position when the time for a search is used up', async () => {
+    const now = Date.now();
+    const events = Array.from({ length: 1_200 }, (_, index) => ({
+      createdAt: now - index * 1_000,
+      description: String(index),
+      kind: index === 1_199 ? ('WARNING' as const) : ('EVENT' as const),
+    }));
+    await store(...events);
+    record = createRecord(database.db, { ...defaultRecordOptions, searchMs: 0 });
+    const page = await record.listEvents('acme', { kind: 'WARNING' }, { limit: 50 });
+    expect(page.items).to.deep.equal([]);
+    expect(page.next).to.include({ createdAt: new Date(now - 50_000).toISOString() });
+    expect(await listed({ kind: 'WARNING' })).to.deep.equal(['1199']);
+  });
+});

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { createRecord, defaultRecordOptions, type Record } from '../../../internal/record/record.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent } from '../../support/events.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
+
+const noon = Date.parse('2026-11-20T12:00:00Z');
+const other = '0190a0b0-0000-7000-8000-0000000000ff';
+
+describe('lists of executions', () => {
+  let database: TestDatabase;
+  let record: Record;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    record = createRecord(database.db, { ...defaultRecordOptions, searchMs: 10_000 });
+  });
+  afterEach(() => database[Symbol.asyncDispose]());
+
+  const store = (...events: Parameters<typeof anEvent>[0][]): Promise<unknown> =>
+    recordEvents(
+      database.db,
+      events.map((given, index) => anEvent({ createdAt: noon + index, ...given })),
+    );
+  const listed = async (filters: Parameters<Record['listExecutions']>[1], limit = 50): Promise<string[]> => {
+    const found: string[] = [];
+    let after: Parameters<Record['listExecutions']>[2]['after'];
+    do {
+      const page = await record.listExecutions('acme', filters, { limit, after });
+      expect(page.items.length).to.be.at.most(limit);
+      found.push(...page.items.map((execution) => execution.execution_id));
+      after = page.next;
+    } while (after !== undefined);
+    return found;
+  };
+
+  it('show an execution with its state, times, counts and anomalies', async () => {
+    await store({ kind: 'START' }, { kind: 'WARNING' }, { kind: 'ERROR' }, { kind: 'END' }, { kind: 'EVENT' });
+    const time = (index: number): string => new Date(noon + index).toISOString();
+    const expected = {
+      automation: anEvent().automationId,
+      execution_id: 'run 1',
+      state: 'failed',
+      first_event_at: time(0),
+      last_event_at: time(4),
+      started_at: time(0),
+      failed_at: time(2),
+      ended_at: time(3),
+      duration_ms: 3,
+      counts: { START: 1, EVENT: 1, WARNING: 1, ERROR: 1, END: 1 },
+      anomalies: ['event_after_end'],
+    };
+    expect(await record.getExecution('acme', anEvent().automationId.toUpperCase(), 'run 1')).to.deep.equal(expected);
+    expect((await record.listExecutions('acme', {}, { limit: 1 })).items).to.deep.equal([expected]);
+    expect(await record.getExecution('globex', anEvent().automationId, 'run 1')).to.equal(undefined);
+    expect(await record.getExecution('acme', other, 'run 1')).to.equal(undefined);
+  });
+
+  it('come newest first, page by page, each execution once, also with equal times', async () => {
+    const runs = Array.from({ length: 23 }, (_, index) => `run ${String(index).padStart(2, '0')}`);
+    await store(...runs.map((executionId, index) => ({ executionId, createdAt: noon + Math.floor(index / 6) })));
+    await store({ organization: 'globex', executionId: 'of another' });
+    const expected = runs.toReversed();
+    for (const limit of [1, 5, 23, 24]) expect(await listed({}, limit), `limit ${limit}`).to.deep.equal(expected);
+  });
+
+  it('filter by state, automation, id, time, error_id, anomaly, warning and text', async () => {
+    await store(
+      { executionId: 'running', kind: 'START' },
+      { executionId: 'good', kind: 'START', automationId: other.toUpperCase() },
+      { executionId: 'good', kind: 'WARNING', automationId: other, description: 'a 100% Full disk' },
+      { executionId: 'good', kind: 'END', automationId: other },
+      { executionId: 'bad', kind: 'START' },
+      { executionId: 'bad', kind: 'ERROR', errorId: 'E-1', errorDescription: 'it broke' },
+      { executionId: 'bad', kind: 'END', errorId: 'E-2' },
+      { executionId: 'no start', kind: 'END', createdAt: noon + 60_000 },
+    );
+    expect(await listed({ state: 'running' })).to.deep.equal(['running']);
+    expect(await listed({ state: 'succeeded' })).to.deep.equal(['no start', 'good']);
+    expect(await listed({ state: 'failed' })).to.deep.equal(['bad']);
+    expect(await listed({ automationId: other })).to.deep.equal(['good']);
+    expect(await listed({ automationId: other, state: 'failed' })).to.deep.equal([]);
+    expect(await listed({ executionId: 'good' })).to.deep.equal(['good']);
+    expect(await listed({ executionId: 'good', automationId: anEvent().automationId })).to.deep.equal([]);
+    expect(await listed({ from: new Date(noon + 4), to: new Date(noon + 60_000) })).to.deep.equal(['bad']);
+    expect(await listed({ errorId: 'E-1' })).to.deep.equal(['bad']);
+    expect(await listed({ errorId: 'E-2' })).to.deep.equal([]);
+    expect(await listed({ anomaly: 'start_missing' })).to.deep.equal(['no start']);
+    expect(await listed({ anomaly: 'start_late' })).to.deep.equal([]);
+    expect(await listed({ warning: true })).to.deep.equal(['good']);
+    expect(await listed({ q: '0% full' })).to.deep.equal(['good']);
+    expect(await listed({ q: 'IT BROKE', state: 'failed' })).to.deep.equal(['bad']);
+    expect(await listed({ q: 'NO ST' })).to.deep.equal(['no start']);
+    expect(await listed({ q: '_' })).to.deep.equal([]);
+  });
+
+  it('search in slices, and end a page with a position when the time is used up', async () => {
+    const runs = Array.from({ length: 1_200 }, (_, index) => index);
+    await store(
+      ...runs.map((index) => ({ executionId: `run ${index}`, kind: index === 5 ? 'END' : 'EVENT' }) as const),
+    );
+    expect(await listed({ state: 'succeeded' })).to.deep.equal(['run 5']);
+    record = createRecord(database.db, { ...defaultRecordOptions, searchMs: 0 });
+    const page = await record.listExecutions('acme', { state: 'succeeded' }, { limit: 50 });
+    expect(page).to.deep.include({ items: [] });
+    expect(page.next).to.deep.include({ executionId: 'run 1149' });
+    expect(await listed({ state: 'succeeded' })).to.deep.equal(['run 5']);
+  });
+});
