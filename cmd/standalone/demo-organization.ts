@@ -11,6 +11,6 @@ export async function ensureDemoOrganization(folder: DataFolder): Promise<void> 
   if (present) return;
   const token = createToken();
   await writeFile(folder.demoToken, `${token}\n`, { mode: 0o600 });
-  const manifest = secretManifest({ organization: 'demo', entries: tokenEntry(token, 1) });
+  const manifest = secretManifest({ organization: 'demo', entries: tokenEntry({ token }, 1) });
   await writeFile(folder.tokens, manifest, { mode: 0o600 });
 }

@@ -2,21 +2,23 @@ import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/m
 import type { Command } from './command.ts';
 import { parseOptions, UsageError } from './usage-error.ts';
 
-/** Prints a new organization's Secret on stdout and its token on stderr. */
+/** Prints a Secret of an organization on stdout and its token on stderr. */
 export const create: Command = async (args, { stdout, stderr }) => {
   const options = parseOptions(args, {
     organization: { type: 'string' },
     namespace: { type: 'string' },
     name: { type: 'string' },
     label: { type: 'string' },
+    read: { type: 'boolean', default: false },
     'sha256-only': { type: 'boolean', default: false },
   });
   const { organization, namespace, name, label } = options;
   if (organization === undefined) throw new UsageError('--organization is required');
 
-  const token = createToken();
-  const entries = tokenEntry(token, 1, options['sha256-only'] ? 'sha256' : 'clear');
-  stdout.write(secretManifest({ organization, entries, namespace, name, label }));
+  const scope = options.read ? 'read' : 'write';
+  const token = createToken(scope);
+  const entries = tokenEntry({ token, scope, form: options['sha256-only'] ? 'sha256' : 'clear' }, 1);
+  stdout.write(secretManifest({ organization, scope, entries, namespace, name, label }));
   stderr.write(`${token}\n`);
   return 0;
 };

@@ -10,14 +10,16 @@ export const rotate: Command = async (args, { stdin, stdout, stderr }) => {
   const { manifest, name, ...options } = parseOptions(args, {
     manifest: { type: 'string' },
     name: { type: 'string' },
+    read: { type: 'boolean', default: false },
     'sha256-only': { type: 'boolean', default: false },
   });
   const secrets =
     manifest === undefined ? parseManifests(await text(stdin), 'standard input') : await readManifestFile(manifest);
   const secret = onlyOne(secrets, name);
 
-  const token = createToken();
-  stdout.write(addToken(secret, token, options['sha256-only'] ? 'sha256' : 'clear'));
+  const scope = options.read ? 'read' : 'write';
+  const token = createToken(scope);
+  stdout.write(addToken(secret, { token, scope, form: options['sha256-only'] ? 'sha256' : 'clear' }));
   stderr.write(`${token}\n`);
   return 0;
 };

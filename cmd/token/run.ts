@@ -8,13 +8,14 @@ const commands: Readonly<Record<string, Command>> = { create, rotate, verify };
 
 const usage = `Tokens of organizations, as Kubernetes Secrets.
 
-  token create --organization ID [--namespace NS] [--name NAME] [--label KEY] [--sha256-only]
+  token create --organization ID [--namespace NS] [--name NAME] [--label KEY] [--read] [--sha256-only]
       Prints the manifest of a Secret with a new token on stdout, and the token, this once, on stderr.
-  token rotate [--manifest FILE] [--name NAME] [--sha256-only]
-      Reads the manifest of a Secret, from stdin without --manifest, and prints it with a second token next to the first.
+  token rotate [--manifest FILE] [--name NAME] [--read] [--sha256-only]
+      Reads the manifest of a Secret, from stdin without --manifest, and prints it with one more token.
   token verify --manifest FILE [--label KEY]
-      Reads a token from stdin and says which organization it belongs to. Exit code 1: to none.
+      Reads a token from stdin and says which organization it belongs to and what it may do. Exit code 1: to none.
 
+  --read         makes a read token: it reads the record, and records no events
   --sha256-only  keeps only the SHA-256 of the token in the Secret
   --label KEY    the label that names the organization (runledger.dev/organization)
 `;

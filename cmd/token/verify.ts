@@ -8,8 +8,8 @@ import type { Command } from './command.ts';
 import { parseOptions, UsageError } from './usage-error.ts';
 
 /**
- * Says which organization a token from stdin belongs to, by ingest's rules, and lists rejected
- * Secrets.
+ * Says which organization a token from stdin belongs to and what it may do, by ingest's rules, and
+ * lists rejected Secrets.
  */
 export const verify: Command = async (args, { stdin, stdout, stderr }) => {
   const { manifest, label } = parseOptions(args, {
@@ -24,7 +24,7 @@ export const verify: Command = async (args, { stdin, stdout, stderr }) => {
   for (const refusal of set.refusals) stderr.write(`refused: Secret ${refusal.secret.name}: ${explain(refusal)}\n`);
   const answer = authenticateIn(set, token);
   if (answer.status === 'known') {
-    stdout.write(`valid: organization ${answer.organization}\n`);
+    stdout.write(`valid: organization ${answer.organization}, scope ${answer.scope}\n`);
     return 0;
   }
   stdout.write('not valid: no Secret of the manifest has this token\n');

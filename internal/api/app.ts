@@ -7,6 +7,7 @@ import { ping } from './ping.ts';
 import { plainKoa } from './plain-koa.ts';
 import { register, type RegisterOptions } from './register.ts';
 import { serveRouter, type ServeOptions } from './serve-router.ts';
+import { createWrongTokenLimiter } from './wrong-token-limiter.ts';
 
 export interface ApiOptions extends RegisterOptions, ServeOptions {
   authenticate: Authenticate;
@@ -14,7 +15,7 @@ export interface ApiOptions extends RegisterOptions, ServeOptions {
   bodyLimit: number;
 }
 
-/** Creates the API of ingest. Its routes check in this order: 401, 415/413, 400. */
+/** Creates the API of ingest. Its routes check in this order: 401, 403, 415/413, 400. */
 export function createApi(options: ApiOptions): Handler {
   return serveRouter(createRouter(options), 'POST /v1/register/ or GET /v1/ping/', options);
 }
@@ -26,8 +27,10 @@ export function createApi(options: ApiOptions): Handler {
 function createRouter(options: ApiOptions): Router {
   const stack = options.fastPath ? fastPath : plainKoa;
   const readJson = createJsonReader(options.bodyLimit, stack.bodyReader(options.bodyLimit));
-  const authenticated = requireToken(options.authenticate);
-  const registering = authenticated(register(readJson, stack.sendJson, options));
+  const limitWrongTokens = createWrongTokenLimiter();
+  const writing = requireToken(options.authenticate, 'write', limitWrongTokens);
+  const authenticated = requireToken(options.authenticate, 'any', limitWrongTokens);
+  const registering = writing(register(readJson, stack.sendJson, options));
   const router = new Router<AuthenticatedState>({ sensitive: true });
   router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
   router.register('/v1/ping', ['GET', 'HEAD', 'POST'], authenticated(ping()), { name: '/v1/ping/' });

@@ -1,40 +1,86 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Middleware } from 'koa';
 import { RequestError, unavailable } from '../errors/request-error.ts';
-import { createWrongTokenLimiter } from './wrong-token-limiter.ts';
 
-/** Whose token it is. `not-loaded`: the token set has never been read, so nobody can tell. */
-export type Authentication =
-  { status: 'known'; organization: string } | { status: 'unknown' } | { status: 'not-loaded' };
-
-export type Authenticate = (token: string) => Authentication;
+/** What a token may do: `write` records events, `read` reads the record. No token may do both. */
+export type Scope = 'write' | 'read';
 
 /** What is known of a request once its token has been checked. */
 export interface AuthenticatedState {
   organization: string;
+  scope: Scope;
+  /** First 12 hexadecimal digits of the token's SHA-256: names the token in logs and limits. */
+  tokenId: string;
 }
+
+/**
+ * Whose token it is. `not-loaded`: the token set has never been read, so nobody can tell. The same
+ * shape as the `Authentication` of `internal/tokens`, which this folder does not import.
+ */
+export type Authentication =
+  | ({ readonly status: 'known' } & Readonly<AuthenticatedState>)
+  | { readonly status: 'unknown' }
+  | { readonly status: 'not-loaded' };
+
+export type Authenticate = (token: string) => Authentication;
 
 type Route = Middleware<AuthenticatedState>;
 
 /**
- * Requires the header `token` before a route (ARCHITECTURE.md, "Contract"). Never 401 before the
- * tokens are loaded: a caller may drop the event.
+ * Requires a token of the scope before a route (ARCHITECTURE.md, "Contract"): 401 without a valid
+ * one, 403 for one of the other scope. Never 401 before the tokens are loaded: a caller may drop the
+ * event. All routes of a process share `limitWrongTokens`.
  */
-export function requireToken(authenticate: Authenticate): (route: Route) => Route {
-  const limitWrongTokens = createWrongTokenLimiter();
-  const refuse = async (token: string): Promise<never> => {
+export function requireToken(
+  authenticate: Authenticate,
+  scope: Scope | 'any',
+  limitWrongTokens: () => Promise<void>,
+): (route: Route) => Route {
+  const refuse = async (headers: IncomingHttpHeaders): Promise<never> => {
     await limitWrongTokens();
-    throw new RequestError('unauthorized', token === '' ? 'The header token is missing.' : 'The token is not valid.');
+    throw new RequestError('unauthorized', whyNoToken(headers) ?? 'The token is not valid.');
   };
   return (route) => (ctx, next) => {
-    const token = tokenOf(ctx.req.headers['token']);
-    const result = authenticate(token);
+    const { headers } = ctx.req;
+    const result = authenticate(tokenOf(headers));
     if (result.status === 'not-loaded') throw unavailable('Tokens are not loaded yet.');
-    if (result.status === 'unknown') return refuse(token);
+    if (result.status === 'unknown') return refuse(headers);
     ctx.state.organization = result.organization;
+    ctx.state.scope = result.scope;
+    ctx.state.tokenId = result.tokenId;
+    if (scope !== 'any' && result.scope !== scope) throw insufficientScope(scope);
     return route(ctx, next);
   };
 }
 
-function tokenOf(header: string | string[] | undefined): string {
-  return typeof header === 'string' ? header.trim() : '';
+/** The token of a request; empty if it has none, or two different ones. */
+function tokenOf(headers: IncomingHttpHeaders): string {
+  const token = headerToken(headers);
+  if (headers.authorization === undefined) return token;
+  const bearer = bearerToken(headers.authorization);
+  if (token === '' || bearer === '') return token || bearer;
+  return token === bearer ? token : '';
+}
+
+function headerToken({ token }: IncomingHttpHeaders): string {
+  return typeof token === 'string' ? token.trim() : '';
+}
+
+/** The token of `Authorization: Bearer …` (RFC 6750); empty for any other scheme. */
+function bearerToken(authorization: string): string {
+  return /^bearer +(.*)$/i.exec(authorization)?.[1]?.trim() ?? '';
+}
+
+function whyNoToken(headers: IncomingHttpHeaders): string | undefined {
+  if (tokenOf(headers) !== '') return undefined;
+  if (headerToken(headers) !== '') return 'The headers token and Authorization have two different tokens: send one.';
+  return 'The token is missing: send it in the header token, or as Authorization: Bearer.';
+}
+
+function insufficientScope(required: Scope): RequestError {
+  const detail =
+    required === 'write'
+      ? 'This token may read the record, and not record events: use a write token.'
+      : 'This token may record events, and not read the record: use a read token.';
+  return new RequestError('insufficient-scope', detail);
 }

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import type { AuthenticatedState } from './authenticate.ts';
 
 /**
- * `/v1/ping/`: says that token and network access work. Touches neither Redis nor Postgres, and is
+ * `/v1/ping/`: says that token and network access work, and what the token may do. Touches neither Redis nor Postgres, and is
  * never answered by a cache.
  */
 export function ping(): Middleware<AuthenticatedState> {
@@ -12,6 +12,7 @@ export function ping(): Middleware<AuthenticatedState> {
     ctx.body = JSON.stringify({
       status: 'ok',
       organization: ctx.state.organization,
+      scope: ctx.state.scope,
       time: new Date().toISOString(),
     });
   };

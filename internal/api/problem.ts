@@ -21,6 +21,7 @@ const kinds: Record<ProblemCode, { status: number; title: string }> = {
   'malformed-request': { status: 400, title: 'Malformed request' },
   'invalid-event': { status: 400, title: 'Invalid event' },
   unauthorized: { status: 401, title: 'Unauthorized' },
+  'insufficient-scope': { status: 403, title: 'Insufficient scope' },
   'not-found': { status: 404, title: 'Not found' },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'request-timeout': { status: 408, title: 'Request Timeout' },
@@ -59,10 +60,16 @@ export function problemHeaders({ status }: Problem): Record<string, string> {
   return {
     'Content-Type': 'application/problem+json',
     'Cache-Control': 'no-store',
-    // RFC 9110, section 11.6.1 requires a challenge with a 401. The scheme is the header `token`.
-    ...(status === 401 && { 'WWW-Authenticate': 'Token realm="runledger"' }),
+    ...challengeOf(status),
     ...((status === 503 || status === 409) && { 'Retry-After': String(retryAfter) }),
   };
+}
+
+/** The challenge that RFC 9110, section 11.6.1 requires with a 401; RFC 6750, section 3 has the texts. */
+function challengeOf(status: number): Record<string, string> {
+  if (status === 401) return { 'WWW-Authenticate': 'Bearer realm="runledger"' };
+  if (status === 403) return { 'WWW-Authenticate': 'Bearer realm="runledger", error="insufficient_scope"' };
+  return {};
 }
 
 /** Answers with the problem document of an error. */

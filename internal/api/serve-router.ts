@@ -65,9 +65,9 @@ function answer(metrics: ApiMetrics, logger: Logger): Middleware {
 
 /** Logs defects as error, 503s as warn, client errors as info. */
 function reportError(ctx: Context, error: unknown, logger: Logger): void {
-  const { organization } = ctx.state as Partial<AuthenticatedState>;
+  const { organization, tokenId } = ctx.state as Partial<AuthenticatedState>;
   const { method, status } = ctx;
-  const request = { requestId: requestIdOf(ctx), method, route: routeNameOf(ctx), status, organization };
+  const request = { requestId: requestIdOf(ctx), method, route: routeNameOf(ctx), status, organization, tokenId };
   if (!(error instanceof RequestError)) logger.error({ ...request, error }, 'request failed unexpectedly');
   else if (status >= 500) logger.warn({ ...request, reason: error.message }, 'request cannot be served now');
   else logger.info({ ...request, reason: error.code }, 'request refused');

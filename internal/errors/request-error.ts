@@ -3,6 +3,7 @@ export type RequestErrorCode =
   | 'malformed-request'
   | 'invalid-event'
   | 'unauthorized'
+  | 'insufficient-scope'
   | 'not-found'
   | 'method-not-allowed'
   | 'request-in-progress'

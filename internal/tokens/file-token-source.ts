@@ -111,7 +111,7 @@ export class FileTokenSource implements TokenSource {
     for (const refusal of set.refusals) {
       logger.warn({ secret: refusal.secret.name, refusal: explain(refusal) }, 'token refused');
     }
-    logger.info({ organizations: set.organizationCount, tokens: set.organizations.size, path }, 'tokens loaded');
+    logger.info({ organizations: set.organizationCount, tokens: set.tokens.size, path }, 'tokens loaded');
   }
 }
 

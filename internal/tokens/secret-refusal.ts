@@ -9,7 +9,7 @@ export const maximumTokenLength = 4096;
 /** Why a Secret, or one entry of it, gives no token. The sentences are read in `kubectl events`. */
 export const refusalReasons = {
   'no-organization': 'the organization label has no value',
-  'no-tokens': 'the Secret has no entry that begins with "token" or "sha256-"',
+  'no-tokens': 'the Secret has no entry that begins with "token", "sha256-" or "read-"',
   'not-base64': 'the value is not base64 (clear text belongs under stringData)',
   empty: 'the token is empty',
   'too-short': `the token is shorter than ${minimumTokenLength} characters`,
@@ -17,6 +17,7 @@ export const refusalReasons = {
   'not-ascii': 'the token holds characters that a request header cannot carry: use printable ASCII',
   'not-a-digest': 'the value is not a hexadecimal SHA-256 (64 digits)',
   shared: 'the same token is in another organization, so it is refused for both',
+  'both-scopes': 'the same token is a write and a read token, so it is refused for both uses',
 } as const;
 
 export type SecretRefusalReason = keyof typeof refusalReasons;
@@ -27,7 +28,7 @@ export interface SecretRefusal {
   /** The key within the Secret; undefined when the Secret as a whole is refused. */
   readonly entry: string | undefined;
   readonly reason: SecretRefusalReason;
-  /** The Secret that a shared token is shared with. */
+  /** Another Secret that has the same token, for another organization or use. */
   readonly other?: SecretReference | undefined;
 }
 

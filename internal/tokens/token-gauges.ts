@@ -8,7 +8,7 @@ import type { TokenSet } from './token-set.ts';
  */
 export function showTokenSet(metrics: TokenMetrics, set: TokenSet): void {
   metrics.organizations.set(set.organizationCount);
-  metrics.tokens.set(set.organizations.size);
+  metrics.tokens.set(set.tokens.size);
   for (const reason of Object.keys(refusalReasons) as SecretRefusalReason[]) {
     metrics.refused.set({ reason }, set.refusals.filter((refusal) => refusal.reason === reason).length);
   }

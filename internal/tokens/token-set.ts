@@ -1,33 +1,39 @@
-import { hash } from 'node:crypto';
-import {
-  maximumTokenLength,
-  minimumTokenLength,
-  type SecretRefusal,
-  type SecretRefusalReason,
-} from './secret-refusal.ts';
+import type { SecretRefusal, SecretRefusalReason } from './secret-refusal.ts';
 import { entriesOf, referenceOf, type SecretManifest, type SecretReference } from './secret-manifest.ts';
+import { readEntry, type Scope } from './token-entry.ts';
+
+/** One usable entry of a Secret. Holds the digest of the token, never the token. */
+export interface SecretToken {
+  readonly digest: string;
+  readonly scope: Scope;
+  readonly organization: string;
+  readonly secret: SecretReference;
+  readonly entry: string;
+}
 
 /** What is kept of a Secret: digests and refusals, not one token. */
 export interface SecretDigests {
   readonly secret: SecretReference;
-  readonly organization: string;
-  /** Digest → the entry it came from. */
-  readonly digests: ReadonlyMap<string, string>;
+  readonly tokens: readonly SecretToken[];
   readonly refusals: readonly SecretRefusal[];
+}
+
+/** Whose token it is, and what it may do. */
+export interface KnownToken {
+  readonly status: 'known';
+  readonly organization: string;
+  readonly scope: Scope;
+  /** First 12 hexadecimal digits of the token's SHA-256: names the token in logs and limits. */
+  readonly tokenId: string;
 }
 
 /** All usable tokens, and all that was refused. Immutable: a change makes another set. */
 export interface TokenSet {
-  /** SHA-256 of a token, in lower-case hexadecimal → organization id. */
-  readonly organizations: ReadonlyMap<string, string>;
+  /** Digest of a token → whose it is. */
+  readonly tokens: ReadonlyMap<string, KnownToken>;
   /** How many organizations have at least one usable token. */
   readonly organizationCount: number;
   readonly refusals: readonly SecretRefusal[];
-}
-
-/** The digest that tokens are kept and looked up by. */
-export function digestOf(token: string): string {
-  return hash('sha256', token, 'hex');
 }
 
 /** The token set of some Secrets, by the rules of the README's section on organization tokens. */
@@ -35,89 +41,74 @@ export function tokenSetOf(secrets: readonly SecretManifest[], organizationLabel
   return mergeDigests(secrets.map((secret) => digestSecret(secret, organizationLabel)));
 }
 
-/**
- * Reads one Secret: `token…` entries hold a token each, `sha256-…` entries the digest of one.
- * Others are ignored.
- */
+/** Reads one Secret. Ignores entries that are not of tokens. */
 export function digestSecret(manifest: SecretManifest, organizationLabel: string): SecretDigests {
   const secret = referenceOf(manifest);
   const organization = manifest.metadata?.labels?.[organizationLabel];
   if (typeof organization !== 'string' || organization === '') return refusedWhole(secret, 'no-organization');
 
-  const digests = new Map<string, string>();
+  const tokens: SecretToken[] = [];
   const refusals: SecretRefusal[] = [];
   for (const [entry, text] of entriesOf(manifest)) {
-    const read = entry.startsWith('token') ? readToken : entry.startsWith('sha256-') ? readDigest : undefined;
-    if (read === undefined) continue;
-    const result = text === undefined ? refuse('not-base64') : read(text.trim());
-    if ('digest' in result) digests.set(result.digest, entry);
+    const result = readEntry(entry, text);
+    if (result === undefined) continue;
+    if ('digest' in result) tokens.push({ ...result, organization, secret, entry });
     else refusals.push({ secret, entry, reason: result.reason });
   }
-  if (digests.size === 0 && refusals.length === 0) return refusedWhole(secret, 'no-tokens');
-  return { secret, organization, digests, refusals };
+  if (tokens.length === 0 && refusals.length === 0) return refusedWhole(secret, 'no-tokens');
+  return { secret, tokens, refusals };
 }
 
 /**
  * Puts Secrets together. A token of two organizations is refused for both: nobody can say whose
- * events they are.
+ * events they are. A token that may both write and read is refused for both uses.
  */
 export function mergeDigests(secrets: Iterable<SecretDigests>): TokenSet {
-  const refusals: SecretRefusal[] = [];
-  const holdersOf = new Map<string, SecretDigests[]>();
-  for (const holder of secrets) {
-    refusals.push(...holder.refusals);
-    for (const digest of holder.digests.keys()) {
-      const holders = holdersOf.get(digest);
-      if (holders === undefined) holdersOf.set(digest, [holder]);
-      else holders.push(holder);
-    }
-  }
-
-  const organizations = new Map<string, string>();
+  const all = [...secrets];
+  const holdersOf = Map.groupBy(
+    all.flatMap(({ tokens }) => tokens),
+    ({ digest }) => digest,
+  );
+  const tokens = new Map<string, KnownToken>();
+  const refusals = all.flatMap((secret) => secret.refusals);
   for (const [digest, holders] of holdersOf) {
     const [owner] = holders;
     if (owner === undefined) continue;
-    if (holders.every(({ organization }) => organization === owner.organization)) {
-      organizations.set(digest, owner.organization);
-    } else {
-      refusals.push(...sharedRefusals(digest, holders));
-    }
+    const conflict = conflictOf(holders, owner);
+    if (conflict === undefined) tokens.set(digest, knownToken(owner));
+    else refusals.push(...refuseAll(holders, conflict));
   }
-  return { organizations, organizationCount: new Set(organizations.values()).size, refusals };
+  const organizations = new Set(Array.from(tokens.values(), ({ organization }) => organization));
+  return { tokens, organizationCount: organizations.size, refusals };
+}
+
+function knownToken({ digest, organization, scope }: SecretToken): KnownToken {
+  return { status: 'known', organization, scope, tokenId: digest.slice(0, 12) };
+}
+
+/** In what the holders of one token disagree, and why it is refused then. */
+type Conflict = { readonly field: 'organization' | 'scope'; readonly reason: SecretRefusalReason };
+
+function conflictOf(holders: readonly SecretToken[], owner: SecretToken): Conflict | undefined {
+  const differ = (field: Conflict['field']): boolean => holders.some((holder) => holder[field] !== owner[field]);
+  if (differ('organization')) return { field: 'organization', reason: 'shared' };
+  if (differ('scope')) return { field: 'scope', reason: 'both-scopes' };
+  return undefined;
 }
 
 /**
- * Names to every holder one Secret of another organization, the same one in any order of the
+ * Names to every holder one other Secret that it disagrees with, the same one in any order of the
  * Secrets.
  */
-function sharedRefusals(digest: string, holders: SecretDigests[]): SecretRefusal[] {
+function refuseAll(holders: readonly SecretToken[], { field, reason }: Conflict): SecretRefusal[] {
   const byName = holders.toSorted((a, b) => (a.secret.name < b.secret.name ? -1 : 1));
-  return byName.map((holder) => ({
-    secret: holder.secret,
-    entry: holder.digests.get(digest),
-    reason: 'shared',
-    other: byName.find(({ organization }) => organization !== holder.organization)?.secret,
-  }));
-}
-
-type Reading = { readonly digest: string } | { readonly reason: SecretRefusalReason };
-
-function readToken(token: string): Reading {
-  if (token === '') return refuse('empty');
-  if (token.length < minimumTokenLength) return refuse('too-short');
-  if (token.length > maximumTokenLength) return refuse('too-long');
-  if (!/^[\x20-\x7e]+$/.test(token)) return refuse('not-ascii');
-  return { digest: digestOf(token) };
-}
-
-function readDigest(text: string): Reading {
-  return /^[0-9a-f]{64}$/i.test(text) ? { digest: text.toLowerCase() } : refuse('not-a-digest');
-}
-
-function refuse(reason: SecretRefusalReason): Reading {
-  return { reason };
+  return byName.map((holder) => {
+    const { secret, entry } = holder;
+    const other = byName.find((one) => one[field] !== holder[field] && one.secret !== secret)?.secret;
+    return { secret, entry, reason, other };
+  });
 }
 
 function refusedWhole(secret: SecretReference, reason: SecretRefusalReason): SecretDigests {
-  return { secret, organization: '', digests: new Map(), refusals: [{ secret, entry: undefined, reason }] };
+  return { secret, tokens: [], refusals: [{ secret, entry: undefined, reason }] };
 }

@@ -1,13 +1,11 @@
-import { digestOf, type TokenSet } from './token-set.ts';
+import { digestOf } from './token-entry.ts';
+import type { KnownToken, TokenSet } from './token-set.ts';
 
 /**
  * What a token says of its bearer. `not-loaded`: nobody can tell yet, and a caller must not be told
- * 401.
+ * 401. `internal/api/authenticate.ts` declares the same shape, as neither folder imports the other.
  */
-export type Authentication =
-  | { readonly status: 'known'; readonly organization: string }
-  | { readonly status: 'unknown' }
-  | { readonly status: 'not-loaded' };
+export type Authentication = KnownToken | { readonly status: 'unknown' } | { readonly status: 'not-loaded' };
 
 /**
  * Where the organizations' tokens come from. A component: `stop` may be called twice, and before
@@ -36,6 +34,5 @@ const notLoaded: Authentication = { status: 'not-loaded' };
 /** Looks a token up by its digest in a set, or in none when nothing was loaded yet. */
 export function authenticateIn(set: TokenSet | undefined, token: string): Authentication {
   if (set === undefined) return notLoaded;
-  const organization = set.organizations.get(digestOf(token));
-  return organization === undefined ? unknown : { status: 'known', organization };
+  return set.tokens.get(digestOf(token)) ?? unknown;
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { createToken } from '../../internal/tokens/manifest.ts';
-import { digestOf } from '../../internal/tokens/token-set.ts';
+import { digestOf } from '../../internal/tokens/token-entry.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { eventually } from '../support/cluster/eventually.ts';
 import { Ingest } from '../support/cluster/ingest.ts';

@@ -30,7 +30,7 @@ export async function startApi(
     validate: createEventValidator(defaultFieldLimits),
     identify: createIdentitySource(),
     enqueue,
-    authenticate: () => ({ status: 'known', organization: 'acme' }),
+    authenticate: () => ({ status: 'known', organization: 'acme', scope: 'write', tokenId: '0123456789ab' }),
     publicUrl: new URL('https://runledger.example'),
     trustProxy: true,
     bodyLimit: 262_144,

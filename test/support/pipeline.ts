@@ -6,11 +6,24 @@ import type { Component } from '../../internal/lifecycle/component.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { failing } from '../../internal/ops/probes.ts';
 import { createTelemetry, type Telemetry } from '../../internal/telemetry/telemetry.ts';
-import type { Authentication } from '../../internal/tokens/token-source.ts';
+import { parseManifests } from '../../internal/tokens/manifest-file.ts';
+import { tokenSetOf } from '../../internal/tokens/token-set.ts';
+import { authenticateIn, type Authentication } from '../../internal/tokens/token-source.ts';
 import { ApiClient } from './api-client.ts';
 
 /** The token that test ingests take, for the organization `acme`. */
 export const token = 'test-token-of-acme-0123456789';
+
+/** A read token of the same organization. */
+export const readToken = 'test-read-token-of-acme-0123456789';
+
+const testTokens = tokenSetOf(
+  parseManifests(
+    `{ kind: Secret, metadata: { name: acme, labels: { organization: acme } }, stringData: { token-1: ${token}, read-1: ${readToken} } }`,
+    'test tokens',
+  ),
+  'organization',
+);
 
 export interface RunningIngest extends AsyncDisposable {
   /** Behind a proxy that ends TLS, as it were: `X-Forwarded-Proto: https` is sent along. */
@@ -29,7 +42,7 @@ export interface RunningIngest extends AsyncDisposable {
 /** Ingest in this process, on a free port, with the settings given over those of tests. */
 export async function startIngest(
   settings: Record<string, string>,
-  authenticate: (given: string) => Authentication = authenticateTestToken,
+  authenticate: (given: string) => Authentication = (given) => authenticateIn(testTokens, given),
 ): Promise<RunningIngest> {
   const telemetry = createTelemetry('ingest', 'silent');
   const base = { PORT: '0', PUBLIC_URL: 'https://runledger.example', TRUST_PROXY: 'true' };
@@ -69,10 +82,6 @@ export async function startWorker(
   const worker = createWorker(config, db, telemetry);
   await worker.start();
   return { telemetry, [Symbol.asyncDispose]: () => worker.stop() };
-}
-
-function authenticateTestToken(given: string): Authentication {
-  return given === token ? { status: 'known', organization: 'acme' } : { status: 'unknown' };
 }
 
 function stub(name: string): Component {

@@ -21,7 +21,7 @@ const tokens = {
   start: nothing,
   stop: nothing,
   unready: () => undefined,
-  authenticate: () => ({ status: 'known', organization: 'acme' }) as const,
+  authenticate: () => ({ status: 'known', organization: 'acme', scope: 'write', tokenId: '0123456789ab' }) as const,
 };
 const config = readConfig(ingestSettings, { REDIS_URL: process.env['REDIS_URL'], ...settings });
 const { component, servers } = createIngest(config, tokens, telemetry);

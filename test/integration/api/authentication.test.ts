@@ -1,16 +1,18 @@
 import { expect } from 'chai';
 import { inBothModes } from '../../support/api-modes.ts';
 import { eventBody } from '../../support/event-body.ts';
-import { token } from '../../support/pipeline.ts';
+import { readToken, token } from '../../support/pipeline.ts';
 import { exchange, registerHead } from '../../support/raw-connection.ts';
+
+const missing = 'The token is missing: send it in the header token, or as Authorization: Bearer.';
 
 inBothModes('authentication', ({ suiteIngest }) => {
   const suite = suiteIngest();
 
   for (const [what, given, detail] of [
-    ['no token', undefined, 'The header token is missing.'],
-    ['an empty token', '', 'The header token is missing.'],
-    ['a blank token', '  ', 'The header token is missing.'],
+    ['no token', undefined, missing],
+    ['an empty token', '', missing],
+    ['a blank token', '  ', missing],
     ['an unknown token', 'wrong-token-0123456789', 'The token is not valid.'],
     ['a token in another case', token.toUpperCase(), 'The token is not valid.'],
     ['a token and more', `${token}x`, 'The token is not valid.'],
@@ -35,11 +37,11 @@ inBothModes('authentication', ({ suiteIngest }) => {
     });
   }
 
-  it('takes a token only from its header', async () => {
+  it('takes a token only from the headers token and Authorization: Bearer', async () => {
     const { client } = suite.ingest;
     const elsewhere = {
       token: undefined,
-      authorization: `Bearer ${token}`,
+      authorization: `Basic ${token}`,
       cookie: `token=${token}`,
       'content-type': 'application/json',
     };
@@ -56,6 +58,58 @@ inBothModes('authentication', ({ suiteIngest }) => {
     const answer = await suite.ingest.client.send({ path: '/v1/ping/', headers: { token: ` ${token}\t` } });
     expect(answer.status).to.equal(200);
   });
+
+  for (const authorization of [`Bearer ${token}`, `bearer ${token}`, `BEARER   ${token} `]) {
+    it(`takes the token of "${authorization.slice(0, 10)}…", on both endpoints`, async () => {
+      const { client } = suite.ingest;
+      const headers = { token: undefined, authorization };
+      expect((await client.send({ path: '/v1/ping/', headers })).status).to.equal(200);
+      expect((await client.register(eventBody(), headers)).status).to.equal(201);
+    });
+  }
+
+  it('takes the same token in both headers, and refuses two different ones', async () => {
+    const { client } = suite.ingest;
+    const given = (authorization: string) => client.send({ path: '/v1/ping/', headers: { authorization } });
+    expect((await given(`Bearer ${token}`)).status).to.equal(200);
+    expect((await given('Basic dXNlcjpwYXNzd29yZA==')).status).to.equal(200);
+    expect((await given('Bearer ')).status).to.equal(200);
+    for (const other of [readToken, 'wrong-token-0123456789', `${token}x`]) {
+      const answer = await given(`Bearer ${other}`);
+      expect(answer.status).to.equal(401);
+      expect(answer.json()).to.include({
+        detail: 'The headers token and Authorization have two different tokens: send one.',
+      });
+    }
+  });
+
+  for (const [how, headers] of [
+    ['the header token', { token: readToken }],
+    ['Authorization: Bearer', { token: undefined, authorization: `Bearer ${readToken}` }],
+  ] as const) {
+    it(`refuses an event with 403 that comes with a read token in ${how}, whatever the body`, async () => {
+      const { client } = suite.ingest;
+      const answers = await Promise.all([
+        client.register(eventBody(), headers),
+        client.register('{', { ...headers, 'content-type': 'text/plain' }),
+        client.register(Buffer.alloc(300 * 1024), headers),
+      ]);
+      for (const answer of answers) {
+        expect(answer.status).to.equal(403);
+        expect(answer.headers['content-type']).to.equal('application/problem+json');
+        expect(answer.headers['www-authenticate']).to.equal('Bearer realm="runledger", error="insufficient_scope"');
+        expect(answer.json()).to.deep.equal({
+          type: 'https://runledger.dev/problems/insufficient-scope',
+          title: 'Insufficient scope',
+          status: 403,
+          detail: 'This token may read the record, and not record events: use a write token.',
+        });
+      }
+      expect(await suite.stored()).to.deep.equal([]);
+      const ping = await client.send({ path: '/v1/ping/', headers });
+      expect(ping.json()).to.include({ status: 'ok', organization: 'acme', scope: 'read' });
+    });
+  }
 
   it('answers 404 and 405 before it looks at the token', async () => {
     const { client } = suite.ingest;

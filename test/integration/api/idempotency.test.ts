@@ -177,7 +177,7 @@ inBothModes('Idempotency-Key, when Redis does not answer', ({ startIngest, suite
 });
 
 function authenticate(given: string): Authentication {
-  if (given === token) return { status: 'known', organization: 'acme' };
-  if (given === otherToken) return { status: 'known', organization: 'globex' };
+  if (given === token) return { status: 'known', organization: 'acme', scope: 'write', tokenId: '0123456789ab' };
+  if (given === otherToken) return { status: 'known', organization: 'globex', scope: 'write', tokenId: 'ba9876543210' };
   return { status: 'unknown' };
 }

@@ -4,6 +4,7 @@ import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient, type Answer } from '../../support/api-client.ts';
 import { eventBody } from '../../support/event-body.ts';
 import { readOpenApi, type OpenApiDocument } from '../../support/openapi.ts';
+import { readToken } from '../../support/pipeline.ts';
 import { exchange } from '../../support/raw-connection.ts';
 
 type Register = (body: unknown, headers?: Record<string, string | undefined>) => Promise<Answer>;
@@ -57,6 +58,8 @@ inBothModes('openapi.yaml describes what is served', ({ startApi, startIngest, s
     '400 malformedKey': () => register(eventBody(), { 'idempotency-key': 'a b' }),
     '401 missingToken': () => register(eventBody(), { token: undefined }),
     '401 unknownToken': () => register(eventBody(), { token: 'unknown' }),
+    '401 twoTokens': () => register(eventBody(), { authorization: 'Bearer another' }),
+    '403 readToken': () => register(eventBody(), { token: readToken }),
     '408 slowClient': async () => {
       const impatient = { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 5 };
       await using api = await startApi((event) => Promise.resolve(event), impatient);

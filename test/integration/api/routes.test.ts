@@ -29,7 +29,7 @@ inBothModes('routes', ({ suiteIngest }) => {
         expect(answer.headers['cache-control']).to.equal('no-store');
         if (method === 'HEAD') return expect(answer.body).to.equal('');
         const { time, ...rest } = answer.json<{ time: string }>();
-        expect(rest).to.deep.equal({ status: 'ok', organization: 'acme' });
+        expect(rest).to.deep.equal({ status: 'ok', organization: 'acme', scope: 'write' });
         return expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
       });
     }

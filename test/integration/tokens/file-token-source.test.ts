@@ -18,7 +18,7 @@ describe('file token source', () => {
   const manifest = (...tokens: string[]): string =>
     secretManifest({
       organization: 'acme',
-      entries: Object.assign({}, ...tokens.map((token, index) => tokenEntry(token, index + 1))),
+      entries: Object.assign({}, ...tokens.map((token, index) => tokenEntry({ token }, index + 1))),
     });
   const known = (token: string) => source.authenticate(token).status === 'known';
   const swapped = () => eventually(() => known(fresh) && !known(old), 'the new token in force');
@@ -42,7 +42,7 @@ describe('file token source', () => {
     expect(source.unready()).to.contain(path);
     await source.start();
     expect(source.unready()).to.equal(undefined);
-    expect(source.authenticate(old)).to.deep.equal({ status: 'known', organization: 'acme' });
+    expect(source.authenticate(old)).to.include({ status: 'known', organization: 'acme', scope: 'write' });
     expect(source.authenticate(fresh)).to.deep.equal({ status: 'unknown' });
     expect(await metrics.value('runledger_tokens{')).to.equal(1);
     expect(await metrics.value('runledger_token_organizations{')).to.equal(1);

@@ -31,8 +31,9 @@ describe('openapi.yaml', () => {
       '/v1/register/': ['post'],
       '/v1/ping/': ['get', 'head', 'post'],
     });
-    expect(security).to.deep.equal([{ token: [] }]);
+    expect(security).to.deep.equal([{ token: [] }, { bearer: [] }]);
     expect(components.securitySchemes['token']).to.include({ type: 'apiKey', in: 'header', name: 'token' });
+    expect(components.securitySchemes['bearer']).to.include({ type: 'http', scheme: 'bearer' });
   });
 });
 

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { parseManifests } from '../../../internal/tokens/manifest-file.ts';
 import { addToken, createToken, secretManifest, tokenEntry } from '../../../internal/tokens/manifest.ts';
 import type { SecretManifest } from '../../../internal/tokens/secret-manifest.ts';
-import { digestOf, tokenSetOf } from '../../../internal/tokens/token-set.ts';
+import { digestOf } from '../../../internal/tokens/token-entry.ts';
+import { tokenSetOf } from '../../../internal/tokens/token-set.ts';
 
 const label = 'runledger.dev/organization';
 
@@ -21,17 +22,21 @@ describe('token manifest', () => {
 
   it('gives the organization its token', () => {
     const token = createToken();
-    const secret = only(secretManifest({ organization: 'acme', entries: tokenEntry(token, 1), namespace: 'tokens' }));
+    const secret = only(
+      secretManifest({ organization: 'acme', entries: tokenEntry({ token }, 1), namespace: 'tokens' }),
+    );
     expect(secret.metadata).to.deep.equal({ name: 'runledger-acme', namespace: 'tokens', labels: { [label]: 'acme' } });
-    expect([...tokenSetOf([secret], label).organizations]).to.deep.equal([[digestOf(token), 'acme']]);
+    const { tokens } = tokenSetOf([secret], label);
+    expect([...tokens.keys()]).to.deep.equal([digestOf(token)]);
+    expect(tokens.get(digestOf(token))).to.include({ organization: 'acme', scope: 'write' });
   });
 
   it('keeps the token itself out of the manifest when only its digest is wanted', () => {
     const token = createToken();
-    const yaml = secretManifest({ organization: 'acme', entries: tokenEntry(token, 1, 'sha256') });
+    const yaml = secretManifest({ organization: 'acme', entries: tokenEntry({ token, form: 'sha256' }, 1) });
     expect(yaml).not.to.contain(token);
     expect(yaml).not.to.contain(Buffer.from(token).toString('base64'));
-    expect(tokenSetOf([only(yaml)], label).organizations.get(digestOf(token))).to.equal('acme');
+    expect(tokenSetOf([only(yaml)], label).tokens.get(digestOf(token))).to.include({ organization: 'acme' });
   });
 
   it('names the Secrets of organizations apart that differ only in case or punctuation', () => {
@@ -50,11 +55,11 @@ describe('token manifest', () => {
 
   it('adds a token next to the others, under the next number', () => {
     const [first, second, third] = [createToken(), createToken(), createToken()];
-    const created = only(secretManifest({ organization: 'acme', entries: tokenEntry(first, 1) }));
-    const rotated = only(addToken(created, second, 'clear'));
-    const again = only(addToken(rotated, third, 'sha256'));
+    const created = only(secretManifest({ organization: 'acme', entries: tokenEntry({ token: first }, 1) }));
+    const rotated = only(addToken(created, { token: second }));
+    const again = only(addToken(rotated, { token: third, form: 'sha256' }));
     expect(Object.keys(again.data ?? {})).to.deep.equal(['token-1', 'token-2', 'sha256-3']);
-    expect(tokenSetOf([again], label).organizations.size).to.equal(3);
+    expect(tokenSetOf([again], label).tokens.size).to.equal(3);
   });
 
   it('keeps what people wrote and drops what the API server added', () => {
@@ -72,7 +77,7 @@ describe('token manifest', () => {
       stringData: { note: 'hello' },
     };
     const token = createToken();
-    const secret = only(addToken(live, token, 'clear'));
+    const secret = only(addToken(live, { token }));
     expect(secret).to.deep.include({
       metadata: {
         name: 'one',

@@ -44,7 +44,10 @@ describe('token command', () => {
     expect(rotated.code).to.equal(0);
     expect(rotated.stderr).not.to.equal(created.stderr);
     for (const { stderr } of [created, rotated]) {
-      expect(await verify(rotated.stdout, stderr)).to.include({ code: 0, stdout: 'valid: organization acme\n' });
+      expect(await verify(rotated.stdout, stderr)).to.include({
+        code: 0,
+        stdout: 'valid: organization acme, scope write\n',
+      });
     }
     expect(await verify(created.stdout, rotated.stderr)).to.include({ code: 1 });
   });

@@ -1,0 +1,51 @@
+import { hash } from 'node:crypto';
+import { maximumTokenLength, minimumTokenLength, type SecretRefusalReason } from './secret-refusal.ts';
+
+/** What a token may do: `write` records events, `read` reads the record. No token may do both. */
+export type Scope = 'write' | 'read';
+
+export type EntryResult = { readonly digest: string; readonly scope: Scope } | { readonly reason: SecretRefusalReason };
+
+/** The digest that tokens are kept and looked up by: SHA-256 in lower-case hexadecimal. */
+export function digestOf(token: string): string {
+  return hash('sha256', token, 'hex');
+}
+
+/** The kinds of entries. An entry is of the first kind whose prefix it has. */
+const kinds = [
+  { prefix: 'token', scope: 'write', read: readToken },
+  { prefix: 'sha256-', scope: 'write', read: readDigest },
+  { prefix: 'read-sha256-', scope: 'read', read: readDigest },
+  { prefix: 'read-', scope: 'read', read: readToken },
+] as const;
+
+/**
+ * Reads one entry of a Secret; `text` is undefined if its value is not base64. Returns undefined
+ * for an entry of another kind: a later release may know it.
+ */
+export function readEntry(entry: string, text: string | undefined): EntryResult | undefined {
+  const kind = kinds.find(({ prefix }) => entry.startsWith(prefix));
+  if (kind === undefined) return undefined;
+  if (text === undefined) return { reason: 'not-base64' };
+  const result = kind.read(text.trim());
+  return typeof result === 'string' ? { reason: result } : { ...result, scope: kind.scope };
+}
+
+type Digested = { readonly digest: string } | SecretRefusalReason;
+
+function readToken(token: string): Digested {
+  if (token === '') return 'empty';
+  if (token.length < minimumTokenLength) return 'too-short';
+  if (token.length > maximumTokenLength) return 'too-long';
+  if (!/^[\x20-\x7e]+$/.test(token)) return 'not-ascii';
+  return { digest: digestOf(token) };
+}
+
+/** The digest of the empty text would let in every request without a token. */
+const digestOfNothing = digestOf('');
+
+function readDigest(text: string): Digested {
+  if (!/^[0-9a-f]{64}$/i.test(text)) return 'not-a-digest';
+  const digest = text.toLowerCase();
+  return digest === digestOfNothing ? 'empty' : { digest };
+}
