@@ -28,8 +28,8 @@ type Route = Middleware<AuthenticatedState>;
 
 /**
  * Requires a token of the scope before a route (ARCHITECTURE.md, "Contract"): 401 without a valid
- * one, 403 for one of the other scope. Never 401 before the tokens are loaded: a caller may drop the
- * event. All routes of a process share `limitWrongTokens`.
+ * one, 403 for one of the other scope. Never 401 before the tokens are loaded: a caller may drop
+ * the event. All routes of a process share `limitWrongTokens`.
  */
 export function requireToken(
   authenticate: Authenticate,

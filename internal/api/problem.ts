@@ -65,7 +65,7 @@ export function problemHeaders({ status }: Problem): Record<string, string> {
   };
 }
 
-/** The challenge that RFC 9110, section 11.6.1 requires with a 401; RFC 6750, section 3 has the texts. */
+/** The challenge of RFC 6750, section 3. RFC 9110, section 11.6.1 requires one with a 401. */
 function challengeOf(status: number): Record<string, string> {
   if (status === 401) return { 'WWW-Authenticate': 'Bearer realm="runledger"' };
   if (status === 403) return { 'WWW-Authenticate': 'Bearer realm="runledger", error="insufficient_scope"' };
