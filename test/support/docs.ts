@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { dashboard } from './dashboard/dashboard.ts';
+import { dashboard } from '../../deploy/grafana/dashboard.ts';
 import { arrowsGraph, cruiseImports } from './import-arrows.ts';
 import { metricsTables } from './metrics-page.ts';
 import { settingsTable } from './settings-table.ts';

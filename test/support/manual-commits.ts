@@ -1,8 +1,10 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
-import type { Callers, GroupCommitLimits } from '../../internal/queue/group-commit.ts';
+import { GroupCommit, type Callers, type GroupCommitLimits } from '../../internal/queue/group-commit.ts';
+import { anEvent } from './events.ts';
 
-/** Limits of a group commit that a test of something else does not reach. */
-export const roomy: GroupCommitLimits = {
+/** Limits that a test of something else does not reach. */
+const roomy: GroupCommitLimits = {
   batchEvents: 100,
   batchBytes: 1e6,
   commitsInFlight: 1,
@@ -13,16 +15,29 @@ export const roomy: GroupCommitLimits = {
 };
 
 /** Somebody may always send one more event. */
-export const manyCallers: Callers = { open: Infinity, opened: 0 };
+const manyCallers: Callers = { open: Infinity, opened: 0 };
 
-/** Commits that the test ends by hand, in the order they began. */
-export function manualCommits() {
+/** A group commit whose commits the test ends by hand, in the order they began. */
+export function manualCommits(limits: Partial<GroupCommitLimits> = {}, callers = manyCallers) {
   const batches: { events: AcceptedEvent[]; end: PromiseWithResolvers<void> }[] = [];
   const commit = (events: AcceptedEvent[]): Promise<void> => {
     const end = Promise.withResolvers<void>();
     batches.push({ events, end });
     return end.promise;
   };
-  const sizes = (): number[] => batches.map(({ events }) => events.length);
-  return { commit, batches, sizes };
+  const group = new GroupCommit(commit, { ...roomy, ...limits }, callers);
+  return {
+    group,
+    batches,
+    /** Events per commit begun. */
+    sizes: (): number[] => batches.map(({ events }) => events.length),
+    /** Adds an event with a text of that length. */
+    add: (length = 0): Promise<void> => group.add(anEvent({ description: 'x'.repeat(length) })),
+    /** Ends a commit, and lets the next one begin. */
+    end: async (index: number): Promise<void> => {
+      batches[index]?.end.resolve();
+      await turn();
+      await turn();
+    },
+  };
 }

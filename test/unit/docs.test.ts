@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { settings } from '../../internal/config/settings.ts';
-import { generatedParts, withPart } from '../support/docs.ts';
+import { generatedFiles, generatedParts, withPart } from '../support/docs.ts';
 
 describe('documents', () => {
   for (const { file, part, make } of generatedParts) {
@@ -11,6 +11,12 @@ describe('documents', () => {
       const flat = (text: string): string => text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---');
       expect(flat(document)).to.equal(flat(withPart(document, part, await make())));
     }).timeout(30_000);
+  }
+
+  for (const { file, make } of generatedFiles) {
+    it(`${file} is up to date (make docs)`, async () => {
+      expect(await readFile(new URL(`../../${file}`, import.meta.url), 'utf8')).to.equal(await make());
+    });
   }
 
   it('every setting says what it means', () => {

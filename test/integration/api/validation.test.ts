@@ -125,12 +125,12 @@ inBothModes('events that are not valid', ({ suiteIngest }) => {
     expect(({} as { event?: string }).event).to.equal(undefined);
   });
 
-  for (const [what, open, close] of [
-    ['arrays', '[', ']'],
-    ['objects', '{"a":', '}'],
+  for (const [levels, open, close] of [
+    [130_000, '[', ']'],
+    [40_000, '{"a":', '}'],
   ] as const) {
-    it(`are nested 10,000 levels deep, in ${what}`, async () => {
-      const deep = open.repeat(10_000) + '1' + close.repeat(10_000);
+    it(`are nested ${levels} levels deep, in ${open}${close}`, async () => {
+      const deep = open.repeat(levels) + '1' + close.repeat(levels);
       const body = JSON.stringify(eventBody({ extra: '?' })).replace('"?"', deep);
       const faults = await faultsOf(body);
       expect(faults).to.deep.equal([{ pointer: '', detail: 'must not be nested deeper than 32 levels' }]);

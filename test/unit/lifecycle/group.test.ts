@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Component } from '../../../internal/lifecycle/component.ts';
 import { component, ComponentGroup } from '../../../internal/lifecycle/group.ts';
 import { createLogger } from '../../../internal/telemetry/logger.ts';
+import { failureOf } from '../../support/failure.ts';
 
 const logger = createLogger('test', 'silent');
 
@@ -18,11 +19,8 @@ function recorded(...names: string[]): { log: string[]; parts: Component[] } {
   return { log, parts };
 }
 
-const failed = (promise: Promise<unknown>): Promise<string> =>
-  promise.then(
-    () => 'did not fail',
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+const failed = (work: Promise<unknown>): Promise<string> =>
+  failureOf(work).then((error) => (error instanceof Error ? error.message : String(error)));
 
 describe('component group', () => {
   it('starts in order and stops in the opposite one, once', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createLogger, type LogLevel } from '../../../internal/telemetry/logger.ts';
+import { createLogger, describeError, type LogLevel } from '../../../internal/telemetry/logger.ts';
 import { RepeatLimit } from '../../../internal/telemetry/repeat-limit.ts';
 
 function logging(level: LogLevel = 'info') {
@@ -19,8 +19,12 @@ describe('log records', () => {
 
   it('say of an error its type, message and code, and nothing that a library has attached to it', () => {
     const { logger, lines } = logging();
-    logger.warn({ error: Object.assign(new TypeError('broken'), { code: 'E1', body: 'secret' }) }, 'it broke');
+    const attached = { code: 'E1', body: 'secret', cause: new Error('secret') };
+    logger.warn({ error: Object.assign(new TypeError('broken'), attached) }, 'it broke');
     expect(lines[0]?.['error']).to.deep.equal({ type: 'TypeError', message: 'broken', code: 'E1' });
+    expect(describeError(Object.assign(new Error('no'), { code: 7 }))).to.deep.equal({ type: 'Error', message: 'no' });
+    expect(describeError('thrown text')).to.deep.equal({ type: 'string', message: 'thrown text' });
+    expect(describeError(undefined)).to.deep.equal({ type: 'undefined', message: 'undefined' });
   });
 
   it('that repeat are limited, whatever the error says; others are not', () => {

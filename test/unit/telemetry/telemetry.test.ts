@@ -1,23 +1,8 @@
 import { expect } from 'chai';
-import { describeError } from '../../../internal/telemetry/logger.ts';
 import { Gauge, Registry } from '../../../internal/telemetry/metrics.ts';
 import { OpsServer } from '../../../internal/ops/ops-server.ts';
 import { createProbes } from '../../../internal/ops/probes.ts';
 import { ApiClient } from '../../support/api-client.ts';
-
-describe('logged errors', () => {
-  it('have their type, message and code, and nothing that libraries attach', () => {
-    const error = Object.assign(new TypeError('no'), {
-      code: 'ECONNREFUSED',
-      body: 'secret',
-      cause: new Error('secret'),
-    });
-    expect(describeError(error)).to.deep.equal({ type: 'TypeError', message: 'no', code: 'ECONNREFUSED' });
-    expect(describeError(Object.assign(new Error('no'), { code: 7 }))).to.deep.equal({ type: 'Error', message: 'no' });
-    expect(describeError('thrown text')).to.deep.equal({ type: 'string', message: 'thrown text' });
-    expect(describeError(undefined)).to.deep.equal({ type: 'undefined', message: 'undefined' });
-  });
-});
 
 describe('ops server', () => {
   const probes = createProbes();
