@@ -33,11 +33,7 @@ describe('make run', function suite() {
     await run.start();
     const { told, refused } = await report(run);
     expect(refused).to.deep.equal([]);
-    await until(
-      'all events in the database',
-      async () => ((await storedEvents(run)) === events ? true : undefined),
-      60_000,
-    );
+    await until('all events in the database', async () => (await storedEvents(run)) === events, 60_000);
     await run.interrupt();
     expect(leftovers(run.folder)).to.equal('');
 
@@ -92,7 +88,7 @@ describe('make run', function suite() {
 
     await run.start();
     // At the worst the killed process had taken the job: its lock must run out first.
-    await until('the event', async () => ((await storedEvents(run)) === 1 ? true : undefined), 60_000);
+    await until('the event', async () => (await storedEvents(run)) === 1, 60_000);
     await run.interrupt();
     expect(leftovers(run.folder)).to.equal('');
   });

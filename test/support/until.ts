@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Asks again until the answer is not undefined; for what announces itself to nobody. Rejects after
- * `withinMs`.
+ * Asks every 20 ms until the answer is neither undefined nor false, and resolves with it. Rejects
+ * after `withinMs`. For states that nothing announces.
  */
 export async function until<T>(
   what: string,
-  ask: () => Promise<T | undefined> | T | undefined,
+  ask: () => Promise<T | undefined | false> | T | undefined | false,
   withinMs = 10_000,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const answer = await ask();
-    if (answer !== undefined) return answer;
+    if (answer !== undefined && answer !== false) return answer;
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
     await sleep(20);
   }

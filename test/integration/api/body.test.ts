@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { inBothModes } from '../../support/api-modes.ts';
-import type { Answer } from '../../support/api-client.ts';
 import { eventBody } from '../../support/event-body.ts';
 import { token } from '../../support/pipeline.ts';
+import { expectProblem } from '../../support/problem.ts';
 import { exchange, RawConnection, registerHead } from '../../support/raw-connection.ts';
 
 inBothModes('bodies that are not JSON', ({ suiteIngest }) => {
@@ -133,10 +133,3 @@ inBothModes('media types that are JSON', ({ suiteIngest }) => {
     });
   }
 });
-
-function expectProblem(answer: Answer, status: number, code: string): void {
-  expect(answer.status, answer.body).to.equal(status);
-  expect(answer.headers['content-type']).to.equal('application/problem+json');
-  expect(answer.headers['cache-control']).to.equal('no-store');
-  expect(answer.json()).to.include({ status, type: `https://runledger.dev/problems/${code}` });
-}

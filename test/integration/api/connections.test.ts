@@ -16,7 +16,7 @@ inBothModes('the connections of servers', ({ fastPath }) => {
   const { logger } = recordingLogger();
 
   const untilOpen = (count: ConnectionCount, open: number): Promise<true> =>
-    until(`${open} open connections`, () => (count.open === open ? true : undefined));
+    until(`${open} open connections`, () => count.open === open);
 
   it('are counted while they are open, of all servers that share the count', async () => {
     const connections = { open: 0, opened: 0 };

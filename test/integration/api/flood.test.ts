@@ -35,9 +35,9 @@ inBothModes('a flood of requests in one packet after the other', ({ startApi }) 
     const opened = Array.from({ length: connections }, () => RawConnection.open(api.port));
     const flooding = (await Promise.all(opened)).map((connection) => all.use(connection));
     for (const connection of flooding) connection.send(request);
-    await until('all are accepted', () => (ended === connections ? true : undefined));
+    await until('all are accepted', () => ended === connections);
     for (const connection of flooding) connection.send(request.repeat(each));
-    await until('all are answered', () => (ended === connections * (each + 1) ? true : undefined));
+    await until('all are answered', () => ended === connections * (each + 1));
     expect(most).to.be.at.most(each * 2);
   });
 });

@@ -3,6 +3,7 @@ import { inBothModes } from '../../support/api-modes.ts';
 import type { Answer } from '../../support/api-client.ts';
 import { eventBody } from '../../support/event-body.ts';
 import { startWorker, token } from '../../support/pipeline.ts';
+import { expectProblem } from '../../support/problem.ts';
 import { query } from '../../support/postgres-server.ts';
 import { emptyDatabase } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
@@ -130,12 +131,6 @@ inBothModes('Idempotency-Key', ({ suiteIngest }) => {
   function expectInProgress(answer: Answer): void {
     expectProblem(answer, 409, 'request-in-progress');
     expect(answer.headers['retry-after']).to.match(/^[1-9]\d*$/);
-  }
-
-  function expectProblem(answer: Answer, status: number, code: string): void {
-    expect(answer.status, answer.body).to.equal(status);
-    expect(answer.headers['content-type']).to.equal('application/problem+json');
-    expect(answer.json()).to.include({ status, type: `https://runledger.dev/problems/${code}` });
   }
 });
 

@@ -5,6 +5,7 @@ import { ApiClient, type Answer } from '../../support/api-client.ts';
 import { eventBody } from '../../support/event-body.ts';
 import { readOpenApi, type OpenApiDocument } from '../../support/openapi.ts';
 import { readToken } from '../../support/pipeline.ts';
+import { answerOf } from '../../support/problem.ts';
 import { exchange } from '../../support/raw-connection.ts';
 
 type Register = (body: unknown, headers?: Record<string, string | undefined>) => Promise<Answer>;
@@ -137,16 +138,3 @@ inBothModes('openapi.yaml describes what is served', ({ startApi, startIngest, s
     expect(validate(value ?? content?.example), JSON.stringify(validate.errors)).to.equal(true);
   }
 });
-
-/** A raw answer as a client would see it. */
-function answerOf(raw: string): Answer {
-  const [head = '', body = ''] = raw.split('\r\n\r\n');
-  const [first = '', ...lines] = head.split('\r\n');
-  const headers = lines.map((line) => [line.split(': ')[0]?.toLowerCase(), line.split(': ')[1]]);
-  return {
-    status: Number(first.split(' ')[1]),
-    headers: Object.fromEntries(headers),
-    body,
-    json: JSON.parse.bind(JSON, body) as Answer['json'],
-  };
-}

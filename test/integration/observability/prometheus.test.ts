@@ -30,8 +30,9 @@ describe('a real Prometheus scraping real processes under load', function suite(
     // answered twice.
     const first = accepted - 1;
     const counted = `sum(runledger_events_accepted_total) == ${first} and sum(runledger_events_stored_total) == ${first}`;
-    await until('the first part is scraped from ingest and from the worker', async () =>
-      (await prometheus.query(counted)).length > 0 ? true : undefined,
+    await until(
+      'the first part is scraped from ingest and from the worker',
+      async () => (await prometheus.query(counted)).length > 0,
     );
     accepted += await playFleet(processes.client, 150);
   });
@@ -44,12 +45,10 @@ describe('a real Prometheus scraping real processes under load', function suite(
     const [difference = ''] = queriesOf('Difference', '30s');
     // One Idempotency-Key was answered twice and accepted once.
     const entered = `sum(runledger_events_accepted_total) == ${accepted - 1}`;
-    await until('a scrape of ingest after the last answer', async () =>
-      (await prometheus.query(entered)).length > 0 ? true : undefined,
-    );
+    await until('a scrape of ingest after the last answer', async () => (await prometheus.query(entered)).length > 0);
     // Ingest and worker are scraped in turn, a second apart at most.
     const balanced = (): Promise<boolean | undefined> =>
-      prometheus.query(difference).then(([books]) => (books?.value === 0 ? true : undefined));
+      prometheus.query(difference).then(([books]) => books?.value === 0);
     expect(await until('the scrape of the worker that belongs to it', balanced, 1_500)).to.equal(true);
     expect(accepted).to.be.above(900);
   });

@@ -38,12 +38,10 @@ describe('jobs for a consumer', function () {
     const redis = await emptyRedis();
     const { consumer, takenAt } = startConsumer(redis.url);
     const finished = (jobs: number): Promise<true> =>
-      until(`${jobs} jobs are finished`, async () =>
-        takenAt.length === jobs && (await jobCounts(redis)).active === 0 ? true : undefined,
-      );
+      until(`${jobs} jobs are finished`, async () => takenAt.length === jobs && (await jobCounts(redis)).active === 0);
     const waitsForMarker = (): Promise<true> =>
       until('it waits for the next job', async () =>
-        /^blocked_clients:1\r$/m.test(String(await redis.command('info', 'clients'))) ? true : undefined,
+        /^blocked_clients:1\r$/m.test(String(await redis.command('info', 'clients'))),
       );
     await consumer.start();
     try {

@@ -22,7 +22,7 @@ describe('a Redis Cluster', () => {
     try {
       await redis.command('cluster', 'addslotsrange', '0', '16383');
       await until('the cluster is up', async () =>
-        String(await redis.command('cluster', 'info')).includes('cluster_state:ok') ? true : undefined,
+        String(await redis.command('cluster', 'info')).includes('cluster_state:ok'),
       );
       const settings = {
         REDIS_URL: `${redis.url},${redis.url}`,
@@ -35,12 +35,12 @@ describe('a Redis Cluster', () => {
       expect(worker).to.not.equal(undefined);
       expect(ingest.degraded()).to.deep.equal({});
       const callers = new Callers(ingest.client, 4);
-      await until('events', () => (callers.accepted.length > 50 ? true : undefined));
+      await until('events', () => callers.accepted.length > 50);
       await redis.kill();
-      await until('503', () => ((callers.statuses[503] ?? 0) > 10 ? true : undefined));
+      await until('503', () => (callers.statuses[503] ?? 0) > 10);
       await redis.startAgain();
       const before = callers.accepted.length;
-      await until('201 again', () => (callers.accepted.length > before + 20 ? true : undefined), 10_000);
+      await until('201 again', () => callers.accepted.length > before + 20, 10_000);
       await callers.stop();
       expect(Object.keys(callers.statuses)).to.deep.equal(['201', '503']);
       await expectStored(settings.DATABASE_URL, callers.accepted, 15_000);
@@ -61,7 +61,7 @@ describe('a Redis Cluster', () => {
       await one.command('cluster', 'meet', '127.0.0.1', String(two.port));
       for (const server of [one, two]) {
         await until('the cluster is up', async () =>
-          String(await server.command('cluster', 'info')).includes('cluster_state:ok') ? true : undefined,
+          String(await server.command('cluster', 'info')).includes('cluster_state:ok'),
         );
       }
       await using ingest = await startIngest({ REDIS_URL: `${one.url},${two.url}` });
@@ -74,7 +74,7 @@ describe('a Redis Cluster', () => {
       await until('unready', () => ingest.degraded()['redis']);
       const [before, begun] = [await asked(), performance.now()];
       // The test's own questions are a part of it.
-      await until('a thousand commands', async () => ((await asked()) >= before + 1_000 ? true : undefined), 20_000);
+      await until('a thousand commands', async () => (await asked()) >= before + 1_000, 20_000);
       const seconds = (performance.now() - begun) / 1_000;
       expect(((await asked()) - before) / seconds, 'commands a second').to.be.lessThan(400);
       await owner.startAgain();

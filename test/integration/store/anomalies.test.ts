@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import type { Anomaly } from '../../../internal/outcome/stored-batch.ts';
 import { executionsOf } from '../../support/outcome-oracle.ts';
+import { countRunning } from '../../../internal/store/count-running.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { migratedDatabase, storedExecutions, type TestDatabase } from '../../support/store.ts';
@@ -35,11 +36,30 @@ describe('the anomalies that are counted', () => {
     expect(execution).to.include({ startMissing: false, startLate: false, eventAfterEnd: false });
   });
 
-  it('tell of a missing START with the first END, once', async () => {
-    expect(await stored([at(0, 'EVENT')], [at(1, 'ERROR')])).to.deep.equal(none);
-    expect(await stored([at(2, 'END')])).to.deep.equal({ ...none, start_missing: 1 });
-    expect(await stored([at(2, 'END')], [at(2, 'EVENT')])).to.deep.equal(none);
-    expect(await stored([at(0, 'EVENT', 'run 2'), at(1, 'END', 'run 2')])).to.deep.equal({ ...none, start_missing: 1 });
+  it('tell of each break of the order once, a missing START with the first END', async () => {
+    const steps: [AcceptedEvent[], Partial<typeof none>][] = [
+      [[at(0, 'START'), at(1, 'END')], {}],
+      // The START may be stored by another worker yet.
+      [[at(0, 'EVENT', 'run 2'), at(1, 'ERROR', 'run 2')], {}],
+      [[at(2, 'END', 'run 2')], { start_missing: 1 }],
+      [[at(3, 'END', 'run 2'), at(3, 'EVENT', 'run 2')], { event_after_end: 1 }],
+      [[at(0, 'EVENT', 'run 3'), at(1, 'END', 'run 3')], { start_missing: 1 }],
+      [[at(0, 'EVENT', 'run 4')], {}],
+      [[at(1, 'START', 'run 4')], { start_late: 1 }],
+      [[at(2, 'START', 'run 4')], { start_repeated: 1 }],
+      [[at(2, 'EVENT')], { event_after_end: 1 }],
+    ];
+    for (const [events, anomalies] of steps) {
+      expect(await stored(events)).to.deep.equal({ ...none, ...anomalies });
+      expect(await stored(events), 'a duplicate breaks nothing').to.deep.equal(none);
+    }
+  });
+
+  it('are beside the executions that run, and those that began before a time', async () => {
+    const ended = [at(0, 'START', 'run 3'), at(1, 'END', 'run 3'), at(0, 'START', 'run 4'), at(1, 'ERROR', 'run 4')];
+    await stored([at(0, 'START', 'run 1'), at(10, 'START', 'run 2'), ...ended]);
+    const five = Date.parse('2026-11-21T12:00:05Z');
+    expect(await countRunning(database.db, five)).to.deep.equal({ running: 2, overdue: 1 });
   });
 
   it('tell of each execution that ends without a START exactly once, and of no other that has not begun late', async () => {

@@ -37,11 +37,11 @@ describe('maintenance with events in the DEFAULT partition', () => {
     `.execute(database.db);
     return Object.fromEntries(rows.map(({ name, events }) => [name, events]));
   };
-  const waiting = (query: string) => async (): Promise<true | undefined> => {
+  const waiting = (query: string) => async (): Promise<boolean> => {
     const { rows } = await sql`
       select from pg_stat_activity where wait_event_type = 'Lock' and query like ${query}
     `.execute(database.db);
-    return rows.length > 0 ? true : undefined;
+    return rows.length > 0;
   };
 
   it('shows each event once to a reader who waits meanwhile', async () => {

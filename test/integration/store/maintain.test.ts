@@ -97,7 +97,7 @@ describe('maintenance of the partitions', () => {
       await until('the statement waits', async () => {
         const waiting =
           await sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%unnest%'`.execute(db);
-        return waiting.rows.length > 0 ? true : undefined;
+        return waiting.rows.length > 0;
       });
       await createPartition(trx, midnight);
       return { recording };

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import { Child } from '../../support/child.ts';
+import { failureOf } from '../../support/failure.ts';
 import { query } from '../../support/postgres-server.ts';
 import { dumpSchema, schemaFile } from '../../support/schema.ts';
 import { emptyDatabase } from '../../support/servers.ts';
@@ -22,14 +23,6 @@ describe('migrations', () => {
     ]);
   });
 
-  it('run once, however many pools of one process begin them at once', async () => {
-    const url = await emptyDatabase();
-    const pools = Array.from({ length: 8 }, () => openDatabase(url));
-    const ran = await Promise.all(pools.map((db) => migrateToLatest(db)));
-    await Promise.all(pools.map((db) => db.destroy()));
-    expect(ran.flat()).to.deep.equal(['0001-initial']);
-  });
-
   it('leave a schema alone that a newer release has brought further, as after a rollback', async () => {
     const url = await emptyDatabase();
     const db = openDatabase(url);
@@ -44,7 +37,7 @@ describe('migrations', () => {
     await query(server.href, `create database latin encoding 'LATIN1' template template0 lc_collate 'C' lc_ctype 'C'`);
     server.pathname = '/latin';
     const db = openDatabase(server.href);
-    const failure = await migrateToLatest(db).catch((error: unknown) => error);
+    const failure = await failureOf(migrateToLatest(db));
     await db.destroy();
     expect(String(failure)).to.equal('Error: the database must have the encoding UTF8, it has LATIN1');
   });
@@ -53,12 +46,5 @@ describe('migrations', () => {
     expect(await dumpSchema(await emptyDatabase()), 'run `make schema` after a change').to.equal(
       await readFile(schemaFile, 'utf8'),
     );
-  });
-
-  it('wait for a database that is not there yet, saying why', async () => {
-    const env = { PATH: process.env['PATH'], DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
-    const child = new Child(process.execPath, ['cmd/migrate/main.ts'], { env });
-    expect(await child.line(/waiting for postgres/)).to.contain('ECONNREFUSED');
-    await child.kill('SIGKILL');
   });
 });

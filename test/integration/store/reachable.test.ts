@@ -131,7 +131,7 @@ describe('migrate', function suite() {
     try {
       await server.kill();
       const child = migrate(server.url());
-      await child.line(/waiting for postgres/);
+      expect(await child.line(/waiting for postgres/)).to.contain('ECONNREFUSED');
       await server.startAgain();
       expect(await child.exited, child.output.join('\n')).to.equal(0);
       expect(await server.query('select count(*)::integer as rows from events')).to.deep.equal([{ rows: 0 }]);

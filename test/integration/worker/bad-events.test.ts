@@ -34,7 +34,7 @@ describe('jobs that hold what they should not', () => {
       database,
       good.map(({ description }) => description),
     );
-    await until('all jobs are done', async () => ((await jobCounts(redis)).active === 0 ? true : undefined));
+    await until('all jobs are done', async () => (await jobCounts(redis)).active === 0);
 
     const letters = await query(
       database,
@@ -68,7 +68,7 @@ describe('jobs that hold what they should not', () => {
     });
     await using worker = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: database });
     await expectStored(database, ['readable']);
-    await until('both are put back', async () => ((await jobCounts(redis)).delayed === 2 ? true : undefined));
+    await until('both are put back', async () => (await jobCounts(redis)).delayed === 2);
     expect(await jobCounts(redis)).to.deep.equal({ ...none, delayed: 2 });
     expect(await figure(worker.telemetry.registry, 'runledger_jobs_unreadable_total')).to.equal(2);
 
@@ -81,7 +81,7 @@ describe('jobs that hold what they should not', () => {
       }
     });
     await expectStored(database, ['readable', 'from the future']);
-    await until('all jobs are done', async () => ((await jobCounts(redis)).active === 0 ? true : undefined));
+    await until('all jobs are done', async () => (await jobCounts(redis)).active === 0);
     expect(await jobCounts(redis)).to.deep.equal(none);
     expect(await figure(worker.telemetry.registry, 'runledger_events_duplicate_total')).to.equal(1);
   });
@@ -98,7 +98,7 @@ describe('jobs that hold what they should not', () => {
       await using worker = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: database, JOB_LOCK_MS: '1000' });
       await expectStored(database, ['behind it']);
       const recovered = () => figure(worker.telemetry.registry, 'runledger_jobs_stalled_total');
-      await until('it is tried again', async () => ((await recovered()) > 0 ? true : undefined));
+      await until('it is tried again', async () => (await recovered()) > 0);
     }
     const { wait, active, failed } = await jobCounts(redis);
     expect([wait + active, failed]).to.deep.equal([1, 0]);

@@ -25,9 +25,7 @@ function startMaintenance({ db }: TestDatabase) {
   };
   const untilShown = async (...figures: (number | undefined)[]): Promise<void> => {
     const wanted = JSON.stringify(figures);
-    await until(`the metrics show ${wanted}`, async () =>
-      JSON.stringify(await shown()) === wanted ? true : undefined,
-    );
+    await until(`the metrics show ${wanted}`, async () => JSON.stringify(await shown()) === wanted);
   };
   return { maintenance, shown, untilShown };
 }

@@ -30,6 +30,7 @@ export interface AlertCase {
 
 const refused = 'runledger_token_secrets_refused{namespace="rl",pod="i",reason="shared"}';
 const plain = 'runledger_plain_http_requests_total{namespace="rl",pod="i",token="true"}';
+const oldestJob = ofIngest('queue_oldest_job_age_seconds');
 const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
 const maintenanceFailures = ofWorker('maintenance_failures_total');
 
@@ -70,12 +71,13 @@ export const alertCases: Record<string, AlertCase> = {
     nearly: { [ofWorker('store_retrying')]: `0x117 _x2 0x30` },
   },
   RunledgerPostgresUnavailable: {
-    fires: { [ofWorker('store_retrying')]: steady(1), ...noProgress },
+    fires: { [ofWorker('store_retrying')]: steady(1), ...noProgress, [oldestJob]: clock() },
+    with: ['RunledgerOldestJobTooOld'],
     nearly: { [ofWorker('store_retrying')]: steady(1) },
   },
   RunledgerOldestJobTooOld: {
-    fires: { [ofIngest('queue_oldest_job_age_seconds')]: steady(300) },
-    nearly: { [ofIngest('queue_oldest_job_age_seconds')]: steady(60) },
+    fires: { [oldestJob]: steady(300) },
+    nearly: { [oldestJob]: steady(60) },
   },
   RunledgerBacklogGrowing: {
     fires: { [waiting]: growing(20) },

@@ -61,7 +61,7 @@ describe('a request whose body comes in one piece', () => {
   async function isCollected(request: WeakRef<WholeBodyRequest>): Promise<void> {
     await until('the collection of the request', async () => {
       await collectGarbage();
-      return request.deref() === undefined ? true : undefined;
+      return request.deref() === undefined;
     });
     expect(connection.isClosed).to.equal(false);
   }

@@ -61,7 +61,7 @@ describe('batcher', () => {
     const { store, batches } = fakeStore({ record: () => (batches.length === 1 ? promise : Promise.resolve()) });
     const { batcher, count } = createBatcher(store);
     const first = [batcher.add(some(2)), batcher.add(some(3))];
-    await until('the first statement', () => (batches.length === 1 ? true : undefined));
+    await until('the first statement', () => batches.length === 1);
     const second = [batcher.add(some(1)), batcher.add(some(1))];
     resolve();
     expect(await Promise.all([...first, ...second])).to.deep.equal(Array(4).fill('stored'));
@@ -116,7 +116,7 @@ describe('batcher', () => {
     });
     const { batcher, count } = createBatcher(store);
     const added = batcher.add(some(1));
-    await until('some tries', async () => ((await count('store_retries_total')) > 3 ? true : undefined));
+    await until('some tries', async () => (await count('store_retries_total')) > 3);
     expect([batcher.holding, await count('store_retrying')]).to.deep.equal([true, 1]);
     away = false;
     expect(await added).to.equal('stored');
@@ -172,7 +172,7 @@ describe('batcher', () => {
       retryMaxMs: 60_000,
     });
     const added = [batcher.add(some(1)), batcher.add(some(1)), batcher.add(some(1))];
-    await until('one is held', () => (batcher.holding ? true : undefined));
+    await until('one is held', () => batcher.holding);
     batcher.abandon();
     batcher.abandon();
     expect(await Promise.all([...added, batcher.add(some(1))])).to.deep.equal(Array(4).fill('abandoned'));
