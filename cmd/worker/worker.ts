@@ -83,7 +83,7 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
   const watch = new ProgressWatch({
     waitingJobs: () => consumer.waitingJobs(),
     pingDatabase: () => store.ping(),
-    holding: () => batcher.holding,
+    retrying: () => batcher.retrying,
     stored: () => batcher.storedBatches,
   });
   probes.live.set('progress', () => watch.stuck);

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Middleware } from 'koa';
 import { RequestError, unavailable } from '../errors/request-error.ts';
 
-/** What a token may do: `write` records events, `read` reads the record. No token may do both. */
+/** The rights of a token: `write` records events, `read` reads the record. No token has both. */
 export type Scope = 'write' | 'read';
 
-/** What is known of a request once its token has been checked. */
+/** The state of a request after the check of its token. */
 export interface AuthenticatedState {
   organization: string;
   scope: Scope;
@@ -14,8 +14,8 @@ export interface AuthenticatedState {
 }
 
 /**
- * Whose token it is. `not-loaded`: the token set has never been read, so nobody can tell. The same
- * shape as the `Authentication` of `internal/tokens`, which this folder does not import.
+ * The owner of a token. `not-loaded`: the token set has never been read, and a 401 would be wrong.
+ * Same shape as the `Authentication` of `internal/tokens`, which this folder does not import.
  */
 export type Authentication =
   | ({ readonly status: 'known' } & Readonly<AuthenticatedState>)
@@ -28,8 +28,8 @@ type Route = Middleware<AuthenticatedState>;
 
 /**
  * Requires a token of the scope before a route (ARCHITECTURE.md, "Contract"): 401 without a valid
- * one, 403 for one of the other scope. Never 401 before the tokens are loaded: a caller may drop
- * the event. All routes of a process share `limitWrongTokens`.
+ * token, 403 for the other scope, 503 until the tokens are loaded. All routes of a process share
+ * `limitWrongTokens`.
  */
 export function requireToken(
   authenticate: Authenticate,

@@ -2,7 +2,7 @@ import { RequestError } from '../errors/request-error.ts';
 
 /** Returns a 400 for a body whose connection broke before its end. */
 export function bodyUnreadable(): RequestError {
-  return new RequestError('malformed-request', 'The body could not be read to its end.');
+  return new RequestError('malformed-request', 'The connection closed before the end of the body.');
 }
 
 /** Returns a 413. `limit` in bytes. */

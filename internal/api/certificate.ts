@@ -6,15 +6,15 @@ import { createSecureContext } from 'node:tls';
 import type { Logger } from '../telemetry/logger.ts';
 
 /**
- * How often the files are looked at, in ms. Polling also sees the symbolic links that Kubernetes
+ * Interval of checks for changed files, in ms. Polling also sees the symbolic links that Kubernetes
  * swaps.
  */
 const defaultInterval = 2_000;
 
 /**
- * The certificate of the TLS server, read from files and read again when they change: connections
- * made from then on get the new one, those that stand are left alone. A pair that does not fit
- * together (files are replaced one by one) is not used, and looked at again.
+ * Loads the certificate of the TLS server from files, and again when they change. New connections
+ * get the new certificate; open ones keep theirs. It rejects a certificate and key that do not
+ * match, since files change one by one, and checks again later.
  */
 export class Certificate {
   readonly #certFile: string;
@@ -66,13 +66,12 @@ export class Certificate {
       this.#broken = '';
     } catch (error) {
       const message = String(error);
-      if (message !== this.#broken)
-        this.#logger.error({ error }, 'new certificate cannot be used, keeping the old one');
+      if (message !== this.#broken) this.#logger.error({ error }, 'new certificate is invalid, keeping the old one');
       this.#broken = message;
     }
   }
 
-  /** True when the files hold another pair than before. */
+  /** True when the files changed. */
   async #load(server: HttpsServer): Promise<boolean> {
     const [cert, key] = await Promise.all([readFile(this.#certFile, 'utf8'), readFile(this.#keyFile, 'utf8')]);
     if (cert + key === this.#current) return false;
@@ -83,12 +82,9 @@ export class Certificate {
   }
 }
 
-/**
- * @throws unless TLS can be served with the pair; OpenSSL alone takes half of one, as a file being
- * written shows it.
- */
+/** @throws unless TLS works with the pair. OpenSSL accepts a half-written file. */
 function check(cert: string, key: string): void {
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
-    throw new Error('the key is of another certificate');
+    throw new Error('the key belongs to another certificate');
   createSecureContext({ cert, key });
 }

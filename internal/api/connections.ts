@@ -2,32 +2,26 @@ import type { Server, ServerResponse } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 
-/**
- * Connections, also those that still shake hands for TLS: those that are open, and all that were
- * opened so far.
- */
+/** Open connections, and connections opened so far. Includes TLS handshakes under way. */
 export interface ConnectionCount {
   open: number;
   opened: number;
 }
 
 /**
- * The connections of a server, and the answers that each is pending: what it takes to end them
- * without losing an answer.
+ * Tracks the connections of a server and their pending responses, so that a stop loses no answer.
  */
 export class Connections {
-  /** As they were accepted. */
+  /** TCP connections. */
   readonly #accepted = new Set<Socket>();
   /**
-   * Those that requests come on, which with TLS are sockets of their own. Not one set of all
-   * answers: V8 rebuilds a set that things come into and leave as fast as requests do, and each old
-   * table keeps what it held until a full garbage collection. Garbage collection took a fifth of
-   * ingest's CPU time then.
+   * Sockets that deliver requests; with TLS they wrap the TCP sockets. One list per socket: a
+   * single set of all responses cost a fifth of ingest's CPU time in garbage collection.
    */
   readonly #pending = new Map<Socket, ServerResponse[]>();
   readonly #answered: (this: ServerResponse) => void;
 
-  /** `count` is of all servers that share it. */
+  /** `count` covers all servers that share it. */
   constructor(server: Server, count: ConnectionCount = { open: 0, opened: 0 }) {
     const pending = this.#pending;
     this.#answered = function answered() {
@@ -53,16 +47,15 @@ export class Connections {
     return this.#accepted.size;
   }
 
-  /** Remembers an answer until it is given. */
+  /** Tracks a response until it closes. */
   addPending(response: ServerResponse): void {
     this.#pending.get(response.req.socket)?.push(response);
     response.on('close', this.#answered);
   }
 
   /**
-   * Each connection ends with the last answer that it is pending; one that has sent nothing yet,
-   * which Node takes for busy, ends at once. Those that are idle after a request are Node's to
-   * close.
+   * Closes each connection after its last pending response. Destroys connections that have sent no
+   * bytes; Node counts them as active. Node closes idle connections itself.
    */
   endWhenAnswered(): void {
     for (const socket of this.#all()) if (socket.bytesRead === 0) socket.destroy();
@@ -74,8 +67,8 @@ export class Connections {
   }
 
   /**
-   * True when a complete request on this connection awaits its answer, which is then the last one
-   * there.
+   * True when a complete request on this connection awaits its answer. That answer becomes the last
+   * one of the connection.
    */
   endsAfterAnswer(socket: Socket): boolean {
     const last = this.#pending.get(socket)?.findLast(({ req }) => req.complete);
@@ -90,8 +83,8 @@ export class Connections {
 }
 
 /**
- * The answer says `Connection: close`, so that no further request is sent on a connection that is
- * about to go.
+ * Adds `Connection: close` to the answer, so that the client sends no further request on this
+ * connection.
  */
 export function endsConnection(response: ServerResponse): void {
   response.shouldKeepAlive = false;

@@ -2,8 +2,7 @@ import type { Context } from 'koa';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 
 /**
- * Visible ASCII, as a structured string in quotes (the draft, section 2.1) or bare, as many clients
- * send it.
+ * Visible ASCII: in quotes, as the draft's section 2.1 requires, or bare, as many clients send it.
  */
 const shape = /^"([\x21\x23-\x5b\x5d-\x7e]{1,255})"$|^([\x21\x23-\x5b\x5d-\x7e]{1,255})$/;
 
@@ -13,7 +12,7 @@ const fault: FieldError = {
 };
 
 /**
- * The header `Idempotency-Key` without its quotes, or undefined when it is absent.
+ * Returns the header `Idempotency-Key` without its quotes; undefined if it is absent.
  * @throws {RequestError} when it is not 1 to 255 visible ASCII characters without quotes and
  * backslashes.
  */
@@ -25,7 +24,7 @@ export function idempotencyKeyOf(ctx: Context): string | undefined {
   throw new RequestError('malformed-request', 'The header Idempotency-Key is not valid; see errors.', [fault]);
 }
 
-/** What is wrong with it, for a request that is refused anyway. */
+/** Returns the faults of the header, for a request that is refused anyway. */
 export function idempotencyKeyFaults(ctx: Context): FieldError[] {
   const header = ctx.headers['idempotency-key'];
   return header === undefined || keyIn(header) !== undefined ? [] : [fault];

@@ -2,8 +2,8 @@ import type { Middleware } from 'koa';
 import type { AuthenticatedState } from './authenticate.ts';
 
 /**
- * `/v1/ping/`: says that token and network access work, and what the token may do. Touches neither
- * Redis nor Postgres, and is never answered by a cache.
+ * `/v1/ping/`: confirms that token and network access work, and names the token's scope. Uses
+ * neither Redis nor Postgres; caches must not store the answer.
  */
 export function ping(): Middleware<AuthenticatedState> {
   return (ctx) => {

@@ -2,8 +2,8 @@ import type { Context, Middleware } from 'koa';
 import type { ApiMetrics } from '../telemetry/api-metrics.ts';
 
 /**
- * Answers plain HTTP with 301 to the HTTPS address, for any method and path, and processes nothing
- * of it (ARCHITECTURE.md, "Contract"). HTTPS is a TLS socket, or the value of `X-Forwarded-Proto`
+ * Answers plain HTTP with 301 to the HTTPS address, for any method and path, and does not process
+ * the request (ARCHITECTURE.md, "Contract"). HTTPS is a TLS socket, or `X-Forwarded-Proto: https`
  * with `trustProxy`.
  */
 export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metrics: ApiMetrics): Middleware {
@@ -21,13 +21,13 @@ export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metr
 function isSecure(ctx: Context, trustProxy: boolean): boolean {
   if ('encrypted' in ctx.req.socket) return true;
   if (!trustProxy) return false;
-  // Proxies append: with several values the last is the one that our own proxy has written.
+  // Proxies append a value: our own proxy wrote the last one.
   const claimed = ctx.req.headers['x-forwarded-proto'];
   return claimed === 'https' || String(claimed).split(',').at(-1)?.trim().toLowerCase() === 'https';
 }
 
 /**
- * Built from the public URL, never from `Host`: otherwise anybody could make Runledger redirect
+ * Returns an address under the public URL, never under `Host`: a caller could otherwise redirect
  * anywhere.
  */
 function httpsAddress(publicUrl: URL, requested: string): string {

@@ -1,24 +1,23 @@
-/**
- * What a client may ask of a connection. Times in ms, sizes in bytes; names are Node's where it has
- * one.
- */
+/** Limits of a connection. Times in ms, sizes in bytes; Node's names where it has one. */
 export interface ServerLimits {
   /** From the first byte of a request (or the connection, before any) to the end of its headers. */
   headersTimeout: number;
   /** From the first byte of a request to the end of its body. */
   requestTimeout: number;
-  /** How often the two are looked at. */
+  /** Interval of checks of these two. */
   connectionsCheckingInterval: number;
-  /** Longest that a connection may be idle between two requests. */
+  /** Longest idle time between two requests. */
   keepAliveTimeout: number;
-  /** Longest that a TLS handshake may take. */
+  /** Longest TLS handshake. */
   handshakeTimeout: number;
   maxHeaderSize: number;
-  /** From the beginning of a stop until connections that are still open are cut. */
+  /** From the start of a stop until the server cuts open connections. */
   stopTimeout: number;
 }
 
-/** Slow clients are cut off; idle connections outlive the idle time of common proxies (60 s). */
+/**
+ * The server cuts slow clients. Idle connections outlive the idle time of common proxies (60 s).
+ */
 export const defaultServerLimits: ServerLimits = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,

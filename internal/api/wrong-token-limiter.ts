@@ -1,21 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * Wrong tokens that are answered at once within a second: more than callers with an old token send.
- */
+/** Wrong tokens per second that get an answer at once: more than callers with an old token send. */
 const freePerSecond = 100;
 
 /**
- * How long the answer to each further one is held back on average, in ms: at random, so that they
- * do not come back as one.
+ * Mean delay of each further answer, in ms. It is random, so that the answers do not arrive
+ * together.
  */
 const wait = 1_000;
 
 /**
- * Slows down whoever guesses tokens, and nobody else: past a number of wrong tokens a second each
- * answer takes about a second, so that a guesser's speed is bounded by its connections and not by
- * what this process can do. One per process, not per address: behind a proxy every caller has the
- * same.
+ * Rate limiter for wrong tokens: past the limit, each 401 is delayed by about a second. Valid
+ * tokens are not delayed. The limit is per process and not per address, because all callers behind
+ * a proxy have the same address.
  */
 export function createWrongTokenLimiter(
   now: () => number = Date.now,

@@ -1,4 +1,6 @@
-/** Resolves with the result of `work`; rejects when that takes longer than `ms`. `work` goes on. */
+/**
+ * Resolves with the result of `work`. Rejects when that takes longer than `ms`; `work` continues.
+ */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`no result within ${ms} ms`)), ms);

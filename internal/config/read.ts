@@ -2,15 +2,17 @@ import { readFileSync } from 'node:fs';
 import { cleanEnv, EnvMissingError, type CleanedEnv } from 'envalid';
 import { settings, type SettingName } from './settings.ts';
 
-/** A wrong setting, in one line; it ends the process. */
+/** An invalid setting. The message is one line; the process ends with it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Settings that hold a password. Each may come from a file, named by the setting with `_FILE`. */
+/**
+ * Settings that hold a password. The setting with the suffix `_FILE` names a file to read instead.
+ */
 const secrets = ['REDIS_URL', 'REDIS_PASSWORD', 'DATABASE_URL'] as const satisfies SettingName[];
 
-/** The values of some settings, typed and checked. */
+/** The typed and checked values of some settings. */
 export type Config<Name extends SettingName> = CleanedEnv<Pick<typeof settings, Name>>;
 
 /**
@@ -33,7 +35,7 @@ export function readConfig<Name extends SettingName>(
   });
 }
 
-/** True when a setting is given, by itself or by a file. */
+/** True when a setting or its `_FILE` variant is set. */
 export function isGiven(name: (typeof secrets)[number], environment: NodeJS.ProcessEnv = process.env): boolean {
   const given = withoutEmpty(environment);
   return name in given || `${name}_FILE` in given;
@@ -55,8 +57,8 @@ function withSecretFiles(environment: NodeJS.ProcessEnv, names: readonly Setting
 }
 
 /**
- * Puts user name and password into the address. Settings of their own may hold any character; in an
- * address they must be encoded.
+ * Adds the user name and password to the address, encoded. Their own settings may hold any
+ * character.
  */
 function withRedisCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { REDIS_URL: address, REDIS_USERNAME: username = '', REDIS_PASSWORD: password = '' } = environment;
@@ -66,8 +68,8 @@ function withRedisCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv
 }
 
 /**
- * Leaves an invalid address to the check of `REDIS_URL`, and credentials of the address as they
- * are.
+ * Returns an invalid address unchanged for the check of `REDIS_URL`; keeps credentials in the
+ * address.
  */
 function addCredentials(node: string, username: string, password: string): string {
   const url = URL.parse(node);
@@ -79,7 +81,7 @@ function addCredentials(node: string, username: string, password: string): strin
 
 function readSecret(setting: string, file: string): string {
   const secret = readText(setting, file).trim();
-  if (secret === '') throw new ConfigError(`${setting} names a file that is empty: ${file}`);
+  if (secret === '') throw new ConfigError(`${setting} names an empty file: ${file}`);
   return secret;
 }
 
@@ -88,7 +90,7 @@ function readText(setting: string, file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw new ConfigError(`${setting} names a file that cannot be read: ${file} (${reason})`);
+    throw new ConfigError(`${setting} names an unreadable file: ${file} (${reason})`);
   }
 }
 

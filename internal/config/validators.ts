@@ -45,7 +45,7 @@ export const httpsUrl = makeExactValidator<URL>((text) => {
 });
 
 /**
- * `redis://` or `rediss://`; several with commas are the nodes of a cluster; an absolute path is a
+ * `redis://` or `rediss://`. Several with commas are the nodes of a cluster. An absolute path is a
  * Unix socket. Errors never repeat the value, which holds a password.
  */
 export const redisUrl = makeExactValidator<string>((text) => {
@@ -55,11 +55,11 @@ export const redisUrl = makeExactValidator<string>((text) => {
     throw new Error('must not name a Redis Sentinel, which is not supported: name the Redis master');
   }
   if (!nodes.every((node) => node?.protocol === 'redis:' || node?.protocol === 'rediss:')) {
-    throw new Error('must be a redis:// or rediss:// address, or several with commas between');
+    throw new Error('must be a redis:// or rediss:// address, or several, separated by commas');
   }
   const paths = nodes.map((node) => node?.pathname.replace(/^\//, '') ?? '');
   if (paths.every((path) => path === '' || path === '0')) return text;
-  if (nodes.length > 1) throw new Error('must name no database but 0 for a Redis Cluster, which has no other');
+  if (nodes.length > 1) throw new Error('must not name a database other than 0: a Redis Cluster has no other');
   if (/^\d+$/.test(paths.join())) return text;
   throw new Error('must name a database by its number, as in redis://host:6379/1');
 });

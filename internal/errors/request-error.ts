@@ -1,4 +1,4 @@
-/** Why a request is not served. One map in the API turns each into an HTTP status. */
+/** Reasons to refuse a request. internal/api/problem.ts maps each to an HTTP status. */
 export type RequestErrorCode =
   | 'malformed-request'
   | 'invalid-event'
@@ -12,14 +12,10 @@ export type RequestErrorCode =
   | 'idempotency-key-reused'
   | 'unavailable';
 
-/**
- * One thing wrong with a request: a JSON pointer (RFC 6901) into the body, or the name of a header.
- */
+/** A fault of a request: a JSON pointer (RFC 6901) into the body, or the name of a header. */
 export type FieldError = { pointer: string; detail: string } | { header: string; detail: string };
 
-/**
- * The one error that callers get to see. `detail` is written for them and holds nothing internal.
- */
+/** The only error that callers see. `detail` is for them and must hold nothing internal. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: RequestErrorCode;
@@ -33,7 +29,7 @@ export class RequestError extends Error {
 }
 
 /**
- * The refusal of an event that cannot be made durable now; callers repeat it after `Retry-After`.
+ * Returns the error for an event that cannot become durable now. Callers retry after `Retry-After`.
  */
 export function unavailable(detail: string): RequestError {
   return new RequestError('unavailable', detail);

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { Server } from 'node:net';
 
-/** Where a server listens, and the setting that names its port. */
+/** The address of a server, and the setting of its port. */
 export interface ListenOptions {
-  /** 0: the system chooses. */
+  /** 0 lets the system choose. */
   port: number;
   /** An address of this machine; all addresses unless set. */
   address: string | undefined;
@@ -25,6 +25,6 @@ export async function listen(server: Server, { port, address, setting }: ListenO
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
       throw new Error(`LISTEN_ADDRESS ${address} is not an address of this machine`, { cause: error });
     }
-    throw new Error(`${setting} ${port} ${reasons[code] ?? `cannot be listened on (${code})`}`, { cause: error });
+    throw new Error(`${setting} ${port} ${reasons[code] ?? `cannot be used (${code})`}`, { cause: error });
   }
 }

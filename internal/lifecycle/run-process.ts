@@ -45,7 +45,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     throw new StartError(first.error);
   }
   if (first === 'started') {
-    freeWhatStartingLeft();
+    freeMemoryOfStart();
     logger.info('started');
     onReady?.();
   }
@@ -55,11 +55,10 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
 }
 
 /**
- * Frees the memory that loading the program has filled: 29 MB of an idle process
- * (test/bench/README.md). Takes about 50 ms. Needs Node's option `--expose-gc`, which the image
- * sets.
+ * Frees the memory that loading the program used: 29 MB of an idle process (test/bench/README.md).
+ * Takes about 50 ms. Needs Node's option `--expose-gc`, which the image sets.
  */
-function freeWhatStartingLeft(): void {
+function freeMemoryOfStart(): void {
   globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'sync' });
 }
 
@@ -82,7 +81,7 @@ async function stopGracefully(options: ProcessOptions, signal: string): Promise<
   const { main, probes, logger, drainDelayMs, shutdownTimeoutMs } = options;
   logger.info({ signal }, 'stopping');
   const deadline = setTimeout(() => {
-    logger.error('stop took too long, or left something behind: leaving');
+    logger.error('stop took too long, or a part did not end: exiting');
     process.exit(1);
   }, shutdownTimeoutMs);
   probes.ready.set('lifecycle', () => 'the process is stopping');

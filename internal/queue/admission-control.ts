@@ -22,7 +22,7 @@ export interface Rejection {
 export const notChecked: Rejection = { reason: 'not-checked', detail: 'Redis has not answered yet.' };
 export const isDemoted: Rejection = {
   reason: 'redis-replica',
-  detail: 'Redis is a replica: it would lose what it took.',
+  detail: 'Redis is a replica: it would lose new events.',
 };
 
 /** The state of Redis: the backlog, missing durability settings, and whether it is a replica. */

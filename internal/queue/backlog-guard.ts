@@ -164,9 +164,9 @@ export class BacklogGuard implements ConnectionListener {
     if (rejection?.reason === before) return;
     if (rejection !== undefined)
       this.#logger.warn({ reason: rejection.reason, detail: rejection.detail, error }, 'rejecting events');
-    else if (before === 'not-checked') this.#logger.info('taking events');
-    // Logged as loud as the rejection, so that a search for one finds the other.
-    else this.#logger.warn({ before }, 'taking events again');
+    else if (before === 'not-checked') this.#logger.info('admitting events');
+    // Same level as the rejection, so that a search for one finds the other.
+    else this.#logger.warn({ before }, 'admitting events again');
   }
 }
 

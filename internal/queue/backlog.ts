@@ -1,7 +1,7 @@
 import { queueKey } from './keys.ts';
 import { mastersOf, type RedisClient } from './redis.ts';
 
-/** What stands in Redis at one moment. */
+/** The content of Redis at one moment. */
 export interface Backlog {
   /** Jobs by state: batches of events. */
   waiting: number;
@@ -25,8 +25,8 @@ export async function readBacklog(redis: RedisClient, queueName: string): Promis
 }
 
 /**
- * True when a server that should hold data is a replica: it has been demoted, and what it takes is
- * lost. Rejects while it is away.
+ * True when a server of the data is a replica: it was demoted, and would lose new events. Rejects
+ * while it is unavailable.
  */
 export async function isReplica(redis: RedisClient): Promise<boolean> {
   const replication = await Promise.all(mastersOf(redis).map((master) => master.info('replication')));

@@ -1,15 +1,15 @@
 import type { RedisClient } from './redis.ts';
 
-/** Hears of changes of the connections. */
+/** Receives changes of the connections. */
 export interface ConnectionListener {
-  /** A connection to a server is gone. Also called for an attempt to connect that fails. */
+  /** A connection to a server was lost, or an attempt to connect failed. */
   onLost(): void;
-  /** A connection is there; the server behind it may be another than before. */
+  /** A connection was made, perhaps to another server than before. */
   onMade(): void;
 }
 
 /**
- * Follows a client's connections, of a Redis Cluster those to each of its nodes. Ends with the
+ * Follows the connections of a client; for a Redis Cluster, those to each node. Ends with the
  * client.
  */
 export class ConnectionState {
@@ -27,22 +27,22 @@ export class ConnectionState {
       listener.onMade();
     };
     client.on('close', lost).on('-node', lost).on('ready', made);
-    // Nobody has looked at a cluster's new node, which is used at once. Before the cluster is ready
-    // it takes no commands.
+    // A new node of a cluster is used at once and is not checked. Before the cluster is ready it
+    // takes no commands.
     client.on('+node', () => (client.status === 'ready' ? made() : lost()));
     client.on('error', (error: Error) => {
       if (this.#error?.since !== this.#changes) this.#error = { error, since: this.#changes };
     });
   }
 
-  /** Connections lost and made so far: while it stays the same, so does the server. */
+  /** Number of lost and made connections. While it stays the same, so does the server. */
   get changes(): number {
     return this.#changes;
   }
 
   /**
-   * Why there is no connection: the first error since the last one was lost, which later ones
-   * follow from.
+   * The reason for the lost connection: the first error after it. Later errors follow from that
+   * one.
    */
   get error(): Error | undefined {
     return this.#error?.error;

@@ -31,8 +31,8 @@ const refusedMs = 10_000;
 const closingMs = 2_000;
 
 /**
- * Stores a batch. `redelivered`: an earlier worker had the job and gave it back or died. `stored`:
- * every event is safe and the job is removed. `abandoned`: the process stops first and the job
+ * Stores a batch. `redelivered`: an earlier worker took the job and returned it or died. `stored`:
+ * every event is safe and BullMQ removes the job. `abandoned`: the process stops first and the job
  * returns to the queue.
  */
 export type Handle = (events: AcceptedEvent[], redelivered: boolean) => Promise<'stored' | 'abandoned'>;
@@ -149,7 +149,7 @@ export class Consumer {
 
   #run(worker: Worker): void {
     worker.run().catch((error: unknown) => {
-      this.#options.logger.error({ error }, 'queue consumer ended and is started again');
+      this.#options.logger.error({ error }, 'queue consumer ended, restarting it');
       this.#restart = setTimeout(() => this.#run(worker), restMs);
     });
   }

@@ -5,7 +5,7 @@ const options = { chunkSize: 64 * 1_024 };
 
 /**
  * Most bytes of the JSON of one job: the largest batch (COMMIT_BATCH_BYTES, at most 64 MiB) with
- * every character escaped in six bytes, and room for the fixed fields.
+ * each character escaped as six bytes, and the fixed fields.
  */
 const largestJob = 512 * 1_024 * 1_024;
 
@@ -15,9 +15,9 @@ export function createDecompressor(): Transform {
 }
 
 /**
- * One decompressor for many frames, in turn: one for each frame would keep its buffers until a full
- * garbage collection. Node's decompressor refuses a damaged frame before it takes the memory that
- * the frame claims; `@cloudpss/zstd` takes up to 1 GB first.
+ * Decompresses many frames, one after another, with one stream: a stream per frame would keep its
+ * buffers until a full garbage collection. Node's decompressor rejects a damaged frame before it
+ * allocates the size that the frame claims; `@cloudpss/zstd` allocates up to 1 GB first.
  */
 export class Decompression {
   readonly #create: () => Transform;
@@ -33,8 +33,8 @@ export class Decompression {
 
   /**
    * Resolves with the result of `use` on the output. Rejects when the frame is damaged, `use`
-   * throws, memory is short, or after `close`. It retries once in a new stream: an earlier frame
-   * without an end may have spoiled this one.
+   * throws, memory is short, or after `close`. Retries once in a new stream, since an earlier
+   * incomplete frame may have damaged the old one.
    */
   run<T>(frame: Buffer, use: (output: Buffer) => T): Promise<T> {
     const result = this.#last.then(() => this.#try(frame, use)).catch(() => this.#try(frame, use));
@@ -66,7 +66,7 @@ export class Decompression {
     if (this.#closed) return Promise.reject(new Error('the stream is closed'));
     const stream = (this.#stream ??= this.#create().on('error', () => undefined));
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-    const fail = (): void => reject(stream.errored ?? new Error('the stream was closed, or gave nothing'));
+    const fail = (): void => reject(stream.errored ?? new Error('the stream was closed, or the frame is empty'));
     const output = collect(stream, this.#mostBytes);
     stream.once('close', fail);
     stream.write(frame, (error) => {
@@ -79,7 +79,7 @@ export class Decompression {
   }
 }
 
-/** Collects what a stream yields until `end`. Past `mostBytes` it destroys the stream. */
+/** Collects the output of a stream until `end`. Past `mostBytes` it destroys the stream. */
 function collect(stream: Transform, mostBytes: number): { end: () => Buffer[] } {
   const pieces: Buffer[] = [];
   let bytes = 0;

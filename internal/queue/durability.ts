@@ -49,7 +49,7 @@ async function missingIn(redis: Redis): Promise<string[]> {
   const values = await Promise.all(settings.map(([setting]) => readSetting(redis, setting)));
   return settings.flatMap(([setting, wanted], index) => {
     const value = values[index];
-    return value === wanted ? [] : [`${setting} is ${value ?? 'not readable'}, must be ${wanted}`];
+    return value === wanted ? [] : [`${setting} is ${value ?? 'unreadable'}, must be ${wanted}`];
   });
 }
 

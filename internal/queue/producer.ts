@@ -39,7 +39,7 @@ export class Producer {
   readonly #groupCommit: GroupCommit;
   readonly #idempotency: IdempotencyKeys;
   readonly #underWay = new Set<Promise<unknown>>();
-  /** The span of each event at the time it was handed over. */
+  /** The active span of each event when it was enqueued. */
   readonly #points = new WeakMap<AcceptedEvent, SpanContext>();
 
   constructor(options: ProducerOptions) {

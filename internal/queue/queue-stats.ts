@@ -2,7 +2,7 @@ import type { QueueStats } from '../telemetry/queue-metrics.ts';
 import { keyPrefix } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
-/** Jobs that are read. With more jobs, their mean stands for the rest. */
+/** Most jobs that the script reads. Their mean represents the rest. */
 const sampleSize = 1_000;
 
 /** The name of a job holds its number of events, so that stats need not read job data. */

@@ -1,14 +1,9 @@
 import { sql } from 'kysely';
+import type { RunningExecutions } from '../outcome/maintenance-report.ts';
 import type { Database } from './database.ts';
 
 /** Most executions that are counted: bounds the cost to about half a second. */
 const most = 1_000_000;
-
-/** Running executions, and those among them that are overdue. */
-export interface RunningExecutions {
-  running: number;
-  overdue: number;
-}
 
 /**
  * Counts running executions, oldest first, up to a million. `overdueBefore`: ms since the Unix

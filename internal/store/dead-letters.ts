@@ -23,7 +23,7 @@ export async function keepDeadLetter(db: Database, event: AcceptedEvent, reason:
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Replaces what Postgres would reject here too. */
+/** Replaces characters that Postgres rejects. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }

@@ -1,3 +1,4 @@
+import type { MaintenanceReport } from '../outcome/maintenance-report.ts';
 import { withDaysInError } from './error-context.ts';
 import type { Database } from './database.ts';
 import { dayAfter, dayOf, daysBefore, daysFrom } from './days.ts';
@@ -21,15 +22,6 @@ export interface MaintenanceOptions {
   daysAhead: number;
   /** Days before today that are kept; 0 keeps everything. */
   retentionDays: number;
-}
-
-/** The changes of one run. */
-export interface MaintenanceReport {
-  /** Names of the tables of created and dropped partitions. */
-  created: string[];
-  dropped: string[];
-  /** Events moved from the DEFAULT partition to the partition of their day. */
-  moved: number;
 }
 
 /**

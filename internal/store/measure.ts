@@ -1,15 +1,8 @@
 import { sql } from 'kysely';
+import type { PartitionFigures } from '../outcome/maintenance-report.ts';
 import type { Database } from './database.ts';
 import { dayOf, daysFrom } from './days.ts';
 import { listPartitions, partitionOf } from './partitions.ts';
-
-/** The state of the partitions. */
-export interface PartitionFigures {
-  /** Consecutive days from today that have a partition. */
-  daysAhead: number;
-  /** Events in the DEFAULT partition. */
-  defaultRows: number;
-}
 
 /**
  * Reads the state of the partitions: today and the wanted days after it. `now`: ms since the Unix

@@ -1,11 +1,12 @@
 import type { AcceptedEvent } from '../event/event.ts';
+import type { MaintenanceReport, PartitionFigures, RunningExecutions } from '../outcome/maintenance-report.ts';
 import type { StoredBatch } from '../outcome/stored-batch.ts';
-import { countRunning, type RunningExecutions } from './count-running.ts';
+import { countRunning } from './count-running.ts';
 import type { Database } from './database.ts';
 import { keepDeadLetter } from './dead-letters.ts';
 import { isDataError } from './errors.ts';
-import { maintain, type MaintenanceReport } from './maintain.ts';
-import { measurePartitions, type PartitionFigures } from './measure.ts';
+import { maintain } from './maintain.ts';
+import { measurePartitions } from './measure.ts';
 import { ping } from './reachable.ts';
 import { recordEvents } from './record-events.ts';
 

@@ -11,7 +11,7 @@ export function apiMetrics(registry: Registry) {
   registry.registerMetric(durationsOf(requests));
   const plainHttp = new Counter({
     name: 'runledger_plain_http_requests_total',
-    help: 'Requests over plain HTTP, answered with 301. With token="true" a token has been sent in the clear: find the caller and rotate it.',
+    help: 'Requests over plain HTTP, answered with 301. token="true": a caller sent its token in the clear; find the caller and rotate the token.',
     labelNames: ['token'] as const,
     registers: [registry],
   });
@@ -23,7 +23,7 @@ export function apiMetrics(registry: Registry) {
 function countOf({ series }: RequestTally): Counter<'route' | 'method' | 'status'> {
   return new Counter({
     name: 'runledger_http_requests_total',
-    help: 'Requests answered over HTTPS, by route, method and status. Status 5xx: callers are told to retry; see runledger_rejections_total for why.',
+    help: 'Requests answered over HTTPS, by route, method and status. 5xx: callers retry; runledger_rejections_total has the reasons.',
     labelNames: ['route', 'method', 'status'],
     registers: [],
     collect() {
@@ -36,7 +36,7 @@ function countOf({ series }: RequestTally): Counter<'route' | 'method' | 'status
 function durationsOf({ durations }: RequestTally): TalliedHistogram<'route'> {
   const configuration = {
     name: 'runledger_http_request_duration_seconds',
-    help: 'Time from taking up a request, once what else has arrived just then is read, to its answer, by route. Slow: compare runledger_commit_duration_seconds and nodejs_eventloop_lag_p99_seconds.',
+    help: 'Latency from handler start to the answer, by route; excludes queueing within the event-loop turn. Slow: compare runledger_commit_duration_seconds and nodejs_eventloop_lag_p99_seconds.',
     labelNames: ['route'] as const,
     buckets: requestBuckets,
     registers: [],

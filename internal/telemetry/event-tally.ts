@@ -17,7 +17,7 @@ export class EventTally {
     else known.count += 1;
   }
 
-  /** The counts so far, of the kinds that came. */
+  /** The counts so far, of kinds that occurred. */
   series(): Iterable<Series> {
     return [...this.#organizations.values()].flat();
   }

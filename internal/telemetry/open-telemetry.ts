@@ -9,12 +9,12 @@ import { queueTracing } from './queue-tracing.ts';
 import { samplerOf } from './sampler.ts';
 import type { AnsweredRequest, Attributes, SpanContext, TraceSettings, Tracing } from './tracing.ts';
 
-/** Links of one span, at most: what collectors keep. */
+/** Most links of one span: collectors keep this many. */
 const mostLinks = 128;
 
 /**
- * Traces by OpenTelemetry, sent by OTLP over HTTP. Registers itself as the process' own, as its API
- * wants.
+ * Sends traces with OpenTelemetry, by OTLP over HTTP. Registers itself as the global provider, as
+ * the OpenTelemetry API requires.
  */
 export class OpenTelemetry implements Tracing {
   readonly name = 'tracing';
@@ -42,7 +42,7 @@ export class OpenTelemetry implements Tracing {
   }
 
   async stop(): Promise<void> {
-    // A collector that is away must not keep a process from ending well.
+    // An unavailable collector must not delay the end of the process.
     await this.#provider.shutdown().catch(() => undefined);
     trace.disable();
     propagation.disable();
@@ -96,7 +96,7 @@ async function ended<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // The message only: what libraries attach to their errors does not leave the process.
+    // The message only: errors of libraries have payloads that must not leave the process.
     span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
     throw error;
   } finally {

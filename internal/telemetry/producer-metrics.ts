@@ -45,7 +45,7 @@ export function producerMetrics(
   const registers = [registry];
   const rejections = new Counter({
     name: 'runledger_rejections_total',
-    help: 'Events answered with 503, by reason. Callers are told to retry. The runbook of the availability alerts goes through the reasons.',
+    help: 'Events answered with 503, by reason. Callers retry. The runbooks of the availability alerts explain each reason.',
     labelNames: ['reason'] as const,
     registers,
   });
@@ -53,7 +53,7 @@ export function producerMetrics(
   for (const reason of rejectionReasons) rejections.inc({ reason }, 0);
   const replays = new Counter({
     name: 'runledger_idempotent_replays_total',
-    help: 'Requests answered from an earlier one with the same Idempotency-Key. Many: callers time out before the answer.',
+    help: 'Requests answered with the result of an earlier request with the same Idempotency-Key. Many: callers time out before the answer.',
     registers,
   });
   /** `organization` gives the value of the label of that name. */
@@ -81,13 +81,13 @@ function showTallies(registry: Registry, { accepted, batchSize, commitSeconds }:
   });
   const sizes = {
     name: 'runledger_commit_batch_events',
-    help: 'Events in one commit to Redis. Grows with load; at 500 all the time, ingest needs more pods.',
+    help: 'Events in one commit to Redis. Grows with load; at 500 all the time, add ingest pods.',
     buckets: batchBuckets,
     registers: [],
   };
   const durations = {
     name: 'runledger_commit_duration_seconds',
-    help: 'Time Redis took to make one commit durable. Slow: look at its disk.',
+    help: 'Time of one commit in Redis, with the sync to disk. Slow: check the disk of Redis.',
     buckets: durationBuckets,
     registers: [],
   };
@@ -100,7 +100,7 @@ function showLoad(registry: Registry, load: () => ProducerLoad): void {
   // Constructed for the effect: a metric lives in its registry.
   void new Gauge({
     name: 'runledger_commits_in_flight',
-    help: 'Commits to Redis under way now. At COMMITS_IN_FLIGHT all the time, Redis is the brake.',
+    help: 'Commits to Redis under way now. At COMMITS_IN_FLIGHT all the time, Redis is the bottleneck.',
     registers: [registry],
     collect() {
       this.set(load().inFlight);

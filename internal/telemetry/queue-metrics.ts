@@ -11,21 +11,21 @@ export function backlogMetrics(registry: Registry) {
   const gauges = {
     jobs: new Gauge({
       name: 'runledger_queue_jobs',
-      help: 'Jobs (batches of events) in Redis, by state; the same from every pod: take the max. Waiting that grows: the workers do not keep up.',
+      help: 'Jobs (batches of events) in Redis, by state. Every pod reports the same value: use max. Waiting jobs that grow: the workers are too slow.',
       labelNames: ['state'] as const,
       registers,
     }),
     memoryShare: unknownAtFirst(
       new Gauge({
         name: 'runledger_redis_memory_ratio',
-        help: 'Memory Redis uses as a share of its maxmemory (0 when it has none). Ingest answers 503 from REDIS_MAX_MEMORY_RATIO on.',
+        help: 'Memory of Redis as a share of its maxmemory; 0 without maxmemory. Ingest answers 503 from REDIS_MAX_MEMORY_RATIO on.',
         registers,
       }),
     ),
     durable: unknownAtFirst(
       new Gauge({
         name: 'runledger_redis_durable',
-        help: '1 when Redis runs appendonly yes, appendfsync always and maxmemory-policy noeviction; 0 when a 201 may be lost. Take the min over pods.',
+        help: '1 when Redis has all durability settings; 0 when it may lose an event that got a 201. Use min over pods.',
         registers,
       }),
     ),
@@ -61,7 +61,7 @@ export function queueStatsMetrics(registry: Registry, readQueueStats: () => Prom
   // Constructed for the effect: a metric lives in its registry.
   void new Gauge({
     name: 'runledger_queue_events',
-    help: 'Events in the queue: accepted and not yet in Postgres. Exact up to 1,000 jobs, an estimate from their mean beyond; the same from every pod: take the max.',
+    help: 'Events in the queue: accepted and not yet in Postgres. Exact up to 1,000 jobs, an estimate beyond. Every pod reports the same value: use max.',
     registers,
     async collect() {
       this.set((await stats()).events);
@@ -69,7 +69,7 @@ export function queueStatsMetrics(registry: Registry, readQueueStats: () => Prom
   });
   void new Gauge({
     name: 'runledger_queue_oldest_job_age_seconds',
-    help: 'Age of the oldest job that is not finished, waiting or held by a worker. Past 30 s events miss the freshness objective.',
+    help: 'Age of the oldest job in the queue or at a worker. Past 30 s events miss the freshness objective.',
     registers,
     async collect() {
       this.set((await stats()).oldestAge);

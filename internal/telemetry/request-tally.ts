@@ -13,7 +13,7 @@ interface Series {
  * up a text of the labels for each request (test/bench/README.md).
  */
 export class RequestTally {
-  /** A few series as a rule, some hundred at most: methods, routes and statuses are bounded. */
+  /** Usually a few series, at most some hundred: methods, routes and statuses are bounded. */
   readonly series: Series[] = [];
   /** Durations of requests, in seconds, by route. */
   readonly durations = new Map<string, Distribution>();

@@ -8,30 +8,30 @@ export function tokenMetrics(registry: Registry) {
   return {
     organizations: new Gauge({
       name: 'runledger_token_organizations',
-      help: 'Organizations with at least one usable token. A sudden drop means Secrets were deleted or refused.',
+      help: 'Organizations with at least one usable token. A sudden drop: Secrets were deleted or refused.',
       registers,
     }),
     tokens: new Gauge({
       name: 'runledger_tokens',
-      help: 'Usable tokens loaded. 0: every request is answered with 401.',
+      help: 'Usable tokens loaded. 0: every request gets 401.',
       registers,
     }),
     refused: new Gauge({
       name: 'runledger_token_secrets_refused',
-      help: 'Token entries refused, by reason. Not zero: kubectl events in the tokens namespace says why.',
+      help: 'Token entries refused, by reason. Not zero: kubectl events in the tokens namespace shows the faults.',
       labelNames: ['reason'] as const,
       registers,
     }),
     listedAt: unknownAtFirst(
       new Gauge({
         name: 'runledger_token_last_list_timestamp_seconds',
-        help: 'Unix time of the last successful full list. Its age grows while the API server is away.',
+        help: 'Unix time of the last successful full list. Its age grows while the API server is unavailable.',
         registers,
       }),
     ),
     watchRestarts: new Counter({
       name: 'runledger_token_watch_restarts_total',
-      help: 'Watches started anew after an error. A steady rise means the API server keeps refusing the watch.',
+      help: 'Watches restarted after an error. A steady rise: the API server refuses the watch.',
       registers,
     }),
   };

@@ -20,7 +20,7 @@ export interface AnsweredRequest {
 /** Records the pipeline as OpenTelemetry spans. A process without traces has no Tracing object. */
 export interface Tracing {
   readonly name: string;
-  /** Sends the spans that still wait. */
+  /** Sends the remaining spans. */
   stop(): Promise<void>;
   start(): Promise<void>;
   /** For BullMQ: carries the trace in the job. */

@@ -11,25 +11,25 @@ export function consumerMetrics(registry: Registry) {
   return {
     stalled: new Counter({
       name: 'runledger_jobs_stalled_total',
-      help: 'Jobs taken over from a worker that stopped renewing its lock (killed, or frozen). Nothing is lost.',
+      help: 'Jobs recovered from a worker that stopped renewing its lock, because it was killed or frozen. No event is lost.',
       registers,
     }),
     unreadable: new Counter({
       name: 'runledger_jobs_unreadable_total',
-      help: 'Times a job could not be read and was put back. Rising: a newer release wrote it; update the workers.',
+      help: 'Times that a worker could not read a job and returned it. Rising: a newer release wrote the job; update the workers.',
       registers,
     }),
     durable: unknownAtFirst(
       new Gauge({
         name: 'runledger_worker_redis_durable',
-        help: 'As runledger_redis_durable, seen by a worker, which looks every 5 s: 0 when Redis may lose events.',
+        help: 'As runledger_redis_durable, checked by a worker every 5 s. 0: Redis may lose events.',
         registers,
       }),
     ),
   };
 }
 
-/** SQLSTATEs that a text or key may cause: a character, a value, a size. */
+/** SQLSTATEs that a text or key may cause: invalid character, invalid value, too large. */
 const likelyReasons = ['22021', '22P02', '54000'];
 
 /** The metrics of the batcher and the store. */
@@ -43,46 +43,46 @@ export function storeMetrics(
     organization,
     stored: new Counter({
       name: 'runledger_events_stored_total',
-      help: 'Events inserted into Postgres. 0 per second while jobs wait: see runledger_store_retrying.',
+      help: 'Events inserted into Postgres. No rise while jobs wait: see runledger_store_retrying.',
       registers,
     }),
     duplicates: new Counter({
       name: 'runledger_events_duplicate_total',
-      help: 'Events that were there already, and so were ignored: repeated statements and Idempotency-Keys, and redelivered jobs.',
+      help: 'Events that Postgres already had, and the worker ignored: repeated statements, repeated Idempotency-Keys and redelivered jobs.',
       registers,
     }),
     redelivered: new Counter({
       name: 'runledger_events_redelivered_total',
-      help: 'Those of runledger_events_duplicate_total that came with a job delivered again after a worker gave it back or died. Reconciliation leaves them out: the first delivery has counted them.',
+      help: 'The part of runledger_events_duplicate_total from jobs that a worker returned or held when it died. Reconciliation subtracts them, because the first delivery counted them.',
       registers,
     }),
     deadLetters: new Counter({
       name: 'runledger_events_dead_lettered_total',
-      help: 'Events Postgres refused for what they hold, kept in the table dead_letters. Always look at one.',
+      help: 'Events that Postgres refused because of their data; they are in the table dead_letters. Examine each one.',
       labelNames: ['reason'] as const,
       registers,
     }),
     transitions: new Counter({
       name: 'runledger_execution_transitions_total',
-      help: 'Executions whose state changed, by organization and states ("none" for a new one), in the order in which workers stored the events. To "failed" from "succeeded": an ERROR was stored after END, which with several workers need not be how they came; failed_at and ended_at in the table executions are exact.',
+      help: 'Executions whose state changed, by organization and states ("none" for a new one). The order is that of storing: with several workers, an ERROR from before END may be stored after it. The columns failed_at and ended_at are exact.',
       labelNames: ['organization', 'from', 'to'] as const,
       registers,
     }),
     anomalies: new Counter({
       name: 'runledger_execution_anomalies_total',
-      help: 'Executions whose events break the order, by anomaly, counted when a batch shows it, in the order in which workers stored the events; start_missing when the first END is stored and no START is there yet. Rising steadily: an automation reports wrongly; the flags in the table executions are exact and say which.',
+      help: 'Executions with a broken order of events, by anomaly. The order is that of storing; start_missing counts when END is stored before START. A steady rise: an automation reports wrongly. The flags in the table executions are exact and name it.',
       labelNames: ['anomaly'] as const,
       registers,
     }),
     batchSize: new Histogram({
       name: 'runledger_store_batch_events',
-      help: 'Events in one statement. At STORE_BATCH_EVENTS all the time, the workers are busy: see the backlog.',
+      help: 'Events in one statement. At STORE_BATCH_EVENTS all the time, the workers are at their limit: check the backlog.',
       buckets: batchBuckets,
       registers,
     }),
     statementSeconds: new Histogram({
       name: 'runledger_store_statement_duration_seconds',
-      help: 'Time Postgres took for the statement of a batch, successful or not; for two where it held duplicates. Slow: look at its disk, locks and vacuum.',
+      help: 'Time of the statement of a batch in Postgres, successful or not; of both statements for a batch with duplicates. Slow: check disk, locks and vacuum.',
       buckets: durationBuckets,
       registers,
     }),
@@ -94,12 +94,12 @@ export function storeMetrics(
     }),
     retries: new Counter({
       name: 'runledger_store_retries_total',
-      help: 'Statements tried again because Postgres was away or busy. The log says why.',
+      help: 'Statements retried because Postgres was unavailable or busy. The log has the reason.',
       registers,
     }),
-    holding: new Gauge({
+    retrying: new Gauge({
       name: 'runledger_store_retrying',
-      help: '1 while the worker holds events because Postgres cannot take them. Nothing is lost; the backlog grows.',
+      help: '1 while the worker keeps events and retries, because Postgres cannot store them. No event is lost; the backlog grows.',
       registers,
     }),
     progressAt: unknownAtFirst(
@@ -122,34 +122,34 @@ export function maintenanceMetrics(registry: Registry) {
     partitionsAhead: unknownAtFirst(
       new Gauge({
         name: 'runledger_partitions_ahead',
-        help: 'Days in a row, from today on, that have a partition. At 0 events go to the DEFAULT partition: look at the log of the maintenance. Left out while it cannot be read.',
+        help: 'Consecutive days from today that have a partition. 0: events go to the DEFAULT partition; see the log of the maintenance. Absent while Postgres is unavailable.',
         registers,
       }),
     ),
     defaultRows: unknownAtFirst(
       new Gauge({
         name: 'runledger_default_partition_rows',
-        help: 'Events in the DEFAULT partition: their day had none. Maintenance gives them one; not zero for long: look at its log.',
+        help: 'Events in the DEFAULT partition, because their day had none. Maintenance moves them; if this stays above 0, see its log.',
         registers,
       }),
     ),
     running: unknownAtFirst(
       new Gauge({
         name: 'runledger_executions_running',
-        help: 'Executions neither ended nor failed, up to a million, as of the last maintenance. The same from every worker: take the max.',
+        help: 'Executions neither ended nor failed, up to a million, at the last maintenance. Every worker reports the same value: use max.',
         registers,
       }),
     ),
     overdue: unknownAtFirst(
       new Gauge({
         name: 'runledger_executions_overdue',
-        help: 'Of those, executions whose first event is older than OVERDUE_AFTER_HOURS: probably killed without an END. Take the max.',
+        help: 'Running executions whose first event is older than OVERDUE_AFTER_HOURS: probably killed without an END. Use max.',
         registers,
       }),
     ),
     failures: new Counter({
       name: 'runledger_maintenance_failures_total',
-      help: 'Runs of the maintenance that failed. It is tried again; see the log for the reason.',
+      help: 'Failed runs of the maintenance. The worker retries; the log has the reason.',
       registers,
     }),
   };

@@ -1,6 +1,6 @@
 /**
- * The API server said no. The message is fit for a log: it quotes the server's reason and nothing
- * of any Secret.
+ * The API server refused a request. The message is safe for a log: it quotes the server's reason
+ * and no part of a Secret.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

@@ -4,19 +4,19 @@ import { ApiError } from './api-error.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 
 export interface ApiRequest {
-  /** What is being done, for the message of an error: `list Secrets`. */
+  /** Names the request in error messages: `list Secrets`. */
   readonly action: string;
-  /** From the root of the API server. */
+  /** Path on the API server. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number>>;
-  /** Makes it a POST of this JSON. */
+  /** Present: sends a POST with this JSON. Absent: sends a GET. */
   readonly body?: object;
   readonly signal: AbortSignal;
 }
 
 /**
- * The JSON of the answer. Throws an ApiError when the server says no, or the error of the
- * connection.
+ * Returns the JSON of the answer.
+ * @throws {ApiError} when the server refuses the request; else the error of the connection.
  */
 export async function sendRequest(access: ClusterAccess, { action, path, query, body, signal }: ApiRequest) {
   const request = new RequestContext(`${access.server}${path}`, body === undefined ? HttpMethod.GET : HttpMethod.POST);
@@ -37,12 +37,12 @@ export async function sendRequest(access: ClusterAccess, { action, path, query, 
   }
 }
 
-/** The error worth telling: the library's own says no more than "fetch failed". */
+/** Returns the cause of a failed fetch: the library's own error says only "fetch failed". */
 export function causeOf(error: unknown): unknown {
   return error instanceof TypeError && error.cause instanceof Error ? error.cause : error;
 }
 
-/** JSON.parse quotes what it cannot read, and that may be a token. */
+/** Parses JSON. The error of JSON.parse would quote the text, which may be a token. */
 function parse(action: string, text: string): unknown {
   try {
     return JSON.parse(text);
@@ -51,7 +51,7 @@ function parse(action: string, text: string): unknown {
   }
 }
 
-/** The message of a Kubernetes Status; nothing of an answer of any other kind. */
+/** Returns the message of a Kubernetes Status; '' for any other answer. */
 function reasonOf(text: string): string {
   try {
     const status = JSON.parse(text) as { kind?: unknown; message?: unknown } | null;

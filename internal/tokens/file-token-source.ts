@@ -9,19 +9,18 @@ import { tokenSetOf, type TokenSet } from './token-set.ts';
 import { authenticateIn, type Authentication, type TokenSource } from './token-source.ts';
 
 export interface FileTokenSourceOptions {
-  /** YAML documents: the Secret manifests that would be applied to a cluster. */
+  /** A file of YAML documents: the same Secret manifests that a cluster takes. */
   readonly path: string;
   readonly labelSelector?: string;
   readonly logger: Logger;
   readonly metrics: TokenMetrics;
-  /** How often the file is looked at, in milliseconds. */
+  /** Interval of checks for changes, in ms. */
   readonly intervalMs?: number;
 }
 
 /**
- * Tokens from a file of Secret manifests, read again whenever it changes. A file that cannot be
- * read or parsed is logged, and the last good one stays in force; at `start` it is an error that
- * names the file.
+ * Reads tokens from a file of Secret manifests, and again when the file changes. It logs an invalid
+ * file and keeps the last valid tokens. At `start` an invalid file is an error that names the file.
  */
 export class FileTokenSource implements TokenSource {
   readonly name = 'token file';
@@ -29,7 +28,7 @@ export class FileTokenSource implements TokenSource {
   readonly #organizationLabel: string;
   #set: TokenSet | undefined;
   #version = '';
-  /** The version whose tokens are in force. */
+  /** The version of the file whose tokens are in use. */
   #taken = '';
   #timer: NodeJS.Timeout | undefined;
   #refreshing: Promise<unknown> = Promise.resolve();
@@ -43,8 +42,8 @@ export class FileTokenSource implements TokenSource {
     this.#version = await versionOf(this.#options.path);
     this.#take(await this.#read());
     this.#taken = this.#version;
-    // Looked at by path: a watch of the inode or the folder misses a renamed file or a swapped
-    // symlink behind it.
+    // Checks the path: a watch of the inode or the folder misses a renamed file or a swapped
+    // symlink.
     this.#timer = setInterval(() => void this.refresh(), this.#options.intervalMs ?? 1000).unref();
   }
 
@@ -61,10 +60,7 @@ export class FileTokenSource implements TokenSource {
     return this.#set === undefined ? `the tokens of ${this.#options.path} are not loaded` : undefined;
   }
 
-  /**
-   * Reads the file again if it changed, and logs when it is of no use. One after the other, never
-   * two at once.
-   */
+  /** Reads the file again if it changed, and logs an invalid file. Calls run one after another. */
   async refresh(): Promise<void> {
     const next = this.#refreshing.then(() => this.#readIfChanged());
     this.#refreshing = next;
@@ -74,16 +70,14 @@ export class FileTokenSource implements TokenSource {
   async #readIfChanged(): Promise<void> {
     const { path, logger, metrics } = this.#options;
     const version = await versionOf(path);
-    // What was read before and is there unchanged has been found good once more: its age does not
-    // grow.
+    // An unchanged file counts as read again: its age does not grow.
     if (version === this.#taken) metrics.listedAt.setToCurrentTime();
     if (version === this.#version) return;
     const before = this.#version;
     this.#version = version;
     try {
       const set = await this.#read();
-      // Still being written: half a file may be valid and would take tokens away that are in the
-      // other half.
+      // A writer is not finished. Half a file may be valid and lack the tokens of the other half.
       if ((await versionOf(path)) !== version) {
         this.#version = before;
         return;
@@ -91,14 +85,14 @@ export class FileTokenSource implements TokenSource {
       this.#take(set);
       this.#taken = version;
     } catch (error) {
-      logger.error({ error }, 'token file not usable, the last good tokens stay in force');
+      logger.error({ error }, 'token file is invalid, keeping the last valid tokens');
     }
   }
 
   async #read(): Promise<TokenSet> {
     const { path } = this.#options;
     const secrets = await readManifestFile(path);
-    // As of a file that was just emptied to be written anew.
+    // A program that rewrites the file may have emptied it.
     if (secrets.length === 0) throw new Error(`${path}: no Secret in it`);
     return tokenSetOf(secrets, this.#organizationLabel);
   }
@@ -115,7 +109,10 @@ export class FileTokenSource implements TokenSource {
   }
 }
 
-/** Differs whenever the content may differ; the same for all the time that the file is missing. */
+/**
+ * Returns a text that changes when the content may have changed. It is constant while the file is
+ * missing.
+ */
 async function versionOf(path: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });

@@ -2,19 +2,19 @@ import type { Dispatcher } from 'undici';
 import type { ClusterAccess, ConnectToCluster } from './cluster-access.ts';
 
 /**
- * The account of a kubeconfig file, with all the ways of authentication that the client library
- * knows.
+ * Connects with the account of a kubeconfig file, in every way of authentication that the client
+ * library knows.
  */
 export function kubeconfigAccount(file: string): ConnectToCluster {
   return async (): Promise<ClusterAccess> => {
-    // Loaded only here: it costs a pod, which does not need it, 60 MB.
+    // Loads the whole library, which takes 60 MB; a pod does not need it.
     const { KubeConfig } = await import('@kubernetes/client-node');
     const config = new KubeConfig();
     config.loadFromFile(file);
     const server = config.getCurrentCluster()?.server;
     if (server === undefined) throw new Error(`${file}: the current context names no cluster`);
 
-    // The library makes a dispatcher for every request and closes none.
+    // The library creates a dispatcher for each request and closes none.
     const dispatchers: Dispatcher[] = [];
     return {
       server,

@@ -3,17 +3,17 @@ import { parseAllDocuments } from 'yaml';
 import type { SecretManifest } from './secret-manifest.ts';
 
 /**
- * The Secrets of a file of manifests. The error of a file that cannot be read or parsed names it,
- * and quotes none of it.
+ * Reads the Secrets of a file of manifests.
+ * @throws an error that names the file and quotes none of its text.
  */
 export async function readManifestFile(path: string): Promise<SecretManifest[]> {
   return parseManifests(await readFile(path, 'utf8'), path);
 }
 
 /**
- * The Secrets among YAML documents; a `List` gives its items, other kinds are passed over. Throws
- * an Error that says where the text is wrong. It never quotes the text, as the messages of the YAML
- * library do, for it holds tokens.
+ * Returns the Secrets among YAML documents, also those in a `List`. Ignores other kinds.
+ * @throws an error with the place of the fault. It never quotes the text, which holds tokens; the
+ * YAML library's own messages would.
  */
 export function parseManifests(text: string, origin: string): SecretManifest[] {
   const manifests: SecretManifest[] = [];

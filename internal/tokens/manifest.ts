@@ -5,14 +5,14 @@ import type { SecretManifest } from './secret-manifest.ts';
 import { digestOf, type Scope } from './token-entry.ts';
 
 /**
- * A new token: 256 random bits from the system, in the alphabet of URLs, with a prefix that secret
- * scanners can find and that tells a read token (`rlr_`) from a write token (`rl_`).
+ * Creates a token: 256 random bits in the alphabet of URLs. Its prefix lets secret scanners find
+ * it, and distinguishes read tokens (`rlr_`) from write tokens (`rl_`).
  */
 export function createToken(scope: Scope = 'write'): string {
   return `${scope === 'read' ? 'rlr' : 'rl'}_${randomBytes(32).toString('base64url')}`;
 }
 
-/** What is kept of a token in its Secret. */
+/** The form of a token in its Secret: clear text, or the digest only. */
 export type TokenForm = 'clear' | 'sha256';
 
 /** A token to put into a Secret. */
@@ -29,7 +29,7 @@ const prefixes = {
   read: { clear: 'read', sha256: 'read-sha256' },
 } as const;
 
-/** Entry and value that put a token, or only its digest, into a Secret. */
+/** Returns the entry of a Secret that holds a token or its digest. */
 export function tokenEntry(
   { token, scope = 'write', form = 'clear' }: NewToken,
   number: number,
@@ -41,20 +41,20 @@ export interface SecretManifestOptions {
   readonly organization: string;
   /** Entry → clear text, made by `tokenEntry`. */
   readonly entries: Readonly<Record<string, string>>;
-  /** Left out of the manifest when undefined: `kubectl` then takes the one of its context. */
+  /** Undefined omits it: `kubectl` then uses the namespace of its context. */
   readonly namespace?: string | undefined;
   /** Made from the organization if undefined; with `.read` at its end if `scope` is `read`. */
   readonly name?: string | undefined;
-  /** What the tokens of the entries may do; `write` unless set. */
+  /** The scope of the entries' tokens; `write` unless set. */
   readonly scope?: Scope | undefined;
   /** The label that names the organization. */
   readonly label?: string | undefined;
 }
 
 /**
- * The YAML of a Secret for `kubectl apply`. Values go under `data`: an entry that is later taken
- * out of a manifest's `stringData` would stay in the cluster, and a revoked token would go on
- * working. Throws an Error for an organization that cannot be the value of a label.
+ * Returns the YAML of a Secret for `kubectl apply`. Values go under `data`: Kubernetes keeps an
+ * entry that is removed from `stringData`, so a revoked token would still work.
+ * @throws for an organization that cannot be the value of a label.
  */
 export function secretManifest(options: SecretManifestOptions): string {
   const { organization, scope, entries, namespace, label = defaultLabelSelector } = options;
@@ -64,8 +64,8 @@ export function secretManifest(options: SecretManifestOptions): string {
 }
 
 /**
- * The YAML of the same Secret with one token more, under the next free number; the tokens that are
- * there go on working. What only the API server writes, such as a resourceVersion, is left out.
+ * Returns the YAML of the same Secret with one more token, under the next free number. The existing
+ * tokens still work. It omits fields that only the API server writes, such as resourceVersion.
  */
 export function addToken(manifest: SecretManifest, token: NewToken): string {
   const { metadata: { name, namespace, labels, annotations } = {}, type = 'Opaque', stringData } = manifest;
@@ -90,9 +90,7 @@ function encode(texts: Readonly<Record<string, unknown>>): Record<string, string
   return Object.fromEntries(Object.entries(texts).map(([entry, text]) => [entry, base64(text)]));
 }
 
-/**
- * Throws an Error unless this can be the value of a Kubernetes label, which names the organization.
- */
+/** @throws unless the text can be the value of a Kubernetes label, which names the organization. */
 function checkOrganization(organization: string): void {
   if (/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(organization)) return;
   throw new Error(
@@ -101,9 +99,9 @@ function checkOrganization(organization: string): void {
 }
 
 /**
- * A name that Kubernetes takes; organizations that differ only in what a name cannot hold get
- * different ones. The Secret of a read token has a name of its own: under the name of another
- * Secret, `kubectl apply` would take away the tokens of that one.
+ * Returns a name that Kubernetes accepts. Organizations whose plain names are equal get different
+ * suffixes. The Secret of a read token has its own name: under the name of another Secret, `kubectl
+ * apply` would remove the tokens of that one.
  */
 function secretName(organization: string, scope: Scope = 'write'): string {
   const plain = organization.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');

@@ -4,46 +4,46 @@ import type { Logger } from '../telemetry/logger.ts';
 import { explain, type SecretRefusal } from './secret-refusal.ts';
 import type { SecretReference } from './secret-manifest.ts';
 
-/** Posts a core/v1 Event; resolves also when one of that name exists. */
+/** Posts a core/v1 Event. Resolves also if an Event of that name exists. */
 export type PostEvent = (event: RefusalEvent) => Promise<void>;
 
 export type RefusalEvent = ReturnType<typeof refusalEvent>;
 
 /**
- * API servers forget an Event after an hour (`--event-ttl`): posted this often it is missing for
- * minutes at most, in ms.
+ * Interval of repeated posts of an Event, in ms. API servers delete an Event after an hour
+ * (`--event-ttl`).
  */
 const postAgainMs = 10 * 60_000;
 
 /**
- * Tells the owners of refused Secrets, for as long as they are refused: one Event for a change of a
- * Secret or of what is wrong with it. Every pod tries, and the name of the Event, which follows
- * from the change, lets the API server take only the first.
+ * Reports refused Secrets to their owners with Kubernetes Events: one Event per change of a Secret
+ * or of its faults. Every pod posts it. The name of the Event depends on the change only, so the
+ * API server accepts it once.
  */
 export class RefusalReporter {
   readonly #logger: Logger;
   readonly #now: () => number;
-  /** When each Event was posted last, by its name. */
+  /** Time of the last post of each Event, by name. */
   #posted = new Map<string, number>();
   #running: Promise<void> | undefined;
   #next: (() => Promise<void>) | undefined;
 
-  /** `now` in ms; its beginning does not matter. */
+  /** `now` returns the time of any monotonic clock, in ms. */
   constructor(logger: Logger, now = () => performance.now()) {
     this.#logger = logger;
     this.#now = now;
   }
 
   /**
-   * Reports what was not reported just before. Of calls made while one is under way only the last
-   * is carried out. `signal` ends the posting: what is left is reported next time.
+   * Reports new refusals. Of several calls during one report, only the last one takes effect. An
+   * aborted `signal` ends the report; the next one posts the rest.
    */
   report(refusals: readonly SecretRefusal[], post: PostEvent, signal: AbortSignal): void {
     this.#next = () => this.#reportNew(refusals, post, signal);
     this.#running ??= this.#run();
   }
 
-  /** Resolves when nothing is being reported. */
+  /** Resolves when no report is under way. */
   async idle(): Promise<void> {
     await this.#running;
   }
@@ -80,7 +80,7 @@ export class RefusalReporter {
     if (failed === 0 || signal.aborted) return;
     this.#logger.warn(
       { error: lastError, failed },
-      'no Event on refused Secrets, trying again at the next change or list',
+      'could not post Events on refused Secrets, retrying at the next change or list',
     );
   }
 
@@ -91,7 +91,8 @@ export class RefusalReporter {
 }
 
 /**
- * The Warning on one Secret. Equal refusals of an equal version have the same name, in every pod.
+ * Returns the Warning Event of one Secret. Equal refusals of an equal version have the same name in
+ * every pod.
  */
 function refusalEvent([secret, refusals]: [SecretReference, SecretRefusal[]]) {
   const sentences = refusals.map(explain).sort();

@@ -5,7 +5,7 @@ import { causeOf, sendRequest } from './api-request.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import type { SecretManifest } from './secret-manifest.ts';
 
-/** Which Secrets. */
+/** Selects Secrets. */
 export interface SecretQuery {
   readonly namespace: string;
   readonly labelSelector: string;
@@ -13,43 +13,37 @@ export interface SecretQuery {
 
 export interface SecretPage {
   readonly secrets: readonly SecretManifest[];
-  /** The version of the whole list, to watch from. */
+  /** The version of the whole list, at which a watch starts. */
   readonly resourceVersion: string;
-  /** Given to the next `list`; undefined on the last page. */
+  /** The argument of the next `list`; undefined on the last page. */
   readonly next: string | undefined;
 }
 
 export interface SecretWatchOptions {
   readonly resourceVersion: string;
-  /** A watch that says nothing for so long, in milliseconds, ends: its connection may be dead. */
+  /** Longest silence of a watch, in ms. It then ends, because its connection may be dead. */
   readonly idleMs: number;
   /**
-   * Called for each frame, until the promise of `watch` settles. Must not throw: the library would
-   * hide it.
+   * Called for each frame until the promise of `watch` settles. Must not throw: the library would
+   * hide the error.
    */
   readonly onFrame: (frame: WatchFrame) => void;
   /** Ends the watch. Its connection ends with the ClusterAccess. */
   readonly signal: AbortSignal;
 }
 
-/**
- * One frame of the watch protocol, other than an error. A bookmark carries nothing but a
- * resourceVersion.
- */
+/** A frame of the watch protocol other than an error. A bookmark has a resourceVersion only. */
 export interface WatchFrame {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   readonly secret: SecretManifest;
 }
 
-/** How a watch came to its end. */
+/** The reason why a watch ended. */
 export type WatchEnd = 'closed' | 'silent' | 'aborted';
 
 const pageSize = 500;
 
-/**
- * The calls that the token source makes to the API server. The pod's Role allows these and nothing
- * else.
- */
+/** The requests of the token source to the API server. The pod's Role allows no others. */
 export class SecretApi {
   readonly #access: ClusterAccess;
   readonly #path: string;
@@ -61,7 +55,10 @@ export class SecretApi {
     this.#path = `/api/v1/namespaces/${encodeURIComponent(query.namespace)}`;
   }
 
-  /** One page of the list. Throws an ApiError, or the error of the connection. */
+  /**
+   * Returns one page of the list.
+   * @throws {ApiError} when the server refuses the request; else the error of the connection.
+   */
   async list(next: string | undefined, signal: AbortSignal): Promise<SecretPage> {
     const query = { labelSelector: this.#query.labelSelector, limit: pageSize, ...(next && { continue: next }) };
     const path = `${this.#path}/secrets`;
@@ -70,9 +67,7 @@ export class SecretApi {
     return { secrets: list.items ?? [], resourceVersion, next: rest === '' ? undefined : rest };
   }
 
-  /**
-   * Posts an Event. One of the same name that is there already is as good: another pod was faster.
-   */
+  /** Posts an Event. Succeeds also if an Event of that name exists: another pod was faster. */
   async createEvent(event: object, signal: AbortSignal): Promise<void> {
     try {
       await sendRequest(this.#access, { action: 'create Event', path: `${this.#path}/events`, body: event, signal });
@@ -82,12 +77,11 @@ export class SecretApi {
   }
 
   /**
-   * Watches until the server or `signal` ends it or it falls silent: then resolves, and the caller
-   * goes on from the last version it saw. Rejects when the watch could not be opened, broke, or was
-   * told an error such as 410.
+   * Watches Secrets. Resolves when the server or `signal` ends the watch, or when it falls silent;
+   * the caller then continues from the last version. Rejects when the watch cannot be opened,
+   * breaks, or receives an error such as 410.
    *
-   * A frame that is not JSON is dropped by the library without a word: the next full list makes up
-   * for it.
+   * The library drops a frame that is not JSON without an error. The next full list corrects that.
    */
   watch({ resourceVersion, idleMs, onFrame, signal }: SecretWatchOptions): Promise<WatchEnd> {
     const { promise, resolve, reject } = Promise.withResolvers<WatchEnd>();
@@ -115,7 +109,7 @@ export class SecretApi {
   }
 
   #newWatch(idleMs: number): Watch {
-    // All that the library's Watch uses of a KubeConfig.
+    // The library's Watch uses only these two methods of a KubeConfig.
     const config = {
       getCurrentCluster: () => this.#access,
       applySecurityAuthentication: (request: RequestContext) => this.#access.authenticate(request),

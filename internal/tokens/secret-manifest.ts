@@ -1,7 +1,6 @@
 /**
- * The part of a Kubernetes Secret that tokens are read from, as the API server sends it and as a
- * manifest in a file says it. Only the parts that are checked here are typed: a file may hold
- * anything.
+ * The parts of a Kubernetes Secret that hold tokens, from the API server or from a manifest file.
+ * Values are `unknown` where a file may hold anything.
  */
 export interface SecretManifest {
   readonly metadata?: {
@@ -15,11 +14,11 @@ export interface SecretManifest {
   readonly type?: string;
   /** Entry → base64. */
   readonly data?: Readonly<Record<string, unknown>> | null;
-  /** Entry → clear text. It wins over `data` under the same entry, as in the API server. */
+  /** Entry → clear text. It overrides the same entry of `data`, as in the API server. */
   readonly stringData?: Readonly<Record<string, unknown>> | null;
 }
 
-/** Which Secret, at which version. Holds nothing secret. */
+/** Identifies a Secret and its version. Holds no token. */
 export interface SecretReference {
   readonly name: string;
   readonly namespace: string;
@@ -27,13 +26,15 @@ export interface SecretReference {
   readonly resourceVersion: string;
 }
 
-/** The reference of a Secret; what a manifest in a file leaves out is empty. */
+/** Returns the reference of a Secret. Parts that a manifest omits are ''. */
 export function referenceOf({ metadata = {} }: SecretManifest): SecretReference {
   const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
   return { name, namespace, uid, resourceVersion };
 }
 
-/** The clear text of every entry, or undefined where an entry is not base64 or not a string. */
+/**
+ * Yields the clear text of each entry; undefined for a value that is not base64 or not a string.
+ */
 export function* entriesOf(secret: SecretManifest): Generator<[entry: string, text: string | undefined]> {
   const { data, stringData } = secret;
   for (const [entry, value] of Object.entries(data ?? {})) {
@@ -44,10 +45,7 @@ export function* entriesOf(secret: SecretManifest): Generator<[entry: string, te
   }
 }
 
-/**
- * Strict, so that clear text put under `data` by mistake is refused and does not become another
- * token.
- */
+/** Decodes strictly: clear text under `data` is an error, not another token. */
 function decodeBase64(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const bytes = Buffer.from(value, 'base64');

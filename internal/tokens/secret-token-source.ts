@@ -14,7 +14,7 @@ import { authenticateIn, type Authentication, type TokenSource } from './token-s
 
 export interface SecretTokenSourceOptions {
   readonly connect: ConnectToCluster;
-  /** Undefined takes the namespace of the account. */
+  /** Undefined selects the namespace of the account. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string;
   readonly logger: Logger;
@@ -23,9 +23,9 @@ export interface SecretTokenSourceOptions {
 }
 
 export interface SecretTokenSourceTimes extends SecretWatchTimes {
-  /** Age at which the list is made anew, in milliseconds. */
+  /** Interval of full lists, in ms. */
   readonly relistMs: number;
-  /** How long changes are gathered before the set is built again, in milliseconds. */
+  /** Delay from a change to the new token set, in ms. Changes during the delay share one set. */
   readonly settleMs: number;
   readonly backoff: BackoffOptions;
 }
@@ -40,9 +40,9 @@ const defaultTimes: SecretTokenSourceTimes = {
 };
 
 /**
- * Tokens from the Secrets of one namespace, followed for as long as the process lives. When the API
- * server cannot be reached the last set stays in force. Each attempt has a connection, a list and a
- * watch of its own, and ends with all of them, when a new list is due or something went wrong.
+ * Follows the token Secrets of one namespace. While the API server is unavailable, the last set
+ * stays in use. Each attempt opens its own connection, lists and watches. It ends when the next
+ * full list is due or after an error.
  */
 export class SecretTokenSource implements TokenSource {
   readonly name = 'token secrets';
@@ -64,10 +64,7 @@ export class SecretTokenSource implements TokenSource {
     this.#reporter = new RefusalReporter(options.logger);
   }
 
-  /**
-   * Begins to follow the Secrets. Does not wait for them: an API server that is away is a matter of
-   * readiness.
-   */
+  /** Starts to follow the Secrets, with or without the API server. `unready` reports the state. */
   async start(): Promise<void> {
     this.#supervision ??= this.#supervise(this.#stopping.signal);
   }
@@ -95,17 +92,17 @@ export class SecretTokenSource implements TokenSource {
       } catch (error) {
         if (stopping.aborted) return;
         this.#problem = `Secrets cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-        // An attempt that held for long was a good one, so its failure is the first.
+        // The attempt ran for long, so its failure counts as the first.
         if (performance.now() - began > this.#times.backoff.longestMs) this.#backoff.reset();
         const pauseMs = Math.round(this.#backoff.next());
         metrics.watchRestarts.inc();
-        logger.warn({ error, pauseMs, serving: this.#set !== undefined }, 'token watch failed, starting anew');
+        logger.warn({ error, pauseMs, serving: this.#set !== undefined }, 'token watch failed, restarting');
         await sleep(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
       }
     }
   }
 
-  /** One connection, one list, one watch. Resolves when the next list is due. */
+  /** Connects, lists and watches. Resolves when the next list is due. */
   async #attempt(stopping: AbortSignal): Promise<void> {
     const access = await this.#options.connect();
     const end = new AbortController();

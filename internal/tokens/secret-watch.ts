@@ -3,28 +3,25 @@ import type { SecretManifest } from './secret-manifest.ts';
 import { digestSecret, type SecretDigests } from './token-set.ts';
 
 export interface SecretWatchTimes {
-  /** The longest that one page of a list may take, in milliseconds. */
+  /** Longest duration of one page of a list, in ms. */
   readonly listTimeoutMs: number;
-  /** The longest silence of a watch, in milliseconds. Bookmarks come about once a minute. */
+  /** Longest silence of a watch, in ms. Bookmarks come about once a minute. */
   readonly idleMs: number;
-  /**
-   * A watch that the server closes sooner than this, in milliseconds, counts as failed, so that
-   * nothing can spin.
-   */
+  /** A watch that the server closes sooner, in ms, counts as failed. This prevents a hot loop. */
   readonly shortestWatchMs: number;
 }
 
 export interface SecretCache {
-  /** The whole list is here: this replaces all that was known. */
+  /** Receives the whole list, which replaces the earlier one. */
   onList(secrets: ReadonlyMap<string, SecretDigests>): void;
-  /** Something changed in the map last given to `onList`. */
+  /** Called after a change of the map that `onList` received last. */
   onChange(): void;
 }
 
 /**
- * Lists all Secrets, then follows their changes until `signal` is aborted; then resolves. Rejects
- * when anything goes wrong, and the caller starts again with a list. Of each Secret only digests
- * are kept, which is why this is not the library's informer: its cache holds whole Secrets.
+ * Lists all Secrets, then follows their changes. Resolves when `signal` is aborted. Rejects after
+ * any error, and the caller starts again with a list. It keeps only digests; the library's informer
+ * would keep whole Secrets.
  */
 export async function followSecrets(
   api: SecretApi,
@@ -58,7 +55,7 @@ export async function followSecrets(
   }
 }
 
-/** Every page, and the version that the list as a whole stands for. */
+/** Reads every page. Resolves with the version of the whole list. */
 async function listAll(
   api: SecretApi,
   remember: (secret: SecretManifest) => void,

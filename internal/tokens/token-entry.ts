@@ -1,17 +1,20 @@
 import { hash } from 'node:crypto';
 import { maximumTokenLength, minimumTokenLength, type SecretRefusalReason } from './secret-refusal.ts';
 
-/** What a token may do: `write` records events, `read` reads the record. No token may do both. */
+/** The rights of a token: `write` records events, `read` reads the record. No token has both. */
 export type Scope = 'write' | 'read';
 
 export type EntryResult = { readonly digest: string; readonly scope: Scope } | { readonly reason: SecretRefusalReason };
 
-/** The digest that tokens are kept and looked up by: SHA-256 in lower-case hexadecimal. */
+/**
+ * Returns the digest of a token, by which Runledger stores and looks it up: SHA-256 in lower-case
+ * hexadecimal.
+ */
 export function digestOf(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
-/** The kinds of entries. An entry is of the first kind whose prefix it has. */
+/** The kinds of entries. The first matching prefix decides. */
 const kinds = [
   { prefix: 'token', scope: 'write', read: readToken },
   { prefix: 'sha256-', scope: 'write', read: readDigest },
@@ -41,7 +44,7 @@ function readToken(token: string): Digested {
   return { digest: digestOf(token) };
 }
 
-/** The digest of the empty text would let in every request without a token. */
+/** The digest of the empty text would admit requests without a token. */
 const digestOfNothing = digestOf('');
 
 function readDigest(text: string): Digested {

@@ -2,10 +2,7 @@ import type { TokenMetrics } from '../telemetry/token-metrics.ts';
 import { refusalReasons, type SecretRefusalReason } from './secret-refusal.ts';
 import type { TokenSet } from './token-set.ts';
 
-/**
- * Shows a set that is in force from now on. Every reason is set, so that one that is mended goes
- * back to 0.
- */
+/** Shows a token set in the metrics. It sets every reason, so that a corrected one returns to 0. */
 export function showTokenSet(metrics: TokenMetrics, set: TokenSet): void {
   metrics.organizations.set(set.organizationCount);
   metrics.tokens.set(set.tokens.size);

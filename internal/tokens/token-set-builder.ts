@@ -2,8 +2,8 @@ import type { SecretCache } from './secret-watch.ts';
 import { mergeDigests, type SecretDigests, type TokenSet } from './token-set.ts';
 
 /**
- * Builds the set anew from all Secrets when one of them changes. Changes that come close together
- * are gathered, so that a thousand of them do not cost a thousand sets.
+ * Rebuilds the token set from all Secrets after a change. Changes within the delay share one
+ * rebuild.
  */
 export class TokenSetBuilder implements SecretCache {
   readonly #settleMs: number;
@@ -25,7 +25,7 @@ export class TokenSetBuilder implements SecretCache {
     this.#timer ??= setTimeout(() => this.#build(), this.#settleMs);
   }
 
-  /** Publishes at once what was still being gathered. */
+  /** Publishes pending changes at once. */
   flush(): void {
     if (this.#timer !== undefined) this.#build();
   }

@@ -11,14 +11,14 @@ export interface SecretToken {
   readonly entry: string;
 }
 
-/** What is kept of a Secret: digests and refusals, not one token. */
+/** The stored parts of a Secret: digests and refusals, no tokens. */
 export interface SecretDigests {
   readonly secret: SecretReference;
   readonly tokens: readonly SecretToken[];
   readonly refusals: readonly SecretRefusal[];
 }
 
-/** Whose token it is, and what it may do. */
+/** The owner and the scope of a token. */
 export interface KnownToken {
   readonly status: 'known';
   readonly organization: string;
@@ -27,21 +27,24 @@ export interface KnownToken {
   readonly tokenId: string;
 }
 
-/** All usable tokens, and all that was refused. Immutable: a change makes another set. */
+/** All usable tokens and all refusals. Immutable: a change creates another set. */
 export interface TokenSet {
-  /** Digest of a token → whose it is. */
+  /** Digest of a token → its owner. */
   readonly tokens: ReadonlyMap<string, KnownToken>;
-  /** How many organizations have at least one usable token. */
+  /** Number of organizations with at least one usable token. */
   readonly organizationCount: number;
   readonly refusals: readonly SecretRefusal[];
 }
 
-/** The token set of some Secrets, by the rules of the README's section on organization tokens. */
+/**
+ * Returns the token set of Secrets, by the rules of README.md, "Organization tokens: issue, rotate,
+ * revoke".
+ */
 export function tokenSetOf(secrets: readonly SecretManifest[], organizationLabel: string): TokenSet {
   return mergeDigests(secrets.map((secret) => digestSecret(secret, organizationLabel)));
 }
 
-/** Reads one Secret. Ignores entries that are not of tokens. */
+/** Reads one Secret. Ignores entries that hold no tokens. */
 export function digestSecret(manifest: SecretManifest, organizationLabel: string): SecretDigests {
   const secret = referenceOf(manifest);
   const organization = manifest.metadata?.labels?.[organizationLabel];
@@ -60,8 +63,8 @@ export function digestSecret(manifest: SecretManifest, organizationLabel: string
 }
 
 /**
- * Puts Secrets together. A token of two organizations is refused for both: nobody can say whose
- * events they are. A token that may both write and read is refused for both uses.
+ * Merges Secrets. A token of two organizations is refused for both: its events could belong to
+ * either. A token with both scopes is refused for both.
  */
 export function mergeDigests(secrets: Iterable<SecretDigests>): TokenSet {
   const all = [...secrets];
@@ -86,7 +89,7 @@ function knownToken({ digest, organization, scope }: SecretToken): KnownToken {
   return { status: 'known', organization, scope, tokenId: digest.slice(0, 12) };
 }
 
-/** In what the holders of one token disagree, and why it is refused then. */
+/** The difference between the Secrets of one token, and the reason to refuse the token. */
 type Conflict = { readonly field: 'organization' | 'scope'; readonly reason: SecretRefusalReason };
 
 function conflictOf(holders: readonly SecretToken[], owner: SecretToken): Conflict | undefined {
@@ -97,7 +100,7 @@ function conflictOf(holders: readonly SecretToken[], owner: SecretToken): Confli
 }
 
 /**
- * Names to every holder one other Secret that it disagrees with, the same one in any order of the
+ * Refuses the token in each Secret, and names one Secret that differs: the same one in any order of
  * Secrets.
  */
 function refuseAll(holders: readonly SecretToken[], { field, reason }: Conflict): SecretRefusal[] {

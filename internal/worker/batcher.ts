@@ -43,7 +43,7 @@ export class Batcher {
   readonly #store: IsolatingStore;
   readonly #limits: BatcherLimits;
   readonly #metrics: StoreMetrics;
-  readonly #holding: RetryUntilAvailable;
+  readonly #retry: RetryUntilAvailable;
   readonly #tracing: Tracing | undefined;
   readonly #abandon = new AbortController();
   readonly #underWay = new Set<WaitingJob[]>();
@@ -55,7 +55,7 @@ export class Batcher {
     this.#store = store;
     this.#limits = limits;
     this.#metrics = metrics;
-    this.#holding = new RetryUntilAvailable(limits, metrics, logger);
+    this.#retry = new RetryUntilAvailable(limits, metrics, logger);
     this.#tracing = tracing;
     this.#waiting = new BatchQueue(limits);
     this.#scheduler = new BatchScheduler(() => this.#begin(), limits.intervalMs);
@@ -76,8 +76,8 @@ export class Batcher {
   }
 
   /** True while events wait for Postgres. */
-  get holding(): boolean {
-    return this.#holding.active;
+  get retrying(): boolean {
+    return this.#retry.active;
   }
 
   /** Batches stored so far; grows while there is progress. */
@@ -115,7 +115,7 @@ export class Batcher {
   async #commit(batch: WaitingJob[]): Promise<void> {
     this.#underWay.add(batch);
     this.#scheduler.begun();
-    const result = await this.#traced(batch, () => this.#storeOrHold(batch));
+    const result = await this.#traced(batch, () => this.#storeOrRetry(batch));
     for (const { settle } of batch) settle(result);
     this.#underWay.delete(batch);
     if (this.#waiting.length > 0) this.#schedule();
@@ -129,9 +129,9 @@ export class Batcher {
     return this.#tracing.continue('store events', points, attributes, work);
   }
 
-  async #storeOrHold(batch: WaitingJob[]): Promise<StoreResult> {
+  async #storeOrRetry(batch: WaitingJob[]): Promise<StoreResult> {
     const events = batch.flatMap((job) => job.events);
-    const duplicates = await this.#holding.untilDone(() => this.#store.store(events), this.#abandon.signal);
+    const duplicates = await this.#retry.untilDone(() => this.#store.store(events), this.#abandon.signal);
     if (duplicates === undefined) return 'abandoned';
     const redelivered = batch.reduce((sum, job) => sum + (job.redelivered ? job.count : 0), 0);
     this.#metrics.redelivered.inc(Math.min(duplicates, redelivered));

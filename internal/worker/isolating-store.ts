@@ -64,7 +64,7 @@ export class IsolatingStore {
     }
     this.#metrics.deadLetters.inc({ reason: code });
     const { id, organization } = event;
-    this.#logger.error({ id, organization, reason: code }, 'event kept as dead letter: postgres refuses what it holds');
+    this.#logger.error({ id, organization, reason: code }, 'event moved to dead letters: postgres refuses its data');
     return 0;
   }
 }

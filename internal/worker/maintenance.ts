@@ -1,27 +1,8 @@
+import type { MaintenanceReport, PartitionFigures, RunningExecutions } from '../outcome/maintenance-report.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { MaintenanceMetrics } from '../telemetry/worker-metrics.ts';
 import { Repeating } from '../async/repeating.ts';
 import { settledWithin } from '../async/settled-within.ts';
-
-/** The changes of one maintenance run. */
-export interface PartitionChanges {
-  /** Names of the tables of created and dropped partitions. */
-  created: string[];
-  dropped: string[];
-  /** Events moved from the DEFAULT partition to the partition of their day. */
-  moved: number;
-}
-
-/** The state of the tables. */
-export interface TableFigures {
-  /** Consecutive days from today that have a partition. */
-  daysAhead: number;
-  /** Events in the DEFAULT partition. */
-  defaultRows: number;
-  /** Running executions, and those among them that are overdue. */
-  running: number;
-  overdue: number;
-}
 
 /**
  * The operations of the store that maintenance needs. Both reject while Postgres is unavailable.
@@ -31,9 +12,9 @@ export interface MaintainedStore {
    * Creates partitions ahead, empties the DEFAULT partition, and drops partitions past retention.
    * Rejects when a step failed.
    */
-  maintain(): Promise<PartitionChanges>;
+  maintain(): Promise<MaintenanceReport>;
   /** Only reads, and so is right also after a failed maintenance. */
-  measure(): Promise<TableFigures>;
+  measure(): Promise<PartitionFigures & RunningExecutions>;
 }
 
 /** Time between two runs, and until the retry of a failed run, in ms. */
@@ -90,7 +71,7 @@ export class Maintenance {
       }
       return true;
     } catch (error) {
-      this.#logger.warn({ error }, 'maintenance failed and will be tried again');
+      this.#logger.warn({ error }, 'maintenance failed, retrying later');
       return false;
     }
   }
@@ -107,7 +88,7 @@ export class Maintenance {
       return true;
     } catch (error) {
       for (const gauge of [partitionsAhead, defaultRows, running, overdue]) gauge.remove();
-      this.#logger.warn({ error }, 'partitions and executions could not be counted, their metrics are left out');
+      this.#logger.warn({ error }, 'could not count partitions and executions, omitting their metrics');
       return false;
     }
   }

@@ -7,8 +7,8 @@ export interface ProgressSources {
   waitingJobs: () => Promise<number | undefined>;
   /** Resolves when Postgres answers. */
   pingDatabase: () => Promise<unknown>;
-  /** True while Postgres cannot take events. */
-  holding: () => boolean;
+  /** True while Postgres cannot store events. */
+  retrying: () => boolean;
   /** Batches stored so far; grows while there is progress. */
   stored: () => number;
 }
@@ -77,7 +77,7 @@ export class ProgressWatch {
 
   /** Runs one check. Never rejects. */
   async runOnce(): Promise<void> {
-    const { waitingJobs, pingDatabase, holding, stored } = this.#sources;
+    const { waitingJobs, pingDatabase, retrying, stored } = this.#sources;
     const { answerMs } = this.#times;
     const [waiting, answered] = await Promise.all([
       settledWithin(answerMs, waitingJobs()),
@@ -88,7 +88,7 @@ export class ProgressWatch {
     ]);
     this.#queueProblem = waiting === undefined ? 'Redis does not answer, or refuses commands.' : undefined;
     this.#databaseProblem = answered === undefined ? 'Postgres does not answer.' : undefined;
-    if (holding()) this.#databaseProblem ??= 'Postgres cannot take events.';
+    if (retrying()) this.#databaseProblem ??= 'Postgres cannot store events.';
     const progressed = stored() !== this.#stored;
     this.#stored = stored();
     this.#waiting = waiting ?? 0;

@@ -47,7 +47,7 @@ export class RetryUntilAvailable {
       } catch (error) {
         if (attempt === 0) this.#begin();
         if (attempt % triesPerRecord === 0) {
-          this.#logger.warn({ error, attempt }, 'postgres cannot take events now, holding them');
+          this.#logger.warn({ error, attempt }, 'postgres cannot store events, retrying until it can');
         }
         this.#metrics.retries.inc();
         await sleep(backoff.next(), undefined, { signal: abandon }).catch(() => undefined);
@@ -58,13 +58,13 @@ export class RetryUntilAvailable {
 
   #begin(): void {
     this.#batches += 1;
-    this.#metrics.holding.set(1);
+    this.#metrics.retrying.set(1);
   }
 
   #end(): void {
     this.#batches -= 1;
     if (this.active) return;
-    this.#metrics.holding.set(0);
-    this.#logger.warn('postgres takes events again');
+    this.#metrics.retrying.set(0);
+    this.#logger.warn('postgres stores events again');
   }
 }

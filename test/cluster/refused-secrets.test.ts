@@ -89,7 +89,7 @@ describe(`a refused Secret, seen by ${replicas} replicas`, () => {
     await settled();
     const [onAcme, onGlobex] = [await eventsOf('acme'), await eventsOf('globex')];
     expect([onAcme.length, onGlobex.length]).to.deep.equal([1, 1]);
-    expect(onAcme[0]?.message).to.contain('in another organization').and.contain('see Secret globex');
+    expect(onAcme[0]?.message).to.contain('another organization has the same token').and.contain('see Secret globex');
     expect(onGlobex[0]?.message).to.contain('see Secret acme');
 
     await tenancy.delete('globex');

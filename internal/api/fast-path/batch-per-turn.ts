@@ -5,9 +5,9 @@
 const largest = 512;
 
 /**
- * Runs `work`, which must not throw, for all items of one event-loop turn together: at its end, in
- * order of arrival. Each step of the work then runs for all items while the processor's caches hold
- * its code (Larus and Parkes, USENIX 2002). test/bench/README.md has the gain.
+ * Collects the items of one event-loop turn and runs `work` for each at its end, in order of
+ * arrival. `work` must not throw. Each step then runs for all items while the processor's caches
+ * hold its code (Larus and Parkes, USENIX 2002). test/bench/README.md has the gain.
  */
 export function batchPerTurn<Item>(work: (item: Item) => void): (item: Item) => void {
   let batch: Item[] = [];

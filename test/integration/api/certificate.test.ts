@@ -27,7 +27,7 @@ inBothModes('certificate', ({ fastPath }) => {
       expect(await servedName(server.port)).to.equal('first');
 
       await files.replace({ cert: second.cert, key: first.key });
-      await told('new certificate cannot be used, keeping the old one');
+      await told('new certificate is invalid, keeping the old one');
       expect(await servedName(server.port)).to.equal('first');
 
       await files.replace(second);

@@ -80,7 +80,7 @@ describe('file token source', () => {
   it('keeps the last good tokens while the file is broken, empty or missing, and says so once each', async () => {
     await writeFile(path, manifest(old));
     await source.start();
-    const complaints = () => logs.lines.filter((line) => line.includes('the last good tokens stay in force'));
+    const complaints = () => logs.lines.filter((line) => line.includes('keeping the last valid tokens'));
 
     await writeFile(path, `stringData: { token: "${fresh}`);
     await eventually(() => complaints().length === 1, 'a complaint about the broken file');

@@ -67,7 +67,7 @@ describe('settings', () => {
     ['REDIS_URL', 'redis+sentinel://:hunter2@s:26379', /must not name a Redis Sentinel/],
     ['REDIS_URL', 'redis://a,hunter2', /must be a redis:\/\/ or rediss:\/\/ address/],
     ['REDIS_URL', 'redis://:hunter2@redis/acme', /must name a database by its number/],
-    ['REDIS_URL', 'redis://:hunter2@a/1,redis://:hunter2@b/1', /must name no database but 0 for a Redis Cluster/],
+    ['REDIS_URL', 'redis://:hunter2@a/1,redis://:hunter2@b/1', /must not name a database other than 0/],
     ['REDIS_URL', 'hunter2', /must be a redis:\/\/ or rediss:\/\/ address/],
     ['DATABASE_URL', 'mysql://u:hunter2@db/x', /must be a postgres:\/\/ or postgresql:\/\/ address/],
     ['DATABASE_URL', 'postgres://u:hunter2@db:port/x', /must be a postgres:\/\/ or postgresql:\/\/ address/],
@@ -111,7 +111,7 @@ describe('settings from files', () => {
     );
     expect(complaint('REDIS_URL', { REDIS_URL_FILE: folder })).to.match(/^REDIS_URL_FILE .*\(EISDIR\)$/);
     await writeFile(file, ' \n');
-    expect(complaint('REDIS_URL', { REDIS_URL_FILE: file })).to.match(/^REDIS_URL_FILE names a file that is empty/);
+    expect(complaint('REDIS_URL', { REDIS_URL_FILE: file })).to.match(/^REDIS_URL_FILE names an empty file/);
     await writeFile(file, 'mysql://:hunter2@db');
     const line = complaint('DATABASE_URL', { DATABASE_URL_FILE: file });
     expect(line).to.match(/^DATABASE_URL must be/);

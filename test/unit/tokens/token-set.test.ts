@@ -46,7 +46,7 @@ describe('token set', () => {
     [{ token: 'fifteen-letters' }, 'token: the token is shorter than 16 characters'],
     [
       { token: 'ümlaut-ümlaut-ümlaut' },
-      'token: the token holds characters that a request header cannot carry: use printable ASCII',
+      'token: the token has characters that a request header cannot have: use printable ASCII',
     ],
     [{ token: 'x'.repeat(4097) }, 'token: the token is longer than 4096 characters'],
     [{ 'sha256-1': 'no digest' }, 'sha256-1: the value is not a hexadecimal SHA-256 (64 digits)'],
@@ -83,8 +83,8 @@ describe('token set', () => {
     expect(authenticateIn(setOf(...secrets), tokenA).status).to.equal('unknown');
     expect(authenticateIn(setOf(...secrets), tokenB)).to.include(acme);
     expect(reasons(...secrets)).to.deep.equal([
-      'token-1: the same token is in another organization, so it is refused for both (see Secret two)',
-      'sha256-1: the same token is in another organization, so it is refused for both (see Secret one)',
+      'token-1: another organization has the same token, so both are refused (see Secret two)',
+      'sha256-1: another organization has the same token, so both are refused (see Secret one)',
     ]);
   });
 

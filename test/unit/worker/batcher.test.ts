@@ -117,10 +117,10 @@ describe('batcher', () => {
     const { batcher, count } = createBatcher(store);
     const added = batcher.add(some(1));
     await until('some tries', async () => (await count('store_retries_total')) > 3);
-    expect([batcher.holding, await count('store_retrying')]).to.deep.equal([true, 1]);
+    expect([batcher.retrying, await count('store_retrying')]).to.deep.equal([true, 1]);
     away = false;
     expect(await added).to.equal('stored');
-    expect([batcher.holding, await count('store_retrying')]).to.deep.equal([false, 0]);
+    expect([batcher.retrying, await count('store_retrying')]).to.deep.equal([false, 0]);
   });
 
   it('isolates bad events with few statements, and stores their neighbours', async () => {
@@ -172,7 +172,7 @@ describe('batcher', () => {
       retryMaxMs: 60_000,
     });
     const added = [batcher.add(some(1)), batcher.add(some(1)), batcher.add(some(1))];
-    await until('one is held', () => batcher.holding);
+    await until('one is held', () => batcher.retrying);
     batcher.abandon();
     batcher.abandon();
     expect(await Promise.all([...added, batcher.add(some(1))])).to.deep.equal(Array(4).fill('abandoned'));

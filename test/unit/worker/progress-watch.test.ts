@@ -9,7 +9,7 @@ async function afterLooks(differs: Partial<ProgressSources>, looks = many): Prom
   const world: ProgressSources = {
     waitingJobs: () => Promise.resolve(7),
     pingDatabase: () => Promise.resolve(),
-    holding: () => false,
+    retrying: () => false,
     stored: () => 0,
     ...differs,
   };
@@ -30,7 +30,7 @@ describe('progress watch', () => {
     ['Redis says nothing', { waitingJobs: () => new Promise(() => undefined) }],
     ['Postgres is away', { pingDatabase: () => Promise.reject(new Error('away')) }],
     ['Postgres says nothing', { pingDatabase: () => new Promise(() => undefined) }],
-    ['Postgres answers, and cannot take events', { holding: () => true }],
+    ['Postgres answers, and cannot store events', { retrying: () => true }],
   ];
   for (const [name, differs] of excuses) {
     it(`asks for none while ${name}`, async () => {
@@ -56,9 +56,9 @@ describe('progress watch', () => {
   it('says for readiness which server is missing', async () => {
     const well = await afterLooks({}, 1);
     expect([well.queueProblem, well.databaseProblem]).to.deep.equal([undefined, undefined]);
-    const away = await afterLooks({ waitingJobs: () => Promise.resolve(undefined), holding: () => true }, 1);
+    const away = await afterLooks({ waitingJobs: () => Promise.resolve(undefined), retrying: () => true }, 1);
     expect(away.queueProblem).to.equal('Redis does not answer, or refuses commands.');
-    expect(away.databaseProblem).to.equal('Postgres cannot take events.');
+    expect(away.databaseProblem).to.equal('Postgres cannot store events.');
     const silent = await afterLooks({ pingDatabase: () => Promise.reject(new Error('away')) }, 1);
     expect(silent.databaseProblem).to.equal('Postgres does not answer.');
   });
