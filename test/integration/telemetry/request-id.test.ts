@@ -82,7 +82,7 @@ describe('the id of a request', () => {
         return api.records;
       },
     );
-    const common = { method: 'POST', route: '/v1/register/', organization: 'acme' };
+    const common = { method: 'POST', route: '/v1/register/', organization: 'acme', tokenId: '0123456789ab' };
     const of = (id: string) => records.find(({ fields }) => fields['requestId'] === id);
     expect(of('r-503')).to.deep.equal({
       level: 'warn',

@@ -62,6 +62,25 @@ describe('token manifest', () => {
     expect(tokenSetOf([again], label).tokens.size).to.equal(3);
   });
 
+  it('adds read tokens next to the others, under the next number', () => {
+    const created = only(secretManifest({ organization: 'acme', entries: tokenEntry({ token: createToken() }, 1) }));
+    const [clear, digested] = [createToken('read'), createToken('read')];
+    for (const token of [clear, digested]) expect(token).to.match(/^rlr_[\w-]{43}$/);
+    const rotated = only(addToken(created, { token: clear, scope: 'read' }));
+    const again = only(addToken(rotated, { token: digested, scope: 'read', form: 'sha256' }));
+    const last = only(addToken(again, { token: createToken() }));
+    expect(Object.keys(last.data ?? {})).to.deep.equal(['token-1', 'read-2', 'read-sha256-3', 'token-4']);
+    const { tokens } = tokenSetOf([last], label);
+    for (const token of [clear, digested]) expect(tokens.get(digestOf(token))).to.include({ scope: 'read' });
+  });
+
+  it('names the Secret of a read token apart from every Secret of write tokens', () => {
+    const nameOf = (organization: string, scope?: 'read') =>
+      only(secretManifest({ organization, scope, entries: {} })).metadata?.name;
+    expect(nameOf('acme', 'read')).to.equal('runledger-acme.read');
+    expect(nameOf('acme.read')).to.match(/^runledger-acme-read-[0-9a-f]{8}$/);
+  });
+
   it('keeps what people wrote and drops what the API server added', () => {
     const live = {
       metadata: {

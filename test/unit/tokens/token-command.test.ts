@@ -58,6 +58,26 @@ describe('token command', () => {
     expect(await verify(stdout, stderr)).to.include({ code: 0 });
   });
 
+  it('creates and rotates read tokens, and says what a token may do', async () => {
+    const created = await token(['create', '--organization', 'acme', '--read']);
+    expect(created.stderr).to.match(/^rlr_[\w-]{43}\n$/);
+    expect(created.stdout).to.contain('name: runledger-acme.read').and.contain('read-1:');
+    expect(created.stdout).not.to.contain(created.stderr.trim());
+    const digest = await token(['create', '--organization', 'acme', '--read', '--sha256-only']);
+    expect(digest.stdout).to.contain('read-sha256-1:').and.not.contain('read-1:');
+
+    const rotated = await token(['rotate', '--read'], (await token(['create', '--organization', 'acme'])).stdout);
+    expect(rotated.stderr).to.match(/^rlr_/);
+    expect(rotated.stdout).to.contain('token-1:').and.contain('read-2:');
+    for (const { stdout, stderr } of [created, digest, rotated]) {
+      expect(await verify(stdout, stderr)).to.deep.equal({
+        code: 0,
+        stdout: 'valid: organization acme, scope read\n',
+        stderr: '',
+      });
+    }
+  });
+
   it('rotates the Secret that is named, in a file', async () => {
     const path = join(folder, 'secrets.yaml');
     const one = await token(['create', '--organization', 'one']);

@@ -50,6 +50,9 @@ describe('token set', () => {
     ],
     [{ token: 'x'.repeat(4097) }, 'token: the token is longer than 4096 characters'],
     [{ 'sha256-1': 'no digest' }, 'sha256-1: the value is not a hexadecimal SHA-256 (64 digits)'],
+    [{ 'sha256-1': digestOf('') }, 'sha256-1: the token is empty'],
+    [{ 'read-1': 'fifteen-letters' }, 'read-1: the token is shorter than 16 characters'],
+    [{ 'read-sha256-1': digestOf('') }, 'read-sha256-1: the token is empty'],
     [{ token: 7 }, 'token: the value is not base64 (clear text belongs under stringData)'],
   ] as const) {
     it(`refuses an entry and takes the others: ${reason}`, () => {
@@ -93,24 +96,27 @@ describe('token set', () => {
     expect(authenticateIn(tokenSetOf([manifest], 'tenant'), tokenA).status).to.equal('known');
   });
 
-  it('is the same whatever the order of the Secrets, and no token belongs to two organizations', () => {
+  it('is the same whatever the order of the Secrets, and no token has two organizations or two scopes', () => {
     const organizations = fc.constantFrom('acme', 'globex', 'initech');
     const tokens = fc.constantFrom(...Array.from({ length: 6 }, (_, index) => `token-number-${index}-long`));
-    const held = fc.uniqueArray(tokens, { minLength: 1, maxLength: 3 });
+    const held = fc.array(fc.tuple(fc.constantFrom('token', 'read'), tokens), { minLength: 1, maxLength: 3 });
     fc.assert(
       fc.property(fc.array(fc.tuple(organizations, held), { maxLength: 8 }), fc.func(fc.integer()), (drawn, order) => {
         const secrets = drawn.map(([organization, tokens], index) => {
-          const entries = tokens.map((token, entry) => [`token-${entry}`, token]);
+          const entries = tokens.map(([prefix, token], entry) => [`${prefix}-${entry}`, token]);
           return secret(`secret-${index}`, organization, Object.fromEntries(entries));
         });
         const set = setOf(...secrets);
         const shuffled = setOf(...secrets.toSorted((a, b) => order(a.metadata?.name) - order(b.metadata?.name)));
         expect(shuffled.tokens).to.deep.equal(set.tokens);
         expect(shuffled.refusals.map(explain)).to.have.members(set.refusals.map(explain));
-        for (const token of new Set(drawn.flatMap(([, tokens]) => tokens))) {
-          const holders = drawn.filter(([, tokens]) => tokens.includes(token)).map(([organization]) => organization);
-          const [owner, ...others] = new Set(holders);
-          const expected = others.length === 0 ? { status: 'known', organization: owner } : { status: 'unknown' };
+        const uses = drawn.flatMap(([organization, held]) =>
+          held.map(([prefix, token]) => ({ token, organization, scope: prefix === 'read' ? 'read' : 'write' })),
+        );
+        for (const [token, [first, ...others]] of Map.groupBy(uses, (use) => use.token)) {
+          const agreed = others.every((other) => JSON.stringify(other) === JSON.stringify(first));
+          const { organization, scope } = first ?? {};
+          const expected = agreed ? { status: 'known', organization, scope } : { status: 'unknown' };
           expect(authenticateIn(set, token)).to.include(expected);
         }
       }),
