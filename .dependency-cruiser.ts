@@ -4,7 +4,7 @@ import type { IConfiguration } from 'dependency-cruiser';
  * Folder of `internal` → the folders of `internal` that it may import (ARCHITECTURE.md, "Layout").
  */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
-  api: ['errors', 'event', 'http', 'telemetry'],
+  api: ['async', 'errors', 'event', 'http', 'outcome', 'record', 'telemetry'],
   async: [],
   batching: [],
   config: [],
@@ -15,7 +15,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   ops: ['http', 'telemetry'],
   outcome: ['event'],
   queue: ['async', 'batching', 'errors', 'event', 'telemetry'],
-  record: ['event', 'outcome', 'store'],
+  record: ['async', 'errors', 'event', 'outcome', 'store', 'telemetry'],
   store: ['event', 'outcome'],
   telemetry: ['ops'],
   tokens: ['async', 'telemetry'],

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Middleware } from 'koa';
+import type { Middleware, ParameterizedContext } from 'koa';
 import { RequestError, unavailable } from '../errors/request-error.ts';
 
 /** The rights of a token: `write` records events, `read` reads the record. No token has both. */
@@ -51,6 +51,14 @@ export function requireToken(
     if (scope !== 'any' && result.scope !== scope) throw insufficientScope(scope);
     return route(ctx, next);
   };
+}
+
+/** True if the token of a request that was served as a reader may still read that organization. */
+export function mayStillRead(authenticate: Authenticate, ctx: ParameterizedContext<AuthenticatedState>): boolean {
+  const result = authenticate(tokenOf(ctx.req.headers));
+  // A token set that is not loaded refuses nobody whom it let in.
+  if (result.status !== 'known') return result.status === 'not-loaded';
+  return result.scope === 'read' && result.organization === ctx.state.organization;
 }
 
 /** The token of a request; empty if it has none, or two different ones. */

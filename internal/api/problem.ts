@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { RequestError, type FieldError, type RequestErrorCode } from '../errors/request-error.ts';
 
-/** RFC 9457. `errors` lists the faults of the request, by JSON pointer or header. */
+/** RFC 9457. `errors` lists the faults of the request, by JSON pointer, header or parameter. */
 export interface Problem {
   type: string;
   title: string;
@@ -29,6 +29,7 @@ const kinds: Record<ProblemCode, { status: number; title: string }> = {
   'payload-too-large': { status: 413, title: 'Payload too large' },
   'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
   'idempotency-key-reused': { status: 422, title: 'Idempotency key reused' },
+  'too-many-requests': { status: 429, title: 'Too many requests' },
   'headers-too-large': { status: 431, title: 'Request Header Fields Too Large' },
   'internal-error': { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Temporarily unavailable' },
@@ -52,7 +53,8 @@ export function problemOf(error: unknown): Problem {
   return problem('internal-error', 'Something went wrong on our side. Please retry.');
 }
 
-/** Time before a caller should retry after a 409 or a 503, in seconds. */
+/** Statuses after which a caller should retry, in `retryAfter` seconds. */
+const passing = new Set([409, 429, 503]);
 const retryAfter = 1;
 
 /** The headers of an answer with a problem document. */
@@ -61,7 +63,7 @@ export function problemHeaders({ status }: Problem): Record<string, string> {
     'Content-Type': 'application/problem+json',
     'Cache-Control': 'no-store',
     ...challengeOf(status),
-    ...((status === 503 || status === 409) && { 'Retry-After': String(retryAfter) }),
+    ...(passing.has(status) && { 'Retry-After': String(retryAfter) }),
   };
 }
 

@@ -69,15 +69,18 @@ function reportError(ctx: Context, error: unknown, logger: Logger): void {
   const { method, status } = ctx;
   const request = { requestId: requestIdOf(ctx), method, route: routeNameOf(ctx), status, organization, tokenId };
   if (!(error instanceof RequestError)) logger.error({ ...request, error }, 'request failed unexpectedly');
-  else if (status >= 500) logger.warn({ ...request, reason: error.message }, 'request cannot be served now');
+  else if (status >= 500)
+    logger.warn({ ...request, reason: error.message, error: error.cause }, 'request cannot be served now');
   else logger.info({ ...request, reason: error.code }, 'request refused');
 }
 
 /**
- * Logs an error that no middleware caught. Koa also passes the error of a connection that broke;
- * that is no defect.
+ * Logs an error that no middleware caught. Koa also passes the error of a connection that broke or
+ * was closed, which is no defect, and that of an answer that ended in the middle.
  */
 function reportDefect(error: unknown, ctx: Context | undefined, logger: Logger): void {
   if (ctx?.req.socket.errored === error) return;
-  logger.error({ error }, 'request failed unexpectedly');
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+  if (error instanceof RequestError) logger.warn({ error, reason: error.message }, 'answer ended in the middle');
+  else logger.error({ error }, 'request failed unexpectedly');
 }

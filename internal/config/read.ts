@@ -10,7 +10,12 @@ export class ConfigError extends Error {
 /**
  * Settings that hold a password. The setting with the suffix `_FILE` names a file to read instead.
  */
-const secrets = ['REDIS_URL', 'REDIS_PASSWORD', 'DATABASE_URL'] as const satisfies SettingName[];
+const secrets = [
+  'REDIS_URL',
+  'REDIS_PASSWORD',
+  'DATABASE_URL',
+  'CONSOLE_DATABASE_URL',
+] as const satisfies SettingName[];
 
 /** The typed and checked values of some settings. */
 export type Config<Name extends SettingName> = CleanedEnv<Pick<typeof settings, Name>>;

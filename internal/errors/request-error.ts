@@ -10,10 +10,15 @@ export type RequestErrorCode =
   | 'payload-too-large'
   | 'unsupported-media-type'
   | 'idempotency-key-reused'
+  | 'too-many-requests'
   | 'unavailable';
 
-/** A fault of a request: a JSON pointer (RFC 6901) into the body, or the name of a header. */
-export type FieldError = { pointer: string; detail: string } | { header: string; detail: string };
+/**
+ * A fault of a request: a JSON pointer (RFC 6901) into the body, or the name of a header or of a
+ * parameter of the address.
+ */
+export type FieldError =
+  { pointer: string; detail: string } | { header: string; detail: string } | { parameter: string; detail: string };
 
 /** The only error that callers see. `detail` is for them and must hold nothing internal. */
 export class RequestError extends Error {
@@ -21,16 +26,15 @@ export class RequestError extends Error {
   readonly code: RequestErrorCode;
   readonly faults: readonly FieldError[];
 
-  constructor(code: RequestErrorCode, detail: string, faults: readonly FieldError[] = []) {
-    super(detail);
+  /** @param cause the error behind it, for logs only. */
+  constructor(code: RequestErrorCode, detail: string, faults: readonly FieldError[] = [], cause?: unknown) {
+    super(detail, { cause });
     this.code = code;
     this.faults = faults;
   }
 }
 
-/**
- * Returns the error for an event that cannot become durable now. Callers retry after `Retry-After`.
- */
-export function unavailable(detail: string): RequestError {
-  return new RequestError('unavailable', detail);
+/** Returns the error for a request that cannot be served now. Callers retry after `Retry-After`. */
+export function unavailable(detail: string, cause?: unknown): RequestError {
+  return new RequestError('unavailable', detail, [], cause);
 }

@@ -32,6 +32,15 @@ export interface PostgresOptions {
    * Called once when the server may lose commits in a crash, with a sentence for each such setting.
    */
   onNotDurable: (missing: string[]) => void;
+  /** Receives the pool's counters, which go on changing. */
+  onOpen?: (pool: PoolCounters) => void;
+}
+
+/** Connections of a pool, and queries that wait for one. */
+export interface PoolCounters {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly waitingCount: number;
 }
 
 /** Opens a pool, which connects on demand. */
@@ -56,5 +65,6 @@ export function openPostgres(options: PostgresOptions): Database {
     onConnect,
   });
   pool.on('error', options.onIdleError);
+  options.onOpen?.(pool);
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new PreparedStatementPool(pool) }) });
 }

@@ -6,6 +6,7 @@ const dataClasses = new Set(['22', '23', '54', 'P0']);
 
 const checkViolation = '23514';
 const uniqueViolation = '23505';
+const queryCanceled = '57014';
 
 /**
  * True when Postgres rejects the data, so that a retry cannot help. Other errors (connection,
@@ -20,6 +21,31 @@ export function isDataError(error: unknown): boolean {
 /** True when the statement holds a row that exists, or holds one row twice. */
 export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === uniqueViolation;
+}
+
+/** True when a statement took longer than the statement time-out, or the client's. */
+export function isTimeout(error: unknown): boolean {
+  return codeOf(error) === queryCanceled || messageOf(error) === 'Query read timeout';
+}
+
+/**
+ * SQLSTATEs that the next attempt may not meet: connection, conflict, resources, operator, system,
+ * a schema that is not migrated yet.
+ */
+const passing = /^(?:08|40|53|57|58)...$|^42P01$|^25006$|^28...$|^3D000$/;
+
+/** Messages of the client without a code: for a lost connection, and for none within its time. */
+const lostConnection = /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered/;
+
+/** True when the server does not answer, or not now: not for an error in a statement. */
+export function isUnavailable(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === undefined) return lostConnection.test(messageOf(error));
+  return code.length === 5 ? passing.test(code) : /^E[A-Z]+$/.test(code);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : '';
 }
 
 /** The SQLSTATE of an error of Postgres, or Node's code of a connection error. */

@@ -1,4 +1,5 @@
 import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
+import { consoleMetrics, streamMetrics } from '../../internal/telemetry/console-metrics.ts';
 import { Counter, Gauge, Histogram, Registry } from '../../internal/telemetry/metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
@@ -21,6 +22,8 @@ const areas: { title: string; register: (registry: Registry) => void }[] = [
   { title: 'Worker: jobs', register: consumerMetrics },
   { title: 'Worker: Postgres', register: storeMetrics },
   { title: 'Worker: maintenance', register: maintenanceMetrics },
+  { title: 'Console: readers', register: registerConsole },
+  { title: 'Console: streams', register: streamMetrics },
 ];
 
 /** The tables of the page of metrics, made from the registries. */
@@ -35,6 +38,10 @@ export function metricNames(): string[] {
 
 function registerProducer(registry: Registry): void {
   producerMetrics(registry, () => ({ inFlight: 0, buffered: 0 }));
+}
+
+function registerConsole(registry: Registry): void {
+  consoleMetrics(registry, () => undefined);
 }
 
 function registerQueue(registry: Registry): void {

@@ -1,3 +1,5 @@
+import { consoleSettings } from '../../cmd/console/console.ts';
+import { consoleDatabaseSettings } from '../../cmd/console/database.ts';
 import { ingestSettings } from '../../cmd/ingest/ingest.ts';
 import { tokenSettings } from '../../cmd/ingest/tokens.ts';
 import { databaseSettings } from '../../cmd/worker/database.ts';
@@ -9,6 +11,14 @@ import { settings, type SettingName } from '../../internal/config/settings.ts';
 const processes: Record<string, readonly SettingName[]> = {
   ingest: [...processSettings, ...ingestSettings, ...tokenSettings],
   worker: [...processSettings, ...workerSettings, ...databaseSettings],
+  console: [
+    ...processSettings,
+    ...consoleSettings,
+    ...consoleDatabaseSettings,
+    ...tokenSettings,
+    'CONSOLE_DATABASE_URL',
+    'DATABASE_URL',
+  ],
   migrate: ['DATABASE_URL', 'DATABASE_WAIT_MS', 'LOG_LEVEL'],
   standalone: ['DATA_DIR'],
 };

@@ -21,6 +21,12 @@ export async function migratedDatabase(options: { statementTimeout?: number } = 
   return { db, url, [Symbol.asyncDispose]: () => db.destroy() };
 }
 
+/** Brings the schema of a database up to date. */
+export async function migrate(url: string): Promise<void> {
+  await using db = openDatabase(url);
+  await migrateToLatest(db);
+}
+
 export function openDatabase(
   url: string,
   statementTimeout = 10_000,

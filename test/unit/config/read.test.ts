@@ -19,12 +19,14 @@ function complaint(name: SettingName, environment: Record<string, string>): stri
 }
 
 const whole = (Object.keys(settings) as SettingName[]).filter((name) =>
-  /(PORT|_MS|_BYTES|_EVENTS|_LENGTH|_JOBS|_SIZE|_DAYS|_IN_FLIGHT|_CONCURRENCY)$/.test(name),
+  /(PORT|_MS|_BYTES|_EVENTS|_LENGTH|_JOBS|_SIZE|_DAYS|_IN_FLIGHT|_CONCURRENCY|_CONNECTIONS|_RATE|_TOKEN|_SECOND)$/.test(
+    name,
+  ),
 );
 
 describe('settings', () => {
   it('have defaults where they can, which are valid themselves', () => {
-    const required = new Set<SettingName>(['PUBLIC_URL', 'REDIS_URL', 'DATABASE_URL']);
+    const required = new Set<SettingName>(['PUBLIC_URL', 'CONSOLE_PUBLIC_URL', 'REDIS_URL', 'DATABASE_URL']);
     const names = (Object.keys(settings) as SettingName[]).filter((name) => !required.has(name));
     const config = readConfig(names, {});
     const written = Object.entries(config).filter(([, value]) => value !== undefined);
@@ -32,7 +34,7 @@ describe('settings', () => {
     expect({ ...again }).to.deep.equal({ ...config });
   });
 
-  for (const name of ['PUBLIC_URL', 'REDIS_URL', 'DATABASE_URL'] as const) {
+  for (const name of ['PUBLIC_URL', 'CONSOLE_PUBLIC_URL', 'REDIS_URL', 'DATABASE_URL'] as const) {
     it(`are required where they have none: ${name}, absent or empty`, () => {
       expect(complaint(name, {})).to.match(new RegExp(`^${name} is required: .`));
       expect(complaint(name, { [name]: '' })).to.equal(complaint(name, {}));
@@ -69,6 +71,8 @@ describe('settings', () => {
     ['REDIS_URL', 'redis://:hunter2@redis/acme', /must name a database by its number/],
     ['REDIS_URL', 'redis://:hunter2@a/1,redis://:hunter2@b/1', /must not name a database other than 0/],
     ['REDIS_URL', 'hunter2', /must be a redis:\/\/ or rediss:\/\/ address/],
+    ['CONSOLE_PUBLIC_URL', 'http://runledger.example', /must be an https:\/\/ address/],
+    ['CONSOLE_DATABASE_URL', 'mysql://u:hunter2@db/x', /must be a postgres:\/\/ or postgresql:\/\/ address/],
     ['DATABASE_URL', 'mysql://u:hunter2@db/x', /must be a postgres:\/\/ or postgresql:\/\/ address/],
     ['DATABASE_URL', 'postgres://u:hunter2@db:port/x', /must be a postgres:\/\/ or postgresql:\/\/ address/],
   ] as const) {

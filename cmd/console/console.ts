@@ -1,0 +1,77 @@
+import { createReadApi } from '../../internal/api/read-app.ts';
+import { Streams } from '../../internal/api/read/stream/streams.ts';
+import type { ApiServer } from '../../internal/api/server.ts';
+import type { Config } from '../../internal/config/read.ts';
+import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
+import { createRecord } from '../../internal/record/record.ts';
+import { RecordWatch } from '../../internal/record/record-watch.ts';
+import { serveRecord } from '../../internal/record/served-record.ts';
+import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
+import { consoleMetrics, streamMetrics } from '../../internal/telemetry/console-metrics.ts';
+import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { TokenSource } from '../../internal/tokens/token-source.ts';
+import { createServers, serverSettings } from '../ingest/servers.ts';
+import type { ConsoleDatabase } from './database.ts';
+
+/** The settings of the console, beside those of every process. The caller opens the database. */
+export const consoleSettings = [
+  ...serverSettings,
+  'CONSOLE_PUBLIC_URL',
+  'READ_RATE',
+  'READ_CONCURRENCY',
+  'STREAMS_PER_TOKEN',
+  'STREAM_EVENTS_PER_SECOND',
+] as const;
+
+export type ConsoleConfig = Config<(typeof consoleSettings)[number]>;
+
+/** The console as a component, and its servers: HTTP first, then HTTPS if it is on. */
+export interface Console {
+  component: ComponentGroup;
+  servers: ApiServer[];
+}
+
+/** Wires the console: Postgres → readers. Closes the database when it stops. */
+export function createConsole(
+  config: ConsoleConfig,
+  { db, pool }: ConsoleDatabase,
+  tokens: TokenSource,
+  { logger, registry, probes, tracing }: Telemetry,
+): Console {
+  const metrics = consoleMetrics(registry, () => pool);
+  const record = serveRecord(createRecord(db), metrics);
+  const watch = new RecordWatch(record, metrics, logger);
+  // Once Postgres has answered, the pod stays ready and answers 503 itself (ARCHITECTURE.md,
+  // Decisions).
+  probes.ready.set('postgres', () => watch.neverAnswered);
+  probes.degraded.set('postgres', () => watch.problem);
+  probes.ready.set('tokens', () => tokens.unready());
+  const streams = new Streams({
+    record,
+    eventsPerSecond: config.STREAM_EVENTS_PER_SECOND,
+    metrics: streamMetrics(registry),
+    logger,
+  });
+  const handler = createReadApi({
+    record,
+    streams,
+    authenticate: (token) => tokens.authenticate(token),
+    publicUrl: config.CONSOLE_PUBLIC_URL,
+    trustProxy: config.TRUST_PROXY,
+    limits: {
+      rate: config.READ_RATE,
+      concurrency: config.READ_CONCURRENCY,
+      streams: config.STREAMS_PER_TOKEN,
+    },
+    replicaLagMs: () => watch.lagMs,
+    metrics: apiMetrics(registry),
+    readMetrics: metrics,
+    logger,
+    tracing,
+  });
+  const servers = createServers(config, { handler, fastPath: false, logger });
+  const database = component('postgres', { stop: () => db.destroy() });
+  // The end of the streams comes first: servers wait for their answers.
+  const parts = [database, watch, tokens, inParallel('servers', servers), streams];
+  return { component: new ComponentGroup('console', parts, logger), servers };
+}

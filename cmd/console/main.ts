@@ -1,0 +1,30 @@
+import { processSettings, requireTimeToStop } from '../../internal/config/process-settings.ts';
+import { readConfig } from '../../internal/config/read.ts';
+import { ComponentGroup } from '../../internal/lifecycle/group.ts';
+import { runMain } from '../../internal/lifecycle/main.ts';
+import { runProcess } from '../../internal/lifecycle/run-process.ts';
+import { OpsServer } from '../../internal/ops/ops-server.ts';
+import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { createTracing } from '../../internal/telemetry/create-tracing.ts';
+import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
+import { consoleSettings, createConsole } from './console.ts';
+import { consoleDatabaseSettings, consoleDatabaseUrl, openConsoleDatabase } from './database.ts';
+
+runMain(async () => {
+  const config = readConfig([...processSettings, ...consoleSettings, ...consoleDatabaseSettings, ...tokenSettings]);
+  requireTimeToStop(config);
+  const url = consoleDatabaseUrl();
+  const tracing = await createTracing('console', config);
+  const telemetry = { ...createTelemetry('console', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
+  const { logger, probes, registry } = telemetry;
+  const ops = new OpsServer(config, probes, registry);
+  const tokens = createTokenSource(config, telemetry);
+  const { component } = createConsole(config, openConsoleDatabase(url, config, logger), tokens, telemetry);
+  await runProcess({
+    main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), component], logger),
+    probes,
+    logger,
+    drainDelayMs: config.DRAIN_DELAY_MS,
+    shutdownTimeoutMs: config.SHUTDOWN_TIMEOUT_MS,
+  });
+});

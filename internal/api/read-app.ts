@@ -1,0 +1,78 @@
+import { Router } from '@koa/router';
+import type { Middleware } from 'koa';
+import { mayStillRead, requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
+import type { Handler } from './http-stack.ts';
+import { ping } from './ping.ts';
+import { exportEvents } from './read/export-events.ts';
+import { executionEvents } from './read/execution-events.ts';
+import { getAutomation } from './read/get-automation.ts';
+import { getExecution } from './read/get-execution.ts';
+import { limitTokens, type ReadLimits } from './read/limits.ts';
+import { listAutomations } from './read/list-automations.ts';
+import { listErrors } from './read/list-errors.ts';
+import { listEvents } from './read/list-events.ts';
+import { listExecutions } from './read/list-executions.ts';
+import type { ReadOptions } from './read/read-options.ts';
+import { stream, type StreamOptions } from './read/stream.ts';
+import { serveRouter, type ServeOptions } from './serve-router.ts';
+import { createWrongTokenLimiter } from './wrong-token-limiter.ts';
+
+export interface ReadApiOptions
+  extends ReadOptions, Omit<StreamOptions, 'mayStillRead'>, Omit<ServeOptions, 'fastPath'> {
+  authenticate: Authenticate;
+  limits: ReadLimits;
+  /** How far the replica is behind, in ms; undefined for a primary. */
+  replicaLagMs: () => number | undefined;
+}
+
+/** The read endpoints, one file each. */
+const endpoints = [
+  listAutomations,
+  getAutomation,
+  listExecutions,
+  getExecution,
+  executionEvents,
+  listEvents,
+  listErrors,
+  exportEvents,
+  stream,
+];
+
+/** Creates the read API. Its routes check in this order: 401, 403, 429, 400, 404. */
+export function createReadApi(options: ReadApiOptions): Handler {
+  return serveRouter(createRouter(options), 'GET /v1/executions/ or GET /v1/ping/', { ...options, fastPath: false });
+}
+
+function createRouter(options: ReadApiOptions): Router {
+  const { authenticate, readMetrics, replicaLagMs } = options;
+  const limitWrongTokens = createWrongTokenLimiter();
+  const reading = requireToken(authenticate, 'read', limitWrongTokens);
+  const limited = limitTokens(options.limits, readMetrics);
+  const router = new Router<AuthenticatedState>({ sensitive: true });
+  for (const endpoint of endpoints) {
+    const made = endpoint({ ...options, mayStillRead: (ctx) => mayStillRead(authenticate, ctx) });
+    const route = showLag(replicaLagMs, limited(made));
+    router.register(patternOf(made.path), ['GET', 'HEAD'], reading(route), { name: made.path });
+  }
+  const anybody = requireToken(authenticate, 'any', limitWrongTokens);
+  router.register('/v1/ping', ['GET', 'HEAD', 'POST'], anybody(ping()), { name: '/v1/ping/' });
+  return router;
+}
+
+/**
+ * The router's pattern of a path. It accepts a path without its trailing slash only if the pattern
+ * has none.
+ */
+function patternOf(path: string): string {
+  return path.replace(/\/$/, '').replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+/** Tells readers how old the answer of a replica may be. */
+function showLag(replicaLagMs: () => number | undefined, answer: Middleware<AuthenticatedState>) {
+  const shown: Middleware<AuthenticatedState> = (ctx, next) => {
+    const lag = replicaLagMs();
+    if (lag !== undefined) ctx.set('Runledger-Replica-Lag-Ms', String(Math.ceil(lag)));
+    return answer(ctx, next);
+  };
+  return shown;
+}

@@ -1,0 +1,14 @@
+import type { Middleware } from 'koa';
+import type { AuthenticatedState } from '../authenticate.ts';
+
+/** Answers the GET requests of one path. */
+export type Answer = Middleware<AuthenticatedState>;
+
+/** One endpoint of the read API. */
+export interface Endpoint {
+  /** As in openapi.yaml: with a trailing slash, and ids in braces. */
+  readonly path: string;
+  readonly answer: Answer;
+  /** The limit that applies: of requests, or of open streams. */
+  readonly limit?: 'streams';
+}

@@ -1,0 +1,89 @@
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import type { Page } from '../../record/page.ts';
+import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';
+import type { ConsoleMetrics } from '../../telemetry/console-metrics.ts';
+import type { Endpoint } from './endpoint.ts';
+import { exportFormats, type ExportFormat } from './export-formats.ts';
+import { Fault } from './fault.ts';
+import { commonFilters, commonFiltersOf } from './filters.ts';
+import { kindFilter } from './list-events.ts';
+import { oneOf, recordedTime, uuid, type Parameter } from './parameters.ts';
+import { readQuery, type Values } from './query.ts';
+import type { ReadOptions } from './read-options.ts';
+
+/** Events of one query. */
+const pageSize = 500;
+
+/** The place of an event: its `created_at` and its `id`, with a comma between. */
+const place: Parameter<EventPosition> = (text) => {
+  const [createdAt, id, ...more] = text.split(',');
+  const values = { createdAt: recordedTime(createdAt ?? ''), id: uuid(id ?? '') };
+  if (more.length === 0 && typeof values.createdAt === 'string' && typeof values.id === 'string')
+    return values as EventPosition;
+  return new Fault('must be created_at and id of an event, with a comma between');
+};
+
+const parameters = {
+  format: oneOf(['ndjson', 'csv']),
+  after: place,
+  ...kindFilter,
+  ...commonFilters,
+} as const;
+
+/**
+ * `GET /v1/export/events`: all events, oldest first, as fast as the reader takes them. A reader that
+ * was cut off continues with `after`, and gets the rest of the same bytes.
+ */
+export function exportEvents({ record, readMetrics }: ReadOptions & { readMetrics: ConsoleMetrics }): Endpoint {
+  return {
+    path: '/v1/export/events/',
+    answer: async (ctx) => {
+      const { after, format, kind, ...common } = readQuery(ctx, parameters);
+      const filters = { ...commonFiltersOf(common), kind };
+      const { type, head, line } = formatOf(ctx, format);
+      ctx.status = 200;
+      ctx.set({ 'Content-Type': type, 'Cache-Control': 'no-store', Vary: 'Accept' });
+      if (ctx.method === 'HEAD') return;
+      const pages = record.exportEvents(ctx.state.organization, filters, { limit: pageSize, after });
+      ctx.body = await textOf(pages, {
+        head: after === undefined ? head : '',
+        line,
+        onSent: (events) => readMetrics.exportedRows.inc(events),
+      });
+    },
+  };
+}
+
+/** The parameter decides, else the header Accept. */
+function formatOf(ctx: Context, format: Values<typeof parameters>['format']): ExportFormat {
+  if (format !== undefined) return exportFormats[format];
+  return ctx.accepts('application/x-ndjson', 'text/csv') === 'text/csv' ? exportFormats.csv : exportFormats.ndjson;
+}
+
+interface TextOptions extends Pick<ExportFormat, 'head' | 'line'> {
+  onSent: (events: number) => void;
+}
+
+/** Reads the first page before it resolves, so that an error still becomes an answer. */
+async function textOf(
+  pages: AsyncIterable<Page<StoredEvent, EventPosition>>,
+  { head, line, onSent }: TextOptions,
+): Promise<Readable> {
+  const iterator = pages[Symbol.asyncIterator]();
+  let page = await iterator.next();
+  async function* text(): AsyncGenerator<string> {
+    try {
+      if (head !== '') yield head;
+      while (page.done !== true) {
+        const { items } = page.value;
+        if (items.length > 0) yield items.map(line).join('');
+        onSent(items.length);
+        page = await iterator.next();
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  }
+  return Readable.from(text(), { objectMode: false, highWaterMark: 65_536 });
+}

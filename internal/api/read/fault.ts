@@ -1,0 +1,8 @@
+/** Says what is wrong with a value, in words that continue after the name of its parameter. */
+export class Fault {
+  readonly detail: string;
+
+  constructor(detail: string) {
+    this.detail = detail;
+  }
+}

@@ -1,0 +1,40 @@
+import { anomalies } from '../../outcome/stored-batch.ts';
+import type { EventFilters } from '../../record/filters.ts';
+import { oneOf, storableText, time, uuid } from './parameters.ts';
+import { malformedQuery, type Values } from './query.ts';
+
+/** The longest ids that the settings of ingest allow, as far as an address can hold them. */
+const executionId = storableText(1, 500);
+const errorId = storableText(0, 2_000);
+
+/** The time range of a list. */
+export const rangeFilters = { from: time, to: time } as const;
+
+/** The filters that lists of executions and of events share. */
+export const commonFilters = {
+  automation_id: uuid,
+  execution_id: executionId,
+  error_id: errorId,
+  q: storableText(1, 200),
+  ...rangeFilters,
+} as const;
+
+/** The filters of executions beside these. */
+export const executionFilters = {
+  state: oneOf(['running', 'succeeded', 'failed']),
+  anomaly: oneOf(anomalies),
+  has: oneOf(['warning']),
+} as const;
+
+/** The common filters in the form of the record. */
+export function commonFiltersOf(values: Values<typeof commonFilters>): Omit<EventFilters, 'kind'> {
+  requireOrder(values);
+  const { automation_id, execution_id, error_id, q, from, to } = values;
+  return { automationId: automation_id, executionId: execution_id, errorId: error_id, q, from, to };
+}
+
+/** @throws {RequestError} when `to` is not after `from`. */
+export function requireOrder({ from, to }: Values<typeof rangeFilters>): void {
+  if (from === undefined || to === undefined || from < to) return;
+  throw malformedQuery([{ parameter: 'to', detail: 'must be after from' }]);
+}

@@ -1,0 +1,28 @@
+import { eventKinds } from '../../event/schema.ts';
+import type { EventPosition } from '../../record/stored-event.ts';
+import type { PlaceTable } from './cursor.ts';
+import type { Endpoint } from './endpoint.ts';
+import { commonFilters, commonFiltersOf } from './filters.ts';
+import { list } from './list.ts';
+import { oneOf, recordedTime, uuid } from './parameters.ts';
+import type { ReadOptions } from './read-options.ts';
+
+/** Where a page of events ends, in cursors. */
+export const eventPlace: PlaceTable<EventPosition> = { createdAt: recordedTime, id: uuid };
+
+/** The kind of an event, as a filter. */
+export const kindFilter = { kind: oneOf(eventKinds) } as const;
+
+const filters = { ...kindFilter, ...commonFilters } as const;
+
+/** `GET /v1/events/`: events, newest first; with `execution_id`, oldest first. */
+export function listEvents({ record, publicUrl }: ReadOptions): Endpoint {
+  return list<typeof filters, EventPosition>({
+    path: '/v1/events/',
+    publicUrl,
+    filters,
+    place: eventPlace,
+    read: ({ state: { organization } }, { kind, ...common }, page) =>
+      record.listEvents(organization, { ...commonFiltersOf(common), kind }, page),
+  });
+}

@@ -1,0 +1,68 @@
+import { Fault } from './fault.ts';
+
+/** Reads the text of a query or path parameter. */
+export type Parameter<Value> = (text: string) => Value | Fault;
+
+const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** A UUID in any letter case; the value is in lower case, as the record holds it. */
+export const uuid: Parameter<string> = (text) => {
+  const lower = text.toLowerCase();
+  return uuidForm.test(lower) ? lower : new Fault('must be a UUID such as 123e4567-e89b-12d3-a456-426614174000');
+};
+
+/** One of some words. */
+export function oneOf<Word extends string>(words: readonly Word[]): Parameter<Word> {
+  return (text) => words.find((word) => word === text) ?? new Fault(`must be one of ${words.join(', ')}`);
+}
+
+/** A whole number from `min` to `max`. */
+export function wholeNumber(min: number, max: number): Parameter<number> {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d{1,15}$/.test(text) && value >= min && value <= max) return value;
+    return new Fault(`must be a whole number from ${min} to ${max}`);
+  };
+}
+
+/** A text of `shortest` to `longest` Unicode characters that Postgres can hold. */
+export function storableText(shortest: number, longest: number): Parameter<string> {
+  return (text) => {
+    const { length } = Array.from(text);
+    if (length < shortest || length > longest) return new Fault(`must have ${shortest} to ${longest} characters`);
+    return text.includes('\0') ? new Fault('must not hold U+0000') : text;
+  };
+}
+
+/** RFC 3339. A space stands for the `+` that many clients forget to encode. */
+const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+\- ]\d\d:\d\d)$/;
+
+/** A time with its zone, from year 1 on. */
+export const time: Parameter<Date> = (text) => {
+  const value = new Date(timeForm.test(text) ? text.toUpperCase().replace(' ', '+') : Number.NaN);
+  const valid = !Number.isNaN(value.getTime()) && value.getUTCFullYear() > 0;
+  return valid ? value : new Fault('must be a time in RFC 3339 such as 2026-01-31T08:00:00Z');
+};
+
+/** A time of the record in ISO 8601, as positions hold it. */
+export const recordedTime: Parameter<string> = (text) => {
+  const value = time(text);
+  return value instanceof Fault ? value : value.toISOString();
+};
+
+const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** A duration such as `90m`, `24h` or `7d`, up to `longest`; the value is in ms. */
+export function duration(longest: `${number}d`): Parameter<number> {
+  const most = durationOf(longest) ?? 0;
+  return (text) => {
+    const value = durationOf(text);
+    if (value !== undefined && value > 0 && value <= most) return value;
+    return new Fault(`must be a duration such as 90m, 24h or 7d, at most ${longest}`);
+  };
+}
+
+function durationOf(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  return unit === undefined ? undefined : Number(count) * units[unit as keyof typeof units];
+}

@@ -1,0 +1,59 @@
+import type { Context, ParameterizedContext } from 'koa';
+import { RequestError, unavailable } from '../../errors/request-error.ts';
+import type { ConsoleMetrics } from '../../telemetry/console-metrics.ts';
+import type { StreamPosition } from '../../record/stream.ts';
+import type { AuthenticatedState } from '../authenticate.ts';
+import type { Endpoint } from './endpoint.ts';
+import { readQuery } from './query.ts';
+import { streamPosition } from './stream/stream-id.ts';
+import type { Streams } from './stream/streams.ts';
+
+export interface StreamOptions {
+  streams: Streams;
+  readMetrics: ConsoleMetrics;
+  /** True while a request would still get the access that it got. */
+  mayStillRead: (ctx: ParameterizedContext<AuthenticatedState>) => boolean;
+}
+
+/** `GET /v1/stream/`: events and changes of executions as they are stored (Server-Sent Events). */
+export function stream({ streams, readMetrics, mayStillRead }: StreamOptions): Endpoint {
+  return {
+    path: '/v1/stream/',
+    limit: 'streams',
+    answer: (ctx) => {
+      readQuery(ctx, {});
+      const { organization } = ctx.state;
+      const seen = lastSeen(ctx, organization);
+      if (streams.stopped) {
+        readMetrics.reject('stopping');
+        throw unavailable('This console is stopping: connect again.');
+      }
+      ctx.status = 200;
+      // Proxies must not collect the messages.
+      ctx.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+      if (ctx.method === 'HEAD') {
+        ctx.body = '';
+        return;
+      }
+      ctx.respond = false;
+      ctx.flushHeaders();
+      ctx.res.write(`retry: ${retryMs()}\n\n`);
+      streams.open(ctx.res, { organization, seen, mayRead: () => mayStillRead(ctx) });
+    },
+  };
+}
+
+/** @throws {RequestError} when `Last-Event-ID` is not an id of the organization's streams. */
+function lastSeen(ctx: Context, organization: string): StreamPosition | undefined {
+  const given = ctx.get('Last-Event-ID');
+  if (given === '') return undefined;
+  const position = streamPosition(given, organization);
+  if (position !== undefined) return position;
+  const fault = { header: 'Last-Event-ID', detail: 'is not an id of a message of this stream' };
+  throw new RequestError('malformed-request', 'The header Last-Event-ID is malformed; see errors.', [fault]);
+}
+
+/** Readers of a console that stops connect again within 1 to 3 seconds, not all at once. */
+function retryMs(): number {
+  return Math.round(1_000 + Math.random() * 2_000);
+}

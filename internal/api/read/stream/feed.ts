@@ -1,0 +1,144 @@
+import { Repeating } from '../../../async/repeating.ts';
+import type { StoredSince, StreamPosition } from '../../../record/stream.ts';
+import type { EventStream } from './event-stream.ts';
+import { idMessage, messagesOf, type Message } from './messages.ts';
+import { streamId } from './stream-id.ts';
+
+export interface FeedOptions {
+  organization: string;
+  /** Reads what was stored since a position: at most `limit` events. Rejects when it cannot. */
+  poll: (since: StreamPosition | undefined, limit: number) => Promise<StoredSince>;
+  /** Most events of one poll. */
+  limit: number;
+  intervalMs: number;
+  onError: (error: unknown) => void;
+}
+
+/** Events that a reader gets when it resumes, in polls: more than a restart of a console lasts. */
+const resumedPolls = 10;
+
+/** What one poll has for the streams. */
+interface Batch {
+  messages: Message[];
+  omitted: number;
+}
+
+/** Polls the record for one organization while streams are open, for all of them together. */
+export class Feed {
+  readonly #options: FeedOptions;
+  readonly #polls: Repeating;
+  #position: StreamPosition | undefined;
+  readonly #streams = new Set<EventStream>();
+  /** Streams that wait for the next poll, and the last position that their reader has seen. */
+  #joining = new Map<EventStream, StreamPosition | undefined>();
+  /** Streams that read what they missed, and the batches that they get afterwards. */
+  readonly #resuming = new Map<EventStream, Batch[]>();
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.#polls = new Repeating(() => this.#repeat());
+  }
+
+  get size(): number {
+    return this.#streams.size + this.#joining.size + this.#resuming.size;
+  }
+
+  /** Sends to a stream what is stored from now on, or after the position that it has seen. */
+  add(stream: EventStream, seen: StreamPosition | undefined): void {
+    this.#polls.start();
+    if (this.#position === undefined || seen !== undefined) this.#joining.set(stream, seen);
+    else this.#begin(stream, this.#position);
+  }
+
+  remove(stream: EventStream): void {
+    this.#streams.delete(stream);
+    this.#joining.delete(stream);
+    this.#resuming.delete(stream);
+  }
+
+  /** Keeps idle streams open. */
+  tick(): void {
+    if (this.#position === undefined) return;
+    const id = this.#idOf(this.#position);
+    for (const stream of this.#streams) stream.tick(id);
+  }
+
+  async stop(): Promise<void> {
+    await this.#polls.stop();
+  }
+
+  /** Polls once, and returns the pause until the next poll, in ms. */
+  async #repeat(): Promise<number> {
+    const started = performance.now();
+    await this.#pollOnce().catch(this.#options.onError);
+    return Math.max(0, started + this.#options.intervalMs - performance.now());
+  }
+
+  async #pollOnce(): Promise<void> {
+    const { poll, limit, organization } = this.#options;
+    // A stream that joins during the poll may have seen more than the poll finds.
+    const joining = [...this.#joining];
+    const stored = await poll(this.#position, limit);
+    this.#position = stored.position;
+    this.#send({ messages: messagesOf(stored, organization), omitted: stored.omitted });
+    const missed = new Map<string, Promise<Batch | undefined>>();
+    for (const [stream, seen] of joining.filter(([stream]) => this.#joining.delete(stream))) {
+      if (seen === undefined) this.#begin(stream, stored.position);
+      else void this.#resume(stream, this.#missedOnce(missed, seen, stored.position), stored.position);
+    }
+  }
+
+  #send(batch: Batch): void {
+    if (batch.messages.length === 0 && batch.omitted === 0) return;
+    for (const stream of this.#streams) stream.send(batch.messages, batch.omitted);
+    for (const waiting of this.#resuming.values()) waiting.push(batch);
+  }
+
+  #begin(stream: EventStream, position: StreamPosition): void {
+    stream.send([idMessage(this.#idOf(position))], 0);
+    this.#streams.add(stream);
+  }
+
+  async #resume(stream: EventStream, missed: Promise<Batch | undefined>, position: StreamPosition): Promise<void> {
+    const meanwhile: Batch[] = [];
+    this.#resuming.set(stream, meanwhile);
+    const batch = await missed;
+    if (!this.#resuming.delete(stream)) return;
+    if (batch === undefined) stream.send([], null);
+    else if (batch.messages.length + batch.omitted > 0) stream.send(batch.messages, batch.omitted);
+    this.#begin(stream, position);
+    for (const { messages, omitted } of meanwhile) stream.send(messages, omitted);
+  }
+
+  /** Streams that have seen the same read together what they missed. */
+  #missedOnce(
+    known: Map<string, Promise<Batch | undefined>>,
+    seen: StreamPosition,
+    until: StreamPosition,
+  ): Promise<Batch | undefined> {
+    const key = this.#idOf(seen);
+    const missed = known.get(key) ?? this.#missed(seen, until.since);
+    known.set(key, missed);
+    return missed;
+  }
+
+  /** Reads from a position to a snapshot; resolves with undefined when that fails. */
+  async #missed(seen: StreamPosition, until: string): Promise<Batch | undefined> {
+    const { poll, limit, organization, onError } = this.#options;
+    try {
+      const rest = seen.until === undefined ? undefined : await poll(seen, resumedPolls * limit);
+      const since = rest?.position ?? seen;
+      const later = await poll({ ...since, until }, resumedPolls * limit);
+      const parts = [...(rest === undefined ? [] : [rest]), later];
+      const messages = parts.flatMap((part) => messagesOf(part, organization));
+      return { messages, omitted: parts.reduce((sum, part) => sum + part.omitted, 0) };
+    } catch (error) {
+      onError(error);
+      return undefined;
+    }
+  }
+
+  #idOf(position: StreamPosition): string {
+    return streamId(position, this.#options.organization);
+  }
+}

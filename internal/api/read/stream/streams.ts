@@ -1,0 +1,97 @@
+import type { ServerResponse } from 'node:http';
+import type { Record as EventRecord } from '../../../record/record.ts';
+import type { StreamPosition } from '../../../record/stream.ts';
+import type { StreamMetrics } from '../../../telemetry/console-metrics.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
+import { EventStream } from './event-stream.ts';
+import { Feed } from './feed.ts';
+
+export interface StreamsOptions {
+  record: EventRecord;
+  /** Most events a second of one stream. */
+  eventsPerSecond: number;
+  metrics: StreamMetrics;
+  logger: Logger;
+  /** Time between two polls of an organization, and between two ticks of a stream, in ms. */
+  pollMs?: number;
+  tickMs?: number;
+}
+
+/** Who reads a stream, and from where. */
+export interface Reader {
+  organization: string;
+  /** The last position that the reader has seen; undefined begins with what is stored from now on. */
+  seen: StreamPosition | undefined;
+  /** False once the token is no longer valid. */
+  mayRead: () => boolean;
+}
+
+/** All open streams of a console: one feed for each organization. */
+export class Streams {
+  readonly name = 'streams';
+  readonly #options: StreamsOptions;
+  readonly #feeds = new Map<string, Feed>();
+  readonly #open = new Map<EventStream, Reader>();
+  #ticks: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(options: StreamsOptions) {
+    this.#options = options;
+  }
+
+  /** True once the console stops: it opens no more streams. */
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  start(): Promise<void> {
+    this.#ticks = setInterval(() => this.#tick(), this.#options.tickMs ?? 15_000);
+    return Promise.resolve();
+  }
+
+  /** Ends all streams. Their readers connect again, to another console. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#ticks);
+    for (const stream of this.#open.keys()) stream.end();
+    await Promise.all(Array.from(this.#feeds.values(), (feed) => feed.stop()));
+  }
+
+  /** Sends what is stored to a response, whose headers have been sent, until it is closed. */
+  open(response: ServerResponse, reader: Reader): void {
+    const stream = new EventStream(response, this.#options.metrics);
+    const { organization, seen } = reader;
+    const feed = this.#feeds.get(organization) ?? this.#begin(organization);
+    this.#open.set(stream, reader);
+    this.#options.metrics.open.set(this.#open.size);
+    response.once('close', () => this.#close(stream, organization, feed));
+    feed.add(stream, seen);
+  }
+
+  #begin(organization: string): Feed {
+    const { record, eventsPerSecond, logger, pollMs = 1_000 } = this.#options;
+    const feed = new Feed({
+      organization,
+      poll: (since, limit) => record.pollStored(organization, since, limit),
+      limit: Math.max(1, Math.round((eventsPerSecond * pollMs) / 1_000)),
+      intervalMs: pollMs,
+      onError: (error) => logger.warn({ error }, 'streams cannot read the record'),
+    });
+    this.#feeds.set(organization, feed);
+    return feed;
+  }
+
+  #close(stream: EventStream, organization: string, feed: Feed): void {
+    this.#open.delete(stream);
+    this.#options.metrics.open.set(this.#open.size);
+    feed.remove(stream);
+    if (feed.size > 0 || this.#feeds.get(organization) !== feed) return;
+    this.#feeds.delete(organization);
+    void feed.stop();
+  }
+
+  #tick(): void {
+    for (const [stream, { mayRead }] of this.#open) if (!mayRead()) stream.end();
+    for (const feed of this.#feeds.values()) feed.tick();
+  }
+}

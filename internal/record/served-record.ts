@@ -1,0 +1,61 @@
+import { unavailable } from '../errors/request-error.ts';
+import { isTimeout, isUnavailable } from '../store/errors.ts';
+import type { ConsoleMetrics } from '../telemetry/console-metrics.ts';
+import type { Record as EventRecord } from './record.ts';
+
+/** Runs one query of an operation. */
+type Serve = <T>(operation: keyof EventRecord, query: () => Promise<T>) => Promise<T>;
+
+/**
+ * The operations as readers get them: timed, and with errors of Postgres as a `RequestError` that
+ * tells readers to retry.
+ */
+export function serveRecord(record: EventRecord, metrics: ConsoleMetrics): EventRecord {
+  const serve: Serve = async (operation, query) => {
+    const stop = metrics.querySeconds.startTimer({ operation });
+    try {
+      return await query();
+    } catch (error) {
+      throw explained(error, metrics);
+    } finally {
+      stop();
+    }
+  };
+  return {
+    listAutomations: (...query) => serve('listAutomations', () => record.listAutomations(...query)),
+    getAutomation: (...query) => serve('getAutomation', () => record.getAutomation(...query)),
+    listExecutions: (...query) => serve('listExecutions', () => record.listExecutions(...query)),
+    getExecution: (...query) => serve('getExecution', () => record.getExecution(...query)),
+    listEvents: (...query) => serve('listEvents', () => record.listEvents(...query)),
+    listErrors: (...query) => serve('listErrors', () => record.listErrors(...query)),
+    exportEvents: (...query) => servePages(record.exportEvents(...query), serve),
+    pollStored: (...query) => serve('pollStored', () => record.pollStored(...query)),
+    replicaLagMs: () => record.replicaLagMs(),
+    usesReaderRole: () => record.usesReaderRole(),
+  };
+}
+
+/** Each page is a query. */
+async function* servePages<Page>(pages: AsyncIterable<Page>, serve: Serve): AsyncGenerator<Page> {
+  const iterator = pages[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const page = await serve('exportEvents', () => iterator.next());
+      if (page.done === true) return;
+      yield page.value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/** Any other error is a defect, and stays as it is. */
+function explained(error: unknown, metrics: ConsoleMetrics): unknown {
+  if (isTimeout(error)) {
+    metrics.reject('timeout');
+    return unavailable('The query took too long: repeat it, or ask for a shorter time range.', error);
+  }
+  if (!isUnavailable(error)) return error;
+  metrics.reject('unavailable');
+  return unavailable('The record cannot be read now.', error);
+}

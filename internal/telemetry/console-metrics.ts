@@ -1,0 +1,101 @@
+import { Counter, durationBuckets, Gauge, Histogram, type Registry, unknownAtFirst } from './metrics.ts';
+
+export type ConsoleMetrics = ReturnType<typeof consoleMetrics>;
+
+/** Why a console rejects a request: with 429 for the first three, else with 503. */
+const rejectionReasons = ['rate', 'concurrency', 'streams', 'unavailable', 'timeout', 'stopping'] as const;
+export type ConsoleRejection = (typeof rejectionReasons)[number];
+
+/** Connections of the pool: all of them, idle ones, and queries that wait for one. */
+export interface PoolFigures {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly waitingCount: number;
+}
+
+/** The metrics of the console. A scrape calls `pool`. */
+export function consoleMetrics(registry: Registry, pool: () => PoolFigures | undefined) {
+  const registers = [registry];
+  showPool(registry, pool);
+  const rejections = new Counter({
+    name: 'runledger_console_rejections_total',
+    help: 'Requests of readers that got 429 (rate, concurrency, streams: the limits of their token) or 503 (unavailable: Postgres does not answer; timeout: the query took longer than READ_STATEMENT_TIMEOUT_MS; stopping).',
+    labelNames: ['reason'] as const,
+    registers,
+  });
+  // Starts at 0, so that the first one counts as an increase.
+  for (const reason of rejectionReasons) rejections.inc({ reason }, 0);
+  return {
+    reject: (reason: ConsoleRejection) => rejections.inc({ reason }),
+    querySeconds: new Histogram({
+      name: 'runledger_console_query_seconds',
+      help: 'Time of a read operation in Postgres, by operation, successful or not. Slow: look at the load of Postgres, and for a query with a wide time range.',
+      labelNames: ['operation'] as const,
+      buckets: durationBuckets,
+      registers,
+    }),
+    exportedRows: new Counter({
+      name: 'runledger_export_rows_total',
+      help: 'Events sent by exports.',
+      registers,
+    }),
+    replicaLag: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_replica_lag_seconds',
+        help: 'How far the replica that the console reads is behind. Left out when the console reads a primary, or cannot read.',
+        registers,
+      }),
+    ),
+    readerRole: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_reader_role',
+        help: '1 when queries run as the role runledger_reader, for which row-level security shows one organization only; 0 when the role is missing: the filter of each query is then the only lock.',
+        registers,
+      }),
+    ),
+  };
+}
+
+/** The metrics of streams. */
+export function streamMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    open: new Gauge({ name: 'runledger_streams_open', help: 'Streams that readers have open.', registers }),
+    events: new Counter({
+      name: 'runledger_stream_events_total',
+      help: 'Events sent on streams: each as often as streams show it.',
+      registers,
+    }),
+    omitted: new Counter({
+      name: 'runledger_stream_omitted_total',
+      help: 'Events left out of streams, because more were stored than STREAM_EVENTS_PER_SECOND, or because the reader is slow. The stream says how many.',
+      registers,
+    }),
+  };
+}
+
+export type StreamMetrics = ReturnType<typeof streamMetrics>;
+
+function showPool(registry: Registry, pool: () => PoolFigures | undefined): void {
+  const gauge = (name: string, help: string, figure: keyof PoolFigures): void => {
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        registers: [],
+        collect() {
+          const figures = pool();
+          if (figures === undefined) this.remove();
+          else this.set(figures[figure]);
+        },
+      }),
+    );
+  };
+  gauge('runledger_console_connections', 'Connections to Postgres that the console holds.', 'totalCount');
+  gauge('runledger_console_connections_idle', 'Those of them that run no query.', 'idleCount');
+  gauge(
+    'runledger_console_queries_waiting',
+    'Queries that wait for a connection. Not zero for long: the console needs more connections (CONSOLE_DATABASE_CONNECTIONS), or its queries are slow.',
+    'waitingCount',
+  );
+}

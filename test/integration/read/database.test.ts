@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { startConsole } from '../../support/console.ts';
+import { PostgresServer } from '../../support/postgres-server.ts';
+import { lockRecord, suiteConsole } from '../../support/reading.ts';
+import { migrate } from '../../support/store.ts';
+import { until } from '../../support/until.ts';
+
+describe('the read API and its database', () => {
+  const suite = suiteConsole({ READ_STATEMENT_TIMEOUT_MS: '100' });
+
+  it('answers 503 with Retry-After when a query takes too long', async () => {
+    const release = await lockRecord(suite.database);
+    const answer = await suite.client.send({ path: '/v1/executions/' });
+    await release();
+
+    expect(answer.status).to.equal(503);
+    expect(answer.headers['retry-after']).to.equal('1');
+    expect(answer.json()).to.include({ type: 'https://runledger.dev/problems/unavailable', status: 503 });
+    expect(answer.json()['detail']).to.match(/took too long/);
+    const metrics = await suite.console.telemetry.registry.metrics();
+    expect(metrics).to.match(/runledger_console_rejections_total\{reason="timeout",process="console"\} 1\n/);
+    expect((await suite.client.send({ path: '/v1/executions/' })).status).to.equal(200);
+  });
+
+  it('shows no lag for a primary', async () => {
+    await until('a look', () => (Object.keys(suite.console.unready()).length === 0 ? true : undefined));
+    const answer = await suite.client.send({ path: '/v1/executions/' });
+    expect(answer.headers['runledger-replica-lag-ms']).to.equal(undefined);
+  });
+});
+
+describe('the read API while Postgres is away', () => {
+  it('is not ready before it has seen Postgres, and answers 503', async () => {
+    await using console = await startConsole('postgres://x@127.0.0.1:1/x');
+    const answer = await console.client.send({ path: '/v1/executions/' });
+    expect(answer.status).to.equal(503);
+    expect(answer.headers['retry-after']).to.equal('1');
+    expect(answer.json()['detail']).to.equal('The record cannot be read now.');
+    expect(console.unready()).to.have.property('postgres');
+    expect((await console.client.send({ path: '/v1/ping/' })).status).to.equal(200);
+  });
+
+  it('stays ready when Postgres goes away, says so, and answers again when it is back', async () => {
+    const server = await PostgresServer.start();
+    try {
+      const url = await server.createDatabase();
+      await migrate(url);
+      await using console = await startConsole(url);
+      const status = async (): Promise<number> => (await console.client.send({ path: '/v1/events/' })).status;
+      expect(await status()).to.equal(200);
+      await until('a look', () => (console.unready()['postgres'] === undefined ? true : undefined));
+
+      await server.kill();
+      expect(await status()).to.equal(503);
+      await until('a look', () => console.degraded()['postgres']);
+      expect(console.unready()).to.deep.equal({});
+
+      await server.startAgain();
+      await until('200', async () => ((await status()) === 200 ? true : undefined));
+      await until('a look', () => (console.degraded()['postgres'] === undefined ? true : undefined));
+    } finally {
+      await server.stop();
+    }
+  });
+});

@@ -1,0 +1,69 @@
+import { consoleSettings, createConsole } from '../../cmd/console/console.ts';
+import { consoleDatabaseSettings, openConsoleDatabase } from '../../cmd/console/database.ts';
+import { readConfig } from '../../internal/config/read.ts';
+import { failing } from '../../internal/ops/probes.ts';
+import { createTelemetry, type Telemetry } from '../../internal/telemetry/telemetry.ts';
+import { digestOf } from '../../internal/tokens/token-entry.ts';
+import type { Authentication } from '../../internal/tokens/token-source.ts';
+import { ApiClient } from './api-client.ts';
+
+export interface RunningConsole extends AsyncDisposable {
+  /** A reader of the organization `acme`, behind a proxy that ends TLS. */
+  client: ApiClient;
+  port: number;
+  telemetry: Telemetry;
+  /** What readiness says is wrong; empty when ready. */
+  unready(): Record<string, string>;
+  degraded(): Record<string, string>;
+  stop(): Promise<void>;
+}
+
+/** The read token that test consoles take for an organization. */
+export function readToken(organization = 'acme'): string {
+  return `read-token-of-${organization}`;
+}
+
+/** A console in this process, on a free port, with the settings given over those of tests. */
+export async function startConsole(
+  url: string,
+  settings: Record<string, string> = {},
+  authenticate: (given: string) => Authentication = authenticateReader,
+): Promise<RunningConsole> {
+  const telemetry = createTelemetry('console', 'silent');
+  const base = {
+    PORT: '0',
+    CONSOLE_PUBLIC_URL: 'https://console.example',
+    TRUST_PROXY: 'true',
+    READ_RATE: '1000',
+    READ_CONCURRENCY: '100',
+  };
+  const config = readConfig([...consoleSettings, ...consoleDatabaseSettings], { ...base, ...settings });
+  const none = (): Promise<void> => Promise.resolve();
+  const tokens = { name: 'tokens', start: none, stop: none, authenticate, unready: () => undefined };
+  const database = openConsoleDatabase(url, config, telemetry.logger);
+  const { component, servers } = createConsole(config, database, tokens, telemetry);
+  await component.start();
+  const port = servers[0]?.port ?? 0;
+  const client = new ApiClient(`http://127.0.0.1:${port}`, { token: readToken(), 'x-forwarded-proto': 'https' });
+  const stop = async (): Promise<void> => {
+    client.close();
+    await component.stop();
+  };
+  return {
+    client,
+    port,
+    telemetry,
+    unready: () => failing(telemetry.probes.ready),
+    degraded: () => failing(telemetry.probes.degraded),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** Takes the token of every organization, and a write token of each. */
+function authenticateReader(given: string): Authentication {
+  const [, scope, organization] = /^(read|write)-token-of-(.+)$/.exec(given) ?? [];
+  if (organization === undefined) return { status: 'unknown' };
+  const tokenId = digestOf(given).slice(0, 12);
+  return { status: 'known', organization, scope: scope === 'read' ? 'read' : 'write', tokenId };
+}
