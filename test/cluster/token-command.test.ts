@@ -51,10 +51,15 @@ describe('token command and the API server', () => {
     await becomes(rotated.token, 'known');
     expect(status(issued.token)).to.equal('known');
 
-    const manifest = parse(rotated.manifest) as { data: Record<string, string> };
+    const reader = await token(['rotate', '--read'], stringify(await cluster.admin.must('GET', path)));
+    await cluster.admin.apply(path, reader.manifest);
+    await becomes(reader.token, 'known');
+    expect(source.authenticate(reader.token)).to.include({ organization: 'acme', scope: 'read' });
+
+    const manifest = parse(reader.manifest) as { data: Record<string, string> };
     delete manifest.data['token-1'];
     await cluster.admin.apply(path, stringify(manifest));
     await becomes(issued.token, 'unknown');
-    expect(status(rotated.token)).to.equal('known');
+    for (const kept of [rotated, reader]) expect(status(kept.token)).to.equal('known');
   });
 });
