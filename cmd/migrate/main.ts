@@ -22,7 +22,9 @@ runMain(async () => {
   process.once('SIGTERM', () => process.exit(143));
   try {
     await untilReachable(db, config.DATABASE_WAIT_MS, (error) => logger.warn({ error }, 'waiting for postgres'));
-    const migrations = await migrateToLatest(db);
+    const migrations = await migrateToLatest(db, {
+      onNoReaderRole: () => logger.warn({ role: 'runledger_reader', see: 'README.md' }, 'no role for readers'),
+    });
     logger.info({ migrations }, 'schema is up to date');
   } catch (error) {
     logger.fatal({ error }, 'schema not up to date');

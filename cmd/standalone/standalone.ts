@@ -103,7 +103,7 @@ export class Standalone implements Component {
       ? openDatabase(readConfig(databaseSettings), this.#telemetry.logger)
       : await openEmbedded(this.#folder.postgres);
     await this.#parts.begin(component('database', { stop: () => db.destroy() }));
-    await migrateToLatest(db).catch((error: unknown) => {
+    await migrateToLatest(db, { concurrently: given }).catch((error: unknown) => {
       throw given ? new Error(`DATABASE_URL: ${describeError(error).message}`, { cause: error }) : error;
     });
     return db;

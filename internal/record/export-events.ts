@@ -55,12 +55,12 @@ function pagesForwards(db: Database, organization: string, filters: EventFilters
       const base = [sql`organization = ${organization}`, following(start), sql`created_at < ${time(isoTime(end))}`];
       const { rows } = await sql<EventRow & { matches: boolean; number: number }>`
         with slice as materialized (
-          select ${eventColumns} from events where ${all(base)} order by created_at, id limit ${sql.lit(limit)}
+          select ${eventColumns} from events where ${all(base)} order by created_at, id limit ${limit}
         ),
         numbered as (
           select *, ${all(eventConditions(filters))} as matches, (row_number() over ())::integer as number from slice
         )
-        select * from numbered where matches or number = ${sql.lit(limit)}
+        select * from numbered where matches or number = ${limit}::integer
       `.execute(trx);
       const last = rows.at(-1);
       const items = rows.filter((row) => row.matches).map(storedEventOf);

@@ -1,7 +1,7 @@
 import type { Page, PageRequest } from './page.ts';
 
-/** Rows per slice of a search, at most: as many as the largest page. */
-const sliceSize = 500;
+/** Rows of the second slice of a search; each next one is twice as large, up to a bound. */
+const [secondSlice, largestSlice] = [500, 4_000];
 
 /** A part of a search: the matching rows of the next rows in order. */
 export interface Slice<Row, Position> {
@@ -35,7 +35,7 @@ export async function fillPage<Row, Item, Position>(
     const slice = await readSlice(next, size);
     rows.push(...slice.matches);
     next = slice.next;
-    size = sliceSize;
+    size = Math.min(Math.max(secondSlice, size * 2), largestSlice);
   } while (next !== undefined && rows.length <= page.limit && performance.now() < deadline);
   const items = rows.slice(0, page.limit);
   const last = items.at(-1);

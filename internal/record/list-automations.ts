@@ -22,7 +22,7 @@ export function listAutomations(
     const { rows } = await sql<ExecutionRow & FiguresRow>`
       select last.*, figures.* from (
         select automation_id as id from (${automationsOf(organization, after?.automationId)}) as automations
-        limit ${sql.lit(limit + 1)}
+        limit ${limit + 1}
       ) as page
       cross join lateral (
         select ${executionColumns} from executions where organization = ${organization} and automation_id = page.id

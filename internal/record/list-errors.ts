@@ -60,7 +60,7 @@ export function listErrors(
       ) as latest_execution_id
       from (
         select * from groups where ${all(following)}
-        order by last_seen_at desc, automation_id desc, error_id desc limit ${sql.lit(limit + 1)}
+        order by last_seen_at desc, automation_id desc, error_id desc limit ${limit + 1}
       ) as page
       cross join totals
       order by last_seen_at desc, automation_id desc, error_id desc

@@ -58,7 +58,7 @@ async function listOfExecution(
   ];
   const { rows } = await sql<EventRow>`
     select ${eventColumns} from events where ${all(conditions)}
-    order by created_at, id limit ${sql.lit(limit + 1)}
+    order by created_at, id limit ${limit + 1}
   `.execute(trx);
   const items = rows.slice(0, limit);
   const last = items.at(-1);
@@ -99,12 +99,12 @@ async function readSlice(
   const { rows } = await sql<EventRow & { matches: boolean; number: number }>`
     with slice as materialized (
       select ${eventColumns} from events where ${all([...base, ...errors])}
-      order by created_at desc, id desc limit ${sql.lit(size)}
+      order by created_at desc, id desc limit ${size}
     ),
     numbered as (
       select *, ${all(eventConditions(filters))} as matches, (row_number() over ())::integer as number from slice
     )
-    select * from numbered where matches or number = ${sql.lit(size)}
+    select * from numbered where matches or number = ${size}::integer
   `.execute(trx);
   const last = rows.at(-1);
   return {

@@ -93,10 +93,10 @@ async function readSlice(
   const { rows } = await sql<ExecutionRow & { matches: boolean; number: number }>`
     with slice as materialized (
       select ${executionColumns} from executions where ${all([...base, ...following])}
-      order by ${newestExecutionFirst} limit ${sql.lit(size)}
+      order by ${newestExecutionFirst} limit ${size}
     ),
     numbered as (select *, ${matches} as matches, (row_number() over ())::integer as number from slice)
-    select * from numbered where matches or number = ${sql.lit(size)}
+    select * from numbered where matches or number = ${size}::integer
   `.execute(trx);
   const last = rows.at(-1);
   return {

@@ -95,7 +95,7 @@ async function readBetween(
   ];
   const { rows } = await sql<EventRow & { total: number }>`
     select ${eventColumns}, (count(*) over ())::integer as total from events where ${all(wanted)}
-    order by created_at desc, id desc limit ${sql.lit(limit)}
+    order by created_at desc, id desc limit ${limit}
   `.execute(trx);
   return rows.toReversed();
 }

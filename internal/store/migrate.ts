@@ -1,23 +1,42 @@
 import { sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
+import { buildIndexes } from './build-indexes.ts';
 import * as initial from './migrations/0001-initial.ts';
+import * as read from './migrations/0002-read.ts';
+import { ensureReaderRole } from './reader-role.ts';
+import { untilUnlocked } from './until-unlocked.ts';
 
 /** The migrations, in order. Never change a released one; add the next (expand, then contract). */
-const migrations = { '0001-initial': initial };
+const migrations = { '0001-initial': initial, '0002-read': read };
+
+export interface MigrateOptions {
+  /**
+   * False for an embedded Postgres with one session: then building an index blocks writers.
+   * Default: true.
+   */
+  concurrently?: boolean;
+  /** Called if queries cannot run as the reader role, because this user may not create it. */
+  onNoReaderRole?: () => void;
+}
 
 /**
- * Migrates the schema in one transaction under a lock, so that several processes may run at once.
- * Resolves with the names of the migrations that ran. Rejects and changes nothing when one fails,
- * or when the database is not in UTF-8.
+ * Migrates the schema in one transaction under a lock, so that several processes may run at once;
+ * then builds missing indexes while workers write. Resolves with the names of the migrations that
+ * ran. Rejects when one fails, and changes nothing; also when the database is not in UTF-8.
  */
-export async function migrateToLatest(db: Database): Promise<string[]> {
+export async function migrateToLatest(db: Database, options: MigrateOptions = {}): Promise<string[]> {
   await requireUtf8(db);
   if (await isAhead(db)) return [];
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
-  const { error, results = [] } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
-  return results.map(({ migrationName }) => migrationName);
+  const ran = await untilUnlocked(async () => {
+    const { error, results = [] } = await migrator.migrateToLatest();
+    if (error !== undefined) throw error;
+    return results.map(({ migrationName }) => migrationName);
+  });
+  if (!(await untilUnlocked(() => ensureReaderRole(db)))) options.onNoReaderRole?.();
+  await buildIndexes(db, { concurrently: options.concurrently ?? true });
+  return ran;
 }
 
 /**

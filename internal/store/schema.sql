@@ -99,8 +99,38 @@ CREATE INDEX events_of_execution ON ONLY public.events USING btree (automation_i
 
 CREATE INDEX events_default_automation_id_execution_id_organization_idx ON public.events_default USING btree (automation_id, execution_id, organization);
 
+CREATE INDEX events_errors ON ONLY public.events USING btree (organization, created_at, id) INCLUDE (automation_id, error_id, execution_id) WHERE (kind = 'ERROR'::text);
+
+CREATE INDEX events_default_errors ON public.events_default USING btree (organization, created_at, id) INCLUDE (automation_id, error_id, execution_id) WHERE (kind = 'ERROR'::text);
+
+CREATE INDEX executions_failed ON public.executions USING btree (organization, first_event_at) WHERE (error_count > 0);
+
+CREATE INDEX executions_failed_of_automation ON public.executions USING btree (organization, automation_id, first_event_at) WHERE (error_count > 0);
+
+CREATE INDEX executions_newest ON public.executions USING btree (organization, first_event_at);
+
+CREATE INDEX executions_of_automation ON public.executions USING btree (organization, automation_id, first_event_at);
+
 CREATE INDEX executions_running ON public.executions USING btree (first_event_at) WHERE (state = 'running'::text);
+
+CREATE INDEX executions_running_newest ON public.executions USING btree (organization, first_event_at) WHERE (state = 'running'::text);
+
+CREATE INDEX executions_with_anomaly ON public.executions USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
 
 ALTER INDEX public.events_of_execution ATTACH PARTITION public.events_default_automation_id_execution_id_organization_idx;
 
+ALTER INDEX public.events_errors ATTACH PARTITION public.events_default_errors;
+
 ALTER INDEX public.events_pkey ATTACH PARTITION public.events_default_pkey;
+
+ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY everybody ON public.events USING (true) WITH CHECK (true);
+
+CREATE POLICY everybody ON public.executions USING (true) WITH CHECK (true);
+
+ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY one_organization ON public.events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));

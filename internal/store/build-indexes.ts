@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
+import { createIndex, readerIndexes, type ReaderIndex } from './indexes.ts';
+import { untilUnlocked } from './until-unlocked.ts';
+
+/** Runledger's own numbers of the advisory locks: one process builds at a time. */
+const [lock, parentLock] = [7_215_004_114, 7_215_004_115];
+
+/** Interval of asking whether another process has finished, in ms. */
+const pauseMs = 200;
+
+/** A table that still needs an index, and the index that an interrupted build left behind. */
+interface Missing {
+  index: ReaderIndex;
+  table: string;
+  name: string;
+  /** An invalid index has this name. */
+  broken: boolean;
+  /** A partition's index is attached to the index of `events`. */
+  attach: boolean;
+}
+
+/**
+ * Builds the missing indexes while workers write. `concurrently: false` is for an embedded Postgres
+ * with one session. An interrupted build continues with the next call.
+ */
+export async function buildIndexes(db: Database, { concurrently }: { concurrently: boolean }): Promise<void> {
+  for (const index of readerIndexes.filter(({ table }) => table === 'events')) await createOnParent(db, index);
+  while ((await listMissing(db)).length > 0) {
+    const build = (): Promise<void> => buildAll(db, concurrently ? 'concurrently' : 'plain');
+    const built = concurrently ? await withBuildLock(db, build) : await build().then(() => true);
+    // Not a wait for the lock: a waiting statement would hold up the build that it waits for.
+    if (!built) await sleep(pauseMs);
+  }
+}
+
+/** The index of `events` itself holds nothing: partitions have the entries. */
+async function createOnParent(db: Database, index: ReaderIndex): Promise<void> {
+  const { name, table } = index;
+  await untilUnlocked(() =>
+    db.transaction().execute(async (trx) => {
+      await sql`select pg_advisory_xact_lock(${sql.lit(parentLock)})`.execute(trx);
+      const { rows } = await sql<{ oid: string | null }>`select to_regclass(${name})::oid as oid`.execute(trx);
+      if (rows[0]?.oid !== null) return;
+      await sql`set local lock_timeout = '200ms'`.execute(trx);
+      await createIndex(index, { name, table, how: 'only' }).execute(trx);
+    }),
+  );
+}
+
+/**
+ * Runs the work while another connection holds the lock. Resolves with false if another process has
+ * it. The lock's transaction is idle meanwhile, so the build does not wait for it; and a pooler
+ * cannot lose it, as it could a lock of a session.
+ */
+async function withBuildLock(db: Database, work: () => Promise<void>): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
+    const { rows } = await sql<{ locked: boolean }>`
+      select pg_try_advisory_xact_lock(${sql.lit(lock)}) as locked
+    `.execute(trx);
+    if (rows[0]?.locked !== true) return false;
+    await work();
+    return true;
+  });
+}
+
+async function buildAll(db: Database, how: 'concurrently' | 'plain'): Promise<void> {
+  for (const missing of await listMissing(db)) {
+    const { index, name, table, broken, attach } = missing;
+    if (broken) await sql`drop index ${sql.raw(how === 'plain' ? '' : how)} ${sql.ref(name)}`.execute(db);
+    await createIndex(index, { name, table, how }).execute(db);
+    if (attach) await attachTo(db, index.name, name);
+  }
+}
+
+/** Takes a short lock on the new index only. */
+async function attachTo(db: Database, parent: string, name: string): Promise<void> {
+  await untilUnlocked(() =>
+    db.transaction().execute(async (trx) => {
+      await sql`set local lock_timeout = '200ms'`.execute(trx);
+      await sql`alter index ${sql.ref(parent)} attach partition ${sql.ref(name)}`.execute(trx);
+    }),
+  );
+}
+
+async function listMissing(db: Database): Promise<Missing[]> {
+  const lists = await Promise.all(
+    readerIndexes.map((index) => (index.table === 'events' ? missingOnPartitions(db, index) : missingOn(db, index))),
+  );
+  return lists.flat();
+}
+
+async function missingOn(db: Database, index: ReaderIndex): Promise<Missing[]> {
+  const { name, table } = index;
+  const { rows } = await sql<{ valid: boolean }>`
+    select indisvalid as valid from pg_index where indexrelid = to_regclass(${name})
+  `.execute(db);
+  const [present] = rows;
+  return present?.valid === true ? [] : [{ index, table, name, broken: present !== undefined, attach: false }];
+}
+
+async function missingOnPartitions(db: Database, index: ReaderIndex): Promise<Missing[]> {
+  const suffix = index.name.replace(/^events/, '');
+  const { rows } = await sql<{ table: string; broken: boolean }>`
+    select p.relname as table, to_regclass(p.relname || ${suffix}) is not null as broken
+    from pg_inherits i join pg_class p on p.oid = i.inhrelid
+    where i.inhparent = 'events'::regclass and not exists (
+      select from pg_inherits c join pg_index x on x.indexrelid = c.inhrelid
+      where c.inhparent = to_regclass(${index.name}) and x.indrelid = p.oid and x.indisvalid
+    )
+    order by p.relname desc
+  `.execute(db);
+  return rows.map(({ table, broken }) => ({ index, table, name: `${table}${suffix}`, broken, attach: true }));
+}

@@ -1,0 +1,76 @@
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
+
+/** The role of every read query (ARCHITECTURE.md, "Reading"). */
+export const readerRole = 'runledger_reader';
+
+/** Runledger's own number of the advisory lock: concurrent grants on one table fail. */
+const lock = 7_215_004_113;
+
+/**
+ * Creates the reader role, its rights and its policies, as far as they are missing and this user
+ * may. Resolves with true if this user can take the role afterwards. Runs with every migration,
+ * because an administrator may create the role later.
+ */
+export async function ensureReaderRole(db: Database): Promise<boolean> {
+  if (!(await isComplete(db))) {
+    await db.transaction().execute(async (trx) => {
+      await sql`select pg_advisory_xact_lock(${sql.lit(lock)})`.execute(trx);
+      await sql`set local lock_timeout = '200ms'`.execute(trx);
+      await createRole.execute(trx);
+    });
+  }
+  return isComplete(db);
+}
+
+/**
+ * True if this user can take the role, and the role sees one organization only. Postgres 16 tells
+ * the right to take a role from membership.
+ */
+async function isComplete(db: Database): Promise<boolean> {
+  const { rows } = await sql<{ complete: boolean }>`
+    select
+      pg_has_role(oid, case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end)
+      and has_table_privilege(oid, 'events', 'SELECT') and has_table_privilege(oid, 'executions', 'SELECT')
+      and 2 = (
+        select count(*) from pg_policy
+        where polname = 'one_organization' and polrelid in ('events'::regclass, 'executions'::regclass)
+      ) as complete
+    from pg_roles where rolname = ${readerRole}
+  `.execute(db);
+  return rows[0]?.complete ?? false;
+}
+
+/** Each part is tried for itself: without CREATEROLE an existing role still gets its rights. */
+const createRole = sql`
+  do $$
+  declare
+    name text;
+  begin
+    begin
+      if not exists (select from pg_roles where rolname = 'runledger_reader') then
+        create role runledger_reader nologin;
+      end if;
+    exception when insufficient_privilege or duplicate_object or unique_violation then null;
+    end;
+    if not exists (select from pg_roles where rolname = 'runledger_reader') then
+      return;
+    end if;
+    begin
+      if not pg_has_role('runledger_reader', 'MEMBER') then
+        grant runledger_reader to current_user;
+      end if;
+    exception when insufficient_privilege then null;
+    end;
+    execute format('grant usage on schema %I to runledger_reader',
+      (select relnamespace::regnamespace::text from pg_class where oid = 'events'::regclass));
+    foreach name in array array['events', 'executions'] loop
+      execute format('grant select on %I to runledger_reader', name);
+      if not exists (select from pg_policy where polname = 'one_organization' and polrelid = name::regclass) then
+        execute format('create policy one_organization on %I as restrictive for select to runledger_reader '
+          'using (organization = current_setting(''runledger.organization'', true))', name);
+      end if;
+    end loop;
+  end
+  $$
+`;

@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from './errors.ts';
+
+/** SQLSTATE of a statement that waited longer than `lock_timeout`. */
+const lockNotAvailable = '55P03';
+
+/** Pause between attempts, in ms: writers that waited behind the last attempt go first. */
+const pauseMs = 500;
+
+/** Most attempts: about five minutes. */
+const most = 400;
+
+/**
+ * Repeats a short change of the schema until it gets its lock: a long reader may hold it, and all
+ * writers wait behind an attempt. Rejects after about five minutes.
+ */
+export async function untilUnlocked<T>(change: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await change();
+    } catch (error) {
+      if (codeOf(error) !== lockNotAvailable || attempt === most) throw error;
+      await sleep(pauseMs);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import { Migrator } from 'kysely/migration';
+import { Client } from 'pg';
+import { buildIndexes } from '../../../internal/store/build-indexes.ts';
+import type { Database } from '../../../internal/store/database.ts';
+import { readerIndexes } from '../../../internal/store/indexes.ts';
+import { maintain } from '../../../internal/store/maintain.ts';
+import { migrateToLatest } from '../../../internal/store/migrate.ts';
+import * as initial from '../../../internal/store/migrations/0001-initial.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent } from '../../support/events.ts';
+import { failureOf } from '../../support/failure.ts';
+import { day, keepAll, now } from '../../support/maintenance-day.ts';
+import { query } from '../../support/postgres-server.ts';
+import { emptyDatabase } from '../../support/servers.ts';
+import { openDatabase } from '../../support/store.ts';
+import { until } from '../../support/until.ts';
+
+/** The schema of the first release, with workers on it. */
+describe('an upgrade of a database in use', () => {
+  let url: string;
+  let db: Database;
+  let other: Client;
+  beforeEach(async () => {
+    url = await emptyDatabase();
+    db = openDatabase(url);
+    const getMigrations = () => Promise.resolve({ '0001-initial': initial });
+    expect((await new Migrator({ db, provider: { getMigrations } }).migrateToLatest()).error).to.equal(undefined);
+    await maintain(db, keepAll);
+    await recordEvents(db, [anEvent({ createdAt: now }), anEvent({ executionId: 'old', createdAt: now - 9 * day })]);
+    other = new Client({ connectionString: url });
+    await other.connect();
+  });
+  afterEach(async () => {
+    await other.end();
+    await db.destroy();
+  });
+
+  const write = (executionId: string): Promise<unknown> => recordEvents(db, [anEvent({ executionId, createdAt: now })]);
+  const migrated = async (): Promise<boolean> =>
+    (await query(url, `select name from kysely_migration where name = '0002-read'`)).length > 0;
+  /** Each index on executions, and on each partition: valid, and attached to that of events. */
+  const expectAllIndexes = async (): Promise<void> => {
+    const broken = await query(url, 'select indexrelid::regclass from pg_index where not indisvalid');
+    expect(broken).to.deep.equal([]);
+    for (const { name, table } of readerIndexes) {
+      const partitions = await query(url, `select inhrelid from pg_inherits where inhparent = '${table}'::regclass`);
+      const attached = await query(url, `select inhrelid from pg_inherits where inhparent = '${name}'::regclass`);
+      expect(attached.length, name).to.equal(partitions.length);
+    }
+  };
+  /** A transaction of another worker, which a build must wait for. */
+  const holdAnExecution = async (): Promise<void> => {
+    await other.query('begin');
+    await other.query('update executions set event_count = event_count + 1');
+  };
+  /** Process ids of builds that wait for the end of a transaction. */
+  const waitingBuilds = (): Promise<{ pid: number }[]> =>
+    query(
+      url,
+      `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+       and query like 'create index concurrently%'`,
+    ) as Promise<{ pid: number }[]>;
+  const buildWaits = (): Promise<{ pid: number }[]> =>
+    until('a build waits', async () => ((await waitingBuilds()).length > 0 ? waitingBuilds() : undefined));
+
+  it('waits for a long reader, and writers do not wait for the upgrade', async () => {
+    await other.query('begin; select count(*) from executions');
+    const migration = migrateToLatest(db);
+    for (const number of [1, 2, 3, 4, 5]) await write(`run ${number}`);
+    expect(await migrated()).to.equal(false);
+    await other.query('commit');
+    expect(await migration).to.deep.equal(['0002-read']);
+    await expectAllIndexes();
+  }).timeout(60_000);
+
+  it('builds indexes while workers write and make partitions', async () => {
+    await holdAnExecution();
+    const build = buildIndexes(db, { concurrently: true });
+    await buildWaits();
+    await write('meanwhile');
+    expect((await maintain(db, { ...keepAll, daysAhead: 3 })).created).to.include('events_20261124');
+    await other.query('rollback');
+    await build;
+    await expectAllIndexes();
+  }).timeout(60_000);
+
+  it('goes on where a build was interrupted', async () => {
+    await holdAnExecution();
+    const build = failureOf(buildIndexes(db, { concurrently: true }));
+    const [waiting] = await buildWaits();
+    await query(url, `select pg_cancel_backend(${waiting?.pid})`);
+    expect(String(await build)).to.contain('canceling statement due to user request');
+    await other.query('rollback');
+    expect(await query(url, 'select from pg_index where not indisvalid')).to.have.length.above(0);
+    await buildIndexes(db, { concurrently: true });
+    await expectAllIndexes();
+  }).timeout(60_000);
+});
