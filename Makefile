@@ -43,8 +43,8 @@ bench: $(PACKAGES) ## Measure Runledger side by side with its baselines (SCENARI
 	@deploy/install.sh redis postgres wrk
 	@exec $(NODE) test/bench/main.ts $(SCENARIOS)
 
-check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAPI, audit
-	@mocha --no-config --timeout 120000 test/unit/checks.test.ts
+check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAPI, audit, words, references
+	@mocha --no-config --timeout 120000 test/unit/checks.test.ts 'test/unit/lint/*.test.ts'
 
 docs: $(PACKAGES) ## Regenerate the parts of documents that come from the code
 	@$(NODE) test/support/docs.ts

@@ -59,8 +59,8 @@ export function createIngest(config: IngestConfig, tokens: TokenSource, telemetr
   queueStatsMetrics(registry, () => readQueueStats(redis, config.QUEUE_NAME));
   const connections = { open: 0, opened: 0 };
   const producer = createProducer(config, redis, guard, connections, telemetry);
-  // Once Redis has taken events, the pod stays ready and answers 503 itself (ARCHITECTURE.md,
-  // Decisions).
+  // After the first admission the pod stays ready and answers 503 itself (ARCHITECTURE.md,
+  // "Decisions").
   probes.ready.set('redis', () => (guard.admittedOnce ? undefined : guard.rejection?.detail));
   probes.degraded.set('redis', () => guard.rejection?.detail);
   probes.ready.set('tokens', () => tokens.unready());

@@ -47,13 +47,15 @@ export function windowsBackwards(
   };
 }
 
-/** Partitions are left out for the first condition only: Postgres does not use a comparison of rows for that. */
+/**
+ * The first condition excludes partitions: Postgres does not use a comparison of rows for that.
+ */
 function before({ createdAt, id }: EventPosition): Condition {
   if (id === smallestId) return sql`created_at < ${time(createdAt)}`;
   return sql`created_at <= ${time(createdAt)} and (created_at, id) < (${time(createdAt)}, ${id}::uuid)`;
 }
 
-/** No event is older: the first event of the oldest execution, or the wanted time if it is later. */
+/** No event is older: the first event of the oldest execution, or the wanted time if later. */
 export async function oldestEvent(
   trx: Reading,
   organization: string,

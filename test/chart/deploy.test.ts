@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { settings } from '../../internal/config/settings.ts';
 import { chart, helm, kubeVersion, render, repository, template } from '../support/helm.ts';
 import { objectOf, parseManifests, podsOf, thePod } from '../support/helm-manifests.ts';
+import { nodeOptionsOfImage } from '../support/image-environment.ts';
 
 const read = (...path: string[]): Promise<string> => readFile(join(repository, ...path), 'utf8');
 
@@ -68,6 +69,16 @@ describe('deploy', () => {
     expect(await read('Dockerfile')).to.include(`node:${devDependencies.node}-`);
     expect(await read('Dockerfile')).to.include(`ARG VERSION=${version}\n`);
     expect(await read('charts/runledger/Chart.yaml')).to.include(`appVersion: ${version}\n`);
+  });
+
+  it('runs every process with the options of the image, which its compile cache is made with', async () => {
+    const options = nodeOptionsOfImage();
+    expect(options).to.include('--expose-gc');
+    expect(await read('Dockerfile')).to.include(` node ${options.join(' ')} cmd/$command/main.ts`);
+    for (const { spec } of podsOf(await render()).filter(({ kind }) => kind === 'Deployment')) {
+      const all = [...spec.containers, ...(spec.initContainers ?? [])];
+      for (const { name, command } of all) expect(command, `the entrypoint runs ${name}`).to.equal(undefined);
+    }
   });
 
   it('sets variables in the chart that the processes know', async () => {

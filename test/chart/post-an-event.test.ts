@@ -51,9 +51,9 @@ describe('chart, what helm test runs', () => {
   for (const refused of ['START', 'END']) {
     it(`fails when ${refused} gets no receipt`, async () => {
       const enqueue: Enqueue = (event) =>
-        event.kind === refused ? Promise.reject(unavailable('Redis is away.')) : Promise.resolve(event);
+        event.kind === refused ? Promise.reject(unavailable('Redis is unavailable.')) : Promise.resolve(event);
       expect(String(await failureOf(helmTest(enqueue)))).to.match(
-        /event over HTTPS: expected 201, got 503 .*Redis is away\./,
+        /event over HTTPS: expected 201, got 503 .*Redis is unavailable\./,
       );
     });
   }

@@ -11,7 +11,7 @@ interface Route {
   rules: { filters: Record<string, unknown>[]; backendRefs?: unknown[] }[];
 }
 
-/** What each controller is told, so that POST gets the 301 of the pod and not the controller's own. */
+/** The annotations of each controller, so that POST gets the 301 of the pod. */
 const annotations = {
   'ingress-nginx': {
     'nginx.ingress.kubernetes.io/ssl-redirect': 'false',

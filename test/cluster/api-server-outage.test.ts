@@ -51,7 +51,7 @@ describe('an API server that goes away', () => {
 
   /**
    * A change that was made while ingest could not see it. Resolves with the milliseconds until it
-   * is in force.
+   * is in use.
    */
   async function catchesUp(): Promise<number> {
     const token = createToken();

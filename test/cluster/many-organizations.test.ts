@@ -7,7 +7,7 @@ import { eventually } from '../support/cluster/eventually.ts';
 import { Ingest } from '../support/cluster/ingest.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
-import { environmentOfImage } from '../support/image-environment.ts';
+import { nodeOptionsOfImage } from '../support/image-environment.ts';
 import { RedisServer } from '../support/redis-server.ts';
 
 const organizations = 2000;
@@ -41,8 +41,10 @@ describe(`${organizations} organizations with 2 tokens each`, () => {
    * of 20 MB.
    */
   async function warmCompileCache(): Promise<NodeJS.ProcessEnv> {
-    const { NODE_OPTIONS } = environmentOfImage();
-    const env = { NODE_OPTIONS, NODE_COMPILE_CACHE: join(tenancy.accountFolder, 'compile-cache') };
+    const env = {
+      NODE_OPTIONS: nodeOptionsOfImage().join(' '),
+      NODE_COMPILE_CACHE: join(tenancy.accountFolder, 'compile-cache'),
+    };
     const first = await Ingest.start(tenancy, cluster.url, redis.url, env);
     await first.ready(10_000);
     await first.stop();

@@ -61,7 +61,7 @@ describe(`a refused Secret, seen by ${replicas} replicas`, () => {
   const has = (name: string, count: number) =>
     eventually(async () => (await eventsOf(name)).length === count, `${count} Events on ${name}`);
 
-  it('gets one Warning for each change that leaves it refused, and none when it is mended', async () => {
+  it('gets one Warning for each change that leaves it refused, and none when it is corrected', async () => {
     await tenancy.put('acme', 'acme', { 'token-1': 'tiny-secret', 'token-2': createToken() });
     await has('acme', 1);
     await settled();

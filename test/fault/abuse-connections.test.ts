@@ -30,7 +30,7 @@ describe('abuse of connections', () => {
     return sockets;
   }
 
-  it('1,000 half-open requests: good clients go on within twice their usual p99', async () => {
+  it('1,000 half-open requests: good clients get answers within twice their usual p99', async () => {
     const ratio = await slowdown(port, 2, async () => {
       const sockets = await open(1_000);
       for (const socket of sockets) socket.write('POST /v1/register/ HTTP/1.1\r\nHost: x\r\n');
@@ -45,7 +45,7 @@ describe('abuse of connections', () => {
     expect(ratio).to.be.below(2);
   });
 
-  it('a request that does not come to its end is cut off within 20 s, headers or body', async () => {
+  it('a request without an end is cut off within 20 s, headers or body', async () => {
     const [headers, body] = await open(2);
     headers?.write('POST /v1/register/ HTTP/1.1\r\nHost: x\r\n');
     body?.write(
@@ -59,7 +59,7 @@ describe('abuse of connections', () => {
     );
   });
 
-  it('10,000 idle keep-alive connections: good clients go on, and each idle one still works', async () => {
+  it('10,000 idle keep-alive connections: good clients get answers, and each idle one still works', async () => {
     const idle = await open(10_000);
     const usable = idle.filter((_, index) => index % 500 === 0);
     expect(await p99OfGoodClients(port)).to.be.below(1_000);

@@ -25,7 +25,7 @@ describe('jobs of other releases', () => {
     await system.stop();
   });
 
-  it('a rollback: a job that only the newer release can read stays whole, and holds up nobody', async () => {
+  it('a rollback: a job that only the newer release can read stays whole, and delays no other job', async () => {
     const data = { v: 2, columns: { id: [randomUUID()] } };
     const { id = '' } = await queue.add('events', data);
     const load = new Load({ port: system.front.port, token, rate: 100, seed: seedOfRun() });

@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /**
- * A TCP relay in front of a server: frozen, its connections stand and carry nothing, as after a cut
- * of the network.
+ * A TCP relay in front of a server. Frozen, its connections stay open and carry nothing, as after a
+ * cut of the network.
  */
 export interface Relay extends AsyncDisposable {
   port: number;
   /** Connections taken so far. */
   readonly accepted: number;
-  /** Connections that stand now carry nothing any more, nor do new ones until {@link thaw}. */
+  /** Open connections carry nothing any more, nor do new ones until {@link thaw}. */
   freeze(): void;
   /** New connections work again; those frozen stay dead. */
   thaw(): void;
   /**
-   * New connections go to another server; those that stand stay, as behind the address of a
+   * New connections go to another server; open ones stay, as behind the address of a
    * Service.
    */
   lead(target: number): void;

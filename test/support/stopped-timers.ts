@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 
 /**
- * Lets the timers of `setTimeout` stand still in each test of the suite it is called in: they fire
+ * Stops the timers of `setTimeout` in each test of the suite it is called in: they fire
  * only as far as what it returns moves them (ms). A real timer may fire early by as long as the
  * turn that set it took, so an interval cannot be told exactly by the clock.
  */

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { PostgresServer } from './postgres-server.ts';
 import { dumpSchema, schemaFile } from './schema.ts';
 
-/** Writes internal/store/schema.sql anew: `make schema`, after a migration has been added. */
+/** Rewrites internal/store/schema.sql: `make schema`, after a migration has been added. */
 const postgres = await PostgresServer.start();
 try {
   await writeFile(schemaFile, await dumpSchema(await postgres.createDatabase()));

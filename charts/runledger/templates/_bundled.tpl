@@ -37,7 +37,8 @@ spec:
 {{- end -}}
 
 {{/*
-The password of a bundled server. Takes (dict "root" $ "component" "redis" "name" … "auth" .Values.redis.auth "keep" …).
+The password of a bundled server. Takes (dict "root" $ "component" "redis" "name" …
+"auth" .Values.redis.auth "keep" …).
 "keep" keeps the Secret at `helm uninstall`: a kept volume accepts no other password.
 */}}
 {{- define "runledger.bundled.secret" -}}

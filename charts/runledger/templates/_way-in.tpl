@@ -42,8 +42,8 @@ cert-manager.io/issuer: {{ . }}
 {{- end -}}
 
 {{/*
-The annotations that turn the controller's own redirect off, so that the pod answers plain HTTP: with
-301 for every method. Takes ingress.controller.
+The annotations that turn the controller's own redirect off, so that the pod answers plain HTTP
+with 301 for every method. Takes ingress.controller.
 */}}
 {{- define "runledger.redirectAnnotations" -}}
 {{- if eq . "nginx" }}

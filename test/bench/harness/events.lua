@@ -1,5 +1,5 @@
--- Requests for wrk: executions of five events (START, three EVENTs, END), each event a JSON body of 300 bytes with texts
--- as automations write them. Arguments after `--`: token, and optionally the mean pause of a connection in ms.
+-- Requests for wrk: executions of five events (START, three EVENTs, END). Each event is a JSON body
+-- of 300 bytes. Arguments after `--`: token, and optionally the mean pause of a connection in ms.
 local started = 0
 
 function setup(thread)

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { Child } from '../../support/child.ts';
 import { until } from '../../support/until.ts';
-import { environmentOfImage } from '../../support/image-environment.ts';
+import { environmentOfImage, nodeOptionsOfImage } from '../../support/image-environment.ts';
 import { cpuTime, residentMemory } from './cpu.ts';
 
 export const root = join(import.meta.dirname, '../../..');
 
-/** What the image sets: baselines run under the same options of Node as Runledger. */
+/** The variables of the image; baselines run with its options of Node, as Runledger does. */
 const image = {
   ...environmentOfImage(),
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(root, '.cache/node'),
@@ -23,9 +23,12 @@ export class Program {
     this.pid = pid;
   }
 
-  /** Runs `node <main>` from the root of the project. */
+  /** Runs a program as the image does, from the root of the project. */
   static start(main: string, environment: Record<string, string>): Program {
-    const child = new Child(process.execPath, [main], { cwd: root, env: { ...image, ...environment } });
+    const child = new Child(process.execPath, [...nodeOptionsOfImage(), main], {
+      cwd: root,
+      env: { ...image, ...environment },
+    });
     const { pid } = child.process;
     if (pid === undefined) throw new Error(`cannot start ${main}`);
     return new Program(child, pid);

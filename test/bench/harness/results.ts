@@ -23,7 +23,7 @@ export type Results = Record<string, Result>;
 const readme = join(root, 'test/bench/README.md');
 
 /**
- * Puts a finding in its place among the results, and draws the table and the plot anew. What was
+ * Adds a finding to the results, and draws the table and the plot again. What was
  * tried out quickly is no result: it goes to `.cache/bench`, and the README stays.
  */
 export async function keepResults(name: string, finding: Finding, options: Options, seconds: number): Promise<void> {

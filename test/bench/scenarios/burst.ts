@@ -38,7 +38,7 @@ export const burst: Scenario = async (world, { burstEvents }) => {
   };
 };
 
-/** While Redis writes its file anew, it holds buffers that are not the queue's. */
+/** While Redis rewrites its file, it holds buffers that are not the queue's. */
 async function noRewriteUnderWay(world: World): Promise<void> {
   const info = async (): Promise<true | undefined> =>
     /^aof_rewrite_in_progress:0/m.test(await world.redis.info('persistence')) ? true : undefined;

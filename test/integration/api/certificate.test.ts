@@ -33,7 +33,7 @@ inBothModes('certificate', ({ fastPath }) => {
       await files.replace(second);
       expect(await told('certificate reloaded')).to.equal(1);
       expect(await servedName(server.port)).to.equal('second');
-      // The connection that stands is left alone.
+      // The open connection keeps its certificate.
       expect((await standing.send({ path: '/' })).status).to.equal(200);
     } finally {
       standing.close();

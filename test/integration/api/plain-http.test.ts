@@ -107,7 +107,7 @@ inBothModes('X-Forwarded-Proto', ({ suiteIngest }) => {
     ['', 301],
     [undefined, 301],
     ['http, https', 200],
-    // What a caller wrote itself stands first; our own proxy appends.
+    // The caller's own value comes first; our proxy appends its value.
     ['https, http', 301],
     ['https,', 301],
     ['httpsx', 301],

@@ -54,7 +54,7 @@ describe('a process', () => {
     expect(child.output.join('\n')).to.match(/stop done[^]*leaving/);
   });
 
-  it('goes on after SIGHUP, and stops gracefully later', async () => {
+  it('keeps running after SIGHUP, and stops gracefully later', async () => {
     const child = start('well');
     await child.line(/ready/);
     child.process.kill('SIGHUP');
@@ -77,7 +77,7 @@ describe('a process', () => {
   });
 
   for (const name of ['worker', 'ingest'] as const) {
-    it(`${name}: starts and stops gracefully while what it needs is away`, async function () {
+    it(`${name}: starts and stops gracefully while its servers are unavailable`, async function () {
       this.timeout(30_000);
       const folder = await mkdtemp(join(tmpdir(), 'runledger-lifecycle-'));
       await writeFile(join(folder, 'tokens.yaml'), manifest);

@@ -130,7 +130,7 @@ describe('admission control rejects events', function () {
     expect(ingest.degraded()['redis']).to.contain('appendonly is not readable, must be yes');
   });
 
-  it('when Redis is nearly full, while the workers go on; takes events again when there is room', async () => {
+  it('when Redis is nearly full, while the workers continue; admits events again when there is room', async () => {
     redis = await RedisServer.start([...durable, '--maxmemory', '32mb']);
     const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
     await using ingest = await startIngest(settings);

@@ -41,7 +41,7 @@ describe('connections to Postgres', () => {
     expect(await asleep).to.be.instanceOf(Error);
   });
 
-  it('prepare a statement once, and go on without where that does not last, as behind a pooler', async () => {
+  it('prepare a statement once, and stop preparing behind a pooler that forgets statements', async () => {
     await using database = await migratedDatabase();
     const db = openDatabase(database.url);
     const prepared = (): Promise<number> =>

@@ -11,8 +11,8 @@ import { openDatabase } from '../../support/store.ts';
 type Answer = (client: Socket) => void;
 
 /**
- * What stands where Postgres will be: answers connections in this way as often as said, then leads
- * to the server.
+ * A server at the later address of Postgres: gives this answer to the first `times` connections,
+ * then forwards to Postgres.
  */
 async function standIn(url: string, answer: Answer, times: number): Promise<AsyncDisposable & { url: string }> {
   const target = Number(new URL(url).port);
@@ -71,7 +71,7 @@ describe('waiting for a Postgres that is coming up', function suite() {
     ['an address that says nothing', isSilent, /timeout/],
   ];
   for (const [name, answer, reason] of comingUp) {
-    it(`goes on at ${name}`, async () => {
+    it(`keeps waiting at ${name}`, async () => {
       await using there = await standIn(await emptyDatabase(), answer, 1);
       const { failure, said } = await waitFor(there.url, 30_000);
       expect(failure).to.equal(undefined);
@@ -140,7 +140,7 @@ describe('migrate', function suite() {
     }
   });
 
-  it('says at once what time does not mend', async () => {
+  it('fails at once for an error that waiting cannot solve', async () => {
     const child = migrate((await emptyDatabase()).replace(/[^/]*$/, 'missing'));
     expect(await child.exited).to.equal(1);
     expect(child.output.join('\n')).to.include('runledger: could not start: database "missing" does not exist');

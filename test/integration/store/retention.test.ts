@@ -76,7 +76,7 @@ describe('retention', () => {
     expect(await states()).to.deep.equal([]);
   });
 
-  it('goes on where a run was stopped; events and executions agree meanwhile, also when the day comes again', async () => {
+  it('continues where a run was stopped; events and executions agree meanwhile, also when the day comes again', async () => {
     const { db } = database;
     await recordEvents(db, [
       anEvent({ kind: 'START', createdAt: old }),

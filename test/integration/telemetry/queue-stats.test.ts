@@ -61,7 +61,7 @@ describe('queue stats', () => {
     expect(await figure(registry, 'runledger_queue_oldest_job_age_seconds')).to.equal(0);
   });
 
-  it('is no figure at all while Redis is away', async () => {
+  it('has no value while Redis is unavailable', async () => {
     const redis = await emptyRedis();
     await using ingest = await startIngest({ REDIS_URL: redis.url.replace(/\d+$/, '1') });
     expect(await figure(ingest.telemetry.registry, 'runledger_queue_events')).to.deep.equal(Number.NaN);

@@ -39,7 +39,7 @@ describe('the id of a request', () => {
     expect(await idOf({ traceparent: `00-${trace}-00f067aa0ba902b7-01` })).to.equal(trace);
   });
 
-  it('is made when it brings none, or one that could not stand in a log', async () => {
+  it('is new when the request has none, or one that a log must not contain', async () => {
     const without = [
       {},
       { 'x-request-id': 'x'.repeat(129) },

@@ -21,7 +21,7 @@ describe('file token source', () => {
       entries: Object.assign({}, ...tokens.map((token, index) => tokenEntry({ token }, index + 1))),
     });
   const known = (token: string) => source.authenticate(token).status === 'known';
-  const swapped = () => eventually(() => known(fresh) && !known(old), 'the new token in force');
+  const swapped = () => eventually(() => known(fresh) && !known(old), 'the new token in use');
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'runledger-tokens-'));

@@ -23,7 +23,7 @@ describe('secret token source, while its API server or account fails', () => {
     expect(suite().source.unready()).to.equal(undefined);
   });
 
-  it('goes on serving the last tokens while everything fails, and catches up afterwards', async () => {
+  it('serves the last tokens while everything fails, and catches up afterwards', async () => {
     await suite().follow();
     suite().api.script('list', refuse(403, 'forbidden for a while'), Infinity);
     suite().api.script('watch', refuse(403, 'forbidden for a while'), Infinity);

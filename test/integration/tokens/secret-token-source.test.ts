@@ -95,7 +95,7 @@ describe('secret token source, against a scripted API server', () => {
     await suite().watching();
     expect(suite().api.count('list')).to.equal(1);
     expect(await suite().restarts()).to.equal(0);
-    expect(suite().logs.lines.filter((line) => line.includes('anew'))).to.deep.equal([]);
+    expect(suite().logs.lines.filter((line) => line.includes('token watch failed'))).to.deep.equal([]);
   });
 
   it('gives up a watch that is not answered, and a list', async () => {

@@ -86,7 +86,7 @@ describe('jobs that hold what they should not', () => {
     expect(await figure(worker.telemetry.registry, 'runledger_events_duplicate_total')).to.equal(1);
   });
 
-  it('a job that is not even JSON is never lost, and holds up no other', async () => {
+  it('a job that is not even JSON is never lost, and delays no other', async () => {
     const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
     const id = await withQueue(redis.url, async (queue) => {
       const { id } = await queue.add('events', { v: 1, rows: [] });

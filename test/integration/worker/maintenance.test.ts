@@ -31,7 +31,7 @@ function startMaintenance({ db }: TestDatabase) {
 }
 
 describe('the metrics of the maintenance', () => {
-  it('show how the tables stand also while every run fails, and nothing while that cannot be read', async () => {
+  it('show the state of the tables also while every run fails, and nothing while it cannot be read', async () => {
     await using database = await migratedDatabase();
     const { maintenance, shown, untilShown } = startMaintenance(database);
     expect(await shown()).to.deep.equal([undefined, undefined, undefined, undefined]);

@@ -27,8 +27,8 @@ export class CuttingProxy {
   }
 
   /**
-   * Resolves when the server has sent so many bytes on one connection; that connection then stands
-   * still.
+   * Resolves when the server has sent so many bytes on one connection. That connection then carries
+   * nothing more.
    */
   standStillAfter(afterBytes: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -129,7 +129,7 @@ export class Campaign {
 
   /**
    * Another pod doing the work must not hide one that has stopped to: each must be seen at it,
-   * while the load goes on.
+   * while the load continues.
    */
   async #everyPodWorks(): Promise<void> {
     await Promise.all(

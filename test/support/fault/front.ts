@@ -14,7 +14,7 @@ interface Backend {
 }
 
 /**
- * What stands before ingest in a cluster: ends TLS (as it were), spreads requests over the pods
+ * The proxy in front of ingest in a cluster: ends TLS (as it were), spreads requests over the pods
  * that are ready, and never sends a request twice. Its own answers carry the header `x-front`.
  */
 export class Front {

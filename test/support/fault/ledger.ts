@@ -58,12 +58,12 @@ export class Ledger {
     return entry;
   }
 
-  /** Adds what a try came to. `text` is the body of the answer. */
+  /** Adds the result of a try. `text` is the body of the answer. */
   record(entry: Entry, sample: Sample, text: string): Attempt {
     this.#samples.push(sample);
     this.statuses.set(sample.status, (this.statuses.get(sample.status) ?? 0) + 1);
     if (sample.status === 503) this.slowest503Ms = Math.max(this.slowest503Ms, sample.ended - sample.begun);
-    const attempt = this.#judge(entry, sample.status, text);
+    const attempt = this.#verdictOf(entry, sample.status, text);
     entry.attempts.push(attempt);
     return attempt;
   }
@@ -83,7 +83,7 @@ export class Ledger {
     return [...this.statuses].reduce((sum, [code, count]) => sum + (status(code) ? count : 0), 0);
   }
 
-  #judge(entry: Entry, status: number, text: string): Attempt {
+  #verdictOf(entry: Entry, status: number, text: string): Attempt {
     if (status === 201) return { verdict: 'receipt', status, createdAt: this.#readReceipt(entry, text) };
     if (status === 0 || status === 409 || status >= 500) {
       if (status === 500) this.invalidAnswers.push(`500: ${text}`);

@@ -66,7 +66,7 @@ export class Load {
     }, tick);
   }
 
-  /** Begins nothing more, and resolves when every execution has come to its end. */
+  /** Starts no more executions, and resolves when every execution has ended. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#underWay);

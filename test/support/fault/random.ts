@@ -39,7 +39,7 @@ export class Random {
   }
 }
 
-/** The seed of a run: `SEED` when it is set, else one drawn anew. */
+/** The seed of a run: `SEED` when it is set, else a random one. */
 export function seedOfRun(): number {
   const given = Number(process.env['SEED']);
   return Number.isSafeInteger(given) && given > 0 ? given : Math.floor(Math.random() * 2 ** 31) + 1;

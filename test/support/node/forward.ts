@@ -15,7 +15,7 @@ const [from = '', ...to] = process.argv.slice(2);
 let next = 0;
 const server = createServer((client) => {
   const target = connect(end(to[next++ % to.length] ?? ''));
-  // Whoever is at either end sees its own error.
+  // Each end sees its own error.
   pipeline(client, target, client).catch(() => undefined);
 });
 server.listen(end(from), () => console.log('forwarding'));

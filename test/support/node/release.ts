@@ -68,7 +68,7 @@ export class Release {
     return parseManifests(await this.helm('get', 'manifest', this.name));
   }
 
-  /** Every object of the cluster that bears the release's label, as `kind namespace/name`. */
+  /** Every object of the cluster with the release's label, as `kind namespace/name`. */
   async objects(): Promise<string[]> {
     const found = await Promise.all((await this.#collections()).map((path) => this.#labelled(path)));
     return found.flat().sort();

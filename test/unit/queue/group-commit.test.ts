@@ -80,7 +80,7 @@ describe('group commit', () => {
     await large;
   });
 
-  it('fails what waits behind a failed commit, and goes on afterwards', async () => {
+  it('fails what waits behind a failed commit, and continues afterwards', async () => {
     const { add, batches, end, sizes } = manualCommits();
     const failures = [failureOf(add())];
     await turn();

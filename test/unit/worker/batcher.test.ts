@@ -22,7 +22,7 @@ function fakeStore(
   } = {},
 ) {
   const batches: AcceptedEvent[][] = [];
-  const buried: string[] = [];
+  const deadIds: string[] = [];
   const store: EventStore = {
     async recordEvents(events) {
       batches.push([...events]);
@@ -35,13 +35,13 @@ function fakeStore(
     },
     async keepDeadLetter(event) {
       await faults.moveToDeadLetters?.();
-      const isNew = !buried.includes(event.id);
-      if (isNew) buried.push(event.id);
+      const isNew = !deadIds.includes(event.id);
+      if (isNew) deadIds.push(event.id);
       return isNew;
     },
     isDataError: (error) => error === refusedByPostgres,
   };
-  return { store, batches, buried };
+  return { store, batches, deadIds };
 }
 
 function createBatcher(store: EventStore, limits: Partial<BatcherLimits> = {}) {
@@ -109,7 +109,7 @@ describe('batcher', () => {
     expect(batches.map(({ length }) => length)).to.deep.equal([5, 9, 1, 1]);
   });
 
-  it('holds and tries again while Postgres is away, and says so', async () => {
+  it('retries while Postgres is unavailable, and says so', async () => {
     let away = true;
     const { store } = fakeStore({
       record: () => (away ? Promise.reject(new Error('ECONNREFUSED')) : Promise.resolve()),
@@ -126,28 +126,28 @@ describe('batcher', () => {
   it('isolates bad events with few statements, and stores their neighbours', async () => {
     const events = some(64);
     const bad = new Set([events[5], events[40]]);
-    const { store, batches, buried } = fakeStore({
+    const { store, batches, deadIds } = fakeStore({
       record: (batch) =>
         batch.some((event) => bad.has(event)) ? Promise.reject(refusedByPostgres) : Promise.resolve(),
     });
     const { batcher, count } = createBatcher(store);
     expect(await batcher.add(events)).to.equal('stored');
-    expect(buried).to.deep.equal([events[5]?.id, events[40]?.id]);
+    expect(deadIds).to.deep.equal([events[5]?.id, events[40]?.id]);
     expect(await count('events_stored_total')).to.equal(62);
     expect(await count('events_dead_lettered_total', { reason: '22021' })).to.equal(2);
     expect(batches.length).to.be.lessThan(26);
   });
 
-  it('goes on where Postgres went away in the middle of isolating', async () => {
+  it('continues where Postgres became unavailable during isolation', async () => {
     let burials = 0;
     const [bad] = some(1);
-    const { store, buried } = fakeStore({
+    const { store, deadIds } = fakeStore({
       record: (batch) => (batch.some((event) => event === bad) ? Promise.reject(refusedByPostgres) : Promise.resolve()),
       moveToDeadLetters: () => ((burials += 1) < 3 ? Promise.reject(new Error('terminated')) : Promise.resolve()),
     });
     const { batcher } = createBatcher(store);
     expect(await batcher.add([...some(3), ...(bad === undefined ? [] : [bad])])).to.equal('stored');
-    expect(buried).to.deep.equal([bad?.id]);
+    expect(deadIds).to.deep.equal([bad?.id]);
   });
 
   it('counts a dead letter once, and as a duplicate when it comes again', async () => {

@@ -26,9 +26,9 @@ describe('progress watch', () => {
 
   const excuses: [string, Partial<ProgressSources>][] = [
     ['nothing waits', { waitingJobs: () => Promise.resolve(0) }],
-    ['Redis is away', { waitingJobs: () => Promise.resolve(undefined) }],
+    ['Redis is unavailable', { waitingJobs: () => Promise.resolve(undefined) }],
     ['Redis says nothing', { waitingJobs: () => new Promise(() => undefined) }],
-    ['Postgres is away', { pingDatabase: () => Promise.reject(new Error('away')) }],
+    ['Postgres is unavailable', { pingDatabase: () => Promise.reject(new Error('away')) }],
     ['Postgres says nothing', { pingDatabase: () => new Promise(() => undefined) }],
     ['Postgres answers, and cannot store events', { retrying: () => true }],
   ];
