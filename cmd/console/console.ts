@@ -42,7 +42,7 @@ export function createConsole(
   const record = serveRecord(createRecord(db), metrics);
   const watch = new RecordWatch(record, metrics, logger);
   // Once Postgres has answered, the pod stays ready and answers 503 itself (ARCHITECTURE.md,
-  // Decisions).
+  // "Decisions").
   probes.ready.set('postgres', () => watch.neverAnswered);
   probes.degraded.set('postgres', () => watch.problem);
   probes.ready.set('tokens', () => tokens.unready());

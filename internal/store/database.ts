@@ -32,7 +32,7 @@ export interface PostgresOptions {
    * Called once when the server may lose commits in a crash, with a sentence for each such setting.
    */
   onNotDurable: (missing: string[]) => void;
-  /** Receives the pool's counters, which go on changing. */
+  /** Receives the live counters of the pool. */
   onOpen?: (pool: PoolCounters) => void;
 }
 

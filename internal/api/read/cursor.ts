@@ -10,7 +10,7 @@ export interface CursorScope {
   readonly filters: string;
 }
 
-/** How the texts of a place in a list are read: the sort key of a row, or a position of a stream. */
+/** The parsers of a place in a list: the sort key of a row, or a position of a stream. */
 export type PlaceTable<Place> = { readonly [Name in keyof Place]: Parameter<string> };
 
 /** Bytes of the digest in a cursor. */

@@ -32,8 +32,8 @@ const parameters = {
 } as const;
 
 /**
- * `GET /v1/export/events`: all events, oldest first, as fast as the reader takes them. A reader that
- * was cut off continues with `after`, and gets the rest of the same bytes.
+ * `GET /v1/export/events`: all events, oldest first, as fast as the reader takes them. After a
+ * broken connection the reader continues with `after`, and gets the rest of the same bytes.
  */
 export function exportEvents({ record, readMetrics }: ReadOptions & { readMetrics: ConsoleMetrics }): Endpoint {
   return {

@@ -34,7 +34,7 @@ export function storableText(shortest: number, longest: number): Parameter<strin
   };
 }
 
-/** RFC 3339. A space stands for the `+` that many clients forget to encode. */
+/** RFC 3339. A space counts as the `+` that many clients do not encode. */
 const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+\- ]\d\d:\d\d)$/;
 
 /** A time with its zone, from year 1 on. */

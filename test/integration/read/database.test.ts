@@ -29,7 +29,7 @@ describe('the read API and its database', () => {
   });
 });
 
-describe('the read API while Postgres is away', () => {
+describe('the read API while Postgres is unavailable', () => {
   it('is not ready before it has seen Postgres, and answers 503', async () => {
     await using console = await startConsole('postgres://x@127.0.0.1:1/x');
     const answer = await console.client.send({ path: '/v1/executions/' });

@@ -9,7 +9,7 @@ const documents = /^(README|ARCHITECTURE|CONTRIBUTING|CHANGELOG)\.md$|^(deploy|c
 const otherVariables = new Set(
   [
     'DRAIN_EVENTS DRAIN_JOBS BURST_EVENTS GROWTH_EVENTS UPDATE_SNAPSHOTS',
-    'HOST_NAME HTTP_PORT REDIS_MAXMEMORY RUNLEDGER_VERSION',
+    'HOST_NAME HTTP_PORT REDIS_MAXMEMORY RUNLEDGER_VERSION NODE_OPTIONS',
   ].flatMap((names) => names.split(' ')),
 );
 
@@ -79,7 +79,7 @@ const kinds: Record<string, (tree: Tree) => string[]> = {
   metrics: ({ texts }) => {
     const code = [...texts].filter(([file]) => file.startsWith('internal/')).map(([, text]) => text);
     const names = new Set(
-      code.flatMap((text) => [...text.matchAll(/name: '(runledger_\w+)'/g)].map(([, name]) => name)),
+      code.flatMap((text) => [...text.matchAll(/['"`](runledger_\w+)['"`]/g)].map(([, name]) => name)),
     );
     return offences(texts, ({ file, text }) => {
       if (!/^(README|ARCHITECTURE|deploy|charts|internal\/telemetry)/.test(file)) return [];

@@ -32,7 +32,7 @@ describe('read tokens of a token set', () => {
     });
   }
 
-  it('stand beside entries of a later release, which are ignored', () => {
+  it('coexist with entries of a later release, which are ignored', () => {
     const later = {
       'admin-1': tokenB,
       'sha512-1': digestOf(tokenB),

@@ -20,7 +20,7 @@ export interface StreamsOptions {
 /** Who reads a stream, and from where. */
 export interface Reader {
   organization: string;
-  /** The last position that the reader has seen; undefined begins with what is stored from now on. */
+  /** The last position that the reader has seen; undefined starts with the next stored event. */
   seen: StreamPosition | undefined;
   /** False once the token is no longer valid. */
   mayRead: () => boolean;
