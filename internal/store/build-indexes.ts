@@ -30,7 +30,7 @@ export async function buildIndexes(db: Database, { concurrently }: { concurrentl
   while ((await listMissing(db)).length > 0) {
     const build = (): Promise<void> => buildAll(db, concurrently ? 'concurrently' : 'plain');
     const built = concurrently ? await withBuildLock(db, build) : await build().then(() => true);
-    // Not a wait for the lock: a waiting statement would hold up the build that it waits for.
+    // Not a wait for the lock: a waiting statement would delay the build that it waits for.
     if (!built) await sleep(pauseMs);
   }
 }

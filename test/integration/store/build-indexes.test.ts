@@ -85,7 +85,7 @@ describe('an upgrade of a database in use', () => {
     await expectAllIndexes();
   }).timeout(60_000);
 
-  it('goes on where a build was interrupted', async () => {
+  it('continues where a build was interrupted', async () => {
     await holdAnExecution();
     const build = failureOf(buildIndexes(db, { concurrently: true }));
     const [waiting] = await buildWaits();
