@@ -4,7 +4,7 @@ import type { IConfiguration } from 'dependency-cruiser';
  * Folder of `internal` → the folders of `internal` that it may import (ARCHITECTURE.md, "Layout").
  */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
-  api: ['async', 'errors', 'event', 'http', 'outcome', 'record', 'telemetry'],
+  api: ['async', 'errors', 'event', 'http', 'outcome', 'record', 'telemetry', 'tokens'],
   async: [],
   batching: [],
   config: [],

@@ -1,26 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { RequestError, unavailable } from '../errors/request-error.ts';
-
-/** The rights of a token: `write` records events, `read` reads the record. No token has both. */
-export type Scope = 'write' | 'read';
+import type { Scope } from '../tokens/token-entry.ts';
+import type { KnownToken } from '../tokens/token-set.ts';
+import type { Authentication } from '../tokens/token-source.ts';
 
 /** The state of a request after the check of its token. */
-export interface AuthenticatedState {
-  organization: string;
-  scope: Scope;
-  /** First 12 hexadecimal digits of the token's SHA-256: names the token in logs and limits. */
-  tokenId: string;
-}
-
-/**
- * The owner of a token. `not-loaded`: the token set has never been read, and a 401 would be wrong.
- * Same shape as the `Authentication` of `internal/tokens`, which this folder does not import.
- */
-export type Authentication =
-  | ({ readonly status: 'known' } & Readonly<AuthenticatedState>)
-  | { readonly status: 'unknown' }
-  | { readonly status: 'not-loaded' };
+export type AuthenticatedState = { -readonly [Name in 'organization' | 'scope' | 'tokenId']: KnownToken[Name] };
 
 export type Authenticate = (token: string) => Authentication;
 

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Server as HttpServer } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
 import { createSecureContext } from 'node:tls';
+import { Repeating } from '../async/repeating.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /**
@@ -23,8 +24,7 @@ export class Certificate {
   readonly #intervalMs: number;
   #current = '';
   #broken = '';
-  #timer: NodeJS.Timeout | undefined;
-  #reloading: Promise<void> = Promise.resolve();
+  #reloads: Repeating | undefined;
 
   constructor(certFile: string, keyFile: string, logger: Logger, intervalMs = defaultInterval) {
     this.#certFile = certFile;
@@ -42,22 +42,15 @@ export class Certificate {
       const reason = error instanceof Error ? error.message : String(error);
       throw new Error(`TLS_CERT_FILE and TLS_KEY_FILE cannot be used: ${reason}`, { cause: error });
     }
-    this.#watch(server);
+    this.#reloads = new Repeating(async () => {
+      await this.#reload(server);
+      return this.#intervalMs;
+    });
+    this.#reloads.start();
   }
 
   async stop(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    await this.#reloading;
-  }
-
-  #watch(server: HttpsServer): void {
-    const timer = setTimeout(() => {
-      this.#reloading = this.#reload(server).then(() => {
-        if (this.#timer === timer) this.#watch(server);
-      });
-    }, this.#intervalMs);
-    this.#timer = timer;
+    await this.#reloads?.stop();
   }
 
   async #reload(server: HttpsServer): Promise<void> {

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { Repeating } from '../async/repeating.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { TokenMetrics } from '../telemetry/token-metrics.ts';
 import { defaultLabelSelector, organizationLabelOf } from './label-selector.ts';
@@ -30,25 +31,29 @@ export class FileTokenSource implements TokenSource {
   #version = '';
   /** The version of the file whose tokens are in use. */
   #taken = '';
-  #timer: NodeJS.Timeout | undefined;
+  readonly #refreshes: Repeating;
   #refreshing: Promise<unknown> = Promise.resolve();
 
   constructor(options: FileTokenSourceOptions) {
     this.#options = options;
     this.#organizationLabel = organizationLabelOf(options.labelSelector ?? defaultLabelSelector);
+    // Checks the path: a watch of the inode or the folder misses a renamed file and a swapped
+    // symlink.
+    this.#refreshes = new Repeating(async () => {
+      await this.refresh();
+      return options.intervalMs ?? 1_000;
+    });
   }
 
   async start(): Promise<void> {
     this.#version = await versionOf(this.#options.path);
     this.#take(await this.#read());
     this.#taken = this.#version;
-    // Checks the path: a watch of the inode or the folder misses a renamed file or a swapped
-    // symlink.
-    this.#timer = setInterval(() => void this.refresh(), this.#options.intervalMs ?? 1000).unref();
+    this.#refreshes.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#refreshes.stop();
     await this.#refreshing;
   }
 

@@ -3,7 +3,6 @@ import type { KnownToken, TokenSet } from './token-set.ts';
 
 /**
  * The owner of a token. `not-loaded`: the token set has never been read, and a 401 would be wrong.
- * `internal/api/authenticate.ts` declares the same shape, as neither folder imports the other.
  */
 export type Authentication = KnownToken | { readonly status: 'unknown' } | { readonly status: 'not-loaded' };
 
