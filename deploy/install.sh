@@ -13,6 +13,9 @@ describe() {
     faketime) programs='faketime' packages='faketime libfaketime libfaketime libfaketime' ;;
     wrk) programs='wrk' packages='wrk wrk wrk wrk' ;;
     prometheus) programs='promtool' packages='prometheus prometheus prometheus prometheus' ;;
+    ip) programs='ip' packages='iproute2 iproute2mac iproute iproute2' ;;
+    buildah | conntrack | containerd | ipset | iptables | mmdebstrap | openssl | runc) programs=$1 packages="$1 $1 $1 $1" ;;
+    cni) programs='/usr/lib/cni/bridge' packages='containernetworking-plugins cni-plugins containernetworking-plugins cni-plugins' ;;
     *) echo "install.sh: unknown server: $1" >&2; exit 2 ;;
   esac
 }

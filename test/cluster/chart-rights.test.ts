@@ -9,6 +9,7 @@ import { Release } from '../support/node/release.ts';
 
 /** The rights of every account in Kubernetes: to ask about itself and to list the APIs. */
 const everybody = [
+  'clustertrustbundles.certificates.k8s.io [get list watch]',
   'selfsubjectaccessreviews.authorization.k8s.io [create]',
   'selfsubjectreviews.authentication.k8s.io [create]',
   'selfsubjectrulesreviews.authorization.k8s.io [create]',
@@ -46,7 +47,7 @@ describe("the rights of the release's accounts", () => {
 
   it('are, for ingest, those of its Role in the tokens namespace', async () => {
     const rights = await canI('runledger-ingest', release.tokensNamespace);
-    expect(rights).to.have.members([...everybody, 'secrets [get list watch]', 'events [create patch]']);
+    expect(rights).to.have.members([...everybody, 'secrets [list watch]', 'events [create]']);
   });
 
   for (const namespace of ['the release', 'kube-system', 'default']) {

@@ -45,7 +45,7 @@ export function valuesOf(shape: string): string {
 }
 
 /** The newest Kubernetes that the chart supports. */
-export const kubeVersion = '1.35.0';
+export const kubeVersion = '1.37.0';
 
 /**
  * The output of `helm template` for a release `runledger` in the namespace `runledger`, with all

@@ -41,7 +41,7 @@ describe('programs of the cluster tests', () => {
       `KUBEBUILDER_ASSETS=${folder} has no kube-apiserver and etcd`,
     );
     expect(await found({ PATH: folder })).to.equal(
-      'The cluster tests need Go 1.25 or later, or kube-apiserver and etcd on the PATH or in KUBEBUILDER_ASSETS.',
+      'The cluster tests need Go 1.26 or later, or kube-apiserver and etcd on the PATH or in KUBEBUILDER_ASSETS.',
     );
     expect(await readdir(join(folder, 'runledger')), 'what is left of the attempt').to.deep.equal([]);
   });

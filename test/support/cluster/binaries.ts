@@ -97,7 +97,7 @@ async function go(...words: string[]): Promise<string> {
 function explainBuild(error: unknown): string {
   const { code, stderr = '' } = error as { code?: unknown; stderr?: string };
   if (code === 'ENOENT') {
-    return 'The cluster tests need Go 1.25 or later, or kube-apiserver and etcd on the PATH or in KUBEBUILDER_ASSETS.';
+    return 'The cluster tests need Go 1.26 or later, or kube-apiserver and etcd on the PATH or in KUBEBUILDER_ASSETS.';
   }
   return `go build failed: ${stderr.trim().split('\n').at(-1) ?? ''}`;
 }
