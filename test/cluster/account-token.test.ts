@@ -7,7 +7,7 @@ import { createToken } from '../../internal/tokens/manifest.ts';
 import { podAccount } from '../../internal/tokens/pod-account.ts';
 import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
-import { eventually } from '../support/cluster/eventually.ts';
+import { until } from '../support/until.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
 import { capturedLogger, capturedMetrics } from '../support/cluster/token-fixtures.ts';
@@ -32,7 +32,7 @@ describe('the account that reads the Secrets', () => {
     const times = { idleMs: 1000, backoff: { firstMs: 100, longestMs: 500 } };
     source = new SecretTokenSource({ connect, namespace, ...logs, metrics, times });
     await source.start();
-    await eventually(() => source.unready() === undefined, 'the first list');
+    await until('the first list', () => source.unready() === undefined);
   }
 
   it('may get a new token, and lose the old one', async () => {
@@ -46,12 +46,12 @@ describe('the account that reads the Secrets', () => {
     const accounts = `/api/v1/namespaces/${tenancy.release}/serviceaccounts`;
     await cluster.admin.must('DELETE', `${accounts}/${tenancy.account}`);
     await cluster.admin.must('POST', accounts, { metadata: { name: tenancy.account } });
-    await eventually(() => logs.lines.some((line) => line.includes('401')), 'the old token refused', 30_000);
+    await until('the old token refused', () => logs.lines.some((line) => line.includes('401')), 30_000);
     expect(known(before)).to.equal(true);
 
     await writeFile(join(tenancy.accountFolder, 'token'), await cluster.tokenFor(tenancy.release, tenancy.account));
     await tenancy.put('globex', 'globex', { token: after });
-    await eventually(() => known(after), 'the new Secret');
+    await until('the new Secret', () => known(after));
     expect(logs.lines.join('')).not.to.contain(before).and.not.contain(after);
   });
 

@@ -4,7 +4,7 @@ import { createToken } from '../../internal/tokens/manifest.ts';
 import { podAccount } from '../../internal/tokens/pod-account.ts';
 import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
-import { eventually } from '../support/cluster/eventually.ts';
+import { until } from '../support/until.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
 import { capturedMetrics } from '../support/cluster/token-fixtures.ts';
@@ -35,7 +35,7 @@ describe(`a refused Secret, seen by ${replicas} replicas`, () => {
     );
     lists = observed.map((one) => () => one.value('runledger_token_last_list_timestamp_seconds'));
     await Promise.all(sources.map((source) => source.start()));
-    await eventually(() => sources.every((source) => source.unready() === undefined), 'all replicas ready');
+    await until('all replicas ready', () => sources.every((source) => source.unready() === undefined));
   });
   afterEach(() => Promise.all(sources.map((source) => source.stop())));
 
@@ -53,13 +53,13 @@ describe(`a refused Secret, seen by ${replicas} replicas`, () => {
     for (const listedAt of lists) {
       for (let turn = 0; turn < 2; turn += 1) {
         const before = await listedAt();
-        await eventually(async () => (await listedAt()) > before, 'another list');
+        await until('another list', async () => (await listedAt()) > before);
       }
     }
   }
 
   const has = (name: string, count: number) =>
-    eventually(async () => (await eventsOf(name)).length === count, `${count} Events on ${name}`);
+    until(`${count} Events on ${name}`, async () => (await eventsOf(name)).length === count);
 
   it('gets one Warning for each change that leaves it refused, and none when it is corrected', async () => {
     await tenancy.put('acme', 'acme', { 'token-1': 'tiny-secret', 'token-2': createToken() });
@@ -93,6 +93,6 @@ describe(`a refused Secret, seen by ${replicas} replicas`, () => {
     expect(onGlobex[0]?.message).to.contain('see Secret acme');
 
     await tenancy.delete('globex');
-    await eventually(() => sources.every((source) => source.authenticate(token).status === 'known'), 'acme served');
+    await until('acme served', () => sources.every((source) => source.authenticate(token).status === 'known'));
   });
 });

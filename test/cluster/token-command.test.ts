@@ -7,7 +7,7 @@ import { createLogger } from '../../internal/telemetry/logger.ts';
 import { podAccount } from '../../internal/tokens/pod-account.ts';
 import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
-import { eventually } from '../support/cluster/eventually.ts';
+import { until } from '../support/until.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
 import { capturedMetrics } from '../support/cluster/token-fixtures.ts';
@@ -39,7 +39,7 @@ describe('token command and the API server', () => {
   it('go through issue, rotate and revoke together', async () => {
     const path = `${tenancy.secrets}/runledger-acme`;
     const status = (value: string) => source.authenticate(value).status;
-    const becomes = (value: string, expected: string) => eventually(() => status(value) === expected, expected);
+    const becomes = (value: string, expected: string) => until(expected, () => status(value) === expected);
 
     const issued = await token(['create', '--organization', 'acme', '--namespace', tenancy.tokens]);
     await cluster.admin.apply(path, issued.manifest);

@@ -52,11 +52,7 @@ describe('abuse of connections', () => {
       'POST /v1/register/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{',
     );
     for (const socket of [headers, body]) socket?.resume();
-    await until(
-      'both are cut off',
-      () => (headers?.destroyed === true && body?.destroyed === true ? true : undefined),
-      20_000,
-    );
+    await until('both are cut off', () => headers?.destroyed === true && body?.destroyed === true, 20_000);
   });
 
   it('10,000 idle keep-alive connections: good clients get answers, and each idle one still works', async () => {

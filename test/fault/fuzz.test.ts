@@ -1,11 +1,12 @@
+import { settledWithin } from '../../internal/async/settled-within.ts';
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { automations, mutated, schemaAware, type FuzzedRequest } from '../support/fault/fuzz.ts';
 import { Random, seedOfRun } from '../support/fault/random.ts';
-import { exchangeRaw } from '../support/fault/raw-request.ts';
 import { System, token } from '../support/fault/system.ts';
 import { Timeline } from '../support/fault/timeline.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 
 /** The answers that a request with a valid token may get while every server is well. */
 const documented = new Set([201, 400, 409, 413, 415, 422, 431]);
@@ -90,25 +91,29 @@ describe('fuzzing', () => {
       `token: ${token}`,
       'X-Forwarded-Proto: https',
       'Content-Type: application/json',
+      'Connection: close',
     ];
     const body = Buffer.from(JSON.stringify({ automation_id: 'not a UUID', execution_id: 'raw', event: 'START' }));
     const valid = Buffer.concat([Buffer.from([...head, `Content-Length: ${body.length}`, '', ''].join('\r\n')), body]);
     for (let sent = 0; sent < 3_000; sent += 100) {
-      const exchanges = Array.from({ length: 100 }, () => {
+      const exchanges = Array.from({ length: 100 }, async () => {
+        using connection = await RawConnection.open(port);
         const bytes = Buffer.from(valid);
         for (let count = random.int(1, 5); count > 0; count -= 1)
           bytes[random.int(0, bytes.length - 1)] = random.int(0, 255);
-        return exchangeRaw(port, bytes, 300);
+        connection.send(bytes);
+        // A changed length may leave the server waiting for more.
+        await settledWithin(300, connection.closed);
+        return connection.received;
       });
-      for (const { statuses } of await Promise.all(exchanges))
-        for (const status of statuses) expect(status).to.be.below(500);
+      expect((await Promise.all(exchanges)).join('\n')).to.not.match(/^HTTP\/1\.1 5/m);
     }
   });
 
   it('every receipt is a row, nothing else is, and nothing became a dead letter', async () => {
     await system.drained();
     const count = async (sql: string, values: unknown[] = []): Promise<number> =>
-      Number((await system.postgres.query<{ count: string }>(sql, values))[0]?.count);
+      Number((await system.query<{ count: string }>(sql, values))[0]?.count);
     expect(await count('select count(*) from dead_letters')).to.equal(0);
     expect(await count('select count(*) from events where automation_id = any($1::uuid[])', [automations])).to.be.above(
       10_000,

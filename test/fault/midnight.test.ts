@@ -39,7 +39,7 @@ describe('days', () => {
       });
       await until(`the clock of ${slot} has stepped`, async () => {
         const { time = '' } = (await client.send({ path: '/v1/ping/' })).json<{ time?: string }>();
-        return Math.abs(Date.parse(time) - Date.now() - seconds * 1_000) < 2_000 ? true : undefined;
+        return Math.abs(Date.parse(time) - Date.now() - seconds * 1_000) < 2_000;
       });
       client.close();
     }
@@ -48,13 +48,13 @@ describe('days', () => {
     await sleep(ms);
     await load.stop();
     await system.drained();
-    return { load, found: await audit(load.ledger, system.postgres, load.automations.ids, organization) };
+    return { load, found: await audit(load.ledger, system, load.automations.ids, organization) };
   }
 
   async function rowsByTable(automations: string[]): Promise<Map<string, number>> {
     const sql =
       'select tableoid::regclass::text as name, count(*)::integer as rows from events where automation_id = any($1::uuid[]) group by 1';
-    const rows = await system.postgres.query<{ name: string; rows: number }>(sql, [automations]);
+    const rows = await system.query<{ name: string; rows: number }>(sql, [automations]);
     return new Map(rows.map(({ name, rows }) => [name, rows]));
   }
 
@@ -79,7 +79,7 @@ describe('days', () => {
       'maintenance has made the partition and moved the events',
       async () => {
         const tables = await rowsByTable(load.automations.ids);
-        return tables.size === 1 && tables.get(missing) === found.rows ? true : undefined;
+        return tables.size === 1 && tables.get(missing) === found.rows;
       },
       30_000,
     );

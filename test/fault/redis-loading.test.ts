@@ -61,10 +61,10 @@ describe('redis that loads its data', () => {
       client.on('error', () => undefined);
       try {
         const connecting = connect(client);
-        await until('told', () => (server.told ? true : undefined));
+        await until('told', () => server.told);
         server.loading = false;
         const begun = performance.now();
-        await until('ready', () => (client.status === 'ready' ? true : undefined), 5_000);
+        await until('ready', () => client.status === 'ready', 5_000);
         expect(performance.now() - begun).to.be.below(1_000);
         await connecting;
       } finally {

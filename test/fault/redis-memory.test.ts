@@ -16,16 +16,16 @@ describe('redis at maxmemory', () => {
   after(() => system.stop());
 
   it('rejects events while the workers cannot drain, and recovers by itself once they can', async () => {
-    const used = await system.redis.commands(async (redis) =>
+    const used = await system.redis.use(async (redis) =>
       Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]),
     );
-    await system.redis.commands((redis) => redis.config('SET', 'maxmemory', String(used + 12_000_000)));
-    await system.postgres.end('SIGINT');
+    await system.redis.use((redis) => redis.config('SET', 'maxmemory', String(used + 12_000_000)));
+    await system.postgres.kill('SIGINT');
     const load = new Load({ port: system.front.port, token, rate: 400, seed: seedOfRun(), large: true });
     load.start();
     const count = (status: number): number => load.ledger.statuses.get(status) ?? 0;
-    await until('ingest rejects events', () => (count(503) > 50 ? true : undefined), 60_000);
-    const share = await system.redis.commands(async (redis) => {
+    await until('ingest rejects events', () => count(503) > 50, 60_000);
+    const share = await system.redis.use(async (redis) => {
       const figure = (name: string, info: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);
       const info = await redis.info('memory');
       return figure('used_memory', info) / figure('maxmemory', info);
@@ -34,10 +34,10 @@ describe('redis at maxmemory', () => {
 
     await system.postgres.startAgain();
     const accepted = count(201);
-    await until('201s resume', () => (count(201) > accepted + 200 ? true : undefined), 30_000);
+    await until('201s resume', () => count(201) > accepted + 200, 30_000);
     await load.stop();
     await system.drained();
-    const result = await audit(load.ledger, system.postgres, load.automations.ids, organization);
+    const result = await audit(load.ledger, system, load.automations.ids, organization);
     expect(result).to.include({ lost: 0, doubled: 0, wrong: 0, unexpected: 0, invalidAnswers: 0 });
     expect(system.crashes).to.equal(0);
   });

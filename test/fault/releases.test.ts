@@ -32,15 +32,13 @@ describe('jobs of other releases', () => {
     load.start();
     const unreadable = () => system.pod('worker-1').metric('runledger_jobs_unreadable_total');
     const others = () => system.pod('worker-2').metric('runledger_jobs_unreadable_total');
-    await until('a worker has said that it cannot read it', async () =>
-      (await unreadable()) + (await others()) > 0 ? true : undefined,
-    );
+    await until('a worker has said that it cannot read it', async () => (await unreadable()) + (await others()) > 0);
     for (const slot of ['worker-1', 'worker-2'] as const) await system.replace(slot);
     await sleep(1_000);
     await load.stop();
 
-    await until('all but that job is drained', async () => ((await system.backlog()) === 1 ? true : undefined), 60_000);
-    const found = await audit(load.ledger, system.postgres, load.automations.ids, organization);
+    await until('all but that job is drained', async () => (await system.backlog()) === 1, 60_000);
+    const found = await audit(load.ledger, system, load.automations.ids, organization);
     expect(found).to.include({ lost: 0, doubled: 0, wrong: 0, unexpected: 0, invalidAnswers: 0 });
     const job = await queue.getJob(id);
     expect(job?.data).to.deep.equal(data);
@@ -64,7 +62,7 @@ describe('jobs of other releases', () => {
     ];
     await queue.add('events', { v: 1, rows: [row] }, { removeOnComplete: true });
     await system.drained();
-    const rows = await system.postgres.query('select * from events where automation_id = $1', [automation]);
+    const rows = await system.query('select * from events where automation_id = $1', [automation]);
     expect(rows).to.have.lengthOf(1);
     expect(rows[0]).to.include({
       automation_as_sent: automation.toUpperCase(),

@@ -30,7 +30,7 @@ describe('rolling restart', () => {
     await system.drained();
 
     expect([...load.ledger.statuses.keys()]).to.deep.equal([201]);
-    const result = await audit(load.ledger, system.postgres, load.automations.ids, organization);
+    const result = await audit(load.ledger, system, load.automations.ids, organization);
     expect(result).to.include({ lost: 0, doubled: 0, wrong: 0, unexpected: 0, invalidAnswers: 0, withoutReceipt: 0 });
     console.log(`      ${Math.round(rate)} events/s`);
     // Less than was meant only where the machine is too busy to play that many callers.

@@ -2,24 +2,41 @@ import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A child process of a test: its output is kept for error messages, its end can be awaited. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+/**
+ * A process that a test starts. It keeps the last 2,000 lines of output for error messages, and
+ * ends with this process at the latest.
+ */
 export class Child {
   readonly process: ChildProcess;
   readonly output: string[] = [];
+  /** Resolves with the exit code; with null when a signal ended it or it could not start. */
   readonly exited: Promise<number | null>;
   readonly #waiting = new Set<(line: string) => void>();
 
-  constructor(command: string, args: string[], options: SpawnOptions = {}) {
-    this.process = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
-    const failed = once(this.process, 'error').then(([error]) => {
+  constructor(command: string, args: readonly string[], options: SpawnOptions = {}) {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    this.process = child;
+    running.add(child);
+    const failed = once(child, 'error').then(([error]) => {
       this.output.push(String(error));
       return null;
     });
-    const closed = once(this.process, 'close').then(([code]) => code as number | null);
-    this.exited = Promise.race([closed, failed]);
-    for (const stream of [this.process.stdout, this.process.stderr]) {
+    const closed = once(child, 'close').then(([code]) => code as number | null);
+    this.exited = Promise.race([closed, failed]).finally(() => running.delete(child));
+    for (const stream of [child.stdout, child.stderr]) {
       if (stream !== null) createInterface({ input: stream }).on('line', (line) => this.#take(line));
     }
+  }
+
+  /** False once the process has ended, for whatever reason. */
+  get alive(): boolean {
+    return this.process.exitCode === null && this.process.signalCode === null;
   }
 
   #take(line: string): void {
@@ -52,7 +69,7 @@ export class Child {
 
   /** Sends a signal and resolves with the exit code, null when the signal ended it. */
   async kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    if (this.process.exitCode === null && this.process.signalCode === null) this.process.kill(signal);
+    if (this.alive) this.process.kill(signal);
     return this.exited;
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { optionalFields, optionalTexts } from '../../internal/event/fields.ts';
@@ -50,7 +51,7 @@ function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '');
 }
 
-/** The body of a request that registers an event. */
-export function anEventBody(given: Record<string, string> = {}): Record<string, string> {
-  return { automation_id: '0190a0b0-0000-7000-8000-000000000001', execution_id: 'run 1', event: 'EVENT', ...given };
+/** A valid body of `POST /v1/register/`, with the fields given over it. */
+export function eventBody(given: Record<string, unknown> = {}): Record<string, unknown> {
+  return { automation_id: randomUUID(), execution_id: randomUUID(), event: 'EVENT', ...given };
 }

@@ -1,12 +1,30 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 
-/** A port that nothing listens on now, for servers that cannot choose one themselves. */
+const taken = new Set<number>();
+
+/**
+ * A port that nothing listens on, for servers that cannot choose one. It is below the range that
+ * the system draws outgoing connections' ports from: a restarted server finds its port free.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  for (;;) {
+    const port = 12_000 + Math.floor(Math.random() * 18_000);
+    if (!taken.has(port) && (await isFree(port))) {
+      taken.add(port);
+      return port;
+    }
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, 'close');
-  return port;
+  return true;
 }

@@ -1,47 +1,51 @@
 import { execFile } from 'node:child_process';
-import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Client } from 'pg';
+import { Client, type ClientConfig } from 'pg';
 import { Child } from './child.ts';
 import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 
+export type UserIds = { uid: number; gid: number };
+
+/** Tests kill processes and not machines: written data survives without fsync. */
+const cheap = ['-c', 'fsync=off', '-c', 'max_connections=60', '-c', 'shared_buffers=64MB'];
+
 /**
- * A real Postgres in a temporary folder on a free port. It refuses to run as root: then it runs as
- * Debian's `postgres`.
+ * A real Postgres on a free port. It can be stopped and started again on its data. Postgres refuses
+ * to run as root: then it runs as Debian's `postgres`.
  */
 export class PostgresServer {
   readonly port: number;
+  /** The user it runs as, where that is another one. */
+  readonly user: UserIds | undefined;
   readonly #folder: string;
-  readonly #user: { uid: number; gid: number } | undefined;
+  readonly #settings: string[];
   #child: Child | undefined;
   #databases = 0;
 
-  private constructor(port: number, folder: string, user: { uid: number; gid: number } | undefined) {
+  private constructor(port: number, folder: string, user: UserIds | undefined, settings: string[]) {
     this.port = port;
+    this.user = user;
     this.#folder = folder;
-    this.#user = user;
+    this.#settings = settings;
   }
 
   /**
-   * `settings`: more arguments of the server (`-c`, `name=value`), which go before those of tests.
+   * `settings`: arguments (`-c`, `name=value`) that win over those of tests. `parent`: where the
+   * folder of its data is made.
    */
-  static async start(settings: string[] = []): Promise<PostgresServer> {
-    const folder = await mkdtemp(join(tmpdir(), 'runledger-postgres-'));
+  static async start(settings: string[] = [], parent = tmpdir()): Promise<PostgresServer> {
+    const folder = await mkdtemp(join(parent, 'runledger-postgres-'));
     const user = process.getuid?.() === 0 ? await postgresUser() : undefined;
     if (user !== undefined) await chown(folder, user.uid, user.gid);
-    const server = new PostgresServer(await freePort(), folder, user);
-    await run(
-      await binary('initdb'),
-      ['-D', folder, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '-N'],
-      {
-        ...user,
-      },
-    );
-    await server.startAgain(settings);
+    const server = new PostgresServer(await freePort(), folder, user, settings);
+    const flags = ['-D', folder, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '-N'];
+    await run(await binary('initdb'), flags, { ...user });
+    await server.startAgain();
     return server;
   }
 
@@ -50,16 +54,26 @@ export class PostgresServer {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`;
   }
 
-  async startAgain(settings: string[] = []): Promise<void> {
+  /** Resolves once it takes connections, recovered from whatever happened. */
+  async startAgain(): Promise<void> {
     const args = ['-D', this.#folder, '-p', String(this.port), '-k', this.#folder, '-c', 'listen_addresses=127.0.0.1'];
-    const cheap = ['-c', 'fsync=off', '-c', 'max_connections=60', '-c', 'shared_buffers=64MB', ...settings];
-    this.#child = new Child(await binary('postgres'), [...args, ...cheap], { ...this.#user });
+    this.#child = new Child(await binary('postgres'), [...args, ...cheap, ...this.#settings], { ...this.user });
     await this.#child.line(/database system is ready to accept connections/);
   }
 
-  /** Stops the server at once (as a crash, with SIGQUIT) and keeps its data. */
-  async kill(signal: NodeJS.Signals = 'SIGQUIT'): Promise<void> {
+  /**
+   * Ends the server and keeps its data. SIGQUIT is a crash, SIGINT a fast shutdown; SIGKILL ends
+   * every process of the server at once, as the end of its pod does.
+   */
+  async kill(signal: 'SIGQUIT' | 'SIGINT' | 'SIGKILL' = 'SIGQUIT'): Promise<void> {
+    if (signal === 'SIGKILL') await this.#signalBackends(signal);
     await this.#child?.kill(signal);
+  }
+
+  /** Freezes or wakes every process of the server. */
+  async signal(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+    this.#child?.process.kill(signal);
+    await this.#signalBackends(signal);
   }
 
   /** Makes an empty database and returns its address. */
@@ -70,30 +84,46 @@ export class PostgresServer {
     return this.url(name);
   }
 
-  async query(sql: string, database = 'postgres'): Promise<Record<string, unknown>[]> {
+  query(sql: string, database = 'postgres'): Promise<Record<string, unknown>[]> {
     return query(this.url(database), sql);
   }
 
   async stop(): Promise<void> {
-    await this.kill('SIGQUIT');
+    await this.kill();
     await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #signalBackends(signal: NodeJS.Signals): Promise<void> {
+    const pid = this.#child?.process.pid;
+    const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+    for (const backend of list.split(' ').filter(Boolean)) {
+      try {
+        process.kill(Number(backend), signal);
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
   }
 }
 
 /** Runs one query on a connection of its own. */
-export async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
+export async function query<Row extends object = Record<string, unknown>>(
+  server: string | ClientConfig,
+  sql: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  const client = new Client(server);
+  client.on('error', () => undefined);
   await client.connect();
   try {
-    const { rows } = await client.query<Record<string, unknown>>(sql);
-    return rows;
+    return (await client.query<Row>(sql, values)).rows;
   } finally {
     await client.end();
   }
 }
 
 /** The ids of the system user `postgres`. */
-export async function postgresUser(): Promise<{ uid: number; gid: number }> {
+export async function postgresUser(): Promise<UserIds> {
   const id = async (flag: string): Promise<number> => Number((await run('id', [flag, 'postgres'])).stdout);
   return { uid: await id('-u'), gid: await id('-g') };
 }

@@ -25,12 +25,11 @@ export function plainJob(events: readonly AcceptedEvent[]): JobData {
 
 /** Jobs by state, asked of Redis itself. */
 export async function jobCounts(redis: RedisServer): Promise<Record<'wait' | 'active' | 'delayed' | 'failed', number>> {
-  const count = async (command: string, part: string): Promise<number> =>
-    Number(await redis.command(command, queueKey('events', part)));
-  return {
-    wait: await count('llen', 'wait'),
-    active: await count('llen', 'active'),
-    delayed: await count('zcard', 'delayed'),
-    failed: await count('zcard', 'failed'),
-  };
+  const key = (part: string): string => queueKey('events', part);
+  return redis.use(async (redis) => {
+    const lists = [redis.llen(key('wait')), redis.llen(key('active'))];
+    const sets = [redis.zcard(key('delayed')), redis.zcard(key('failed'))];
+    const [wait = 0, active = 0, delayed = 0, failed = 0] = await Promise.all([...lists, ...sets]);
+    return { wait, active, delayed, failed };
+  });
 }

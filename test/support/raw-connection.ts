@@ -36,10 +36,11 @@ export class RawConnection implements Disposable {
   }
 
   /**
-   * Sends lines with CRLF between, and the empty line that ends headers when the last one is ''.
+   * Sends bytes, or lines with CRLF between, and the empty line that ends headers when the last one
+   * is ''.
    */
-  send(...lines: string[]): void {
-    this.#socket.write(lines.join('\r\n'));
+  send(...lines: [Buffer] | string[]): void {
+    this.#socket.write(Buffer.isBuffer(lines[0]) ? lines[0] : lines.join('\r\n'));
   }
 
   /** Resolves when what was received matches. */

@@ -7,24 +7,23 @@ import { freePort } from './free-port.ts';
 
 export const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
 
-/**
- * A real Redis in a temporary folder on a free port. It can be stopped and started again on its
- * data.
- */
+/** A real Redis on a free port. It can be stopped and started again on its data. */
 export class RedisServer {
   readonly port: number;
-  readonly #folder: string;
+  /** Where its data is. */
+  readonly folder: string;
   readonly #args: string[];
   #child: Child | undefined;
 
   private constructor(port: number, folder: string, args: string[]) {
     this.port = port;
-    this.#folder = folder;
+    this.folder = folder;
     this.#args = args;
   }
 
-  static async start(args: string[] = durable): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), await mkdtemp(join(tmpdir(), 'runledger-redis-')), args);
+  /** `parent`: where the folder of its data is made. */
+  static async start(args: string[] = durable, parent = tmpdir()): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), await mkdtemp(join(parent, 'runledger-redis-')), args);
     await server.startAgain();
     return server;
   }
@@ -33,14 +32,17 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** With other arguments it is another server at the same address. */
+  /**
+   * Resolves once it has loaded its data and takes commands. With other arguments it is another
+   * server at the same address.
+   */
   async startAgain(args = this.#args): Promise<void> {
-    const place = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.#folder, '--save', ''];
+    const place = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, '--save', ''];
     this.#child = new Child('redis-server', [...place, ...args]);
     await this.#child.line(/Ready to accept connections/);
   }
 
-  /** Stops the server and keeps its data. */
+  /** Ends the server and keeps its data. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     await this.#child?.kill(signal);
   }
@@ -50,18 +52,24 @@ export class RedisServer {
     this.#child?.process.kill(signal);
   }
 
-  /** Runs one command on a connection of its own. */
-  async command(...words: [string, ...string[]]): Promise<unknown> {
-    const redis = new Redis(this.url);
+  /** Works on a connection of its own. Rejects at once when Redis cannot be reached. */
+  async use<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
+    const redis = new Redis(this.url, { maxRetriesPerRequest: 0, retryStrategy: () => null, connectTimeout: 2_000 });
+    redis.on('error', () => undefined);
     try {
-      return await redis.call(...words);
+      return await work(redis);
     } finally {
       redis.disconnect();
     }
   }
 
+  /** Runs one command. */
+  command(...words: [string, ...string[]]): Promise<unknown> {
+    return this.use((redis) => redis.call(...words));
+  }
+
   async stop(): Promise<void> {
-    await this.kill('SIGKILL');
-    await rm(this.#folder, { recursive: true, force: true });
+    await this.kill();
+    await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { inBothModes } from '../../support/api-modes.ts';
-import { eventBody } from '../../support/event-body.ts';
+import { eventBody } from '../../support/events.ts';
 import { readToken, token } from '../../support/pipeline.ts';
 import { exchange, registerHead } from '../../support/raw-connection.ts';
 

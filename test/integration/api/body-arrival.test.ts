@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { inBothModes } from '../../support/api-modes.ts';
-import { eventBody } from '../../support/event-body.ts';
+import { eventBody } from '../../support/events.ts';
 import { RawConnection, registerHead } from '../../support/raw-connection.ts';
 import { until } from '../../support/until.ts';
 

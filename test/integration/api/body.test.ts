@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { inBothModes } from '../../support/api-modes.ts';
-import { eventBody } from '../../support/event-body.ts';
+import { eventBody } from '../../support/events.ts';
 import { token } from '../../support/pipeline.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { exchange, RawConnection, registerHead } from '../../support/raw-connection.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { inBothModes } from '../../support/api-modes.ts';
 import type { Answer } from '../../support/api-client.ts';
-import { eventBody } from '../../support/event-body.ts';
+import { eventBody } from '../../support/events.ts';
 import { startWorker, token } from '../../support/pipeline.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { query } from '../../support/postgres-server.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createSchemaCompiler } from '../../../internal/event/validate.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient, type Answer } from '../../support/api-client.ts';
-import { eventBody } from '../../support/event-body.ts';
+import { eventBody } from '../../support/events.ts';
 import { readOpenApi, type OpenApiDocument } from '../../support/openapi.ts';
 import { readToken } from '../../support/pipeline.ts';
 import { answerOf } from '../../support/problem.ts';

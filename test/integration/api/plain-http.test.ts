@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import { expect } from 'chai';
 import { inBothModes } from '../../support/api-modes.ts';
 import { token } from '../../support/pipeline.ts';
-import { eventBody } from '../../support/event-body.ts';
+import { eventBody } from '../../support/events.ts';
 import { exchange } from '../../support/raw-connection.ts';
 
 inBothModes('plain HTTP', ({ suiteIngest }) => {

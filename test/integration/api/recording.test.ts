@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { defaultFieldLimits } from '../../../internal/event/schema.ts';
 import { inBothModes } from '../../support/api-modes.ts';
-import { eventBody } from '../../support/event-body.ts';
+import { eventBody } from '../../support/events.ts';
 
 const uuid = '123e4567-e89b-12d3-a456-426614174000';
 /** Text that survives only where nothing is normalized, trimmed, escaped or cut. */

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { defaultServerLimits } from '../../../internal/api/server-limits.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient } from '../../support/api-client.ts';
-import { eventBody } from '../../support/event-body.ts';
+import { eventBody } from '../../support/events.ts';
 import { answerOf, expectProblem } from '../../support/problem.ts';
 import { exchange, RawConnection, registerHead } from '../../support/raw-connection.ts';
 import { until } from '../../support/until.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient } from '../../support/api-client.ts';
 import { CertificateFiles, createKeyPair, type KeyPair } from '../../support/certificate.ts';
-import { eventBody } from '../../support/event-body.ts';
+import { eventBody } from '../../support/events.ts';
 import { token } from '../../support/pipeline.ts';
 
 inBothModes('TLS in the pod', ({ startIngest, suiteIngest }) => {

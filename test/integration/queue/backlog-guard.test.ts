@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { anEventBody } from '../../support/events.ts';
+import { eventBody } from '../../support/events.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
 import { durable, RedisServer } from '../../support/redis-server.ts';
 import { figure } from '../../support/rows.ts';
@@ -24,7 +24,7 @@ describe('admission control rejects events', function () {
     expect(ingest.degraded()['redis']).to.equal(
       'Redis may lose acknowledged events: appendfsync is everysec, must be always; maxmemory-policy is allkeys-lru, must be noeviction.',
     );
-    expect(await ingest.client.register(anEventBody())).to.include({ status: 503 });
+    expect(await ingest.client.register(eventBody())).to.include({ status: 503 });
     expect(await figure(ingest.telemetry.registry, 'runledger_redis_durable')).to.equal(0);
     expect(
       await figure(ingest.telemetry.registry, 'runledger_rejections_total', { reason: 'redis-not-durable' }),
@@ -33,7 +33,7 @@ describe('admission control rejects events', function () {
     await redis.command('config', 'set', 'appendfsync', 'always');
     await redis.command('config', 'set', 'maxmemory-policy', 'noeviction');
     await until('ready', () => (Object.keys(ingest.degraded()).length === 0 ? true : undefined));
-    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    expect(await ingest.client.register(eventBody())).to.include({ status: 201 });
     expect(await figure(ingest.telemetry.registry, 'runledger_redis_durable')).to.equal(1);
 
     await redis.command('config', 'set', 'no-appendfsync-on-rewrite', 'yes');
@@ -51,7 +51,7 @@ describe('admission control rejects events', function () {
     redis = await RedisServer.start(['--appendonly', 'no']);
     await using ingest = await startIngest({ REDIS_URL: redis.url });
     expect(ingest.degraded()).to.deep.equal({});
-    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    expect(await ingest.client.register(eventBody())).to.include({ status: 201 });
     expect(await figure(ingest.telemetry.registry, 'runledger_redis_durable')).to.equal(0);
   });
 
@@ -69,10 +69,10 @@ describe('admission control rejects events', function () {
     await using ingest = await startIngest({ REDIS_URL: `${redis.url}/2` });
     const refused = 'Redis does not answer: ERR DB index is out of range';
     await until('unready', () => (ingest.degraded()['redis'] === refused ? true : undefined));
-    expect(await ingest.client.register(anEventBody())).to.include({ status: 503 });
+    expect(await ingest.client.register(eventBody())).to.include({ status: 503 });
     expect(await redis.command('dbsize')).to.equal(0);
     await using second = await startIngest({ REDIS_URL: `${redis.url}/1` });
-    expect(await second.client.register(anEventBody())).to.include({ status: 201 });
+    expect(await second.client.register(eventBody())).to.include({ status: 201 });
     expect(await redis.command('dbsize')).to.equal(0);
   });
 
@@ -97,13 +97,13 @@ describe('admission control rejects events', function () {
   it('is preceded by a commit that operators see under way', async () => {
     redis = await RedisServer.start();
     await using ingest = await startIngest({ REDIS_URL: redis.url });
-    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    expect(await ingest.client.register(eventBody())).to.include({ status: 201 });
     // Not by a scrape, which asks Redis as well, and it is about to be frozen.
     const gauge = ingest.telemetry.registry.getSingleMetric('runledger_commits_in_flight');
     const inFlight = async (): Promise<number | undefined> => (await gauge?.get())?.values[0]?.value;
     expect(await inFlight()).to.equal(0);
     redis.signal('SIGSTOP');
-    const answer = ingest.client.register(anEventBody());
+    const answer = ingest.client.register(eventBody());
     await until('a commit under way', async () => ((await inFlight()) === 1 ? true : undefined), 1_000);
     redis.signal('SIGCONT');
     await answer;
@@ -113,9 +113,9 @@ describe('admission control rejects events', function () {
   it('when as many events wait for a commit as may', async () => {
     redis = await RedisServer.start();
     await using ingest = await startIngest({ REDIS_URL: redis.url, BUFFER_EVENTS: '1' });
-    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    expect(await ingest.client.register(eventBody())).to.include({ status: 201 });
     redis.signal('SIGSTOP');
-    const answers = await Promise.all(Array.from({ length: 8 }, () => ingest.client.register(anEventBody())));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ingest.client.register(eventBody())));
     redis.signal('SIGCONT');
     const full = answers.filter(({ body }) => body.includes('Too many events are waiting to be queued.'));
     expect(full.length).to.be.at.least(1);
@@ -134,11 +134,11 @@ describe('admission control rejects events', function () {
     redis = await RedisServer.start([...durable, '--maxmemory', '32mb']);
     const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
     await using ingest = await startIngest(settings);
-    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    expect(await ingest.client.register(eventBody())).to.include({ status: 201 });
     await redis.command('setrange', 'ballast', String(26 * 1024 * 1024), 'x');
     await until('the rejection', () => ingest.degraded()['redis']);
     expect(ingest.degraded()).to.deep.equal({ redis: 'Redis is nearly full.' });
-    expect(await ingest.client.register(anEventBody())).to.include({ status: 503 });
+    expect(await ingest.client.register(eventBody())).to.include({ status: 503 });
     expect(await figure(ingest.telemetry.registry, 'runledger_redis_memory_ratio')).to.be.within(0.75, 1);
 
     await using worker = await startWorker(settings);
@@ -146,19 +146,19 @@ describe('admission control rejects events', function () {
     await until('the worker drains', async () => ((await stored()) === 1 ? true : undefined));
     await redis.command('del', 'ballast');
     await until('ready', () => (Object.keys(ingest.degraded()).length === 0 ? true : undefined));
-    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    expect(await ingest.client.register(eventBody())).to.include({ status: 201 });
   });
 
   it('when the backlog is too long, until it is drained', async () => {
     redis = await RedisServer.start();
     const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
     await using ingest = await startIngest({ ...settings, BACKLOG_MAX_JOBS: '3' });
-    const rejected = async () => ((await ingest.client.register(anEventBody())).status === 503 ? true : undefined);
+    const rejected = async () => ((await ingest.client.register(eventBody())).status === 503 ? true : undefined);
     await until('a 503', rejected);
     expect(ingest.degraded()).to.deep.equal({ redis: 'The backlog is too long.' });
     await using worker = await startWorker(settings);
     await until('ready', () => (Object.keys(ingest.degraded()).length === 0 ? true : undefined));
-    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    expect(await ingest.client.register(eventBody())).to.include({ status: 201 });
     const { telemetry } = worker;
     const accepted = await figure(ingest.telemetry.registry, 'runledger_events_accepted_total');
     const stored = () => figure(telemetry.registry, 'runledger_events_stored_total');
@@ -169,7 +169,7 @@ describe('admission control rejects events', function () {
     redis = await RedisServer.start([...durable, '--maxmemory', '16mb']);
     const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase() };
     await using ingest = await startIngest(settings);
-    expect(await ingest.client.register(anEventBody())).to.include({ status: 201 });
+    expect(await ingest.client.register(eventBody())).to.include({ status: 201 });
     await redis.command('setrange', 'ballast', String(15 * 1024 * 1024), 'x');
     await redis.command('config', 'set', 'maxmemory', '8mb');
     await using worker = await startWorker(settings);

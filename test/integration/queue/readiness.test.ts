@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { anEventBody } from '../../support/events.ts';
+import { eventBody } from '../../support/events.ts';
 import { startIngest } from '../../support/pipeline.ts';
 import { durable, RedisServer } from '../../support/redis-server.ts';
 import { figure } from '../../support/rows.ts';
@@ -37,7 +37,7 @@ describe('readiness of ingest', function () {
     await redis.kill();
     await until('the outage is seen', () => ingest.degraded()['redis']);
     expect(ingest.unready()).to.deep.equal({});
-    const answers = await Promise.all(Array.from({ length: 20 }, () => client.register(anEventBody())));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => client.register(eventBody())));
     for (const answer of answers) {
       expect(answer.status).to.equal(503);
       expect(answer.headers).to.include({ 'content-type': 'application/problem+json', 'retry-after': '1' });
@@ -49,6 +49,6 @@ describe('readiness of ingest', function () {
 
     await redis.startAgain();
     await until('events are taken again', () => isEmpty(ingest.degraded()));
-    expect(await client.register(anEventBody())).to.include({ status: 201 });
+    expect(await client.register(eventBody())).to.include({ status: 201 });
   });
 });

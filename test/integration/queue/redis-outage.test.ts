@@ -3,7 +3,7 @@ import { Callers } from '../../support/callers.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
 import { jobCounts } from '../../support/queue.ts';
 import { RedisServer } from '../../support/redis-server.ts';
-import { startRelay } from '../../support/relay.ts';
+import { Forwarder } from '../../support/forwarder.ts';
 import { expectStored } from '../../support/rows.ts';
 import { emptyDatabase } from '../../support/servers.ts';
 import { storedEvents } from '../../support/suite-ingest.ts';
@@ -73,7 +73,7 @@ describe('an outage of Redis', function () {
 
   it('by a failover that leaves connections to the old master standing: both sides go to the new one', async () => {
     await using replica = await startReplica(redis);
-    await using address = await startRelay(redis.port);
+    await using address = await Forwarder.start(redis.port);
     const settings = {
       REDIS_URL: `redis://127.0.0.1:${address.port}`,
       DATABASE_URL: await emptyDatabase(),
@@ -90,7 +90,7 @@ describe('an outage of Redis', function () {
     await replica.server.command('replicaof', 'no', 'one');
     await redis.command('replicaof', '127.0.0.1', String(replica.server.port));
     await until('it is known', () => ingest.degraded()['redis']?.includes('Redis is a replica') || undefined);
-    address.lead(replica.server.port);
+    address.target = replica.server.port;
     const after = new Callers(ingest.client, 4);
     await more(after, 201, 50);
     await after.stop();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Child } from '../../support/child.ts';
-import { anEventBody } from '../../support/events.ts';
+import { eventBody } from '../../support/events.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startIngest } from '../../support/pipeline.ts';
 
@@ -20,7 +20,7 @@ describe('a Redis Sentinel', () => {
       expect(ingest.unready()['redis']).to.equal(
         'Redis does not answer: REDIS_URL leads to a Redis Sentinel; name the Redis master',
       );
-      expect(await ingest.client.register(anEventBody())).to.include({ status: 503 });
+      expect(await ingest.client.register(eventBody())).to.include({ status: 503 });
     } finally {
       await sentinel.kill('SIGKILL');
       await rm(folder, { recursive: true });

@@ -5,26 +5,27 @@ import { failureOf } from '../../support/failure.ts';
 import { PostgresServer, query } from '../../support/postgres-server.ts';
 import { emptyDatabase } from '../../support/servers.ts';
 import { migratedDatabase, openDatabase } from '../../support/store.ts';
-import { startRelay } from '../../support/relay.ts';
+import { Forwarder } from '../../support/forwarder.ts';
 
 describe('connections to Postgres', () => {
   it('are thrown away when the server said nothing in time, and replaced', async () => {
     await using database = await migratedDatabase();
-    await using relay = await startRelay(Number(new URL(database.url).port));
+    await using network = await Forwarder.start(Number(new URL(database.url).port));
     const through = new URL(database.url);
-    through.port = String(relay.port);
+    through.port = String(network.port);
     // Statement time-out 0.3 s; the client gives up 5 s later.
     const db = openDatabase(through.href, 300);
     try {
       await sql`select 1`.execute(db);
-      relay.freeze();
+      network.stall();
       const error = await failureOf(sql`select 1`.execute(db));
       expect(String(error)).to.contain('Query read timeout');
       expect(isDataError(error)).to.equal(false);
-      relay.thaw();
+      network.halfOpen();
+      network.heal();
       const { rows } = await sql<{ two: number }>`select 2 as two`.execute(db);
       expect(rows).to.deep.equal([{ two: 2 }]);
-      expect(relay.accepted).to.equal(2);
+      expect(network.accepted).to.equal(2);
     } finally {
       await db.destroy();
     }

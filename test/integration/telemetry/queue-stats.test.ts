@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { jobName, readQueueStats } from '../../../internal/queue/queue-stats.ts';
 import { connect, createProducerRedis, disconnect } from '../../../internal/queue/redis.ts';
 import type { QueueStats } from '../../../internal/telemetry/queue-metrics.ts';
-import { anEvent, anEventBody } from '../../support/events.ts';
+import { anEvent, eventBody } from '../../support/events.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
 import { plainJob, withQueue } from '../../support/queue.ts';
 import { figure } from '../../support/rows.ts';
@@ -48,7 +48,7 @@ describe('queue stats', () => {
     const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
     await using ingest = await startIngest({ REDIS_URL: redis.url });
     const answers = await Promise.all(
-      Array.from({ length: 25 }, (_, run) => ingest.client.register(anEventBody({ execution_id: `run ${run}` }))),
+      Array.from({ length: 25 }, (_, run) => ingest.client.register(eventBody({ execution_id: `run ${run}` }))),
     );
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(25).fill(201));
     const { registry } = ingest.telemetry;

@@ -3,7 +3,7 @@ import type { Enqueue } from '../../../internal/api/register.ts';
 import { unavailable } from '../../../internal/errors/request-error.ts';
 import { ApiClient, type Answer } from '../../support/api-client.ts';
 import { startApi, type RunningApi } from '../../support/api-server.ts';
-import { anEventBody } from '../../support/events.ts';
+import { eventBody } from '../../support/events.ts';
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -22,7 +22,7 @@ const accepting: Enqueue = (event) => Promise.resolve(event);
 /** The id in the answer to an event sent with these headers. */
 function idOf(headers: Record<string, string>): Promise<unknown> {
   return withApi(accepting, async (client) => {
-    const answer = await client.register(anEventBody(), headers);
+    const answer = await client.register(eventBody(), headers);
     expect(answer.status).to.equal(201);
     return answer.headers['x-request-id'];
   });
@@ -52,7 +52,7 @@ describe('the id of a request', () => {
 
   it('differs from request to request of a process', async () => {
     const ids = await withApi(accepting, async (client) => {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => client.register(anEventBody())));
+      const answers = await Promise.all(Array.from({ length: 20 }, () => client.register(eventBody())));
       return answers.map(({ headers }) => headers['x-request-id']);
     });
     expect(new Set(ids).size).to.equal(20);
@@ -73,7 +73,7 @@ describe('the id of a request', () => {
   });
 
   it('leads to what was logged of the request: who, what, why, and neither token nor body', async () => {
-    const secret = { ...anEventBody(), description: 'body-text' };
+    const secret = { ...eventBody(), description: 'body-text' };
     const records = await withApi(
       () => Promise.reject(unavailable('Redis is nearly full.')),
       async (client, api) => {

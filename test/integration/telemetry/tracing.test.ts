@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
-import { anEventBody } from '../../support/events.ts';
+import { eventBody } from '../../support/events.ts';
 import { Collector, type CollectedSpan } from '../../support/observability/collector.ts';
 import { RealProcesses } from '../../support/observability/real-processes.ts';
 import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
@@ -23,8 +23,8 @@ describe('traces', function suite() {
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=test',
     });
     try {
-      const quiet = await processes.client.register(anEventBody(), { traceparent: traceparent(unsampled, '00') });
-      const answer = await processes.client.register(anEventBody(), { traceparent: traceparent(caller.trace, '01') });
+      const quiet = await processes.client.register(eventBody(), { traceparent: traceparent(unsampled, '00') });
+      const answer = await processes.client.register(eventBody(), { traceparent: traceparent(caller.trace, '01') });
       expect([quiet.status, answer.status]).to.deep.equal([201, 201]);
       expect(answer.headers['x-request-id']).to.equal(caller.trace);
       const spans = await until('the last span', () => {
@@ -55,7 +55,7 @@ describe('traces', function suite() {
       COMMITS_IN_FLIGHT: '1',
     });
     try {
-      const answers = await Promise.all(Array.from({ length: 40 }, () => processes.client.register(anEventBody())));
+      const answers = await Promise.all(Array.from({ length: 40 }, () => processes.client.register(eventBody())));
       expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([201]));
       const requests = await until('all requests', () => {
         const served = collector.spans.filter(({ name }) => name.startsWith('POST'));

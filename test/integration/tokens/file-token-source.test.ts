@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileTokenSource } from '../../../internal/tokens/file-token-source.ts';
 import { createToken, secretManifest, tokenEntry } from '../../../internal/tokens/manifest.ts';
-import { eventually } from '../../support/cluster/eventually.ts';
+import { until } from '../../support/until.ts';
 import { capturedLogger, capturedMetrics } from '../../support/cluster/token-fixtures.ts';
 
 describe('file token source', () => {
@@ -21,7 +21,7 @@ describe('file token source', () => {
       entries: Object.assign({}, ...tokens.map((token, index) => tokenEntry({ token }, index + 1))),
     });
   const known = (token: string) => source.authenticate(token).status === 'known';
-  const swapped = () => eventually(() => known(fresh) && !known(old), 'the new token in use');
+  const swapped = () => until('the new token in use', () => known(fresh) && !known(old));
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'runledger-tokens-'));
@@ -83,12 +83,12 @@ describe('file token source', () => {
     const complaints = () => logs.lines.filter((line) => line.includes('keeping the last valid tokens'));
 
     await writeFile(path, `stringData: { token: "${fresh}`);
-    await eventually(() => complaints().length === 1, 'a complaint about the broken file');
+    await until('a complaint about the broken file', () => complaints().length === 1);
     expect(complaints()[0]).to.contain(path).and.contain('not valid YAML').and.not.contain(fresh);
     await writeFile(path, '');
-    await eventually(() => complaints().length === 2, 'a complaint about the empty file');
+    await until('a complaint about the empty file', () => complaints().length === 2);
     await unlink(path);
-    await eventually(() => complaints().length === 3, 'a complaint about the missing file');
+    await until('a complaint about the missing file', () => complaints().length === 3);
     await source.refresh();
     await source.refresh();
     expect(complaints()).to.have.length(3);
@@ -105,10 +105,7 @@ describe('file token source', () => {
     expect(logs.lines.join('')).to.contain('token-2: the token is shorter').and.not.contain('tiny-secret');
     expect(await metrics.value('runledger_token_secrets_refused{reason="too-short"')).to.equal(1);
     await writeFile(path, manifest(old));
-    await eventually(
-      async () => (await metrics.value('runledger_token_secrets_refused{reason="too-short"')) === 0,
-      'the refusal gone',
-    );
+    await until('the refusal gone', async () => (await metrics.value('runledger_token_secrets_refused{reason="too-short"')) === 0);
   });
 
   it('does not start without a usable file, and names it', async () => {

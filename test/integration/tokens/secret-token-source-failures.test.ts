@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../../support/cluster/eventually.ts';
+import { until } from '../../support/until.ts';
 import { refuse, silence } from '../../support/cluster/scripted-api.ts';
 import { acme, eachWithScriptedSource, globex, revoked } from '../../support/cluster/scripted-source.ts';
 
@@ -14,7 +14,7 @@ describe('secret token source, while its API server or account fails', () => {
     suite().create();
     expect(suite().source.unready()).to.equal('the first list of Secrets is not complete');
     await suite().source.start();
-    await eventually(() => suite().source.unready()?.includes('403') === true, 'the reason');
+    await until('the reason', () => suite().source.unready()?.includes('403') === true);
     expect(suite().source.unready()).to.contain('User "ingest" cannot list');
     expect(suite().source.authenticate(acme).status).to.equal('not-loaded');
     suite().api.behave();
@@ -28,7 +28,7 @@ describe('secret token source, while its API server or account fails', () => {
     suite().api.script('list', refuse(403, 'forbidden for a while'), Infinity);
     suite().api.script('watch', refuse(403, 'forbidden for a while'), Infinity);
     suite().api.endWatches('reset');
-    await eventually(async () => (await suite().restarts()) >= 4, 'several attempts');
+    await until('several attempts', async () => (await suite().restarts()) >= 4);
     expect(suite().known(acme)).to.equal(true);
     expect(suite().source.unready()).to.equal(undefined);
     suite().api.delete('acme');
@@ -48,9 +48,9 @@ describe('secret token source, while its API server or account fails', () => {
       response.writeHead(200).end('{"metadata":{"resourceVersion":"3","continue":"1"},"items":[]}');
     });
     suite().api.script('list', silence, Infinity);
-    await eventually(() => suite().api.count('list') >= 3, 'the second page asked for');
+    await until('the second page asked for', () => suite().api.count('list') >= 3);
     expect(suite().known(acme) && suite().known(globex)).to.equal(true);
-    await eventually(async () => (await suite().restarts()) >= 1, 'the list given up');
+    await until('the list given up', async () => (await suite().restarts()) >= 1);
     expect(suite().known(acme) && suite().known(globex)).to.equal(true);
   });
 
@@ -72,7 +72,7 @@ describe('secret token source, while its API server or account fails', () => {
   it('uses the account token that is in the file now', async () => {
     await suite().follow({ idleMs: 100 });
     await writeFile(join(suite().account, 'token'), 'account-2');
-    await eventually(() => suite().api.requests.at(-1)?.authorization === 'Bearer account-2', 'the new account token');
+    await until('the new account token', () => suite().api.requests.at(-1)?.authorization === 'Bearer account-2');
     expect(suite().api.requests[0]?.authorization).to.equal('Bearer account-1');
     expect(suite().api.count('list')).to.equal(1);
   });
@@ -81,7 +81,7 @@ describe('secret token source, while its API server or account fails', () => {
     await rm(join(suite().account, 'token'));
     suite().create();
     await suite().source.start();
-    await eventually(() => suite().source.unready()?.includes('ENOENT') === true, 'the reason');
+    await until('the reason', () => suite().source.unready()?.includes('ENOENT') === true);
     await writeFile(join(suite().account, 'token'), 'account-1');
     await suite().learned(acme);
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { eventually } from '../../support/cluster/eventually.ts';
+import { until } from '../../support/until.ts';
 import { refuse, silence } from '../../support/cluster/scripted-api.ts';
 import { eachWithScriptedSource } from '../../support/cluster/scripted-source.ts';
 
@@ -23,7 +23,7 @@ describe('the secret token source stops at once', () => {
       suite().api.put('tiny', 'tiny', 'tiny-secret');
       suite().create({ listTimeoutMs: 30_000 });
       await suite().source.start();
-      await eventually(() => suite().api.count(kind) === 1, kind);
+      await until(kind, () => suite().api.count(kind) === 1);
       await stopped();
       expect(
         suite().logs.lines.filter((line) => line.includes('token watch failed') || line.includes('could not post')),
@@ -40,7 +40,7 @@ describe('the secret token source stops at once', () => {
     suite().api.script('list', refuse(500, 'no'), Infinity);
     suite().create({ backoff: { firstMs: 60_000, longestMs: 60_000 } });
     await suite().source.start();
-    await eventually(async () => (await suite().restarts()) === 1, 'a failure');
+    await until('a failure', async () => (await suite().restarts()) === 1);
     await stopped();
   });
 });

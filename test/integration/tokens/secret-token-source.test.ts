@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../../support/cluster/eventually.ts';
+import { until } from '../../support/until.ts';
 import { refuse, silence } from '../../support/cluster/scripted-api.ts';
 import { acme, eachWithScriptedSource, globex, quick } from '../../support/cluster/scripted-source.ts';
 
@@ -15,7 +15,7 @@ describe('secret token source, against a scripted API server', () => {
     suite().api.put('globex', 'globex', globex);
     await suite().learned(globex);
     suite().api.delete('acme');
-    await eventually(() => !suite().known(acme), 'the deleted Secret forgotten');
+    await until('the deleted Secret forgotten', () => !suite().known(acme));
     expect(await suite().metrics.value('runledger_tokens{')).to.equal(1);
     expect(
       Date.now() / 1000 - (await suite().metrics.value('runledger_token_last_list_timestamp_seconds')),
@@ -83,7 +83,7 @@ describe('secret token source, against a scripted API server', () => {
   it('begins again after a reset', async () => {
     await suite().follow();
     suite().api.endWatches('reset');
-    await eventually(() => suite().api.count('list') === 2, 'a second list');
+    await until('a second list', () => suite().api.count('list') === 2);
     await suite().watching();
     expect(suite().known(acme)).to.equal(true);
   });
@@ -110,6 +110,6 @@ describe('secret token source, against a scripted API server', () => {
     await suite().follow({ settleMs: 50 });
     for (let index = 0; index < 500; index += 1)
       suite().api.put(`s-${index}`, `org-${index}`, `token-of-${index}-----------`);
-    await eventually(async () => (await suite().metrics.value('runledger_tokens{')) === 501, 'all tokens');
+    await until('all tokens', async () => (await suite().metrics.value('runledger_tokens{')) === 501);
   });
 });

@@ -9,7 +9,7 @@ import { anEvent } from '../../support/events.ts';
 import { startWorker } from '../../support/pipeline.ts';
 import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';
 import { RedisServer } from '../../support/redis-server.ts';
-import { startRelay, type Relay } from '../../support/relay.ts';
+import { Forwarder } from '../../support/forwarder.ts';
 import { expectStored } from '../../support/rows.ts';
 import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
 import { migratedDatabase, openDatabase, type TestDatabase } from '../../support/store.ts';
@@ -44,22 +44,22 @@ function startConsumer(redisUrl: string, databaseUrl: string) {
 describe('stopping a worker', function () {
   this.timeout(30_000);
   let database: TestDatabase;
-  let relay: Relay;
+  let network: Forwarder;
   let through: string;
   beforeEach(async () => {
     database = await migratedDatabase();
-    relay = await startRelay(Number(new URL(database.url).port));
-    through = Object.assign(new URL(database.url), { port: String(relay.port) }).href;
+    network = await Forwarder.start(Number(new URL(database.url).port));
+    through = Object.assign(new URL(database.url), { port: String(network.port) }).href;
   });
   afterEach(async () => {
-    await relay[Symbol.asyncDispose]();
+    await network[Symbol.asyncDispose]();
     await database[Symbol.asyncDispose]();
   });
 
   const absences: Record<string, () => string> = {
     'refuses connections': () => 'postgres://postgres@127.0.0.1:1/none',
     'is there and silent': () => {
-      relay.freeze();
+      network.stall();
       return through;
     },
   };
@@ -117,7 +117,7 @@ describe('stopping a worker', function () {
     const redis = await RedisServer.start();
     try {
       await withQueue(redis.url, (queue) => queue.add('events', plainJob([anEvent({ description: 'kept' })])));
-      relay.freeze();
+      network.stall();
       const worker = startConsumer(redis.url, through);
       await worker.consumer.start();
       await until('it has taken the job', async () => ((await jobCounts(redis)).active === 1 ? true : undefined));

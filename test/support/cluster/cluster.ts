@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { KubernetesClient } from './kubernetes-client.ts';
 import { findBinaries } from './binaries.ts';
-import { Daemon } from './daemon.ts';
+import { Child } from '../child.ts';
 import { freePort } from '../free-port.ts';
 import { writeKeys } from './keys.ts';
 
@@ -24,8 +24,8 @@ export class Cluster {
   /** Calls as a member of system:masters. */
   readonly admin: KubernetesClient;
   readonly #plan: Plan;
-  #etcd: Daemon;
-  #apiServer: Daemon;
+  #etcd: Child;
+  #apiServer: Child;
 
   private constructor(plan: Plan) {
     this.#plan = plan;
@@ -43,9 +43,9 @@ export class Cluster {
       await cluster.#ready();
       return cluster;
     } catch (error) {
-      const log = await readFile(join(cluster.#plan.folder, 'kube-apiserver.log'), 'utf8').catch(() => '');
+      const log = cluster.#apiServer.output.slice(-20).join('\n');
       await cluster.stop();
-      throw new Error(`kube-apiserver does not start:\n${log.slice(-2000)}`, { cause: error });
+      throw new Error(`kube-apiserver does not start:\n${log}`, { cause: error });
     }
   }
 
@@ -89,7 +89,7 @@ export class Cluster {
 
   /** Ends the API server at once, as a crash does. Its data stays. */
   async kill(): Promise<void> {
-    await this.#apiServer.stop('SIGKILL');
+    await this.#apiServer.kill('SIGKILL');
   }
 
   /** Starts the API server again, on the same port and with the same data. */
@@ -102,8 +102,8 @@ export class Cluster {
   /** Leaves nothing behind, neither process nor file. */
   async stop(): Promise<void> {
     await this.admin.close();
-    await this.#apiServer.stop('SIGKILL');
-    await this.#etcd.stop('SIGKILL');
+    await this.#apiServer.kill('SIGKILL');
+    await this.#etcd.kill('SIGKILL');
     await rm(this.#plan.folder, { recursive: true, force: true });
   }
 
@@ -118,8 +118,8 @@ interface Plan {
   readonly url: string;
   readonly ca: string;
   readonly adminToken: string;
-  startEtcd(): Daemon;
-  startApiServer(): Daemon;
+  startEtcd(): Child;
+  startApiServer(): Child;
 }
 
 async function planCluster(): Promise<Plan> {
@@ -165,7 +165,7 @@ async function planCluster(): Promise<Plan> {
     url: `https://127.0.0.1:${port}`,
     ca: keys.ca,
     adminToken,
-    startEtcd: () => new Daemon(binaries.etcd, etcdFlags, join(folder, 'etcd.log')),
-    startApiServer: () => new Daemon(binaries.apiServer, apiServerFlags, join(folder, 'kube-apiserver.log')),
+    startEtcd: () => new Child(binaries.etcd, etcdFlags),
+    startApiServer: () => new Child(binaries.apiServer, apiServerFlags),
   };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ApiClient, type Answer } from '../api-client.ts';
 import { Child } from '../child.ts';
 import { freePort } from '../free-port.ts';
-import { eventually } from './eventually.ts';
+import { until } from '../until.ts';
 import type { Tenancy } from './tenancy.ts';
 
 const main = join(import.meta.dirname, '../../../cmd/ingest/main.ts');
@@ -51,12 +51,10 @@ export class Ingest {
     return new Ingest(child, port, opsPort);
   }
 
-  /**
-   * Milliseconds until the readiness probe says yes. Rejects with the log when it does not in time.
-   */
-  async ready(timeoutMs: number): Promise<number> {
+  /** Resolves once the readiness probe says yes. Rejects with the log when it does not in time. */
+  async ready(timeoutMs: number): Promise<void> {
     try {
-      return await eventually(async () => (await this.readiness()) === 200, 'ingest ready', timeoutMs, 20);
+      await until('ingest ready', async () => (await this.readiness()) === 200, timeoutMs);
     } catch (error) {
       throw new Error(`ingest does not become ready:\n${this.#child.output.slice(-20).join('\n')}`, { cause: error });
     }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { podAccount } from '../../../internal/tokens/pod-account.ts';
 import { SecretTokenSource, type SecretTokenSourceTimes } from '../../../internal/tokens/secret-token-source.ts';
-import { eventually } from './eventually.ts';
+import { until } from '../until.ts';
 import { ScriptedApi } from './scripted-api.ts';
 import { capturedLogger, capturedMetrics } from './token-fixtures.ts';
 
@@ -39,7 +39,7 @@ class ScriptedSource {
   async follow(times: Partial<SecretTokenSourceTimes> = {}): Promise<void> {
     this.create(times);
     await this.source.start();
-    await eventually(() => this.source.unready() === undefined, 'the first list');
+    await until('the first list', () => this.source.unready() === undefined);
     await this.watching();
   }
 
@@ -47,12 +47,12 @@ class ScriptedSource {
     return this.source.authenticate(token).status === 'known';
   }
 
-  learned(token: string): Promise<number> {
-    return eventually(() => this.known(token), 'the token known');
+  learned(token: string): Promise<true> {
+    return until('the token known', () => this.known(token));
   }
 
-  watching(): Promise<number> {
-    return eventually(() => this.api.watches === 1, 'one watch open');
+  watching(): Promise<true> {
+    return until('one watch open', () => this.api.watches === 1);
   }
 
   restarts(): Promise<number> {
@@ -81,7 +81,7 @@ export function eachWithScriptedSource(): () => ScriptedSource {
     const { api, account, logs, metrics, source } = scripted;
     await source.stop();
     await source.stop();
-    await eventually(() => api.sockets.size === 0, 'every connection closed');
+    await until('every connection closed', () => api.sockets.size === 0);
     await api.stop();
     await rm(account, { recursive: true });
     const written = `${logs.lines.join('')}${await metrics.text()}`;

@@ -96,7 +96,7 @@ export class Campaign {
     await this.#everyPodWorks();
     await load.stop();
     const drain = await this.system.drained();
-    this.#add(load.ledger, await audit(load.ledger, this.system.postgres, load.automations.ids, organization), drain);
+    this.#add(load.ledger, await audit(load.ledger, this.system, load.automations.ids, organization), drain);
   }
 
   /** A sentence when a promise was broken, with the seed and what happened; undefined otherwise. */

@@ -1,5 +1,5 @@
 import type { FaultType, Scene } from './fault.ts';
-import type { Link } from './link.ts';
+import type { Forwarder } from '../forwarder.ts';
 import type { SlotName } from './system.ts';
 
 /**
@@ -16,7 +16,7 @@ const places = [
   'worker-2/postgres',
 ];
 
-function linkOf({ system }: Scene, place: string): Link {
+function linkOf({ system }: Scene, place: string): Forwarder {
   const [slot, name = ''] = place.split('/');
   const link = system.pod(slot as SlotName).links[name];
   if (link === undefined) throw new Error(`no network ${place}`);
@@ -24,7 +24,7 @@ function linkOf({ system }: Scene, place: string): Link {
 }
 
 /** A fault that something does to a link, until it heals. */
-function ofLink(hold: FaultType['hold'], strike: (link: Link, amount: number) => void): FaultType {
+function ofLink(hold: FaultType['hold'], strike: (link: Forwarder, amount: number) => void): FaultType {
   return {
     places,
     hold,

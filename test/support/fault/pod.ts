@@ -1,12 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Child } from '../child.ts';
+import type { Forwarder } from '../forwarder.ts';
 import { until } from '../until.ts';
 import { Clock, forgetProcess } from './clock.ts';
-import type { Link } from './link.ts';
-import { reapAtExit } from './reaper.ts';
 import type { Timeline } from './timeline.ts';
 
 export interface PodOptions {
@@ -18,7 +16,7 @@ export interface PodOptions {
   folder: string;
   opsPort: number;
   /** The networks that lead to it and from it, closed when it is gone. */
-  links: Record<string, Link>;
+  links: Record<string, Forwarder>;
   timeline: Timeline;
 }
 
@@ -28,10 +26,10 @@ export interface PodOptions {
  */
 export class Pod {
   readonly name: string;
-  readonly links: Record<string, Link>;
+  readonly links: Record<string, Forwarder>;
   readonly clock: Clock;
   readonly #options: PodOptions;
-  #process: ChildProcess | undefined;
+  #child: Child | undefined;
   #retired = false;
   #signalled = false;
   /** Times that the process ended without having been told to. Any is a defect. */
@@ -47,7 +45,7 @@ export class Pod {
   /** Starts the process and resolves once it is ready. */
   async start(): Promise<void> {
     this.#spawn();
-    await until(`${this.name} is ready`, async () => ((await this.isReady()) ? true : undefined), 120_000);
+    await until(`${this.name} is ready`, () => this.isReady(), 120_000);
   }
 
   /** Asks `/readyz` as the kubelet does: directly, with a second's patience. */
@@ -73,7 +71,7 @@ export class Pod {
 
   signal(signal: NodeJS.Signals): void {
     if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') this.#signalled = true;
-    this.#process?.kill(signal);
+    this.#child?.process.kill(signal);
   }
 
   /** Where ingest listens, past proxy and network. */
@@ -84,44 +82,38 @@ export class Pod {
   /** Ends the pod for good as a Deployment does: SIGTERM, and SIGKILL after the grace period. */
   async retire(graceMs = 30_000): Promise<void> {
     this.#retired = true;
-    const process = this.#process;
-    if (process !== undefined && process.exitCode === null && process.signalCode === null) {
-      const exited = once(process, 'exit');
-      process.kill('SIGTERM');
-      const killer = setTimeout(() => {
-        this.#options.timeline.note(`${this.name} did not stop within its grace period`);
-        process.kill('SIGKILL');
-      }, graceMs);
-      await exited;
-      clearTimeout(killer);
-    }
-    for (const link of Object.values(this.links)) await link.close();
+    const killer = setTimeout(() => {
+      this.#options.timeline.note(`${this.name} did not stop within its grace period`);
+      void this.#child?.kill('SIGKILL');
+    }, graceMs);
+    await this.#child?.kill('SIGTERM');
+    clearTimeout(killer);
+    for (const link of Object.values(this.links)) await link[Symbol.asyncDispose]();
   }
 
   #spawn(): void {
     const { folder, main, environment } = this.#options;
     const log = openSync(join(folder, `${this.name}.log`), 'a');
     const root = join(import.meta.dirname, '../../..');
-    const child = spawn(process.execPath, [main], {
+    const child = new Child(process.execPath, [main], {
       cwd: root,
       env: { PATH: process.env['PATH'], ...this.clock.environment, ...environment },
       stdio: ['ignore', log, log],
     });
     closeSync(log);
-    reapAtExit(child);
-    this.#process = child;
+    this.#child = child;
     this.#signalled = false;
-    child.once('exit', (code, signal) => {
-      forgetProcess(child.pid);
-      void this.#ended(code, signal);
-    });
+    void this.#restartAfter(child);
   }
 
-  async #ended(code: number | null, signal: string | null): Promise<void> {
+  async #restartAfter(child: Child): Promise<void> {
+    await child.exited;
+    const { pid, exitCode, signalCode } = child.process;
+    forgetProcess(pid);
     if (this.#retired) return;
     if (!this.#signalled) {
       this.crashes += 1;
-      this.#options.timeline.note(`${this.name} CRASHED (${signal ?? `exit ${code}`})`);
+      this.#options.timeline.note(`${this.name} CRASHED (${signalCode ?? `exit ${exitCode}`})`);
     }
     await sleep(500);
     if (!this.#retired) this.#spawn();

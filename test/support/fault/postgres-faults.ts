@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { FaultType, Heal, Scene } from './fault.ts';
-import type { PostgresDaemon } from './postgres-daemon.ts';
+import type { System } from './system.ts';
 
 const places = ['postgres'];
 
@@ -11,20 +11,20 @@ function ending(signal: 'SIGKILL' | 'SIGINT' | 'SIGQUIT', hold: FaultType['hold'
     places,
     hold,
     inject: async ({ system }) => {
-      await system.postgres.end(signal);
+      await system.postgres.kill(signal);
       return () => system.postgres.startAgain();
     },
   };
 }
 
 /** Does something again and again until healed. */
-function repeating(every: number, work: (postgres: PostgresDaemon) => Promise<void>): (scene: Scene) => Promise<Heal> {
+function repeating(every: number, work: (system: System) => Promise<void>): (scene: Scene) => Promise<Heal> {
   return async ({ system }) => {
     const ended = new AbortController();
     const loop = (async () => {
       while (!ended.signal.aborted) {
         // Postgres may be struck by the other fault of the pair.
-        await work(system.postgres).catch(() => undefined);
+        await work(system).catch(() => undefined);
         await sleep(every, undefined, { signal: ended.signal }).catch(() => undefined);
       }
     })();
@@ -35,12 +35,8 @@ function repeating(every: number, work: (postgres: PostgresDaemon) => Promise<vo
   };
 }
 
-async function withClient(
-  postgres: PostgresDaemon,
-  options: string,
-  work: (client: Client) => Promise<void>,
-): Promise<void> {
-  const client = await postgres.connect({ options: `-c default_transaction_read_only=off ${options}` });
+async function withClient(system: System, options: string, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = await system.connect({ options: `-c default_transaction_read_only=off ${options}` });
   try {
     await work(client);
   } finally {
@@ -52,8 +48,8 @@ async function withClient(
  * Locks the executions in use from the last to the first; workers go from the first to the last.
  * Its own patience is longer.
  */
-async function lockBackwards(postgres: PostgresDaemon): Promise<void> {
-  await withClient(postgres, '-c deadlock_timeout=10min -c statement_timeout=5s', async (client) => {
+async function lockBackwards(system: System): Promise<void> {
+  await withClient(system, '-c deadlock_timeout=10min -c statement_timeout=5s', async (client) => {
     const recent = 'select ctid from executions order by last_event_at desc limit 25';
     const { rows } = await client.query<{ organization: string; automation_id: string; execution_id: string }>(
       `select * from executions where ctid = any(array(${recent})) order by organization desc, automation_id desc, execution_id desc`,
@@ -71,20 +67,20 @@ async function lockBackwards(postgres: PostgresDaemon): Promise<void> {
 }
 
 /** Takes every connection there is, those of the workers first. */
-async function takeConnections({ system: { postgres } }: Scene): Promise<Heal> {
+async function takeConnections({ system }: Scene): Promise<Heal> {
   const taken: Client[] = [];
   const takeOne = (): Promise<boolean> =>
-    postgres.connect({ user: 'runledger', application_name: 'hog', options: '' }).then(
+    system.connect({ user: 'runledger', application_name: 'hog', options: '' }).then(
       (client) => taken.push(client) > 0,
       () => false,
     );
   const takeAll = async (): Promise<void> => {
-    await postgres.query(
+    await system.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'runledger' and application_name <> 'hog'`,
     );
     while (await takeOne());
   };
-  const stop = await repeating(500, takeAll)({ system: { postgres } } as Scene);
+  const stop = await repeating(500, takeAll)({ system } as Scene);
   return async () => {
     await stop();
     await Promise.all(taken.map((client) => client.end()));
@@ -99,12 +95,12 @@ export const postgresFaults: Record<string, FaultType> = {
   'postgres read-only': {
     places,
     hold: [500, 10_000],
-    inject: async ({ system: { postgres } }) => {
-      await postgres.query('alter system set default_transaction_read_only = on');
-      await postgres.query('select pg_reload_conf()');
+    inject: async ({ system }) => {
+      await system.query('alter system set default_transaction_read_only = on');
+      await system.query('select pg_reload_conf()');
       return async () => {
-        await postgres.query('alter system reset default_transaction_read_only');
-        await postgres.query('select pg_reload_conf()');
+        await system.query('alter system reset default_transaction_read_only');
+        await system.query('select pg_reload_conf()');
       };
     },
   },
@@ -113,18 +109,18 @@ export const postgresFaults: Record<string, FaultType> = {
   'postgres statement time-out': {
     places,
     hold: [1_000, 35_000],
-    inject: async ({ system: { postgres } }, { amount }) => {
-      const client = await postgres.connect();
+    inject: async ({ system }, { amount }) => {
+      const client = await system.connect();
       await client.query('begin');
       await client.query('lock table executions in access exclusive mode');
       // Half of the time the worker's own limit must end the statement, if the lock is held that
       // long.
       const cancel = repeating(700, async () => {
-        await postgres.query(
+        await system.query(
           `select pg_cancel_backend(pid) from pg_stat_activity where usename = 'runledger' and state = 'active'`,
         );
       });
-      const stop = amount < 0.5 ? await cancel({ system: { postgres } } as Scene) : undefined;
+      const stop = amount < 0.5 ? await cancel({ system } as Scene) : undefined;
       return async () => {
         await stop?.();
         await client.end();

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { chown, mkdir, statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import type { Ids } from './postgres-daemon.ts';
-import { forgetMount, unmountAtExit } from './reaper.ts';
+import type { UserIds } from '../postgres-server.ts';
 
 const run = promisify(execFile);
 
@@ -15,20 +14,21 @@ const room = 2 * 1024 ** 3;
  */
 export class SmallDisk {
   readonly folder: string;
+  readonly #unmountAtExit = (): void => void execFileSync('umount', ['-l', this.folder], { stdio: 'ignore' });
 
   private constructor(folder: string) {
     this.folder = folder;
+    process.once('exit', this.#unmountAtExit);
   }
 
   /** Undefined where this process may not mount: nothing can be full then. */
-  static async mount(folder: string, owner: Ids | undefined): Promise<SmallDisk | undefined> {
+  static async mount(folder: string, owner: UserIds | undefined): Promise<SmallDisk | undefined> {
     await mkdir(folder);
     try {
       await run('mount', ['-t', 'tmpfs', '-o', `size=${room}`, 'tmpfs', folder]);
     } catch {
       return undefined;
     }
-    unmountAtExit(folder);
     if (owner !== undefined) await chown(folder, owner.uid, owner.gid);
     return new SmallDisk(folder);
   }
@@ -52,7 +52,7 @@ export class SmallDisk {
   }
 
   async unmount(): Promise<void> {
-    forgetMount(this.folder);
+    process.off('exit', this.#unmountAtExit);
     await run('umount', ['-l', this.folder]);
   }
 

@@ -4,15 +4,16 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { queueKey } from '../../../internal/queue/keys.ts';
+import { Client, type ClientConfig } from 'pg';
+import { Forwarder } from '../forwarder.ts';
+import { freePort } from '../free-port.ts';
+import { PostgresServer, query } from '../postgres-server.ts';
+import { jobCounts } from '../queue.ts';
+import { durable, RedisServer } from '../redis-server.ts';
 import { until } from '../until.ts';
 import { Front } from './front.ts';
-import { Link } from './link.ts';
 import { Pod } from './pod.ts';
-import { PostgresDaemon } from './postgres-daemon.ts';
-import { RedisDaemon } from './redis-daemon.ts';
 import { SmallDisk } from './small-disk.ts';
-import { stablePort } from './stable-port.ts';
 import type { Timeline } from './timeline.ts';
 
 const run = promisify(execFile);
@@ -38,13 +39,21 @@ export interface SystemOptions {
 
 const proxyPatience = 4_000;
 
+/** What Redis may use while nothing is wrong. */
+export const memoryLimit = '1gb';
+
+const settings = ['max_connections=40', 'deadlock_timeout=200ms', 'max_wal_size=256MB'].flatMap((setting) => [
+  '-c',
+  setting,
+]);
+
 /**
  * The whole of Runledger as it runs in a cluster, each process a real one, with a network of the
  * harness between them.
  */
 export class System {
-  readonly redis: RedisDaemon;
-  readonly postgres: PostgresDaemon;
+  readonly redis: RedisServer;
+  readonly postgres: PostgresServer;
   readonly front: Front;
   readonly disk: SmallDisk | undefined;
   readonly timeline: Timeline;
@@ -56,8 +65,8 @@ export class System {
 
   private constructor(
     folder: string,
-    redis: RedisDaemon,
-    postgres: PostgresDaemon,
+    redis: RedisServer,
+    postgres: PostgresServer,
     disk: SmallDisk | undefined,
     options: SystemOptions,
   ) {
@@ -75,7 +84,10 @@ export class System {
     // Postgres runs as another user and must be able to pass.
     await chmod(folder, 0o755);
     await writeFile(join(folder, 'tokens.yaml'), tokens);
-    const [redis, postgres] = await Promise.all([RedisDaemon.start(folder), PostgresDaemon.start(folder)]);
+    const [redis, postgres] = await Promise.all([
+      RedisServer.start([...durable, '--maxmemory', memoryLimit], folder),
+      PostgresServer.start(settings, folder),
+    ]);
     const disk = await SmallDisk.mount(join(folder, 'small-disk'), postgres.user);
     const system = new System(folder, redis, postgres, disk, options);
     await system.#deploy();
@@ -108,22 +120,13 @@ export class System {
 
   /** Jobs in Redis that are not done. */
   async backlog(): Promise<number> {
-    return this.redis.commands(async (redis) => {
-      const key = (part: string): string => queueKey(queueName, part);
-      const counts = await Promise.all([
-        redis.llen(key('wait')),
-        redis.llen(key('active')),
-        redis.zcard(key('delayed')),
-        redis.zcard(key('failed')),
-      ]);
-      return counts.reduce((sum, count) => sum + count, 0);
-    });
+    return Object.values(await jobCounts(this.redis)).reduce((sum, count) => sum + count, 0);
   }
 
   /** Resolves with the ms it took until nothing was left in the queue. */
   async drained(withinMs = 120_000): Promise<number> {
     const begun = performance.now();
-    await until('the backlog is empty', async () => ((await this.backlog()) === 0 ? true : undefined), withinMs);
+    await until('the backlog is empty', async () => (await this.backlog()) === 0, withinMs);
     return performance.now() - begun;
   }
 
@@ -131,13 +134,46 @@ export class System {
   async stop(keepFolder = false): Promise<void> {
     await this.front.stop();
     await Promise.all([...this.#slots.values()].map((pod) => pod.retire(10_000)));
-    await Promise.all([this.redis.end('SIGKILL'), this.postgres.end('SIGQUIT')]);
+    await Promise.all([this.redis.kill(), this.postgres.kill()]);
     await this.disk?.unmount();
     if (!keepFolder) await rm(this.folder, { recursive: true, force: true });
   }
 
+  /** One query as superuser, whatever the server's defaults have become. */
+  query<Row extends object = Record<string, unknown>>(sql: string, values: unknown[] = []): Promise<Row[]> {
+    return query<Row>(this.#superuser(), sql, values);
+  }
+
+  /** A connection as superuser, unless told otherwise. The caller ends it. */
+  async connect(config: ClientConfig = {}): Promise<Client> {
+    const client = new Client({ ...this.#superuser(), ...config });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+
+  #superuser(): ClientConfig {
+    const options = '-c default_transaction_read_only=off -c statement_timeout=0 -c lock_timeout=0';
+    const { port } = this.postgres;
+    return {
+      host: '127.0.0.1',
+      port,
+      user: 'postgres',
+      database: 'runledger',
+      options,
+      connectionTimeoutMillis: 5_000,
+    };
+  }
+
+  /** Workers own the database and are not superuser. */
+  #databaseUrl(port: number): string {
+    return `postgres://runledger@127.0.0.1:${port}/runledger`;
+  }
+
   async #deploy(): Promise<void> {
-    const environment = { ...process.env, DATABASE_URL: this.postgres.url(this.postgres.port), LOG_LEVEL: 'warn' };
+    await this.postgres.query('create role runledger login');
+    await this.postgres.query('create database runledger owner runledger');
+    const environment = { ...process.env, DATABASE_URL: this.#databaseUrl(this.postgres.port), LOG_LEVEL: 'warn' };
     await run(process.execPath, ['cmd/migrate/main.ts'], {
       cwd: join(import.meta.dirname, '../../..'),
       env: environment,
@@ -150,9 +186,9 @@ export class System {
   async #putTodayOnSmallDisk(disk: SmallDisk): Promise<void> {
     const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
     const find = `select 1 from pg_class where relname = 'events_${today}'`;
-    await until('today has a partition', async () => ((await this.postgres.query(find)).length > 0 ? true : undefined));
-    await this.postgres.query(`create tablespace small location '${disk.folder}'`);
-    await this.postgres.query(`alter table events_${today} set tablespace small`);
+    await until('today has a partition', async () => (await this.query(find)).length > 0);
+    await this.query(`create tablespace small location '${disk.folder}'`);
+    await this.query(`alter table events_${today} set tablespace small`);
   }
 
   async #fill(slot: SlotName): Promise<void> {
@@ -165,8 +201,8 @@ export class System {
   }
 
   async #createIngest(name: string): Promise<Pod> {
-    const [port, opsPort] = [await stablePort(), await stablePort()];
-    const [front, redis] = [await Link.open(`front>${name}`, port), await Link.open(`${name}>redis`, this.redis.port)];
+    const [port, opsPort] = [await freePort(), await freePort()];
+    const [front, redis] = [await Forwarder.start(port), await Forwarder.start(this.redis.port)];
     const environment = {
       PORT: String(port),
       OPS_PORT: String(opsPort),
@@ -181,13 +217,13 @@ export class System {
   }
 
   async #createWorker(name: string): Promise<Pod> {
-    const opsPort = await stablePort();
-    const redis = await Link.open(`${name}>redis`, this.redis.port);
-    const postgres = await Link.open(`${name}>postgres`, this.postgres.port);
+    const opsPort = await freePort();
+    const redis = await Forwarder.start(this.redis.port);
+    const postgres = await Forwarder.start(this.postgres.port);
     const environment = {
       OPS_PORT: String(opsPort),
       REDIS_URL: `redis://127.0.0.1:${redis.port}`,
-      DATABASE_URL: this.postgres.url(postgres.port),
+      DATABASE_URL: this.#databaseUrl(postgres.port),
       ...this.#options.worker,
     };
     return this.#createPod(name, 'cmd/worker/main.ts', environment, opsPort, { redis, postgres });
@@ -198,7 +234,7 @@ export class System {
     main: string,
     environment: Record<string, string>,
     opsPort: number,
-    links: Record<string, Link>,
+    links: Record<string, Forwarder>,
   ): Pod {
     return new Pod({ name, main, environment, opsPort, links, folder: this.folder, timeline: this.timeline });
   }
