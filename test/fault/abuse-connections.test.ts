@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { p99OfGoodClients, slowdown } from '../support/fault/latency.ts';
 import { System } from '../support/fault/system.ts';
-import { Timeline } from '../support/fault/timeline.ts';
 import { until } from '../support/until.ts';
 
 describe('abuse of connections', () => {
@@ -11,7 +10,7 @@ describe('abuse of connections', () => {
   let port: number;
 
   before(async () => {
-    system = await System.start({ timeline: new Timeline(false) });
+    system = await System.start();
     port = system.pod('ingest-1').apiPort;
   });
 

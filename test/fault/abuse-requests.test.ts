@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { ApiClient } from '../support/api-client.ts';
 import { System, token } from '../support/fault/system.ts';
-import { Timeline } from '../support/fault/timeline.ts';
 import { exchange } from '../support/raw-connection.ts';
 
 describe('abuse of requests', () => {
@@ -11,7 +10,7 @@ describe('abuse of requests', () => {
   let port: number;
 
   before(async () => {
-    system = await System.start({ timeline: new Timeline(false) });
+    system = await System.start();
     port = system.pod('ingest-1').apiPort;
   });
 

@@ -3,13 +3,12 @@ import { expect } from 'chai';
 import { Child } from '../support/child.ts';
 import { slowdown } from '../support/fault/latency.ts';
 import { System } from '../support/fault/system.ts';
-import { Timeline } from '../support/fault/timeline.ts';
 
 describe('token guessing', () => {
   let system: System;
 
   before(async () => {
-    system = await System.start({ timeline: new Timeline(false) });
+    system = await System.start();
   });
 
   after(() => system.stop());

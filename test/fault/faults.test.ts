@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { Campaign, recoveryLimit } from '../support/fault/campaign.ts';
+import { Campaign } from '../support/fault/campaign.ts';
 import { describeEpisode, faultTypes, firstEpisodes } from '../support/fault/plan.ts';
 import { seedOfRun } from '../support/fault/random.ts';
+import { recoveryLimit } from '../support/fault/totals.ts';
 
 /** Of the pairs that a soak draws; it goes through many more. */
 const pairCount = 8;
@@ -29,13 +30,13 @@ describe('faults under load', () => {
         console.log(`left out: ${missing.join()}`);
         this.skip();
       }
-      expect(await campaign.inject(episode), campaign.timeline.tail()).to.be.below(recoveryLimit);
+      expect(await campaign.inject(episode), campaign.system.timeline.tail()).to.be.below(recoveryLimit);
     });
   }
 
   for (const episode of pairs) {
     it(`201s resume after ${describeEpisode(episode)}, SEED=${seed}`, async () => {
-      expect(await campaign.inject(episode), campaign.timeline.tail()).to.be.below(60_000);
+      expect(await campaign.inject(episode), campaign.system.timeline.tail()).to.be.below(60_000);
     });
   }
 

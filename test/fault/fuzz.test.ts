@@ -1,11 +1,9 @@
 import { settledWithin } from '../../internal/async/settled-within.ts';
-import { Agent, request } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { ApiClient } from '../support/api-client.ts';
 import { automations, mutated, schemaAware, type FuzzedRequest } from '../support/fault/fuzz.ts';
 import { Random, seedOfRun } from '../support/fault/random.ts';
 import { System, token } from '../support/fault/system.ts';
-import { Timeline } from '../support/fault/timeline.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
 /** The answers that a request with a valid token may get while every server is well. */
@@ -13,9 +11,9 @@ const documented = new Set([201, 400, 409, 413, 415, 422, 431]);
 
 describe('fuzzing', () => {
   const seed = seedOfRun();
-  const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   let system: System;
   let port: number;
+  let client: ApiClient;
   /** Events that were acknowledged: without a key each is one, with one each key is. */
   let receipts = 0;
   const keys = new Set<string>();
@@ -23,26 +21,19 @@ describe('fuzzing', () => {
   const statuses = new Map<number, number>();
 
   before(async () => {
-    system = await System.start({ timeline: new Timeline(false) });
+    system = await System.start();
     port = system.pod('ingest-1').apiPort;
+    client = new ApiClient(`http://127.0.0.1:${port}`, { token, 'x-forwarded-proto': 'https' });
   });
 
   after(async () => {
-    agent.destroy();
+    client.close();
     await system.stop();
   });
 
-  async function send({ headers, body }: FuzzedRequest): Promise<void> {
-    const { status, answer } = await new Promise<{ status: number; answer: string }>((resolve, reject) => {
-      const all = { token, 'x-forwarded-proto': 'https', 'content-length': String(body.length), ...headers };
-      const outgoing = request({ port, host: '127.0.0.1', agent, method: 'POST', path: '/v1/register/', headers: all });
-      outgoing.on('error', reject);
-      outgoing.on('response', (response) => {
-        text(response).then((answer) => resolve({ status: response.statusCode ?? 0, answer }), reject);
-      });
-      outgoing.end(body);
-    });
-    note(status, answer, { headers, body });
+  async function send(request: FuzzedRequest): Promise<void> {
+    const { status, body } = await client.register(request.body, request.headers);
+    note(status, body, request);
   }
 
   function note(status: number, answer: string, { headers, body }: FuzzedRequest): void {

@@ -1,15 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ApiClient } from '../support/api-client.ts';
-import { audit } from '../support/fault/audit.ts';
+import { flawless } from '../support/fault/audit.ts';
 import { clocksCanStep } from '../support/fault/clock.ts';
-import { Load } from '../support/fault/load.ts';
-import { seedOfRun } from '../support/fault/random.ts';
-import { organization, System, token } from '../support/fault/system.ts';
-import { Timeline } from '../support/fault/timeline.ts';
+import { receiptsOf } from '../support/fault/ledger.ts';
+import { System, token } from '../support/fault/system.ts';
 import { until } from '../support/until.ts';
 
-const day = 86_400;
+const day = 86_400_000;
+
+/** The midnight in UTC that comes next, or so many days after it. In ms since the Unix epoch. */
+const midnight = (days = 0): number => (Math.floor(Date.now() / day) + 1 + days) * day;
+const tableOf = (time: number): string => `events_${new Date(time).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
 describe('days', () => {
   let system: System;
@@ -19,68 +20,53 @@ describe('days', () => {
       console.log('left out: libfaketime is not installed (Debian: faketime)');
       this.skip();
     }
-    system = await System.start({ timeline: new Timeline(false), worker: { MAINTENANCE_INTERVAL_MS: '2000' } });
+    system = await System.start({ MAINTENANCE_INTERVAL_MS: '2000' });
   });
 
-  after(async () => {
-    if (clocksCanStep) await system.stop();
-  });
+  after(() => system?.stop());
 
   /**
-   * Load while the clocks of both ingest pods are so many seconds ahead; resolves with what the
-   * audit found.
+   * Steps the clocks of both ingest pods to a time, plays a load until it got 100 receipts from
+   * `since` on, and returns the load's automations and the rows stored.
    */
-  async function loadAt(seconds: number, ms: number) {
+  async function loadAt(time: number, since: number): Promise<{ automations: string[]; rows: number }> {
+    const ahead = Math.round((time - Date.now()) / 1_000);
     for (const slot of ['ingest-1', 'ingest-2'] as const) {
-      system.pod(slot).clock.step(seconds);
-      const client = new ApiClient(`http://127.0.0.1:${system.pod(slot).apiPort}`, {
-        token,
-        'x-forwarded-proto': 'https',
-      });
+      system.pod(slot).clock.step(ahead);
+      const headers = { token, 'x-forwarded-proto': 'https' };
+      const client = new ApiClient(`http://127.0.0.1:${system.pod(slot).apiPort}`, headers);
       await until(`the clock of ${slot} has stepped`, async () => {
-        const { time = '' } = (await client.send({ path: '/v1/ping/' })).json<{ time?: string }>();
-        return Math.abs(Date.parse(time) - Date.now() - seconds * 1_000) < 2_000;
+        const { time: shown = '' } = (await client.send({ path: '/v1/ping/' })).json<{ time?: string }>();
+        return Math.abs(Date.parse(shown) - Date.now() - ahead * 1_000) < 2_000;
       });
       client.close();
     }
-    const load = new Load({ port: system.front.port, token, rate: 200, seed: seedOfRun() });
-    load.start();
-    await sleep(ms);
-    await load.stop();
-    await system.drained();
-    return { load, found: await audit(load.ledger, system, load.automations.ids, organization) };
+    const load = system.startLoad({ rate: 200 });
+    const times = () => load.ledger.entries.flatMap(receiptsOf).filter((receipt) => Date.parse(receipt) >= since);
+    await until('100 receipts of that day', () => times().length > 100, 60_000);
+    const { found } = await system.settle(load);
+    expect(found).to.include(flawless);
+    return { automations: load.automations.ids, rows: found.rows };
   }
 
-  async function rowsByTable(automations: string[]): Promise<Map<string, number>> {
-    const sql =
-      'select tableoid::regclass::text as name, count(*)::integer as rows from events where automation_id = any($1::uuid[]) group by 1';
-    const rows = await system.query<{ name: string; rows: number }>(sql, [automations]);
-    return new Map(rows.map(({ name, rows }) => [name, rows]));
+  async function rowsByTable(automations: string[]): Promise<Record<string, number>> {
+    const rows = await system.query<{ name: string; rows: number }>(
+      'select tableoid::regclass::text as name, count(*)::integer as rows from events where automation_id = any($1::uuid[]) group by 1',
+      [automations],
+    );
+    return Object.fromEntries(rows.map(({ name, rows }) => [name, rows]));
   }
-
-  const tableOf = (time: number): string => `events_${new Date(time).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
   it('events on both sides of midnight UTC are stored in their days, and executions across it are whole', async () => {
-    const now = Date.now() / 1_000;
-    const toMidnight = day - Math.floor(now % day);
-    const { load, found } = await loadAt(toMidnight - 6, 7_000);
-
-    expect(found).to.include({ lost: 0, doubled: 0, wrong: 0, unexpected: 0, invalidAnswers: 0 });
-    const tables = await rowsByTable(load.automations.ids);
-    expect([...tables.keys()]).to.have.members([tableOf(Date.now()), tableOf(Date.now() + day * 1_000)]);
+    const { automations } = await loadAt(midnight() - 8_000, midnight());
+    expect(await rowsByTable(automations)).to.have.all.keys(tableOf(midnight(-1)), tableOf(midnight()));
   });
 
   it('events of a day without a partition wait in the DEFAULT one until theirs is made', async () => {
-    const { load, found } = await loadAt(40 * day, 2_000);
-
-    expect(found).to.include({ lost: 0, doubled: 0, wrong: 0, unexpected: 0, invalidAnswers: 0 });
-    const missing = tableOf(Date.now() + 40 * day * 1_000);
+    const { automations, rows } = await loadAt(midnight(40), midnight(40));
     await until(
       'maintenance has made the partition and moved the events',
-      async () => {
-        const tables = await rowsByTable(load.automations.ids);
-        return tables.size === 1 && tables.get(missing) === found.rows;
-      },
+      async () => (await rowsByTable(automations))[tableOf(midnight(40))] === rows,
       30_000,
     );
   });

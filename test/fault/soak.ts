@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import { Campaign } from '../support/fault/campaign.ts';
 import { planEpisodes } from '../support/fault/plan.ts';
 import { seedOfRun } from '../support/fault/random.ts';
-import { tableOf } from '../support/fault/table.ts';
 
 /**
  * Faults and load for as long as asked: `node test/fault/soak.ts --minutes 60`. Ends with a table,
@@ -41,9 +40,9 @@ try {
 }
 const broken = campaign.broken();
 const minutes = Math.round((performance.now() - begun) / 60_000);
-console.log(`\n${tableOf(campaign.totals, { minutes, rate: Number(values.rate), seed })}\n`);
+console.log(`\n${campaign.totals.table({ minutes, rate: Number(values.rate), seed })}\n`);
 if (broken !== undefined) console.log(broken);
-if (failure !== undefined) console.log(campaign.timeline.tail());
+if (failure !== undefined) console.log(campaign.system.timeline.tail());
 const exitCode = broken === undefined && failure === undefined ? 0 : 1;
 await campaign.stop();
 // Not left to the end of the event loop: taking its environment down, Node has been seen to wait

@@ -16,6 +16,8 @@ export interface Request {
   path: string;
   headers?: Record<string, string | undefined>;
   body?: string | Buffer;
+  /** Longest silence of the server before the request fails, in ms; no limit unless set. */
+  timeoutMs?: number | undefined;
 }
 
 /** A caller of the API on kept-alive connections. Follows no redirect. */
@@ -36,7 +38,7 @@ export class ApiClient {
   }
 
   /** Sends a request. A header given as undefined is left out, also one of the client's own. */
-  async send({ method = 'GET', path, headers = {}, body }: Request): Promise<Answer> {
+  async send({ method = 'GET', path, headers = {}, body, timeoutMs }: Request): Promise<Answer> {
     const merged = Object.entries({ ...this.#headers, ...headers }).filter(([, value]) => value !== undefined);
     const send = this.#base.protocol === 'https:' ? httpsRequest : httpRequest;
     const request = send(new URL(this.#base), {
@@ -44,6 +46,13 @@ export class ApiClient {
       path,
       agent: this.#agent,
       headers: Object.fromEntries(merged),
+      timeout: timeoutMs,
+    });
+    request.on('error', () => undefined);
+    request.on('timeout', () => {
+      // A dead connection is seldom alone: the next request must not wait for another one.
+      for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
+      request.socket?.destroy();
     });
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -57,13 +66,14 @@ export class ApiClient {
   }
 
   /** Registers an event given as a value, or a body given as text or bytes. */
-  register(body: unknown, headers: Request['headers'] = {}): Promise<Answer> {
+  register(body: unknown, headers: Request['headers'] = {}, timeoutMs?: number): Promise<Answer> {
     const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     return this.send({
       method: 'POST',
       path: '/v1/register/',
       headers: { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(raw)), ...headers },
       body: raw,
+      timeoutMs,
     });
   }
 

@@ -68,6 +68,13 @@ export class RedisServer {
     return this.use((redis) => redis.call(...words));
   }
 
+  /** Bytes in use, and `maxmemory`. */
+  async memory(): Promise<{ used: number; limit: number }> {
+    const info = await this.use((redis) => redis.info('memory'));
+    const figure = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);
+    return { used: figure('used_memory'), limit: figure('maxmemory') };
+  }
+
   async stop(): Promise<void> {
     await this.kill();
     await rm(this.folder, { recursive: true, force: true });

@@ -1,87 +1,98 @@
+import type { Selectable } from 'kysely';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import type { EventsTable } from '../../../internal/store/events-table.ts';
+import type { ExecutionsTable } from '../../../internal/store/executions-table.ts';
 import { executionsOf, keyText, type Execution } from '../outcome-oracle.ts';
-import type { Entry, Ledger } from './ledger.ts';
-import { readEvents, readExecutions, type RowSource } from './rows.ts';
+import { eventOf, executionOf } from '../store.ts';
+import { receiptsOf, type Entry, type Ledger } from './ledger.ts';
 
-/** What the comparison of the ledger with Postgres found. All of the first five must be zero. */
-export interface Audit {
+/** An audit that found nothing wrong. */
+export const flawless = {
   /** Receipts without a row of that content and time. */
-  lost: number;
-  /** Rows beyond what the tries allow: two for one receipt, or for one Idempotency-Key. */
-  doubled: number;
+  lost: 0,
+  /** Rows beyond what the attempts allow: two for one receipt, or for one Idempotency-Key. */
+  doubled: 0,
   /** Executions whose stored outcome is not what the oracle says of their events. */
-  wrong: number;
+  wrong: 0,
   /** Rows that nobody sent, or whose content differs, and dead letters. */
-  unexpected: number;
+  unexpected: 0,
   /** Answers that a correct client may never get. */
-  invalidAnswers: number;
+  invalidAnswers: 0,
+};
+
+/** What the comparison of a ledger with Postgres found. */
+export type Audit = typeof flawless & {
   /** Rows without a receipt, where the answer was ambiguous. */
   withoutReceipt: number;
   rows: number;
   executions: number;
   /** The first few findings, in words. */
   findings: string[];
+};
+
+/** Where rows can be read. */
+export interface RowSource {
+  query<Row extends object>(sql: string, values?: unknown[]): Promise<Row[]>;
 }
 
-/**
- * Compares everything that callers were told with everything that is stored of the automations
- * given.
- */
+type Find = (kind: 'lost' | 'doubled' | 'wrong' | 'unexpected', text: string) => void;
+
+/** Compares all answers that callers got with all rows of these automations. */
 export async function audit(
   ledger: Ledger,
   database: RowSource,
   automations: string[],
   organization: string,
 ): Promise<Audit> {
-  const events = await readEvents(database, automations);
-  const stored = await readExecutions(database, automations);
+  const read = <Row extends object>(table: string): Promise<Row[]> =>
+    database.query<Row>(`select * from ${table} where automation_id = any($1::uuid[])`, [automations]);
+  const events = (await read<Selectable<EventsTable>>('events')).map(eventOf);
+  const executions = (await read<Selectable<ExecutionsTable>>('executions')).map(executionOf);
+  const stored = new Map(executions.map((execution) => [keyText(execution), execution]));
   const result: Audit = {
-    lost: 0,
-    doubled: 0,
-    wrong: 0,
-    unexpected: 0,
+    ...flawless,
     invalidAnswers: ledger.invalidAnswers.length,
     withoutReceipt: 0,
     rows: events.length,
     executions: stored.size,
     findings: ledger.invalidAnswers.slice(0, 5),
   };
-  const find = (kind: 'lost' | 'doubled' | 'wrong' | 'unexpected', text: string): void => {
+  const find: Find = (kind, text) => {
     result[kind] += 1;
     if (result.findings.length < 30) result.findings.push(`${kind}: ${text}`);
   };
   const rowsOf = Map.groupBy(events, (event) => event.description);
   for (const entry of ledger.entries) {
-    compareEntry(entry, rowsOf.get(entry.body.description) ?? [], result, find);
+    result.withoutReceipt += compareEntry(entry, rowsOf.get(entry.body.description) ?? [], find);
     rowsOf.delete(entry.body.description);
   }
   for (const [description, rows] of rowsOf)
     find('unexpected', `${rows.length} rows that nobody sent: ${description.slice(0, 80)}`);
-  compareOutcomes('stored events', executionsOf(events), stored, find);
+  const expected = executionsOf(events);
+  if (stored.size !== expected.size) find('wrong', `${stored.size} executions stored, ${expected.size} expected`);
+  compareOutcomes('stored events', expected, stored, find);
   compareOutcomes('the ledger', executionsOf(certainEvents(ledger, organization)), stored, find);
   const letters = await database.query<{ id: string; reason: string }>('select id, reason from dead_letters');
   for (const { id, reason } of letters) find('unexpected', `dead letter ${id}: ${reason}`);
   return result;
 }
 
-type Find = (kind: 'lost' | 'doubled' | 'wrong' | 'unexpected', text: string) => void;
-
-function compareEntry(entry: Entry, rows: AcceptedEvent[], result: Audit, find: Find): void {
-  const name = `${entry.body.event} ${entry.body.description.slice(0, 36)} of ${entry.body.execution_id}`;
-  const receipts = entry.attempts.flatMap(({ createdAt }) => createdAt ?? []);
-  const told = entry.idempotencyKey === undefined ? receipts : [...new Set(receipts)];
+/** Returns how many rows have no receipt. */
+function compareEntry(entry: Entry, rows: AcceptedEvent[], find: Find): number {
+  const { body, attempts, idempotencyKey } = entry;
+  const tries = attempts.map(({ status, createdAt }) => createdAt ?? status).join(' ');
   const times = rows.map((row) => new Date(row.createdAt).toISOString());
-  for (const row of rows) if (!sameContent(entry, row)) find('unexpected', `content differs: ${name}`);
-  for (const time of told) {
+  const said = `${body.event} ${body.description.slice(0, 36)} of ${body.execution_id}, stored ${times.join(', ')}; tries ${tries}`;
+  for (const row of rows) if (!sameContent(entry, row)) find('unexpected', `content differs: ${said}`);
+  for (const time of receiptsOf(entry)) {
     const index = times.indexOf(time);
-    if (index === -1)
-      find('lost', `${name}, receipt of ${time}, stored ${times.join(', ') || 'nothing'}; tries ${tries(entry)}`);
+    if (index === -1) find('lost', `receipt of ${time}: ${said}`);
     else times.splice(index, 1);
   }
-  result.withoutReceipt += times.length;
-  const ambiguous = entry.attempts.filter(({ verdict }) => verdict === 'ambiguous').length;
-  const keyedTwice = entry.idempotencyKey !== undefined && rows.length > 1;
-  if (times.length > ambiguous || keyedTwice) find('doubled', `${name}, ${rows.length} rows; tries ${tries(entry)}`);
+  const ambiguous = attempts.filter(({ verdict }) => verdict === 'ambiguous').length;
+  const keyedTwice = idempotencyKey !== undefined && rows.length > 1;
+  if (times.length > ambiguous || keyedTwice) find('doubled', `${rows.length} rows: ${said}`);
+  return times.length;
 }
 
 function sameContent({ body }: Entry, row: AcceptedEvent): boolean {
@@ -94,41 +105,27 @@ function sameContent({ body }: Entry, row: AcceptedEvent): boolean {
   );
 }
 
-function tries(entry: Entry): string {
-  return entry.attempts.map(({ status, createdAt }) => createdAt ?? status).join(' ');
-}
-
-/**
- * The events of executions of which every answer was a receipt: there the ledger alone says what
- * must be stored.
- */
+/** The events of executions that got receipts only: for them the ledger alone says what is stored. */
 function certainEvents(ledger: Ledger, organization: string): AcceptedEvent[] {
-  const executionOf = (entry: Entry): string =>
-    keyText({
-      organization,
-      automationId: entry.body.automation_id.toLowerCase(),
-      executionId: entry.body.execution_id,
-    });
-  const uncertain = new Set(
-    ledger.entries.filter(({ attempts }) => attempts.some(({ verdict }) => verdict !== 'receipt')).map(executionOf),
+  const executions = Map.groupBy(ledger.entries, ({ body }) =>
+    JSON.stringify([body.automation_id.toLowerCase(), body.execution_id]),
   );
-  return ledger.entries
-    .filter((entry) => !uncertain.has(executionOf(entry)))
-    .flatMap((entry) => {
-      const receipts = entry.attempts.flatMap(({ createdAt }) => createdAt ?? []);
-      const told = entry.idempotencyKey === undefined ? receipts : [...new Set(receipts)];
-      return told.map((time, index) => ({
-        id: `${entry.body.description} ${index}`,
-        organization,
-        automationId: entry.body.automation_id,
-        executionId: entry.body.execution_id,
-        kind: entry.body.event,
-        description: entry.body.description,
-        errorId: entry.body.error_id ?? '',
-        errorDescription: entry.body.error_description ?? '',
-        createdAt: Date.parse(time),
-      }));
-    });
+  const certain = [...executions.values()].filter((entries) =>
+    entries.every(({ attempts }) => attempts.every(({ verdict }) => verdict === 'receipt')),
+  );
+  return certain.flat().flatMap((entry) =>
+    receiptsOf(entry).map((time, index) => ({
+      id: `${entry.body.description} ${index}`,
+      organization,
+      automationId: entry.body.automation_id,
+      executionId: entry.body.execution_id,
+      kind: entry.body.event,
+      description: entry.body.description,
+      errorId: entry.body.error_id ?? '',
+      errorDescription: entry.body.error_description ?? '',
+      createdAt: Date.parse(time),
+    })),
+  );
 }
 
 function compareOutcomes(
@@ -138,18 +135,11 @@ function compareOutcomes(
   find: Find,
 ): void {
   for (const [key, execution] of expected) {
-    const found = stored.get(key);
-    const same = found !== undefined && canonical(found) === canonical(execution);
-    if (!same)
-      find(
-        'wrong',
-        `${key} by ${source}: expected ${canonical(execution)}, stored ${found ? canonical(found) : 'nothing'}`,
-      );
+    const [wanted, found] = [canonical(execution), canonical(stored.get(key))];
+    if (wanted !== found) find('wrong', `${key} by ${source}: expected ${wanted}, stored ${found}`);
   }
-  if (source === 'stored events' && stored.size !== expected.size)
-    find('wrong', `${stored.size} executions stored, ${expected.size} expected`);
 }
 
-function canonical(execution: Execution): string {
-  return JSON.stringify(Object.entries(execution).sort(([a], [b]) => (a < b ? -1 : 1)));
+function canonical(execution: Execution | undefined): string {
+  return JSON.stringify(Object.entries(execution ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -4,24 +4,24 @@ import type { Body } from './ledger.ts';
 import type { Random } from './random.ts';
 
 /**
- * Steps of an execution: events of one step are sent at the same time, each step after the one
- * before.
+ * Executions, good and bad; the API allows all of them. Steps are one after the other, the events of
+ * one step are sent at the same time.
  */
-type Script = readonly (readonly EventKind[])[];
+const scripts = [
+  'START, EVENT, EVENT, END',
+  'START, EVENT, WARNING, END',
+  'START, EVENT, ERROR, END',
+  'START, ERROR',
+  'START, EVENT, EVENT, EVENT',
+  'START EVENT EVENT END',
+  'EVENT, START, END, ERROR',
+  'START, START, END, END',
+  'END',
+  'START, EVENT WARNING ERROR, END, EVENT',
+].map((script) => script.split(', ').map((step) => step.split(' ') as EventKind[]));
 
-/** How automations behave, well or not. The specification allows all of it. */
-const scripts: readonly Script[] = [
-  [['START'], ['EVENT'], ['EVENT'], ['END']],
-  [['START'], ['EVENT'], ['WARNING'], ['END']],
-  [['START'], ['EVENT'], ['ERROR'], ['END']],
-  [['START'], ['ERROR']],
-  [['START'], ['EVENT'], ['EVENT'], ['EVENT']],
-  [['START', 'EVENT', 'EVENT', 'END']],
-  [['EVENT'], ['START'], ['END'], ['ERROR']],
-  [['START'], ['START'], ['END'], ['END']],
-  [['END']],
-  [['START'], ['EVENT', 'WARNING', 'ERROR'], ['END'], ['EVENT']],
-];
+/** Events of the scripts divided by scripts. */
+export const eventsPerExecution = 3.5;
 
 const texts = [
   'Invoice 4711 posted',
@@ -32,12 +32,9 @@ const texts = [
   '',
 ];
 
-/**
- * Makes the executions that a load plays. The automations are its own, so that its rows can be
- * found again.
- */
+/** Makes the executions of a load, of automations that no other load has. */
 export class Automations {
-  readonly ids: string[];
+  readonly ids = Array.from({ length: 8 }, () => randomUUID());
   readonly #random: Random;
   readonly #large: boolean;
   #executions = 0;
@@ -45,34 +42,29 @@ export class Automations {
   constructor(random: Random, large: boolean) {
     this.#random = random;
     this.#large = large;
-    this.ids = Array.from({ length: 8 }, () => randomUUID());
   }
 
-  /** The bodies of one execution, step by step. Every description is unique. */
+  /** The bodies of one execution, step by step. */
   nextExecution(): Body[][] {
     this.#executions += 1;
     const automation = this.#random.pick(this.ids);
-    const execution_id = this.#random.chance(0.2)
+    const id = this.#random.chance(0.2)
       ? `${new Date().toISOString()} #${this.#executions}`
       : `run-${this.#executions}`;
-    return this.#random.pick(scripts).map((step) => step.map((event) => this.#body(automation, execution_id, event)));
+    return this.#random.pick(scripts).map((step) => step.map((event) => this.#body(automation, id, event)));
   }
 
   #body(automation: string, execution_id: string, event: EventKind): Body {
-    const padding =
-      this.#large || this.#random.chance(0.02) ? randomBytes(this.#random.int(1, 6_700)).toString('base64') : '';
-    const description = `${randomUUID()} ${this.#random.pick(texts)}${padding}`;
+    const random = this.#random;
+    const padding = this.#large || random.chance(0.02) ? randomBytes(random.int(1, 6_700)).toString('base64') : '';
     const body = {
-      automation_id: this.#random.chance(0.1) ? automation.toUpperCase() : automation,
+      automation_id: random.chance(0.1) ? automation.toUpperCase() : automation,
       execution_id,
       event,
-      description,
+      description: `${randomUUID()} ${random.pick(texts)}${padding}`,
     };
-    if (event !== 'ERROR' || this.#random.chance(0.2)) return body;
-    return {
-      ...body,
-      error_id: `E-${this.#random.int(1, 99)}`,
-      error_description: `at step (${this.#random.pick(texts)})`,
-    };
+    if (event !== 'ERROR' || random.chance(0.2)) return body;
+    const error = { error_id: `E-${random.int(1, 99)}`, error_description: `at step (${random.pick(texts)})` };
+    return { ...body, ...error };
   }
 }

@@ -1,40 +1,26 @@
-import { audit, type Audit } from './audit.ts';
-import { runEpisode } from './episode.ts';
-import type { Ledger } from './ledger.ts';
-import { Load } from './load.ts';
-import { faultTypes, type Episode } from './plan.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../until.ts';
-import { organization, slotNames, System, token, type SystemOptions } from './system.ts';
-import { Timeline } from './timeline.ts';
-import { noTotals } from './totals.ts';
+import type { Fault } from './fault.ts';
+import type { Load } from './load.ts';
+import { describeEpisode, faultTypes, type Episode } from './plan.ts';
+import { slotNames, System, type SlotName } from './system.ts';
+import { Totals } from './totals.ts';
 
-export interface CampaignOptions extends Partial<SystemOptions> {
+export interface CampaignOptions {
   seed: number;
   /** Events a second. */
   rate: number;
   echo?: boolean;
 }
 
-/**
- * A pod that does nothing for so long under load, with nothing wrong around it, needs a restart by
- * hand. In ms.
- */
+/** A pod that does nothing for this long under load, with nothing wrong around it, is stuck. In ms. */
 const stuckAfter = 90_000;
 
-/** What is added up over the rounds. */
-const audited = [
-  'rows',
-  'executions',
-  'withoutReceipt',
-  'lost',
-  'doubled',
-  'wrong',
-  'unexpected',
-  'invalidAnswers',
-] as const;
+/** How long the answers must be flawless until the system counts as recovered, in ms. */
+const calm = 1_500;
 
-/** The limit of the promise: 201s resume so long after a single fault has ended, in ms. */
-export const recoveryLimit = 5_000;
+/** Longest wait for that, in ms. */
+const longestRecovery = 60_000;
 
 /**
  * Load and faults in rounds. After each the load ends, the queue drains, and the ledger is compared
@@ -42,22 +28,21 @@ export const recoveryLimit = 5_000;
  */
 export class Campaign {
   readonly system: System;
-  readonly timeline: Timeline;
-  readonly totals = noTotals();
+  readonly totals = new Totals();
   readonly #options: CampaignOptions;
   #rounds = 0;
   #load: Load | undefined;
 
   private constructor(system: System, options: CampaignOptions) {
     this.system = system;
-    this.timeline = system.timeline;
     this.#options = options;
   }
 
   static async start(options: CampaignOptions): Promise<Campaign> {
-    const timeline = options.timeline ?? new Timeline(options.echo ?? false);
-    timeline.note(`seed ${options.seed}`);
-    return new Campaign(await System.start({ ...options, timeline }), options);
+    const system = await System.start();
+    system.timeline.echo = options.echo ?? false;
+    system.timeline.note(`seed ${options.seed}`);
+    return new Campaign(system, options);
   }
 
   /** Kinds of fault that this machine cannot inject, each with the reason. */
@@ -70,56 +55,58 @@ export class Campaign {
   begin(): void {
     const { rate, seed } = this.#options;
     this.#rounds += 1;
-    this.#load = new Load({ port: this.system.front.port, token, rate, seed: seed + this.#rounds });
-    this.#load.start();
+    this.#load = this.system.startLoad({ rate, seed: seed + this.#rounds });
   }
 
   /**
-   * Injects the faults of an episode that this machine can inject. Resolves with the time to
-   * recover, in ms.
+   * Injects the faults of an episode that this machine can inject, and waits for flawless answers.
+   * Resolves with the time to recover, in ms: from the end of the last fault to the last request
+   * begun that got no receipt, or else to the first receipt.
    */
   async inject(all: Episode): Promise<number> {
-    if (this.#load === undefined) throw new Error('no round has begun');
+    const load = this.#load;
+    if (load === undefined) throw new Error('no round has begun');
     const missing = this.missing();
     const episode = all.filter(({ kind }) => !missing.has(kind));
     if (episode.length === 0) return 0;
-    const recovery = await runEpisode({ system: this.system, load: this.#load }, episode);
-    this.#count(episode, recovery);
+    const { timeline } = this.system;
+    timeline.note(describeEpisode(episode));
+    await Promise.all(episode.map((fault) => this.#strike(load, fault)));
+    const ended = performance.now();
+    const recovery = await until('recovered', () => recoveryOf(load, ended), longestRecovery).catch(() => Infinity);
+    timeline.note(`  recovered ${Math.round(recovery)} ms after the end of it`);
+    this.totals.addEpisode(episode, recovery);
     return recovery;
+  }
+
+  async #strike(load: Load, fault: Fault): Promise<void> {
+    await sleep(fault.afterMs);
+    const heal = await faultTypes[fault.kind]?.inject({ system: this.system, load }, fault);
+    await sleep(fault.holdMs);
+    await heal?.();
   }
 
   /** Ends the load, waits for the queue to drain and compares the ledger with Postgres. */
   async settle(): Promise<void> {
+    const { system, totals } = this;
     const load = this.#load;
     this.#load = undefined;
     if (load === undefined) return;
-    await this.#everyPodWorks();
-    await load.stop();
-    const drain = await this.system.drained();
-    this.#add(load.ledger, await audit(load.ledger, this.system, load.automations.ids, organization), drain);
+    await Promise.all(slotNames.map((slot) => this.#works(slot)));
+    const { found, drainMs } = await system.settle(load);
+    totals.addRound(load.ledger, found, drainMs);
+    totals.crashes = system.crashes;
+    const { findings: _, ...figures } = found;
+    system.timeline.note(`round ${this.#rounds}: drained in ${Math.round(drainMs)} ms; ${JSON.stringify(figures)}`);
   }
 
-  /** A sentence when a promise was broken, with the seed and what happened; undefined otherwise. */
+  /** What broke a promise, with the seed and what happened; undefined when nothing did. */
   broken(): string | undefined {
-    const { lost, doubled, wrong, unexpected, invalidAnswers, crashes, stuck, worstRecoveryMs, findings } = this.totals;
-    const late = worstRecoveryMs > recoveryLimit;
-    if (lost + doubled + wrong + unexpected + invalidAnswers + crashes + stuck === 0 && !late) return undefined;
-    const figures = {
-      lost,
-      doubled,
-      wrong,
-      unexpected,
-      invalidAnswers,
-      crashes,
-      stuck,
-      worstRecoveryMs: Math.round(worstRecoveryMs),
-    };
-    return [
-      `SEED=${this.#options.seed}: ${JSON.stringify(figures)}`,
-      ...findings,
-      `logs are in ${this.system.folder}; what happened:`,
-      this.timeline.tail(),
-    ].join('\n');
+    const figures = this.totals.broken();
+    if (figures === undefined) return undefined;
+    const where = `logs are in ${this.system.folder}; what happened:`;
+    const { seed } = this.#options;
+    return [`SEED=${seed}: ${figures}`, ...this.totals.findings, where, this.system.timeline.tail()].join('\n');
   }
 
   async stop(): Promise<void> {
@@ -127,59 +114,29 @@ export class Campaign {
     await this.system.stop(this.broken() !== undefined);
   }
 
-  /**
-   * Another pod doing the work must not hide one that has stopped to: each must be seen at it,
-   * while the load continues.
-   */
-  async #everyPodWorks(): Promise<void> {
-    await Promise.all(
-      slotNames.map(async (slot) => {
-        const figure = slot.startsWith('ingest') ? 'runledger_events_accepted_total' : 'runledger_events_stored_total';
-        const read = () =>
-          this.system
-            .pod(slot)
-            .metric(figure)
-            .catch(() => undefined);
-        const before = await until(`metrics of ${slot}`, read, stuckAfter);
-        await until(
-          `${slot} works again`,
-          async () => ((await read()) === before ? undefined : true),
-          stuckAfter,
-        ).catch(() => {
-          this.totals.stuck += 1;
-          this.totals.findings.push(`stuck: ${slot} has done nothing for ${stuckAfter} ms under load`);
-        });
-      }),
-    );
-  }
-
-  #count(episode: Episode, recovery: number): void {
-    const { totals } = this;
-    totals.episodes += 1;
-    for (const { kind } of episode) totals.faults.set(kind, (totals.faults.get(kind) ?? 0) + 1);
-    if (episode.length > 1) totals.worstRecoveryOfPairsMs = Math.max(totals.worstRecoveryOfPairsMs, recovery);
-    else if (recovery > totals.worstRecoveryMs) {
-      totals.worstRecoveryMs = recovery;
-      totals.worstRecoveryAfter = episode.map(({ kind, place }) => `${kind} (${place})`).join();
+  /** Each pod must be seen at work under load: the others must not hide one that is stuck. */
+  async #works(slot: SlotName): Promise<void> {
+    const metric = slot.startsWith('ingest') ? 'runledger_events_accepted_total' : 'runledger_events_stored_total';
+    const pod = this.system.pod(slot);
+    const read = () => pod.metric(metric).catch(() => undefined);
+    try {
+      const before = await until(`metrics of ${slot}`, read, stuckAfter);
+      await until(`${slot} works`, async () => (await read()) !== before, stuckAfter);
+    } catch {
+      this.totals.stuck += 1;
+      this.totals.findings.push(`stuck: ${slot} has done nothing for ${stuckAfter} ms under load`);
     }
   }
+}
 
-  #add(ledger: Ledger, found: Audit, drain: number): void {
-    const { totals } = this;
-    const receipts = ledger.count((status) => status === 201);
-    totals.requests += ledger.count(() => true);
-    totals.receipts += receipts;
-    totals.unavailable += ledger.count((status) => status === 503);
-    totals.unanswered += ledger.count((status) => status === 0 || status === 502 || status === 504);
-    for (const figure of audited) totals[figure] += found[figure];
-    totals.slowest503Ms = Math.max(totals.slowest503Ms, ledger.slowest503Ms);
-    totals.worstDrainMs = Math.max(totals.worstDrainMs, drain);
-    totals.findings.push(...found.findings);
-    totals.crashes = this.system.crashes;
-    const verdict = ['lost', 'doubled', 'wrong', 'unexpected', 'invalidAnswers'] as const;
-    this.timeline.note(
-      `round ${this.#rounds}: ${receipts} receipts, ${found.rows} rows, drained in ${Math.round(drain)} ms; ` +
-        verdict.map((figure) => `${figure} ${found[figure]}`).join(', '),
-    );
-  }
+/** The time to recover, once the answers have been flawless for long enough. In ms. */
+function recoveryOf(load: Load, ended: number): number | undefined {
+  const now = performance.now();
+  const since = load.ledger.since(ended);
+  const failures = since.filter(({ status }) => status === 0 || status >= 500);
+  const lastFailure = failures.reduce((latest, { begun }) => Math.max(latest, begun), ended);
+  const firstReceipt = since.find(({ status }) => status === 201)?.ended ?? Infinity;
+  const hanging = load.oldestUnderWay() < now - calm;
+  if (hanging || now - Math.max(lastFailure, firstReceipt) < calm) return undefined;
+  return (failures.length > 0 ? lastFailure : firstReceipt) - ended;
 }

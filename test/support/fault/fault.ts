@@ -20,15 +20,16 @@ export interface Scene {
 }
 
 /** Ends a fault; resolves once the cause is gone. Recovery is then Runledger's own business. */
-export type Heal = () => Promise<void>;
+export type Heal = () => Promise<unknown> | void;
 
 export interface FaultType {
   /** Where it can strike. */
   places: readonly string[];
   /** Shortest and longest hold, in ms; most are near the shortest. */
   hold: readonly [min: number, max: number];
-  inject: (scene: Scene, fault: Fault) => Promise<Heal>;
-  /** False where the machine cannot do it: a sentence says what is missing. */
+  /** Resolves without a function where nothing needs to be done to end it. */
+  inject: (scene: Scene, fault: Fault) => Promise<Heal | void> | Heal | void;
+  /** What the machine lacks to inject it; undefined where it can. */
   unavailable?: (system: System) => string | undefined;
 }
 
@@ -38,6 +39,3 @@ export function variant<T>(list: readonly T[], amount: number): T {
   if (item === undefined) throw new Error('nothing to choose from');
   return item;
 }
-
-/** A fault that needs nothing done to end. */
-export const over: Heal = () => Promise.resolve();

@@ -1,19 +1,11 @@
 import type { Fault, FaultType } from './fault.ts';
-import { networkFaults } from './network-faults.ts';
-import { otherFaults } from './other-faults.ts';
+import { podFaults } from './pod-faults.ts';
 import { postgresFaults } from './postgres-faults.ts';
-import { processFaults } from './process-faults.ts';
 import { Random } from './random.ts';
 import { redisFaults } from './redis-faults.ts';
 
 /** Every kind of fault, by name. */
-export const faultTypes: Readonly<Record<string, FaultType>> = {
-  ...processFaults,
-  ...redisFaults,
-  ...postgresFaults,
-  ...networkFaults,
-  ...otherFaults,
-};
+export const faultTypes: Readonly<Record<string, FaultType>> = { ...podFaults, ...redisFaults, ...postgresFaults };
 
 /** One fault alone, or two that overlap. */
 export type Episode = Fault[];
@@ -46,15 +38,9 @@ export function* planEpisodes({
   };
   for (;;) {
     const first = draw();
-    if (!random.chance(pairs)) {
-      yield [{ ...first, afterMs: 0 }];
-      continue;
-    }
-    const second = draw();
-    if (first.place === second.place) {
-      yield [{ ...first, afterMs: 0 }];
-      yield [{ ...second, afterMs: 0 }];
-    } else yield [first, second];
+    const second = random.chance(pairs) ? draw() : undefined;
+    if (second !== undefined && second.place !== first.place) yield [first, second];
+    else for (const alone of [first, second]) if (alone !== undefined) yield [{ ...alone, afterMs: 0 }];
   }
 }
 

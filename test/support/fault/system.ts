@@ -5,91 +5,72 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client, type ClientConfig } from 'pg';
+import { secretManifest } from '../../../internal/tokens/manifest.ts';
 import { Forwarder } from '../forwarder.ts';
 import { freePort } from '../free-port.ts';
 import { PostgresServer, query } from '../postgres-server.ts';
 import { jobCounts } from '../queue.ts';
 import { durable, RedisServer } from '../redis-server.ts';
 import { until } from '../until.ts';
-import { Front } from './front.ts';
-import { Pod } from './pod.ts';
+import { audit, type Audit } from './audit.ts';
+import { Balancer } from './balancer.ts';
+import { Load, type LoadOptions } from './load.ts';
+import { Pod, type PodOptions } from './pod.ts';
+import { seedOfRun } from './random.ts';
 import { SmallDisk } from './small-disk.ts';
-import type { Timeline } from './timeline.ts';
-
-const run = promisify(execFile);
+import { Timeline } from './timeline.ts';
 
 export const organization = 'acme';
 export const token = 'fault-token-of-acme-0123456789';
-export const queueName = 'events';
 
-export type SlotName = 'ingest-1' | 'ingest-2' | 'worker-1' | 'worker-2';
-export const slotNames: readonly SlotName[] = ['ingest-1', 'ingest-2', 'worker-1', 'worker-2'];
-
-/** Settings of pods beside those that wire them together. */
-export interface SystemOptions {
-  timeline: Timeline;
-  ingest?: Record<string, string>;
-  worker?: Record<string, string>;
-  /**
-   * Longest that the proxy waits for an answer of ingest, in ms; twice what the slowest 503 takes,
-   * unless set.
-   */
-  proxyPatienceMs?: number;
-}
-
-const proxyPatience = 4_000;
+export const slotNames = ['ingest-1', 'ingest-2', 'worker-1', 'worker-2'] as const;
+export type SlotName = (typeof slotNames)[number];
 
 /** What Redis may use while nothing is wrong. */
 export const memoryLimit = '1gb';
 
-const settings = ['max_connections=40', 'deadlock_timeout=200ms', 'max_wal_size=256MB'].flatMap((setting) => [
-  '-c',
-  setting,
-]);
+const redisArguments = [...durable, '--maxmemory', memoryLimit];
+const postgresArguments = ['-c', 'max_connections=40', '-c', 'deadlock_timeout=200ms', '-c', 'max_wal_size=256MB'];
 
-/**
- * The whole of Runledger as it runs in a cluster, each process a real one, with a network of the
- * harness between them.
- */
+/** All of Runledger as a cluster runs it: real processes, and networks between them to break. */
 export class System {
   readonly redis: RedisServer;
   readonly postgres: PostgresServer;
-  readonly front: Front;
+  readonly balancer = new Balancer(token);
+  /** The disk of today's events; undefined where this process may not mount one. */
   readonly disk: SmallDisk | undefined;
-  readonly timeline: Timeline;
+  readonly timeline = new Timeline();
+  /** With the logs of the pods. */
   readonly folder: string;
-  readonly #options: SystemOptions;
+  readonly #workerSettings: Record<string, string>;
   readonly #slots = new Map<SlotName, Pod>();
-  #generation = 0;
+  #pods = 0;
   #crashesOfRetired = 0;
 
   private constructor(
     folder: string,
-    redis: RedisServer,
-    postgres: PostgresServer,
+    servers: [RedisServer, PostgresServer],
     disk: SmallDisk | undefined,
-    options: SystemOptions,
+    workerSettings: Record<string, string>,
   ) {
     this.folder = folder;
-    this.redis = redis;
-    this.postgres = postgres;
+    [this.redis, this.postgres] = servers;
     this.disk = disk;
-    this.timeline = options.timeline;
-    this.front = new Front(options.proxyPatienceMs ?? proxyPatience);
-    this.#options = options;
+    this.#workerSettings = workerSettings;
   }
 
-  static async start(options: SystemOptions): Promise<System> {
+  static async start(workerSettings: Record<string, string> = {}): Promise<System> {
     const folder = await mkdtemp(join(memoryOrDisk(), 'runledger-fault-'));
     // Postgres runs as another user and must be able to pass.
     await chmod(folder, 0o755);
-    await writeFile(join(folder, 'tokens.yaml'), tokens);
-    const [redis, postgres] = await Promise.all([
-      RedisServer.start([...durable, '--maxmemory', memoryLimit], folder),
-      PostgresServer.start(settings, folder),
-    ]);
-    const disk = await SmallDisk.mount(join(folder, 'small-disk'), postgres.user);
-    const system = new System(folder, redis, postgres, disk, options);
+    await writeFile(join(folder, 'tokens.yaml'), secretManifest({ organization, entries: { 'token-1': token } }));
+    const starting = [
+      RedisServer.start(redisArguments, folder),
+      PostgresServer.start(postgresArguments, folder),
+    ] as const;
+    const servers = await Promise.all(starting);
+    const disk = await SmallDisk.mount(join(folder, 'small-disk'), servers[1].user);
+    const system = new System(folder, servers, disk, workerSettings);
     await system.#deploy();
     return system;
   }
@@ -106,37 +87,31 @@ export class System {
     return [...this.#slots.values()].reduce((sum, pod) => sum + pod.crashes, this.#crashesOfRetired);
   }
 
-  /**
-   * Replaces a pod as a Deployment with `maxSurge: 1, maxUnavailable: 0` does: the new one is ready
-   * before the old one goes.
-   */
+  /** Replaces a pod as a Deployment does: the new one is ready before the old one goes. */
   async replace(slot: SlotName): Promise<void> {
     const old = this.pod(slot);
     await this.#fill(slot);
     await old.retire();
-    this.front.remove(old);
+    this.balancer.remove(old);
     this.#crashesOfRetired += old.crashes;
   }
 
-  /** Jobs in Redis that are not done. */
-  async backlog(): Promise<number> {
-    return Object.values(await jobCounts(this.redis)).reduce((sum, count) => sum + count, 0);
+  startLoad(options: Partial<LoadOptions> & { rate: number }): Load {
+    return new Load(this.balancer, { seed: seedOfRun(), ...options });
   }
 
-  /** Resolves with the ms it took until nothing was left in the queue. */
-  async drained(withinMs = 120_000): Promise<number> {
+  /** Ends a load, waits until the queue is empty, and compares the ledger with Postgres. */
+  async settle(load: Load): Promise<{ found: Audit; drainMs: number }> {
+    await load.stop();
     const begun = performance.now();
-    await until('the backlog is empty', async () => (await this.backlog()) === 0, withinMs);
-    return performance.now() - begun;
+    await this.drained();
+    const drainMs = performance.now() - begun;
+    return { found: await audit(load.ledger, this, load.automations.ids, organization), drainMs };
   }
 
-  /** Ends everything. The folder with the logs stays when the run failed. */
-  async stop(keepFolder = false): Promise<void> {
-    await this.front.stop();
-    await Promise.all([...this.#slots.values()].map((pod) => pod.retire(10_000)));
-    await Promise.all([this.redis.kill(), this.postgres.kill()]);
-    await this.disk?.unmount();
-    if (!keepFolder) await rm(this.folder, { recursive: true, force: true });
+  async drained(): Promise<void> {
+    const jobs = async () => Object.values(await jobCounts(this.redis)).reduce((sum, count) => sum + count, 0);
+    await until('the queue is empty', async () => (await jobs()) === 0, 120_000);
   }
 
   /** One query as superuser, whatever the server's defaults have become. */
@@ -150,6 +125,70 @@ export class System {
     client.on('error', () => undefined);
     await client.connect();
     return client;
+  }
+
+  /** Ends everything. The folder with the logs stays when the run failed. */
+  async stop(keepFolder = false): Promise<void> {
+    await this.balancer.stop();
+    await Promise.all([...this.#slots.values()].map((pod) => pod.retire(10_000)));
+    await Promise.all([this.redis.kill(), this.postgres.kill()]);
+    await this.disk?.unmount();
+    if (!keepFolder) await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #deploy(): Promise<void> {
+    await this.postgres.query('create role runledger login');
+    await this.postgres.query('create database runledger owner runledger');
+    const env = { ...process.env, DATABASE_URL: this.#databaseUrl(this.postgres.port), LOG_LEVEL: 'warn' };
+    const cwd = join(import.meta.dirname, '../../..');
+    await promisify(execFile)(process.execPath, ['cmd/migrate/main.ts'], { cwd, env });
+    await Promise.all(slotNames.map((slot) => this.#fill(slot)));
+    if (this.disk !== undefined) await this.#putTodayOn(this.disk);
+  }
+
+  async #putTodayOn({ folder }: SmallDisk): Promise<void> {
+    const table = `events_${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`;
+    const find = `select 1 from pg_class where relname = '${table}'`;
+    await until('today has a partition', async () => (await this.query(find)).length > 0);
+    await this.query(`create tablespace small location '${folder}'`);
+    await this.query(`alter table ${table} set tablespace small`);
+  }
+
+  async #fill(slot: SlotName): Promise<void> {
+    this.#pods += 1;
+    const name = `${slot}.${this.#pods}`;
+    const own = slot.startsWith('ingest') ? await this.#ingest() : await this.#worker();
+    const pod = new Pod({ ...own, name, folder: this.folder, timeline: this.timeline });
+    await pod.ready();
+    if (slot.startsWith('ingest')) await this.balancer.add(pod);
+    this.#slots.set(slot, pod);
+  }
+
+  async #ingest(): Promise<Pick<PodOptions, 'kind' | 'environment' | 'links'>> {
+    const [port, opsPort] = [await freePort(), await freePort()];
+    const links = { front: await Forwarder.start(port), redis: await Forwarder.start(this.redis.port) };
+    const environment = {
+      PORT: String(port),
+      OPS_PORT: String(opsPort),
+      REQUIRE_DURABLE_REDIS: 'true',
+      REDIS_URL: `redis://127.0.0.1:${links.redis.port}`,
+      TOKENS_FILE: join(this.folder, 'tokens.yaml'),
+    };
+    return { kind: 'ingest', environment, links };
+  }
+
+  async #worker(): Promise<Pick<PodOptions, 'kind' | 'environment' | 'links'>> {
+    const links = {
+      redis: await Forwarder.start(this.redis.port),
+      postgres: await Forwarder.start(this.postgres.port),
+    };
+    const environment = {
+      OPS_PORT: String(await freePort()),
+      REDIS_URL: `redis://127.0.0.1:${links.redis.port}`,
+      DATABASE_URL: this.#databaseUrl(links.postgres.port),
+      ...this.#workerSettings,
+    };
+    return { kind: 'worker', environment, links };
   }
 
   #superuser(): ClientConfig {
@@ -169,91 +208,12 @@ export class System {
   #databaseUrl(port: number): string {
     return `postgres://runledger@127.0.0.1:${port}/runledger`;
   }
-
-  async #deploy(): Promise<void> {
-    await this.postgres.query('create role runledger login');
-    await this.postgres.query('create database runledger owner runledger');
-    const environment = { ...process.env, DATABASE_URL: this.#databaseUrl(this.postgres.port), LOG_LEVEL: 'warn' };
-    await run(process.execPath, ['cmd/migrate/main.ts'], {
-      cwd: join(import.meta.dirname, '../../..'),
-      env: environment,
-    });
-    await this.front.start();
-    await Promise.all(slotNames.map((slot) => this.#fill(slot)));
-    if (this.disk !== undefined) await this.#putTodayOnSmallDisk(this.disk);
-  }
-
-  async #putTodayOnSmallDisk(disk: SmallDisk): Promise<void> {
-    const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
-    const find = `select 1 from pg_class where relname = 'events_${today}'`;
-    await until('today has a partition', async () => (await this.query(find)).length > 0);
-    await this.query(`create tablespace small location '${disk.folder}'`);
-    await this.query(`alter table events_${today} set tablespace small`);
-  }
-
-  async #fill(slot: SlotName): Promise<void> {
-    this.#generation += 1;
-    const name = `${slot}.${this.#generation}`;
-    const pod = slot.startsWith('ingest') ? await this.#createIngest(name) : await this.#createWorker(name);
-    await pod.start();
-    if (slot.startsWith('ingest')) await this.front.add(pod);
-    this.#slots.set(slot, pod);
-  }
-
-  async #createIngest(name: string): Promise<Pod> {
-    const [port, opsPort] = [await freePort(), await freePort()];
-    const [front, redis] = [await Forwarder.start(port), await Forwarder.start(this.redis.port)];
-    const environment = {
-      PORT: String(port),
-      OPS_PORT: String(opsPort),
-      PUBLIC_URL: 'https://runledger.example',
-      TRUST_PROXY: 'true',
-      REQUIRE_DURABLE_REDIS: 'true',
-      REDIS_URL: `redis://127.0.0.1:${redis.port}`,
-      TOKENS_FILE: join(this.folder, 'tokens.yaml'),
-      ...this.#options.ingest,
-    };
-    return this.#createPod(name, 'cmd/ingest/main.ts', environment, opsPort, { front, redis });
-  }
-
-  async #createWorker(name: string): Promise<Pod> {
-    const opsPort = await freePort();
-    const redis = await Forwarder.start(this.redis.port);
-    const postgres = await Forwarder.start(this.postgres.port);
-    const environment = {
-      OPS_PORT: String(opsPort),
-      REDIS_URL: `redis://127.0.0.1:${redis.port}`,
-      DATABASE_URL: this.#databaseUrl(postgres.port),
-      ...this.#options.worker,
-    };
-    return this.#createPod(name, 'cmd/worker/main.ts', environment, opsPort, { redis, postgres });
-  }
-
-  #createPod(
-    name: string,
-    main: string,
-    environment: Record<string, string>,
-    opsPort: number,
-    links: Record<string, Forwarder>,
-  ): Pod {
-    return new Pod({ name, main, environment, opsPort, links, folder: this.folder, timeline: this.timeline });
-  }
 }
 
 /**
- * Processes are killed here, not machines: what was written stays, in memory as on a disk. And in
- * memory nobody else's load on the disk can stall an fsync for seconds and pass for a fault.
+ * Tests kill processes and not machines: memory keeps what was written, and there nobody else's
+ * load on the disk can pass for a fault.
  */
 function memoryOrDisk(): string {
   return existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 }
-
-const tokens = `apiVersion: v1
-kind: Secret
-metadata:
-  name: runledger-${organization}
-  labels:
-    runledger.dev/organization: ${organization}
-stringData:
-  token-1: ${token}
-`;

@@ -1,0 +1,54 @@
+import type { SpawnOptions } from 'node:child_process';
+import { join } from 'node:path';
+import { Child } from './child.ts';
+import { until } from './until.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** What every ingest of the tests is set to: its callers are behind a proxy that ends TLS. */
+const behindProxy = { PUBLIC_URL: 'https://runledger.example', TRUST_PROXY: 'true' };
+
+/** A process of Runledger with the environment of a pod: the given settings and nothing else. */
+export class RunledgerProcess {
+  readonly child: Child;
+  readonly #ops: string;
+
+  /** `settings` say its OPS_PORT. */
+  constructor(name: 'ingest' | 'worker', settings: NodeJS.ProcessEnv, options: SpawnOptions = {}) {
+    const env = { PATH: process.env['PATH'], ...(name === 'ingest' && behindProxy), ...settings };
+    this.child = new Child(process.execPath, [`cmd/${name}/main.ts`], { cwd: root, ...options, env });
+    this.#ops = `http://127.0.0.1:${settings['OPS_PORT']}`;
+  }
+
+  /** The status of the readiness probe, asked as the kubelet does; 0 without an answer in 1 s. */
+  readiness(): Promise<number> {
+    return this.#page('/readyz', 1_000).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  }
+
+  /** Resolves once it is ready. Rejects with the end of its log when that takes too long. */
+  async ready(withinMs = 10_000): Promise<void> {
+    await until('ready', async () => (await this.readiness()) === 200, withinMs).catch((error: unknown) => {
+      throw new Error(`not ready within ${withinMs} ms:\n${this.child.output.slice(-20).join('\n')}`, { cause: error });
+    });
+  }
+
+  /** What Prometheus reads. Rejects without an answer in 2 s. */
+  async metrics(): Promise<string> {
+    return (await this.#page('/metrics', 2_000)).text;
+  }
+
+  /** The value of a metric, summed over its labels. */
+  async metric(name: string): Promise<number> {
+    const lines = (await this.metrics()).matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'));
+    return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
+  }
+
+  async #page(path: string, withinMs: number): Promise<{ status: number; text: string }> {
+    const signal = AbortSignal.timeout(withinMs);
+    const response = await fetch(`${this.#ops}${path}`, { signal, headers: { connection: 'close' } });
+    return { status: response.status, text: await response.text() };
+  }
+}
