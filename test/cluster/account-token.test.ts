@@ -10,18 +10,19 @@ import type { Cluster } from '../support/cluster/cluster.ts';
 import { until } from '../support/until.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
-import { capturedLogger, capturedMetrics } from '../support/cluster/token-fixtures.ts';
+import { capturedMetrics } from '../support/cluster/token-fixtures.ts';
+import { recordingLogger } from '../support/recording-logger.ts';
 
 describe('the account that reads the Secrets', () => {
   let cluster: Cluster;
   let tenancy: Tenancy;
   let source: SecretTokenSource;
-  let logs: ReturnType<typeof capturedLogger>;
+  let logs: ReturnType<typeof recordingLogger>;
 
   beforeEach(async () => {
     cluster = sharedCluster();
     tenancy = await createTenancy(cluster);
-    logs = capturedLogger();
+    logs = recordingLogger();
   });
   afterEach(() => source.stop());
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ApiClient } from './api-client.ts';
+import type { Answer, ApiClient } from './api-client.ts';
 
 export interface CallerAnswer {
   /** What the event carries in `description`, of its own. */
@@ -9,20 +9,23 @@ export interface CallerAnswer {
   ms: number;
 }
 
+/** Sends an event of a caller, by its number. */
+type Send = (event: Record<string, unknown>, caller: number) => Promise<Answer>;
+
 /**
- * Callers that send one event after another, each with a mark of its own, and write down every
- * answer.
+ * Callers that send one event after another without a pause, each with a mark of its own, and write
+ * down every answer.
  */
 export class Callers {
   readonly answers: CallerAnswer[] = [];
-  readonly #client: ApiClient;
+  readonly #send: Send;
   readonly #automation = randomUUID();
   readonly #calling: Promise<void>[];
   #stopped = false;
   #sent = 0;
 
-  constructor(client: ApiClient, count: number) {
-    this.#client = client;
+  constructor(client: ApiClient, count: number, send: Send = (event) => client.register(event)) {
+    this.#send = send;
     this.#calling = Array.from({ length: count }, (_, caller) => this.#call(caller));
   }
 
@@ -58,7 +61,7 @@ export class Callers {
         event: 'EVENT',
         description: mark,
       };
-      const status = await this.#client.register(event).then(
+      const status = await this.#send(event, caller).then(
         (answer) => answer.status,
         () => 0,
       );

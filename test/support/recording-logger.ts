@@ -1,4 +1,4 @@
-import type { Logger } from '../../internal/telemetry/logger.ts';
+import { createLogger, type Logger } from '../../internal/telemetry/logger.ts';
 
 export interface LogRecord {
   level: string;
@@ -6,15 +6,14 @@ export interface LogRecord {
   message: string;
 }
 
-/** A logger that keeps what it is told, for tests of what an operator gets to see. */
-export function recordingLogger(): { logger: Logger; records: LogRecord[] } {
+/** A logger that keeps its lines, as an operator reads them and as records. */
+export function recordingLogger(): { logger: Logger; lines: string[]; records: LogRecord[] } {
+  const lines: string[] = [];
   const records: LogRecord[] = [];
-  const at =
-    (level: string) =>
-    (...args: [string] | [Record<string, unknown>, string]): void => {
-      const [fields, message] = args.length === 1 ? [{}, args[0]] : args;
-      records.push({ level, fields, message });
-    };
-  const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'];
-  return { logger: Object.fromEntries(levels.map((level) => [level, at(level)])) as unknown as Logger, records };
+  const write = (line: string): void => {
+    const { level, msg, process: _, time: __, ...fields } = JSON.parse(line) as Record<string, unknown>;
+    lines.push(line);
+    records.push({ level: String(level), fields, message: String(msg) });
+  };
+  return { logger: createLogger('test', 'trace', { write }), lines, records };
 }

@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { FileTokenSource } from '../../../internal/tokens/file-token-source.ts';
 import { createToken, secretManifest, tokenEntry } from '../../../internal/tokens/manifest.ts';
 import { until } from '../../support/until.ts';
-import { capturedLogger, capturedMetrics } from '../../support/cluster/token-fixtures.ts';
+import { capturedMetrics } from '../../support/cluster/token-fixtures.ts';
+import { recordingLogger } from '../../support/recording-logger.ts';
 
 describe('file token source', () => {
   const [old, fresh] = [createToken(), createToken()];
   let folder: string;
   let path: string;
   let source: FileTokenSource;
-  let logs: ReturnType<typeof capturedLogger>;
+  let logs: ReturnType<typeof recordingLogger>;
   let metrics: ReturnType<typeof capturedMetrics>;
 
   const manifest = (...tokens: string[]): string =>
@@ -26,7 +27,7 @@ describe('file token source', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'runledger-tokens-'));
     path = join(folder, 'tokens.yaml');
-    logs = capturedLogger();
+    logs = recordingLogger();
     metrics = capturedMetrics();
     source = new FileTokenSource({ path, logger: logs.logger, metrics: metrics.metrics, intervalMs: 20 });
   });

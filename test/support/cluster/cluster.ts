@@ -1,15 +1,25 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { KubernetesClient } from './kubernetes-client.ts';
-import { findBinaries } from './binaries.ts';
+import { createKeyPair } from '../certificate.ts';
 import { Child } from '../child.ts';
 import { freePort } from '../free-port.ts';
-import { writeKeys } from './keys.ts';
+import { until } from '../until.ts';
+import { findBinaries } from './binaries.ts';
+import { KubernetesClient } from './kubernetes-client.ts';
 
-const readyTimeoutMs = 60_000;
+/** What stays the same when the API server is started again. */
+interface Plan {
+  /** For its data and keys. */
+  readonly folder: string;
+  readonly url: string;
+  readonly ca: string;
+  readonly adminToken: string;
+  startEtcd(): Child;
+  startApiServer(): Child;
+}
 
 /**
  * A real Kubernetes API server with its etcd, on free ports of 127.0.0.1: TLS, RBAC, and
@@ -24,7 +34,7 @@ export class Cluster {
   /** Calls as a member of system:masters. */
   readonly admin: KubernetesClient;
   readonly #plan: Plan;
-  #etcd: Child;
+  readonly #etcd: Child;
   #apiServer: Child;
 
   private constructor(plan: Plan) {
@@ -43,9 +53,8 @@ export class Cluster {
       await cluster.#ready();
       return cluster;
     } catch (error) {
-      const log = cluster.#apiServer.output.slice(-20).join('\n');
       await cluster.stop();
-      throw new Error(`kube-apiserver does not start:\n${log}`, { cause: error });
+      throw error;
     }
   }
 
@@ -68,11 +77,6 @@ export class Cluster {
     const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } };
     const answer = await this.admin.must('POST', path, request);
     return (answer['status'] as { token: string }).token;
-  }
-
-  /** Calls as a ServiceAccount. The caller closes the client. */
-  async clientFor(namespace: string, serviceAccount: string): Promise<KubernetesClient> {
-    return new KubernetesClient(this.url, this.ca, await this.tokenFor(namespace, serviceAccount));
   }
 
   /**
@@ -101,37 +105,38 @@ export class Cluster {
 
   /** Leaves nothing behind, neither process nor file. */
   async stop(): Promise<void> {
-    await this.admin.close();
+    this.admin.close();
     await this.#apiServer.kill('SIGKILL');
     await this.#etcd.kill('SIGKILL');
     await rm(this.#plan.folder, { recursive: true, force: true });
   }
 
   async #ready(): Promise<void> {
-    await this.admin.waitFor('/readyz', () => this.#apiServer.alive, readyTimeoutMs);
+    const ready = async (): Promise<boolean> => {
+      const { alive, output } = this.#apiServer;
+      if (!alive) throw new Error(`kube-apiserver does not start:\n${output.slice(-20).join('\n')}`);
+      return (await this.admin.call('GET', '/readyz').catch(() => undefined))?.status === 200;
+    };
+    await until('kube-apiserver is ready', ready, 60_000);
   }
-}
-
-/** What stays the same when the API server is started again. */
-interface Plan {
-  readonly folder: string;
-  readonly url: string;
-  readonly ca: string;
-  readonly adminToken: string;
-  startEtcd(): Child;
-  startApiServer(): Child;
 }
 
 async function planCluster(): Promise<Plan> {
   const binaries = await findBinaries();
   const folder = await mkdtemp(join(tmpdir(), 'runledger-cluster-'));
-  const keys = await writeKeys(folder);
+  const write = async (name: string, content: string): Promise<string> => {
+    await writeFile(join(folder, name), content, { mode: 0o600 });
+    return join(folder, name);
+  };
+  const tls = await createKeyPair('runledger cluster tests');
+  const account = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    privateKeyEncoding: { type: 'sec1', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
   const adminToken = randomBytes(16).toString('hex');
-  const users = join(folder, 'users.csv');
-  await writeFile(users, `${adminToken},admin,admin,system:masters\n`, { mode: 0o600 });
   const port = await freePort();
   const etcdUrl = `http://127.0.0.1:${await freePort()}`;
-
   const etcdFlags = [
     `--data-dir=${join(folder, 'etcd')}`,
     `--listen-client-urls=${etcdUrl}`,
@@ -140,20 +145,19 @@ async function planCluster(): Promise<Plan> {
     '--unsafe-no-fsync',
     '--log-level=warn',
   ];
-  const issuer = 'https://kubernetes.default.svc';
   const apiServerFlags = [
     `--etcd-servers=${etcdUrl}`,
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',
     `--secure-port=${port}`,
-    `--tls-cert-file=${keys.certificate}`,
-    `--tls-private-key-file=${keys.key}`,
+    `--tls-cert-file=${await write('tls.crt', tls.cert)}`,
+    `--tls-private-key-file=${await write('tls.key', tls.key)}`,
     `--cert-dir=${folder}`,
-    `--token-auth-file=${users}`,
+    `--token-auth-file=${await write('users.csv', `${adminToken},admin,admin,system:masters\n`)}`,
     '--authorization-mode=RBAC',
-    `--service-account-issuer=${issuer}`,
-    `--service-account-signing-key-file=${keys.signingKey}`,
-    `--service-account-key-file=${keys.verificationKey}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-signing-key-file=${await write('account.key', account.privateKey)}`,
+    `--service-account-key-file=${await write('account.pub', account.publicKey)}`,
     '--service-cluster-ip-range=10.0.0.0/24',
     // Nobody runs the controller that would give every namespace its default account.
     '--disable-admission-plugins=ServiceAccount',
@@ -163,7 +167,7 @@ async function planCluster(): Promise<Plan> {
   return {
     folder,
     url: `https://127.0.0.1:${port}`,
-    ca: keys.ca,
+    ca: tls.cert,
     adminToken,
     startEtcd: () => new Child(binaries.etcd, etcdFlags),
     startApiServer: () => new Child(binaries.apiServer, apiServerFlags),

@@ -6,7 +6,8 @@ import { podAccount } from '../../../internal/tokens/pod-account.ts';
 import { SecretTokenSource, type SecretTokenSourceTimes } from '../../../internal/tokens/secret-token-source.ts';
 import { until } from '../until.ts';
 import { ScriptedApi } from './scripted-api.ts';
-import { capturedLogger, capturedMetrics } from './token-fixtures.ts';
+import { capturedMetrics } from './token-fixtures.ts';
+import { recordingLogger } from '../recording-logger.ts';
 
 export const quick = { settleMs: 5, listTimeoutMs: 300, shortestWatchMs: 50, backoff: { firstMs: 20, longestMs: 100 } };
 export const [acme, globex, revoked] = ['acme-token-aaaaaaaaaa', 'globex-token-bbbbbbbbbb', 'revoked-token-cccccccc'];
@@ -16,7 +17,7 @@ class ScriptedSource {
   readonly api: ScriptedApi;
   /** The folder of the pod's account. */
   readonly account: string;
-  readonly logs = capturedLogger();
+  readonly logs = recordingLogger();
   readonly metrics = capturedMetrics();
   #source: SecretTokenSource | undefined;
 

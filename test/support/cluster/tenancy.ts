@@ -1,10 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { parse } from 'yaml';
+import { render } from '../helm.ts';
 import type { Cluster } from './cluster.ts';
-
-const role = join(import.meta.dirname, '../../cluster/role.yaml');
 
 /**
  * What the chart installs for the tokens: a namespace of their own, and an account in another that
@@ -33,7 +29,8 @@ export async function createTenancy(cluster: Cluster): Promise<Tenancy> {
   for (const name of [tokens, release]) await admin.must('POST', '/api/v1/namespaces', { metadata: { name } });
   await admin.must('POST', `/api/v1/namespaces/${release}/serviceaccounts`, { metadata: { name: account } });
   const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${tokens}`;
-  await admin.must('POST', `${rbac}/roles`, parse(await readFile(role, 'utf8')));
+  const role = (await render()).find(({ kind }) => kind === 'Role');
+  await admin.must('POST', `${rbac}/roles`, { metadata: { name: account }, rules: role?.['rules'] });
   await admin.must('POST', `${rbac}/rolebindings`, {
     metadata: { name: account },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: account },

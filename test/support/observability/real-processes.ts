@@ -1,14 +1,14 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { secretManifest } from '../../../internal/tokens/manifest.ts';
 import { ApiClient } from '../api-client.ts';
-import { Child } from '../child.ts';
 import { freePort } from '../free-port.ts';
-import { until } from '../until.ts';
+import { RunledgerProcess } from '../runledger-process.ts';
 
 const token = 'observed-token-of-acme-0123456789';
-const manifest = (name: string, label: string, value: string): string =>
-  `apiVersion: v1\nkind: Secret\nmetadata:\n  name: ${name}\n  labels: { runledger.dev/organization: ${label} }\nstringData: { token: ${value} }\n`;
 
 /** Ingest and worker as processes of their own, as a cluster runs them. */
 export class RealProcesses {
@@ -16,71 +16,45 @@ export class RealProcesses {
   readonly ingestOps: number;
   readonly workerOps: number;
   readonly #folder: string;
-  readonly #children: Child[];
+  readonly #processes: { ingest: RunledgerProcess; worker: RunledgerProcess };
 
-  private constructor(ports: { http: number; ingest: number; worker: number }, folder: string, children: Child[]) {
-    this.client = new ApiClient(`http://127.0.0.1:${ports.http}`, { token, 'x-forwarded-proto': 'https' });
-    this.ingestOps = ports.ingest;
-    this.workerOps = ports.worker;
+  private constructor(folder: string, ports: number[], settings: NodeJS.ProcessEnv) {
+    const [port = 0, ingestOps = 0, workerOps = 0] = ports;
+    this.client = new ApiClient(`http://127.0.0.1:${port}`, { token, 'x-forwarded-proto': 'https' });
+    this.ingestOps = ingestOps;
+    this.workerOps = workerOps;
     this.#folder = folder;
-    this.#children = children;
+    const common = { LOG_LEVEL: 'info', SHUTDOWN_TIMEOUT_MS: '5000', ...settings };
+    const forIngest = { PORT: String(port), OPS_PORT: String(ingestOps), TOKENS_FILE: join(folder, 'tokens.yaml') };
+    const forWorker = { OPS_PORT: String(workerOps), MAINTENANCE_INTERVAL_MS: '1000' };
+    this.#processes = {
+      ingest: new RunledgerProcess('ingest', { ...common, ...forIngest }),
+      worker: new RunledgerProcess('worker', { ...common, ...forWorker }),
+    };
   }
 
-  /** Resolves when both are ready. On wish with a token that is refused beside the good one. */
-  static async start(settings: Record<string, string>, refusedToken = false): Promise<RealProcesses> {
+  /** Resolves when both are ready. On request a token that is too short is in the file as well. */
+  static async start(settings: Record<string, string>, withShortToken = false): Promise<RealProcesses> {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-observed-'));
-    const tokens = join(folder, 'tokens.yaml');
-    await writeFile(
-      tokens,
-      [manifest('acme', 'acme', token), ...(refusedToken ? [manifest('short', 'umbrella', 'short')] : [])].join(
-        '---\n',
-      ),
-    );
-    const ports = { http: await freePort(), ingest: await freePort(), worker: await freePort() };
-    const common = { PATH: process.env['PATH'], LOG_LEVEL: 'info', SHUTDOWN_TIMEOUT_MS: '5000', ...settings };
-    const run = (name: string, own: Record<string, string>): Child =>
-      new Child(process.execPath, [`cmd/${name}/main.ts`], { env: { ...common, ...own } });
-    await run('migrate', {}).exited;
-    const children = [
-      run('ingest', {
-        PORT: String(ports.http),
-        OPS_PORT: String(ports.ingest),
-        PUBLIC_URL: 'https://runledger.example',
-        TRUST_PROXY: 'true',
-        TOKENS_FILE: tokens,
-      }),
-      run('worker', { OPS_PORT: String(ports.worker), MAINTENANCE_INTERVAL_MS: '1000' }),
-    ];
-    const processes = new RealProcesses(ports, folder, children);
-    await until('both are ready', async () => {
-      const answers = await Promise.all([ports.ingest, ports.worker].map((port) => statusOf(port, '/readyz')));
-      return answers.every((status) => status === 200) ? true : undefined;
-    });
+    const good = secretManifest({ organization: 'acme', entries: { token } });
+    const short = secretManifest({ organization: 'umbrella', entries: { token: 'short' } });
+    await writeFile(join(folder, 'tokens.yaml'), withShortToken ? `${good}---\n${short}` : good);
+    await promisify(execFile)(process.execPath, ['cmd/migrate/main.ts'], { env: { ...process.env, ...settings } });
+    const ports = [await freePort(), await freePort(), await freePort()];
+    const processes = new RealProcesses(folder, ports, settings);
+    await Promise.all(Object.values(processes.#processes).map((process) => process.ready()));
     return processes;
   }
 
-  /** What Prometheus gets to read. */
-  async metrics(port: number): Promise<string> {
-    return (await page(port, '/metrics')).text();
+  /** What Prometheus reads at one of the ports. */
+  metrics(port: number): Promise<string> {
+    const { ingest, worker } = this.#processes;
+    return (port === this.ingestOps ? ingest : worker).metrics();
   }
 
   async stop(): Promise<void> {
     this.client.close();
-    await Promise.all(this.#children.map((child) => child.kill('SIGKILL')));
+    await Promise.all(Object.values(this.#processes).map(({ child }) => child.kill('SIGKILL')));
     await rm(this.#folder, { recursive: true, force: true });
   }
-}
-
-function page(port: number, path: string): Promise<Response> {
-  return fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } });
-}
-
-async function statusOf(port: number, path: string): Promise<number> {
-  return page(port, path).then(
-    async (answer) => {
-      await answer.text();
-      return answer.status;
-    },
-    () => 0,
-  );
 }
