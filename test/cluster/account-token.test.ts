@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { kubeconfigAccount } from '../../internal/tokens/kubeconfig-account.ts';
 import type { ConnectToCluster } from '../../internal/tokens/cluster-access.ts';
 import { createToken } from '../../internal/tokens/manifest.ts';
-import { podAccount } from '../../internal/tokens/pod-account.ts';
 import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
-import type { Cluster } from '../support/cluster/cluster.ts';
 import { until } from '../support/until.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
@@ -14,14 +12,13 @@ import { capturedMetrics } from '../support/cluster/token-fixtures.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 
 describe('the account that reads the Secrets', () => {
-  let cluster: Cluster;
+  const cluster = sharedCluster;
   let tenancy: Tenancy;
   let source: SecretTokenSource;
   let logs: ReturnType<typeof recordingLogger>;
 
   beforeEach(async () => {
-    cluster = sharedCluster();
-    tenancy = await createTenancy(cluster);
+    tenancy = await createTenancy();
     logs = recordingLogger();
   });
   afterEach(() => source.stop());
@@ -39,18 +36,18 @@ describe('the account that reads the Secrets', () => {
   it('may get a new token, and lose the old one', async () => {
     const [before, after] = [createToken(), createToken()];
     await tenancy.put('acme', 'acme', { token: before });
-    await follow(podAccount(cluster.url, tenancy.accountFolder), tenancy.tokens);
+    await follow(tenancy.connect, tenancy.tokens);
     expect(known(before)).to.equal(true);
 
     // A token is void as soon as its account is gone; the account that comes back has the same
     // rights.
     const accounts = `/api/v1/namespaces/${tenancy.release}/serviceaccounts`;
-    await cluster.admin.must('DELETE', `${accounts}/${tenancy.account}`);
-    await cluster.admin.must('POST', accounts, { metadata: { name: tenancy.account } });
+    await cluster().admin.must('DELETE', `${accounts}/${tenancy.account}`);
+    await cluster().admin.must('POST', accounts, { metadata: { name: tenancy.account } });
     await until('the old token refused', () => logs.lines.some((line) => line.includes('401')), 30_000);
     expect(known(before)).to.equal(true);
 
-    await writeFile(join(tenancy.accountFolder, 'token'), await cluster.tokenFor(tenancy.release, tenancy.account));
+    await writeFile(join(tenancy.accountFolder, 'token'), await cluster().tokenFor(tenancy.release, tenancy.account));
     await tenancy.put('globex', 'globex', { token: after });
     await until('the new Secret', () => known(after));
     expect(logs.lines.join('')).not.to.contain(before).and.not.contain(after);
@@ -60,7 +57,10 @@ describe('the account that reads the Secrets', () => {
     const token = createToken();
     await tenancy.put('acme', 'acme', { token });
     const path = join(tenancy.accountFolder, 'kubeconfig');
-    await writeFile(path, cluster.kubeconfig(tenancy.tokens, await cluster.tokenFor(tenancy.release, tenancy.account)));
+    await writeFile(
+      path,
+      cluster().kubeconfig(tenancy.tokens, await cluster().tokenFor(tenancy.release, tenancy.account)),
+    );
     await follow(kubeconfigAccount(path));
     expect(known(token)).to.equal(true);
   });

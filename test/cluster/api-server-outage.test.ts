@@ -21,7 +21,7 @@ describe('an API server that goes away', () => {
 
   beforeEach(async () => {
     cluster = sharedCluster();
-    [tenancy, redis] = await Promise.all([createTenancy(cluster), RedisServer.start()]);
+    [tenancy, redis] = await Promise.all([createTenancy(), RedisServer.start()]);
     // So long, also when compressed, that a list of all of them can be cut in the middle.
     for (let index = 0; index < 40; index += 1) {
       await tenancy.put(`s-${index}`, `org-${index}`, {

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { join } from 'node:path';
 import { createToken } from '../../internal/tokens/manifest.ts';
 import { digestOf } from '../../internal/tokens/token-entry.ts';
-import type { Cluster } from '../support/cluster/cluster.ts';
 import { until } from '../support/until.ts';
 import { Ingest } from '../support/cluster/ingest.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
@@ -15,7 +14,6 @@ const organizations = 2000;
 describe(`${organizations} organizations with 2 tokens each`, () => {
   const clear = Array.from({ length: organizations }, createToken);
   const digested = Array.from({ length: organizations }, createToken);
-  let cluster: Cluster;
   let tenancy: Tenancy;
   let redis: RedisServer;
 
@@ -26,8 +24,7 @@ describe(`${organizations} organizations with 2 tokens each`, () => {
 
   before(async function () {
     this.timeout(120_000);
-    cluster = sharedCluster();
-    [tenancy, redis] = await Promise.all([createTenancy(cluster), RedisServer.start()]);
+    [tenancy, redis] = await Promise.all([createTenancy(), RedisServer.start()]);
     const indexes = Array.from({ length: organizations }, (_, index) => index).values();
     const create = async (): Promise<void> => {
       for (const index of indexes) await tenancy.put(`s-${index}`, `org-${index}`, entries(index));
@@ -45,7 +42,7 @@ describe(`${organizations} organizations with 2 tokens each`, () => {
       NODE_OPTIONS: nodeOptionsOfImage().join(' '),
       NODE_COMPILE_CACHE: join(tenancy.accountFolder, 'compile-cache'),
     };
-    const first = await Ingest.start(tenancy, cluster.url, redis.url, env);
+    const first = await Ingest.start(tenancy, sharedCluster().url, redis.url, env);
     await first.ready(10_000);
     await first.stop();
     return env;
@@ -53,7 +50,7 @@ describe(`${organizations} organizations with 2 tokens each`, () => {
 
   it('are ready within 5 s and under 150 MB, and one change is applied within 1 s', async () => {
     const env = await warmCompileCache();
-    const ingest = await Ingest.start(tenancy, cluster.url, redis.url, env);
+    const ingest = await Ingest.start(tenancy, sharedCluster().url, redis.url, env);
     try {
       const started = performance.now();
       await ingest.ready(5000);

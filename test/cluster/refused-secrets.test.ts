@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import { createLogger } from '../../internal/telemetry/logger.ts';
 import { createToken } from '../../internal/tokens/manifest.ts';
-import { podAccount } from '../../internal/tokens/pod-account.ts';
 import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
-import type { Cluster } from '../support/cluster/cluster.ts';
 import { until } from '../support/until.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
@@ -18,21 +16,17 @@ interface SecretEvent {
 }
 
 describe(`a refused Secret, seen by ${replicas} replicas`, () => {
-  let cluster: Cluster;
   let tenancy: Tenancy;
   let sources: SecretTokenSource[];
   let lists: (() => Promise<number>)[];
 
   beforeEach(async () => {
-    cluster = sharedCluster();
-    tenancy = await createTenancy(cluster);
+    tenancy = await createTenancy();
     const logger = createLogger('test', 'silent');
-    const connect = podAccount(cluster.url, tenancy.accountFolder);
+    const { connect, tokens: namespace } = tenancy;
     const observed = Array.from({ length: replicas }, capturedMetrics);
     const times = { relistMs: 500 };
-    sources = observed.map(
-      ({ metrics }) => new SecretTokenSource({ connect, namespace: tenancy.tokens, logger, metrics, times }),
-    );
+    sources = observed.map(({ metrics }) => new SecretTokenSource({ connect, namespace, logger, metrics, times }));
     lists = observed.map((one) => () => one.value('runledger_token_last_list_timestamp_seconds'));
     await Promise.all(sources.map((source) => source.start()));
     await until('all replicas ready', () => sources.every((source) => source.unready() === undefined));
@@ -43,7 +37,7 @@ describe(`a refused Secret, seen by ${replicas} replicas`, () => {
   async function eventsOf(name: string): Promise<SecretEvent[]> {
     const selector = encodeURIComponent(`involvedObject.kind=Secret,involvedObject.name=${name}`);
     const path = `/api/v1/namespaces/${tenancy.tokens}/events?fieldSelector=${selector}`;
-    return (await cluster.admin.must('GET', path))['items'] as SecretEvent[];
+    return (await sharedCluster().admin.must('GET', path))['items'] as SecretEvent[];
   }
 
   /**

@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { createLogger } from '../../internal/telemetry/logger.ts';
-import { podAccount } from '../../internal/tokens/pod-account.ts';
 import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
-import type { Cluster } from '../support/cluster/cluster.ts';
 import { until } from '../support/until.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
@@ -15,16 +13,14 @@ import { capturedMetrics } from '../support/cluster/token-fixtures.ts';
 const main = join(import.meta.dirname, '../../cmd/token/main.ts');
 
 describe('token command and the API server', () => {
-  let cluster: Cluster;
   let tenancy: Tenancy;
   let source: SecretTokenSource;
 
   beforeEach(async () => {
-    cluster = sharedCluster();
-    tenancy = await createTenancy(cluster);
-    const connect = podAccount(cluster.url, tenancy.accountFolder);
+    tenancy = await createTenancy();
+    const { connect, tokens } = tenancy;
     const logger = createLogger('test', 'silent');
-    source = new SecretTokenSource({ connect, namespace: tenancy.tokens, logger, metrics: capturedMetrics().metrics });
+    source = new SecretTokenSource({ connect, namespace: tokens, logger, metrics: capturedMetrics().metrics });
     await source.start();
   });
   afterEach(() => source.stop());
@@ -37,17 +33,18 @@ describe('token command and the API server', () => {
   }
 
   it('go through issue, rotate and revoke together', async () => {
+    const { admin } = sharedCluster();
     const path = `${tenancy.secrets}/runledger-acme`;
     const status = (value: string) => source.authenticate(value).status;
     const becomes = (value: string, expected: string) => until(expected, () => status(value) === expected);
 
     const issued = await token(['create', '--organization', 'acme', '--namespace', tenancy.tokens]);
-    await cluster.admin.apply(path, issued.manifest);
+    await admin.apply(path, issued.manifest);
     await becomes(issued.token, 'known');
 
-    const live = stringify(await cluster.admin.must('GET', path));
+    const live = stringify(await admin.must('GET', path));
     const rotated = await token(['rotate', '--sha256-only'], live);
-    await cluster.admin.apply(path, rotated.manifest);
+    await admin.apply(path, rotated.manifest);
     await becomes(rotated.token, 'known');
     expect(status(issued.token)).to.equal('known');
 
@@ -58,7 +55,7 @@ describe('token command and the API server', () => {
 
     const manifest = parse(reader.manifest) as { data: Record<string, string> };
     delete manifest.data['token-1'];
-    await cluster.admin.apply(path, stringify(manifest));
+    await admin.apply(path, stringify(manifest));
     await becomes(issued.token, 'unknown');
     for (const kept of [rotated, reader]) expect(status(kept.token)).to.equal('known');
   });

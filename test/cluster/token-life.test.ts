@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { createToken } from '../../internal/tokens/manifest.ts';
-import type { Cluster } from '../support/cluster/cluster.ts';
 import { until } from '../support/until.ts';
 import { Ingest } from '../support/cluster/ingest.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
@@ -10,15 +9,13 @@ import { RedisServer } from '../support/redis-server.ts';
 const rounds = 50;
 
 describe('life of a token under request load', () => {
-  let cluster: Cluster;
   let tenancy: Tenancy;
   let redis: RedisServer;
   let ingest: Ingest;
 
   before(async () => {
-    cluster = sharedCluster();
-    [tenancy, redis] = await Promise.all([createTenancy(cluster), RedisServer.start()]);
-    ingest = await Ingest.start(tenancy, cluster.url, redis.url);
+    [tenancy, redis] = await Promise.all([createTenancy(), RedisServer.start()]);
+    ingest = await Ingest.start(tenancy, sharedCluster().url, redis.url);
     await ingest.ready(10_000);
   });
   after(async () => {

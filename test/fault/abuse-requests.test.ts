@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { ApiClient } from '../support/api-client.ts';
 import { System, token } from '../support/fault/system.ts';
 import { exchange } from '../support/raw-connection.ts';
 
@@ -85,53 +84,6 @@ describe('abuse of requests', () => {
     const bytes = ping(`Content-Length: ${smuggled.length}`) + smuggled + ping('Connection: close');
     expect(statusesOf(await exchange(port, bytes))).to.deep.equal([200, 200]);
     expect(await stored()).to.deep.equal([]);
-  });
-
-  it('pipelined requests are answered in order, each by itself', async () => {
-    const request = (id: string, ...headers: string[]): string =>
-      post(event(id), [`Content-Length: ${event(id).length}`, ...headers]);
-    const broken = post('{', ['Content-Length: 1']);
-    const last = request('three', 'Connection: close');
-    const received = await exchange(port, request('one') + broken + request('two') + last);
-    expect(statusesOf(received)).to.deep.equal([201, 400, 201, 201]);
-    expect([...received.matchAll(/"execution_id":"(\w+)"/g)].map((match) => match[1])).to.deep.equal([
-      'one',
-      'two',
-      'three',
-    ]);
-    expect(await stored()).to.have.members(['one', 'two', 'three']);
-  });
-
-  it('oversized headers: 431, in one or in many', async () => {
-    const one = post(good, [`Content-Length: ${good.length}`, `X-Large: ${'x'.repeat(20_000)}`]);
-    const many = post(good, [
-      `Content-Length: ${good.length}`,
-      ...Array.from({ length: 3_000 }, (_, index) => `X-${index}: y`),
-    ]);
-    for (const bytes of [one, many]) expect(statusesOf(await exchange(port, bytes))).to.deep.equal([431]);
-  });
-
-  it('a token anywhere but in its header is no token', async () => {
-    const client = new ApiClient(`http://127.0.0.1:${port}`, { 'x-forwarded-proto': 'https' });
-    const body = JSON.stringify({ automation_id, execution_id: 'elsewhere', event: 'START', token });
-    const query = await client.send({
-      method: 'POST',
-      path: `/v1/register/?token=${token}`,
-      headers: { 'content-type': 'application/json' },
-      body,
-    });
-    const elsewhere: Record<string, string>[] = [
-      { cookie: `token=${token}` },
-      { authorization: `Bearer ${token}` },
-      { 'x-token': token },
-      { tokens: token },
-      { 'proxy-authorization': token },
-    ];
-    const answers = [query, await client.register(body)];
-    for (const headers of elsewhere) answers.push(await client.register(body, headers));
-    client.close();
-    expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 401));
-    expect(await stored()).to.not.include('elsewhere');
   });
 
   it('none of it brought a process down', () => {

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import type { ConnectToCluster } from '../../../internal/tokens/cluster-access.ts';
+import { podAccount } from '../../../internal/tokens/pod-account.ts';
 import { render } from '../helm.ts';
-import type { Cluster } from './cluster.ts';
+import { sharedCluster } from './shared-cluster.ts';
 
-/**
- * What the chart installs for the tokens: a namespace of their own, and an account in another that
- * may read them.
- */
+/** What the chart installs for the tokens, in fresh namespaces of the run's API server. */
 export interface Tenancy {
-  /** Where the token Secrets are. */
+  /** The namespace of the token Secrets. */
   readonly tokens: string;
-  /** Where ingest runs. */
+  /** The namespace that ingest runs in. */
   readonly release: string;
+  /** Ingest's account, and the folder that it finds it in. */
   readonly account: string;
-  /** The folder that ingest finds its account in. */
   readonly accountFolder: string;
+  readonly connect: ConnectToCluster;
   /** The path of the Secrets in the API. */
   readonly secrets: string;
   /** Makes or replaces a Secret. */
@@ -21,8 +21,9 @@ export interface Tenancy {
   delete(name: string): Promise<void>;
 }
 
-/** A fresh pair of namespaces with the account, bound to the Role that the chart ships. */
-export async function createTenancy(cluster: Cluster): Promise<Tenancy> {
+/** Makes the namespaces, and the account with the Role that the chart ships. */
+export async function createTenancy(): Promise<Tenancy> {
+  const cluster = sharedCluster();
   const { admin } = cluster;
   const id = randomBytes(4).toString('hex');
   const [tokens, release, account] = [`tokens-${id}`, `release-${id}`, 'runledger-ingest'];
@@ -38,24 +39,22 @@ export async function createTenancy(cluster: Cluster): Promise<Tenancy> {
   });
 
   const secrets = `/api/v1/namespaces/${tokens}/secrets`;
+  const accountFolder = await cluster.podAccountFolder(release, account);
   return {
     tokens,
     release,
     account,
-    accountFolder: await cluster.podAccountFolder(release, account),
+    accountFolder,
+    connect: podAccount(cluster.url, accountFolder),
     secrets,
-    put: (name, organization, entries) =>
-      admin.put(secrets, {
-        metadata: { name, labels: { 'runledger.dev/organization': organization } },
-        // Not stringData, which a PUT would merge into the entries that are there.
-        data: Object.fromEntries(Object.entries(entries).map(([entry, text]) => [entry, toBase64(text)])),
-      }),
+    put(name, organization, entries) {
+      const encoded = Object.entries(entries).map(([entry, text]) => [entry, Buffer.from(text).toString('base64')]);
+      const metadata = { name, labels: { 'runledger.dev/organization': organization } };
+      // Not stringData, which a PUT would merge into the entries that are there.
+      return admin.put(secrets, { metadata, data: Object.fromEntries(encoded) });
+    },
     async delete(name) {
       await admin.must('DELETE', `${secrets}/${name}`);
     },
   };
-}
-
-function toBase64(text: string): string {
-  return Buffer.from(text).toString('base64');
 }

@@ -15,7 +15,7 @@ import { until } from '../until.ts';
 import { audit, type Audit } from './audit.ts';
 import { Balancer } from './balancer.ts';
 import { Load, type LoadOptions } from './load.ts';
-import { Pod, type PodOptions } from './pod.ts';
+import { Pod } from './pod.ts';
 import { seedOfRun } from './random.ts';
 import { SmallDisk } from './small-disk.ts';
 import { Timeline } from './timeline.ts';
@@ -63,7 +63,6 @@ export class System {
     const folder = await mkdtemp(join(memoryOrDisk(), 'runledger-fault-'));
     // Postgres runs as another user and must be able to pass.
     await chmod(folder, 0o755);
-    await writeFile(join(folder, 'tokens.yaml'), secretManifest({ organization, entries: { 'token-1': token } }));
     const starting = [
       RedisServer.start(redisArguments, folder),
       PostgresServer.start(postgresArguments, folder),
@@ -137,6 +136,7 @@ export class System {
   }
 
   async #deploy(): Promise<void> {
+    await writeFile(this.#tokensFile, secretManifest({ organization, entries: { 'token-1': token } }));
     await this.postgres.query('create role runledger login');
     await this.postgres.query('create database runledger owner runledger');
     const env = { ...process.env, DATABASE_URL: this.#databaseUrl(this.postgres.port), LOG_LEVEL: 'warn' };
@@ -156,39 +156,28 @@ export class System {
 
   async #fill(slot: SlotName): Promise<void> {
     this.#pods += 1;
-    const name = `${slot}.${this.#pods}`;
-    const own = slot.startsWith('ingest') ? await this.#ingest() : await this.#worker();
-    const pod = new Pod({ ...own, name, folder: this.folder, timeline: this.timeline });
+    const isIngest = slot.startsWith('ingest');
+    const [port, opsPort] = [await freePort(), await freePort()];
+    const redis = await Forwarder.start(this.redis.port);
+    const other = await Forwarder.start(isIngest ? port : this.postgres.port);
+    const forIngest = { PORT: String(port), TOKENS_FILE: this.#tokensFile, REQUIRE_DURABLE_REDIS: 'true' };
+    const forWorker = { DATABASE_URL: this.#databaseUrl(other.port), ...this.#workerSettings };
+    const environment = { OPS_PORT: String(opsPort), REDIS_URL: `redis://127.0.0.1:${redis.port}` };
+    const pod = new Pod({
+      name: `${slot}.${this.#pods}`,
+      kind: isIngest ? 'ingest' : 'worker',
+      environment: { ...environment, ...(isIngest ? forIngest : forWorker) },
+      links: isIngest ? { redis, front: other } : { redis, postgres: other },
+      folder: this.folder,
+      timeline: this.timeline,
+    });
     await pod.ready();
-    if (slot.startsWith('ingest')) await this.balancer.add(pod);
+    if (isIngest) await this.balancer.add(pod);
     this.#slots.set(slot, pod);
   }
 
-  async #ingest(): Promise<Pick<PodOptions, 'kind' | 'environment' | 'links'>> {
-    const [port, opsPort] = [await freePort(), await freePort()];
-    const links = { front: await Forwarder.start(port), redis: await Forwarder.start(this.redis.port) };
-    const environment = {
-      PORT: String(port),
-      OPS_PORT: String(opsPort),
-      REQUIRE_DURABLE_REDIS: 'true',
-      REDIS_URL: `redis://127.0.0.1:${links.redis.port}`,
-      TOKENS_FILE: join(this.folder, 'tokens.yaml'),
-    };
-    return { kind: 'ingest', environment, links };
-  }
-
-  async #worker(): Promise<Pick<PodOptions, 'kind' | 'environment' | 'links'>> {
-    const links = {
-      redis: await Forwarder.start(this.redis.port),
-      postgres: await Forwarder.start(this.postgres.port),
-    };
-    const environment = {
-      OPS_PORT: String(await freePort()),
-      REDIS_URL: `redis://127.0.0.1:${links.redis.port}`,
-      DATABASE_URL: this.#databaseUrl(links.postgres.port),
-      ...this.#workerSettings,
-    };
-    return { kind: 'worker', environment, links };
+  get #tokensFile(): string {
+    return join(this.folder, 'tokens.yaml');
   }
 
   #superuser(): ClientConfig {
