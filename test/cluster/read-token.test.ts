@@ -1,24 +1,21 @@
 import { expect } from 'chai';
 import { createToken } from '../../internal/tokens/manifest.ts';
 import { digestOf } from '../../internal/tokens/token-entry.ts';
-import type { Cluster } from '../support/cluster/cluster.ts';
-import { eventually } from '../support/cluster/eventually.ts';
+import { until } from '../support/until.ts';
 import { Ingest } from '../support/cluster/ingest.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';
-import { eventBody } from '../support/event-body.ts';
+import { eventBody } from '../support/events.ts';
 import { RedisServer } from '../support/redis-server.ts';
 
 describe('a read token of a Secret', () => {
-  let cluster: Cluster;
   let tenancy: Tenancy;
   let redis: RedisServer;
   let ingest: Ingest;
 
   before(async () => {
-    cluster = sharedCluster();
-    [tenancy, redis] = await Promise.all([createTenancy(cluster), RedisServer.start()]);
-    ingest = await Ingest.start(tenancy, cluster.url, redis.url);
+    [tenancy, redis] = await Promise.all([createTenancy(), RedisServer.start()]);
+    ingest = await Ingest.start(tenancy, sharedCluster().url, redis.url);
     await ingest.ready(10_000);
   });
   after(async () => {
@@ -28,7 +25,7 @@ describe('a read token of a Secret', () => {
   });
 
   const becomes = (token: string, status: number) =>
-    eventually(async () => (await ingest.ping(token)).status === status, `the token gives ${status}`);
+    until(`the token gives ${status}`, async () => (await ingest.ping(token)).status === status);
 
   for (const [form, entryOf] of [
     ['in clear', (token: string) => ({ 'read-1': token })],

@@ -48,8 +48,8 @@ describe('token command and the API server', () => {
     await becomes(rotated.token, 'known');
     expect(status(issued.token)).to.equal('known');
 
-    const reader = await token(['rotate', '--read'], stringify(await cluster.admin.must('GET', path)));
-    await cluster.admin.apply(path, reader.manifest);
+    const reader = await token(['rotate', '--read'], stringify(await admin.must('GET', path)));
+    await admin.apply(path, reader.manifest);
     await becomes(reader.token, 'known');
     expect(source.authenticate(reader.token)).to.include({ organization: 'acme', scope: 'read' });
 

@@ -106,7 +106,10 @@ describe('file token source', () => {
     expect(logs.lines.join('')).to.contain('token-2: the token is shorter').and.not.contain('tiny-secret');
     expect(await metrics.value('runledger_token_secrets_refused{reason="too-short"')).to.equal(1);
     await writeFile(path, manifest(old));
-    await until('the refusal gone', async () => (await metrics.value('runledger_token_secrets_refused{reason="too-short"')) === 0);
+    await until(
+      'the refusal gone',
+      async () => (await metrics.value('runledger_token_secrets_refused{reason="too-short"')) === 0,
+    );
   });
 
   it('does not start without a usable file, and names it', async () => {
