@@ -47,7 +47,7 @@ describe('an API server that goes away', () => {
     return ours.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
-  /** Changes what ingest has not seen yet. Resolves with the milliseconds until that is in force. */
+  /** Changes what ingest has not seen yet. Resolves with the milliseconds until it works. */
   async function catchesUp(): Promise<number> {
     const token = createToken();
     await tenancy.put('fresh', 'fresh', { token });

@@ -105,7 +105,7 @@ function sameContent({ body }: Entry, row: AcceptedEvent): boolean {
   );
 }
 
-/** The events of executions that got receipts only: for them the ledger alone says what is stored. */
+/** The events of executions that got only receipts: the ledger alone says what is stored. */
 function certainEvents(ledger: Ledger, organization: string): AcceptedEvent[] {
   const executions = Map.groupBy(ledger.entries, ({ body }) =>
     JSON.stringify([body.automation_id.toLowerCase(), body.execution_id]),

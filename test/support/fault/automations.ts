@@ -4,8 +4,8 @@ import type { Body } from './ledger.ts';
 import type { Random } from './random.ts';
 
 /**
- * Executions, good and bad; the API allows all of them. Steps are one after the other, the events of
- * one step are sent at the same time.
+ * Executions, good and bad; the API allows all of them. Steps are one after the other. The events
+ * of one step are sent at the same time.
  */
 const scripts = [
   'START, EVENT, EVENT, END',

@@ -13,7 +13,7 @@ export interface CampaignOptions {
   echo?: boolean;
 }
 
-/** A pod that does nothing for this long under load, with nothing wrong around it, is stuck. In ms. */
+/** A pod that does nothing for this long under load, without a fault, is stuck. In ms. */
 const stuckAfter = 90_000;
 
 /** How long the answers must be flawless until the system counts as recovered, in ms. */

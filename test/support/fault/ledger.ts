@@ -57,7 +57,7 @@ export class Ledger {
     this.samples.push(sample);
     this.statuses.set(status, this.count(status) + 1);
     if (status === 503) this.slowest503Ms = Math.max(this.slowest503Ms, ended - begun);
-    const attempt = this.#judge(entry, status, text);
+    const attempt = this.#verdictOf(entry, status, text);
     entry.attempts.push(attempt);
     return attempt;
   }
@@ -73,7 +73,7 @@ export class Ledger {
     return this.samples.slice(before + 1).filter(({ begun }) => begun >= time);
   }
 
-  #judge(entry: Entry, status: number, text: string): Attempt {
+  #verdictOf(entry: Entry, status: number, text: string): Attempt {
     if (status === 201) return { verdict: 'receipt', status, createdAt: this.#readReceipt(entry, text) };
     if (status === 500) this.invalidAnswers.push(`500: ${text}`);
     if (status === 0 || status === 409 || status >= 500) return { verdict: 'ambiguous', status };

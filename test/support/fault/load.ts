@@ -11,7 +11,7 @@ export interface LoadOptions {
   seed: number;
   /** False: no caller sends a request with an Idempotency-Key twice at once, and is told 409. */
   twins?: boolean;
-  /** Longest that a caller waits for an answer, in ms. Twice what the slowest 503 takes, unless set. */
+  /** Longest wait of a caller for an answer, in ms. Twice what the slowest 503 takes, unless set. */
   patienceMs?: number;
   /** Makes every description up to 9,000 characters longer, of the kind that does not compress. */
   large?: boolean;
@@ -20,7 +20,7 @@ export interface LoadOptions {
 /** Executions under way past which no more are begun: callers, too, are finite. */
 const maxExecutions = 2_000;
 
-/** Callers that retry what is ambiguous, some with an Idempotency-Key; some give up after a while. */
+/** Callers that retry ambiguous answers, some with an Idempotency-Key. Some give up in the end. */
 export class Load {
   readonly ledger = new Ledger();
   readonly automations: Automations;

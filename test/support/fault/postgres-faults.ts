@@ -107,7 +107,7 @@ export const postgresFaults: Record<string, FaultType> = {
       const client = await system.connect();
       await client.query('begin');
       await client.query('lock table executions in access exclusive mode');
-      // Half of the time the worker's own limit must end the statement, if the lock is held that long.
+      // Half of the time the worker's own limit must end the statement, if the lock is long enough.
       const cancel = () => system.query(`select pg_cancel_backend(pid) ${workers} and state = 'active'`);
       const stop = amount < 0.5 ? repeating(700, cancel) : undefined;
       return async () => {
