@@ -11,7 +11,7 @@ export interface LoadOptions {
   seed: number;
   /** False: no caller sends a request with an Idempotency-Key twice at once, and is told 409. */
   twins?: boolean;
-  /** Longest wait of a caller for an answer, in ms. Twice what the slowest 503 takes, unless set. */
+  /** Longest wait of a caller, in ms. Twice what the slowest 503 takes, unless set. */
   patienceMs?: number;
   /** Makes every description up to 9,000 characters longer, of the kind that does not compress. */
   large?: boolean;
