@@ -1,5 +1,5 @@
 import type { Window } from '../../record/filters.ts';
-import { duration, recordedTime, time } from './parameters.ts';
+import { duration, firstTime, recordedTime, time } from './parameters.ts';
 import { malformedQuery, type Values } from './query.ts';
 
 /** The window of counts and percentiles: the time up to now, or up to `to`. */
@@ -21,10 +21,14 @@ export type InWindow<Place> = Place & { windowEnd: string };
  */
 export function windowOf({ window, from, to }: Values<typeof windowOrRange>, windowEnd?: string): Window {
   const end = to ?? (windowEnd === undefined ? new Date() : new Date(windowEnd));
-  if (from === undefined) return { from: new Date(end.getTime() - (window ?? defaultWindow)), to: end };
+  if (from === undefined) return { from: before(end, window ?? defaultWindow), to: end };
   if (window !== undefined) throw malformedQuery([{ parameter: 'window', detail: 'must not be given with from' }]);
   if (from >= end) throw malformedQuery([{ parameter: 'from', detail: 'must be before the end of the window' }]);
   return { from, to: end };
+}
+
+function before(end: Date, ms: number): Date {
+  return new Date(Math.max(firstTime, end.getTime() - ms));
 }
 
 /** Adds the end of the window to the place where a page ends. */

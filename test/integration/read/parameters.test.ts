@@ -32,6 +32,7 @@ describe('malformed parameters', () => {
     ['from=2026-02-30T25:00:00Z', ['from']],
     ['from=2026-01-31T08:00:00', ['from']],
     ['from=0000-01-01T00:00:00Z', ['from']],
+    ['from=9999-12-31T23:59:59-01:00', ['from']],
     ['from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', ['to']],
     ['anomaly=odd', ['anomaly']],
     ['has=errors', ['has']],
