@@ -46,7 +46,7 @@ export class Certificate {
       await this.#reload(server);
       return this.#intervalMs;
     });
-    this.#reloads.start();
+    this.#reloads.start(this.#intervalMs);
   }
 
   async stop(): Promise<void> {

@@ -11,12 +11,15 @@ export class Repeating {
     this.#work = work;
   }
 
-  /** Starts the first run at once, or after the last run of an earlier start. Safe twice. */
-  start(): void {
+  /**
+   * Starts the first run after `firstPauseMs`, and after the last run of an earlier start. Safe
+   * twice.
+   */
+  start(firstPauseMs = 0): void {
     if (this.#stopping !== undefined) return;
     this.#stopping = new AbortController();
     const { signal } = this.#stopping;
-    this.#running = this.#running.then(() => this.#repeatUntil(signal));
+    this.#running = this.#running.then(() => this.#repeatUntil(signal, firstPauseMs));
   }
 
   /** Starts no more runs. Resolves when the current run has ended. */
@@ -26,10 +29,9 @@ export class Repeating {
     await this.#running;
   }
 
-  async #repeatUntil(stopping: AbortSignal): Promise<void> {
-    while (!stopping.aborted) {
-      const pauseMs = await this.#work();
-      await sleep(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
-    }
+  async #repeatUntil(stopping: AbortSignal, firstPauseMs: number): Promise<void> {
+    const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping }).catch(() => undefined);
+    if (firstPauseMs > 0) await pause(firstPauseMs);
+    while (!stopping.aborted) await pause(await this.#work());
   }
 }

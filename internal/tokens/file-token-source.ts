@@ -27,6 +27,7 @@ export class FileTokenSource implements TokenSource {
   readonly name = 'token file';
   readonly #options: FileTokenSourceOptions;
   readonly #organizationLabel: string;
+  readonly #intervalMs: number;
   #set: TokenSet | undefined;
   #version = '';
   /** The version of the file whose tokens are in use. */
@@ -36,12 +37,13 @@ export class FileTokenSource implements TokenSource {
 
   constructor(options: FileTokenSourceOptions) {
     this.#options = options;
+    this.#intervalMs = options.intervalMs ?? 1_000;
     this.#organizationLabel = organizationLabelOf(options.labelSelector ?? defaultLabelSelector);
     // Checks the path: a watch of the inode or the folder misses a renamed file and a swapped
     // symlink.
     this.#refreshes = new Repeating(async () => {
       await this.refresh();
-      return options.intervalMs ?? 1_000;
+      return this.#intervalMs;
     });
   }
 
@@ -49,7 +51,7 @@ export class FileTokenSource implements TokenSource {
     this.#version = await versionOf(this.#options.path);
     this.#take(await this.#read());
     this.#taken = this.#version;
-    this.#refreshes.start();
+    this.#refreshes.start(this.#intervalMs);
   }
 
   async stop(): Promise<void> {
