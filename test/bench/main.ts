@@ -1,5 +1,5 @@
 import { requireWrk } from './harness/wrk.ts';
-import { readOptions, scenarioOrder } from './harness/options.ts';
+import { readOptions } from './harness/options.ts';
 import { World } from './harness/world.ts';
 import { printFinding } from './harness/table.ts';
 import { keepResults } from './harness/results.ts';
@@ -19,16 +19,17 @@ try {
 }
 
 async function run(): Promise<void> {
+  const all = Object.entries(scenarios);
   const unknown = named.find((name) => !(name in scenarios));
-  if (unknown !== undefined) throw new Error(`no scenario ${unknown}; there are ${scenarioOrder.join(', ')}`);
-  const chosen = scenarioOrder.filter((name) => (named.length > 0 ? named.includes(name) : name !== 'growth'));
+  if (unknown !== undefined) throw new Error(`no scenario ${unknown}; there are ${Object.keys(scenarios).join(', ')}`);
+  const chosen = all.filter(([name]) => (named.length > 0 ? named.includes(name) : name !== 'growth'));
   const options = readOptions();
   await requireWrk();
   await using world = await World.start();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(world));
-  for (const name of chosen) {
+  for (const [name, scenario] of chosen) {
     const begun = performance.now();
-    const finding = await scenarios[name](world, options);
+    const finding = await scenario(world, options);
     const seconds = Math.round((performance.now() - begun) / 1_000);
     printFinding(name, finding, seconds);
     await keepResults(name, finding, options, seconds);

@@ -16,6 +16,10 @@ export interface Figure {
   bar?: Bar;
 }
 
+export function figure(name: string, value: number, unit: string, bar?: Bar): Figure {
+  return { name, value, unit, ...(bar && { bar }) };
+}
+
 /** What a scenario found: the figures, and what it was measured with where that needs saying. */
 export interface Finding {
   figures: Figure[];
@@ -28,29 +32,47 @@ export function met({ value, bar }: Figure): boolean | undefined {
   return 'atMost' in bar ? value <= bar.atMost : value >= bar.atLeast;
 }
 
-/** Values of several rounds, by name. */
-export class Rounds<Name extends string> {
-  readonly #values = new Map<Name, number[]>();
+/** Measurements of several sides over rounds. */
+export class Rounds<Side extends string, Measure extends string> {
+  readonly #measured: { side: Side; values: Record<Measure, number> }[] = [];
 
-  add(name: Name, value: number): void {
-    this.#values.set(name, [...this.#of(name), value]);
+  add(side: Side, values: Record<Measure, number>): void {
+    this.#measured.push({ side, values });
   }
 
-  median(name: Name): number {
-    return median(this.#of(name));
+  median(measure: Measure, side: Side): number {
+    return median(this.#of(measure, side));
   }
 
   /**
    * The median of the ratios of each round: what a neighbour takes from a round, it takes from both
    * sides.
    */
-  ratio(name: Name, to: Name): number {
-    return median(this.#of(name).map((value, round) => value / (this.#of(to)[round] ?? Number.NaN)));
+  ratio(measure: Measure, side: Side, to: Side): number {
+    const others = this.#of(measure, to);
+    return median(this.#of(measure, side).map((value, round) => value / (others[round] ?? Number.NaN)));
   }
 
-  #of(name: Name): number[] {
-    return this.#values.get(name) ?? [];
+  #of(measure: Measure, side: Side): number[] {
+    return this.#measured.filter((each) => each.side === side).map(({ values }) => values[measure]);
   }
+}
+
+/** Measures each side in every round. A round to warm up, which counts for nothing, may come first. */
+export async function compare<Side extends string, Measure extends string>(
+  sides: readonly Side[],
+  rounds: number,
+  measure: (side: Side) => Promise<Record<Measure, number>>,
+  { warmUp = false } = {},
+): Promise<Rounds<Side, Measure>> {
+  const found = new Rounds<Side, Measure>();
+  for (let round = warmUp ? -1 : 0; round < rounds; round += 1) {
+    for (const side of turns(sides, Math.max(0, round))) {
+      const values = await measure(side);
+      if (round >= 0) found.add(side, values);
+    }
+  }
+  return found;
 }
 
 /**

@@ -37,15 +37,3 @@ export function readOptions(): Options {
     growthEvents: number('GROWTH_EVENTS', 20_000_000, 200_000),
   };
 }
-
-/** Every scenario, in the order in which they run and are shown. */
-export const scenarioOrder = [
-  'ingest',
-  'pipeline',
-  'drain',
-  'burst',
-  'latency',
-  'start',
-  'telemetry',
-  'growth',
-] as const;

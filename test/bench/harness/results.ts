@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { binary } from '../../support/postgres-server.ts';
 import { met, type Finding } from './figures.ts';
-import { scenarioOrder, type Options } from './options.ts';
+import { scenarios } from '../scenarios/all.ts';
+import type { Options } from './options.ts';
 import { plot } from './plot.ts';
 import { root } from './program.ts';
 import { markdownTable } from './table.ts';
@@ -38,7 +39,9 @@ export async function keepResults(name: string, finding: Finding, options: Optio
   }));
   const machine = await describeMachine();
   results[name] = { measuredAt: new Date().toISOString(), tookSeconds: seconds, machine, options, ...finding, figures };
-  const inOrder = Object.fromEntries(scenarioOrder.flatMap((each) => (results[each] ? [[each, results[each]]] : [])));
+  const inOrder = Object.fromEntries(
+    Object.keys(scenarios).flatMap((each) => (results[each] ? [[each, results[each]]] : [])),
+  );
   await writeFormatted(file, JSON.stringify(inOrder));
   await writeFile(join(folder, 'bench.svg'), plot(inOrder));
   if (!options.quick) await writeTable(inOrder);

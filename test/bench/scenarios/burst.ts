@@ -1,12 +1,11 @@
 import { until } from '../../support/until.ts';
 import { drainQueue } from '../harness/drains.ts';
+import { figure } from '../harness/figures.ts';
 import { startIngest } from '../harness/sides.ts';
 import { acceptedInAll, verify } from '../harness/stored.ts';
-import { fill } from '../harness/wrk.ts';
+import { fill, rateOf } from '../harness/wrk.ts';
 import type { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
-
-const megabyte = 1e6;
 
 /**
  * A million events at full speed while no worker runs: what is accepted, what it takes to keep it,
@@ -27,13 +26,13 @@ export const burst: Scenario = async (world, { burstEvents }) => {
   const stored = await verify(database, { ...answers, refused: 0, broken: 0 }, 256 * answers.loads);
   return {
     figures: [
-      { name: 'Events accepted', value: answers.accepted, unit: 'events', bar: { atLeast: burstEvents } },
-      { name: 'Not accepted', value: answers.refused + answers.broken, unit: 'events', bar: { atMost: 0 } },
-      { name: 'Accepted at', value: answers.accepted / answers.seconds, unit: 'events/s' },
-      { name: 'Ingest resident at most', value: resident / megabyte, unit: 'MB', bar: { atMost: 200 } },
-      { name: 'Redis memory', value: memory / accepted, unit: 'B/event', bar: { atMost: 120 } },
-      { name: 'Drained at', value: rate, unit: 'events/s', bar: { atLeast: 30_000 } },
-      { name: 'Lost', value: accepted - stored, unit: 'events', bar: { atMost: 0 } },
+      figure('Events accepted', answers.accepted, 'events', { atLeast: burstEvents }),
+      figure('Not accepted', answers.refused + answers.broken, 'events', { atMost: 0 }),
+      figure('Accepted at', rateOf(answers), 'events/s'),
+      figure('Ingest resident at most', resident / 1e6, 'MB', { atMost: 200 }),
+      figure('Redis memory', memory / accepted, 'B/event', { atMost: 120 }),
+      figure('Drained at', rate, 'events/s', { atLeast: 30_000 }),
+      figure('Lost', accepted - stored, 'events', { atMost: 0 }),
     ],
   };
 };

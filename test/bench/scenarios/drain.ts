@@ -1,5 +1,5 @@
 import { copyRate, drainQueue, fillQueue } from '../harness/drains.ts';
-import { Rounds } from '../harness/figures.ts';
+import { figure, Rounds } from '../harness/figures.ts';
 import { titles, type SideName } from '../harness/sides.ts';
 import { verify } from '../harness/stored.ts';
 import type { World } from '../harness/world.ts';
@@ -13,7 +13,7 @@ type Contestant = 'copy' | 'job-per-event' | 'runledger';
  */
 export const drain: Scenario = async (world, { rounds, drainEvents, drainJobs }) => {
   const database = await world.createDatabase();
-  const rates = new Rounds<Contestant>();
+  const rates = new Rounds<Contestant, 'rate'>();
   // The first round warms up what is shared, disk and caches: workers begin cold in every round, as
   // they are meant to.
   for (let round = -1; round < rounds; round += 1) {
@@ -24,15 +24,15 @@ export const drain: Scenario = async (world, { rounds, drainEvents, drainJobs })
       copy: await copyRate(world, database, world.folder),
     };
     if (round < 0) continue;
-    for (const [name, rate] of Object.entries(measured)) rates.add(name as Contestant, rate);
+    for (const [name, rate] of Object.entries(measured)) rates.add(name as Contestant, { rate });
   }
   return {
     figures: [
-      { name: 'COPY of the same rows', value: rates.median('copy'), unit: 'events/s' },
-      { name: `${titles['job-per-event']} drains`, value: rates.median('job-per-event'), unit: 'events/s' },
-      { name: 'Runledger drains', value: rates.median('runledger'), unit: 'events/s', bar: { atLeast: 30_000 } },
-      { name: 'Drain against COPY', value: rates.ratio('runledger', 'copy'), unit: '×', bar: { atLeast: 0.4 } },
-      { name: `Drain against ${titles['job-per-event']}`, value: rates.ratio('runledger', 'job-per-event'), unit: '×' },
+      figure('COPY of the same rows', rates.median('rate', 'copy'), 'events/s'),
+      figure(`${titles['job-per-event']} drains`, rates.median('rate', 'job-per-event'), 'events/s'),
+      figure('Runledger drains', rates.median('rate', 'runledger'), 'events/s', { atLeast: 30_000 }),
+      figure('Drain against COPY', rates.ratio('rate', 'runledger', 'copy'), '×', { atLeast: 0.4 }),
+      figure(`Drain against ${titles['job-per-event']}`, rates.ratio('rate', 'runledger', 'job-per-event'), '×'),
     ],
   };
 };

@@ -1,6 +1,6 @@
 import { query } from '../../support/postgres-server.ts';
 import { drainQueue, fillQueue } from '../harness/drains.ts';
-import { Rounds, turns } from '../harness/figures.ts';
+import { compare, figure } from '../harness/figures.ts';
 import type { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -15,19 +15,18 @@ export const growth: Scenario = async (world, { rounds, drainEvents, growthEvent
   const begun = performance.now();
   await generate(databases.full, growthEvents);
   const generated = (performance.now() - begun) / 1_000;
-  const rates = new Rounds<Table>();
-  for (let round = -1; round < rounds; round += 1) {
-    for (const table of turns(['empty', 'full'] as const, round + 1)) {
-      const rate = await drainInto(world, databases[table], table, drainEvents);
-      if (round >= 0) rates.add(table, rate);
-    }
-  }
+  const rates = await compare(
+    ['empty', 'full'] as const,
+    rounds,
+    async (table) => ({ drain: await drainInto(world, databases[table], table, drainEvents) }),
+    { warmUp: true },
+  );
   return {
     figures: [
-      { name: 'Drain into an empty table', value: rates.median('empty'), unit: 'events/s' },
-      { name: `Drain with ${millions(growthEvents)} stored`, value: rates.median('full'), unit: 'events/s' },
-      { name: 'Full against empty', value: rates.ratio('full', 'empty'), unit: '×', bar: { atLeast: 0.9 } },
-      { name: 'Generating them took', value: generated, unit: 's' },
+      figure('Drain into an empty table', rates.median('drain', 'empty'), 'events/s'),
+      figure(`Drain with ${millions(growthEvents)} stored`, rates.median('drain', 'full'), 'events/s'),
+      figure('Full against empty', rates.ratio('drain', 'full', 'empty'), '×', { atLeast: 0.9 }),
+      figure('Generating them took', generated, 's'),
     ],
   };
 };

@@ -1,4 +1,4 @@
-import { Rounds, turns, type Figure } from '../harness/figures.ts';
+import { figure, median, Rounds, turns, type Figure } from '../harness/figures.ts';
 import type { Options } from '../harness/options.ts';
 import { drained, startFront, titles } from '../harness/sides.ts';
 import { load, rateOf, type Answers } from '../harness/wrk.ts';
@@ -21,33 +21,30 @@ export async function atHalfTheRate(
 ): Promise<Figure[]> {
   const file = await startFront(world, 'file', database);
   const ports: Record<Side, number> = { runledger: ingestPort, file: file.port };
-  const [most, fsync] = [new Rounds<Side>(), new Rounds<Side>()];
-  const [offered, p50, p99] = [new Rounds<Side>(), new Rounds<Side>(), new Rounds<Side>()];
+  const most: number[] = [];
+  const found = new Rounds<Side, 'offered' | 'p50' | 'p99' | 'fsync'>();
   for (const side of sides) await load({ port: ports[side], connections, seconds: seconds * 2 });
   for (let round = 0; round < rounds; round += 1) {
     await drained(world, 'runledger');
     const rate = rateOf(await load({ port: ingestPort, connections, seconds }));
-    most.add('runledger', rate);
+    most.push(rate);
     for (const side of turns(sides, round)) {
-      const [answers, longestFsync] = await paced(world, database, ports[side], rate / 2, seconds * 4);
-      offered.add(side, rateOf(answers));
-      p50.add(side, answers.p50);
-      p99.add(side, answers.p99);
-      fsync.add(side, longestFsync);
+      const [answers, fsync] = await paced(world, database, ports[side], rate / 2, seconds * 4);
+      found.add(side, { offered: rateOf(answers), p50: answers.p50, p99: answers.p99, fsync });
     }
   }
   await drained(world, 'runledger');
   await world.end(file.program);
   return [
-    { name: 'Most that is accepted while it is stored', value: most.median('runledger'), unit: 'events/s' },
-    { name: 'Half of it, offered', value: offered.median('runledger'), unit: 'events/s' },
-    { name: 'p50 of 201 then', value: p50.median('runledger'), unit: 'ms' },
-    { name: 'p99 of 201 then', value: p99.median('runledger'), unit: 'ms', bar: { atMost: 10 } },
-    { name: 'Longest fsync of Redis then', value: fsync.median('runledger'), unit: 'ms' },
-    { name: `The same, offered to ${titles.file}`, value: offered.median('file'), unit: 'events/s' },
-    { name: `p50 of ${titles.file}`, value: p50.median('file'), unit: 'ms' },
-    { name: `p99 of ${titles.file}`, value: p99.median('file'), unit: 'ms' },
-    { name: `p99 against ${titles.file}`, value: p99.ratio('runledger', 'file'), unit: '×' },
+    figure('Most that is accepted while it is stored', median(most), 'events/s'),
+    figure('Half of it, offered', found.median('offered', 'runledger'), 'events/s'),
+    figure('p50 of 201 then', found.median('p50', 'runledger'), 'ms'),
+    figure('p99 of 201 then', found.median('p99', 'runledger'), 'ms', { atMost: 10 }),
+    figure('Longest fsync of Redis then', found.median('fsync', 'runledger'), 'ms'),
+    figure(`The same, offered to ${titles.file}`, found.median('offered', 'file'), 'events/s'),
+    figure(`p50 of ${titles.file}`, found.median('p50', 'file'), 'ms'),
+    figure(`p99 of ${titles.file}`, found.median('p99', 'file'), 'ms'),
+    figure(`p99 against ${titles.file}`, found.ratio('p99', 'runledger', 'file'), '×'),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { median, type Figure } from '../harness/figures.ts';
+import { figure, median, type Figure } from '../harness/figures.ts';
 import type { Options } from '../harness/options.ts';
 import { drained, startIngest, startRunledgerWorker, type Front } from '../harness/sides.ts';
 import { until } from '../../support/until.ts';
@@ -44,8 +44,8 @@ async function oneByOne(world: World, port: number, { rounds, seconds }: Options
   for (let round = 0; round < rounds; round += 1) answers.push(await load({ port, connections: 1, seconds }));
   await drained(world, 'runledger');
   return [
-    { name: 'One caller, one event after the other', value: median(answers.map(rateOf)), unit: 'events/s' },
-    { name: 'p50 of 201 for it', value: median(answers.map(({ p50 }) => p50)), unit: 'ms' },
+    figure('One caller, one event after the other', median(answers.map(rateOf)), 'events/s'),
+    figure('p50 of 201 for it', median(answers.map(({ p50 }) => p50)), 'ms'),
   ];
 }
 
@@ -71,9 +71,9 @@ async function inQuiet(
   await verify(database, answers, 10);
   const p95 = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? Number.NaN;
   return [
-    { name: 'In quiet, offered', value: rateOf(answers), unit: 'events/s' },
-    { name: 'p50 of 201 in quiet', value: answers.p50, unit: 'ms' },
-    { name: 'p50 from acceptance to commit in quiet', value: median(times), unit: 'ms', bar: { atMost: 20 } },
-    { name: 'p95 from acceptance to commit in quiet', value: p95, unit: 'ms' },
+    figure('In quiet, offered', rateOf(answers), 'events/s'),
+    figure('p50 of 201 in quiet', answers.p50, 'ms'),
+    figure('p50 from acceptance to commit in quiet', median(times), 'ms', { atMost: 20 }),
+    figure('p95 from acceptance to commit in quiet', p95, 'ms'),
   ];
 }

@@ -1,17 +1,18 @@
-import { Rounds, turns, type Figure } from '../harness/figures.ts';
+import { compare, figure, type Figure, type Rounds } from '../harness/figures.ts';
 import type { Program } from '../harness/program.ts';
-import { drained, startFront, startWorker, titles, type SideName } from '../harness/sides.ts';
+import { drained, startFront, startWorker, titles } from '../harness/sides.ts';
 import { verify } from '../harness/stored.ts';
 import { load } from '../harness/wrk.ts';
 import type { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
 
 const sides = ['naive', 'job-per-event', 'runledger'] as const;
+type Side = (typeof sides)[number];
 const connections = 64;
 
 /** A whole side: what takes events, what stores them, and where. */
 interface Pipeline {
-  side: SideName;
+  side: Side;
   database: string;
   port: number;
   programs: Program[];
@@ -22,41 +23,32 @@ interface Pipeline {
  * cost in all.
  */
 export const pipeline: Scenario = async (world, { rounds, seconds }) => {
-  const pipelines: Pipeline[] = [];
-  for (const side of sides) pipelines.push(await startPipeline(world, side));
-  for (const each of pipelines) await measure(world, each, seconds);
-  const rate = new Rounds<SideName>();
-  const perCpuSecond = new Rounds<SideName>();
-  const redis = new Rounds<SideName>();
-  for (let round = 0; round < rounds; round += 1) {
-    for (const each of turns(pipelines, round)) {
-      const measured = await measure(world, each, seconds);
-      rate.add(each.side, measured.rate);
-      perCpuSecond.add(each.side, measured.perCpuSecond);
-      redis.add(each.side, measured.redis);
-    }
-  }
-  await Promise.all(pipelines.flatMap(({ programs }) => programs.map((program) => world.end(program))));
-  return { figures: figuresOf(rate, perCpuSecond, redis) };
+  const pipelines = {} as Record<Side, Pipeline>;
+  for (const side of sides) pipelines[side] = await startPipeline(world, side);
+  const found = await compare(sides, rounds, (side) => measure(world, pipelines[side], seconds), { warmUp: true });
+  const programs = Object.values(pipelines).flatMap((each) => each.programs);
+  await Promise.all(programs.map((program) => world.end(program)));
+  return { figures: figuresOf(found) };
 };
 
-async function startPipeline(world: World, side: SideName): Promise<Pipeline> {
+async function startPipeline(world: World, side: Side): Promise<Pipeline> {
   const database = await world.createDatabase();
   const { program, port } = await startFront(world, side, database);
   const worker = await startWorker(world, side, database);
   return { side, database, port, programs: worker === undefined ? [program] : [program, worker] };
 }
 
-interface Measured {
-  /** Events a second. */
-  rate: number;
-  /** Events for a second of CPU time of front, worker, Redis and Postgres together. */
-  perCpuSecond: number;
-  /** CPU time of Redis an event, from its first request until its job is gone, in µs. */
-  redis: number;
-}
+/**
+ * Events a second; events for a second of CPU time of front, worker, Redis and Postgres together;
+ * CPU time of Redis per event, from its first request until its job is gone, in µs.
+ */
+type Measure = 'rate' | 'perCpuSecond' | 'redis';
 
-async function measure(world: World, { side, database, port, programs }: Pipeline, seconds: number): Promise<Measured> {
+async function measure(
+  world: World,
+  { side, database, port, programs }: Pipeline,
+  seconds: number,
+): Promise<Record<Measure, number>> {
   await world.emptyTables(database);
   const cpu = async (): Promise<{ redis: number; all: number }> => {
     const redis = await world.redisCpu();
@@ -77,43 +69,19 @@ async function measure(world: World, { side, database, port, programs }: Pipelin
   };
 }
 
-function figuresOf(rate: Rounds<SideName>, perCpuSecond: Rounds<SideName>, redis: Rounds<SideName>): Figure[] {
-  const against = (side: SideName): string => `against ${titles[side]}`;
+function figuresOf(found: Rounds<Side, Measure>): Figure[] {
+  const job = titles['job-per-event'];
+  const against = (measure: Measure, side: Side): number => found.ratio(measure, 'runledger', side);
   return [
-    ...sides.map((side) => ({ name: `${titles[side]} stores`, value: rate.median(side), unit: 'events/s' })),
-    ...sides.map((side) => ({
-      name: `${titles[side]} stores for a second of CPU`,
-      value: perCpuSecond.median(side),
-      unit: 'events/CPU s',
-    })),
-    {
-      name: `Throughput ${against('job-per-event')}`,
-      value: rate.ratio('runledger', 'job-per-event'),
-      unit: '×',
-      bar: { atLeast: 8 },
-    },
-    {
-      name: `Throughput ${against('naive')}`,
-      value: rate.ratio('runledger', 'naive'),
-      unit: '×',
-      bar: { atLeast: 2.5 },
-    },
-    {
-      name: `Events for a second of CPU ${against('job-per-event')}`,
-      value: perCpuSecond.ratio('runledger', 'job-per-event'),
-      unit: '×',
-      bar: { atLeast: 3 },
-    },
-    ...(['job-per-event', 'runledger'] as const).map((side) => ({
-      name: `CPU of Redis for ${titles[side]}, in all`,
-      value: redis.median(side),
-      unit: 'µs/event',
-    })),
-    {
-      name: `CPU of Redis, in all, ${against('job-per-event')}`,
-      value: redis.ratio('runledger', 'job-per-event'),
-      unit: '×',
-      bar: { atMost: 0.12 },
-    },
+    ...sides.map((side) => figure(`${titles[side]} stores`, found.median('rate', side), 'events/s')),
+    ...sides.map((side) =>
+      figure(`${titles[side]} stores for a second of CPU`, found.median('perCpuSecond', side), 'events/CPU s'),
+    ),
+    figure(`Throughput against ${job}`, against('rate', 'job-per-event'), '×', { atLeast: 8 }),
+    figure(`Throughput against ${titles.naive}`, against('rate', 'naive'), '×', { atLeast: 2.5 }),
+    figure(`Events for a second of CPU against ${job}`, against('perCpuSecond', 'job-per-event'), '×', { atLeast: 3 }),
+    figure(`CPU of Redis for ${job}, in all`, found.median('redis', 'job-per-event'), 'µs/event'),
+    figure(`CPU of Redis for ${titles.runledger}, in all`, found.median('redis', 'runledger'), 'µs/event'),
+    figure(`CPU of Redis, in all, against ${job}`, against('redis', 'job-per-event'), '×', { atMost: 0.12 }),
   ];
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Rounds } from '../harness/figures.ts';
+import { compare, figure } from '../harness/figures.ts';
 import type { Program } from '../harness/program.ts';
 import { startIngest, startRunledgerWorker } from '../harness/sides.ts';
 import type { World } from '../harness/world.ts';
@@ -20,22 +20,15 @@ export const start: Scenario = async (world, { rounds }) => {
     ingest: async () => (await startIngest(world)).program,
     worker: () => startRunledgerWorker(world, database),
   };
-  const ready = new Rounds<Command>();
-  const resident = new Rounds<Command>();
-  for (let round = -1; round < rounds; round += 1) {
-    for (const [command, startIt] of Object.entries(starts)) {
-      const measured = await measure(world, startIt);
-      if (round < 0) continue;
-      ready.add(command as Command, measured.readyMs);
-      resident.add(command as Command, measured.resident / 1e6);
-    }
-  }
+  const found = await compare(['ingest', 'worker'] as const, rounds, (command) => measure(world, starts[command]), {
+    warmUp: true,
+  });
   return {
     figures: [
-      { name: 'Ingest is ready after', value: ready.median('ingest'), unit: 'ms', bar: { atMost: 1_000 } },
-      { name: 'Worker is ready after', value: ready.median('worker'), unit: 'ms', bar: { atMost: 1_500 } },
-      { name: 'Ingest resident, idle', value: resident.median('ingest'), unit: 'MB', bar: { atMost: 120 } },
-      { name: 'Worker resident, idle', value: resident.median('worker'), unit: 'MB', bar: { atMost: 120 } },
+      figure('Ingest is ready after', found.median('readyMs', 'ingest'), 'ms', { atMost: 1_000 }),
+      figure('Worker is ready after', found.median('readyMs', 'worker'), 'ms', { atMost: 1_500 }),
+      figure('Ingest resident, idle', found.median('resident', 'ingest') / 1e6, 'MB', { atMost: 120 }),
+      figure('Worker resident, idle', found.median('resident', 'worker') / 1e6, 'MB', { atMost: 120 }),
     ],
   };
 };

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { cpuTime } from '../harness/cpu.ts';
-import { Rounds } from '../harness/figures.ts';
+import { compare, figure } from '../harness/figures.ts';
 import { load } from '../harness/wrk.ts';
 import type { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
@@ -26,19 +26,15 @@ export const telemetry: Scenario = async (world, { rounds, seconds }) => {
   try {
     const [port] = (await once(child, 'message')) as [number];
     await load({ port, connections, seconds: seconds * 2 });
-    const cpu = new Rounds<Variant>();
     // Short and many: the difference is smaller than what a neighbour takes from one round.
-    for (let round = 0; round < rounds * 6; round += 1) {
-      for (const variant of round % 2 === 0 ? variants : variants.toReversed()) {
-        cpu.add(variant, await measure(world, child, port, variant));
-      }
-    }
-    const share = (cpu.ratio('on', 'off') - 1) * 100;
+    const found = await compare(variants, rounds * 6, async (variant) => ({
+      cpu: await measure(world, child, port, variant),
+    }));
     return {
       figures: [
-        { name: 'CPU of ingest with metrics and logs', value: cpu.median('on'), unit: 'µs/event' },
-        { name: 'CPU of ingest without', value: cpu.median('off'), unit: 'µs/event' },
-        { name: 'What metrics and logs add', value: share, unit: '%', bar: { atMost: 5 } },
+        figure('CPU of ingest with metrics and logs', found.median('cpu', 'on'), 'µs/event'),
+        figure('CPU of ingest without', found.median('cpu', 'off'), 'µs/event'),
+        figure('What metrics and logs add', (found.ratio('cpu', 'on', 'off') - 1) * 100, '%', { atMost: 5 }),
       ],
     };
   } finally {
