@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMap, isNode, isScalar, parseDocument, type Document, type Pair, type YAMLMap } from 'yaml';
+import { parse } from 'yaml';
 import { chart } from '../support/helm.ts';
 
 const [start, end] = ['<!-- values: start -->', '<!-- values: end -->'];
 
 interface Row {
   readonly section: string;
-  readonly key: string;
+  readonly path: string[];
   readonly value: unknown;
   readonly description: string;
 }
@@ -19,79 +19,49 @@ interface Row {
  */
 export async function chartReadme(): Promise<{ current: string; wanted: string }> {
   const current = await readFile(join(chart, 'README.md'), 'utf8');
-  const values = parseDocument(await readFile(join(chart, 'values.yaml'), 'utf8'));
+  const rows = rowsOf(await readFile(join(chart, 'values.yaml'), 'utf8'));
   const [before, rest] = current.split(start);
   const after = rest?.split(end)[1];
   if (before === undefined || after === undefined) throw new Error(`README.md lacks ${start} or ${end}`);
-  return { current, wanted: `${before}${start}\n\n${tables(rowsOf(values))}\n${end}${after}` };
+  const tables = [...Map.groupBy(rows, ({ section }) => section)].map(([section, of]) => table(section, of));
+  return { current, wanted: `${before}${start}\n\n${tables.join('\n')}\n${end}${after}` };
 }
 
 /** One row for each documented value. Throws for a value that no comment covers. */
-export function rowsOf(document: Document): Row[] {
-  if (!isMap(document.contents)) throw new Error('values.yaml is not a map');
+export function rowsOf(text: string): Row[] {
+  const values: unknown = parse(text);
   const rows: Row[] = [];
-  // The comment above the first key belongs to the document, for the parser.
-  let section = sectionIn(document.contents.commentBefore ?? document.commentBefore) ?? '';
-  for (const pair of document.contents.items) {
-    section = sectionIn(commentOf(pair)) ?? section;
-    rows.push(...rowsBelow(pair, '', section));
+  let [section, description, path] = ['', '', [] as string[]];
+  for (const line of text.split('\n')) {
+    const [, indent = '', comment, key] = /^( *)(?:# ?(.*)|([\w-]+):.*)$/.exec(line) ?? [];
+    if (comment?.startsWith('@section -- ')) section = comment.slice(12);
+    else if (comment?.startsWith('-- ')) description = comment.slice(3);
+    else if (comment !== undefined && description !== '') description += ` ${comment}`;
+    if (key === undefined) continue;
+    path = [...path.slice(0, indent.length / 2), key];
+    if (description !== '') rows.push({ section, path, value: valueAt(values, path), description });
+    description = '';
   }
+  const covered = new Set(rows.map((row) => row.path.join('.')));
+  const bare = leaves(values).find((leaf) => !leaf.some((_, depth) => covered.has(leaf.slice(0, depth + 1).join('.'))));
+  if (bare !== undefined) throw new Error(`${bare.join('.')} has no comment`);
   return rows;
 }
 
-function rowsBelow(pair: Pair, path: string, section: string, inherited = ''): Row[] {
-  const key = path === '' ? String(pair.key) : `${path}.${String(pair.key)}`;
-  const description = descriptionIn(commentOf(pair)) ?? descriptionIn(inherited);
-  const children = isMap(pair.value) ? pair.value : undefined;
-  if (children !== undefined && hasDescriptions(children)) {
-    const first = children.commentBefore ?? '';
-    const below = children.items.flatMap((child, index) => rowsBelow(child, key, section, index === 0 ? first : ''));
-    return description === undefined ? below : [row(pair, key, section, description), ...below];
-  }
-  if (description === undefined) throw new Error(`${key} has no comment`);
-  return [row(pair, key, section, description)];
+function valueAt(values: unknown, path: string[]): unknown {
+  return path.reduce((value, key) => (value as Record<string, unknown>)[key], values);
 }
 
-function row(pair: Pair, key: string, section: string, description: string): Row {
-  const value: unknown = isNode(pair.value) ? pair.value.toJSON() : null;
-  return { section, key, value, description };
-}
-
-function hasDescriptions(map: YAMLMap): boolean {
-  const comments = [map.commentBefore, ...map.items.map(commentOf)];
-  if (comments.some((comment) => descriptionIn(comment) !== undefined)) return true;
-  return map.items.some(({ value }) => isMap(value) && hasDescriptions(value));
-}
-
-function commentOf({ key }: Pair): string | undefined {
-  return isScalar(key) ? (key.commentBefore ?? undefined) : undefined;
-}
-
-/** The text after `--`, with the lines that continue it. */
-function descriptionIn(comment: string | null | undefined): string | undefined {
-  return /^ -- (.+(?:\n (?!--|@).+)*)/m.exec(comment ?? '')?.[1]?.replaceAll('\n', '');
-}
-
-function sectionIn(comment: string | null | undefined): string | undefined {
-  return /^ @section -- (.+)$/m.exec(comment ?? '')?.[1];
-}
-
-function tables(rows: readonly Row[]): string {
-  const sections = [...new Set(rows.map(({ section }) => section))];
-  return sections
-    .map((section) =>
-      table(
-        section,
-        rows.filter((row) => row.section === section),
-      ),
-    )
-    .join('\n');
+function leaves(value: unknown): string[][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[]];
+  const below = Object.entries(value).flatMap(([key, child]) => leaves(child).map((path) => [key, ...path]));
+  return below.length === 0 ? [[]] : below;
 }
 
 function table(section: string, rows: readonly Row[]): string {
   const cell = (text: string): string => text.replaceAll('|', '\\|');
-  const lines = rows.map(({ key, value, description }) => {
-    return `| \`${key}\` | \`${cell(JSON.stringify(value))}\` | ${cell(description)} |`;
+  const lines = rows.map(({ path, value, description }) => {
+    return `| \`${path.join('.')}\` | \`${cell(JSON.stringify(value))}\` | ${cell(description)} |`;
   });
   return [`### ${section}`, '', '| Value | Default | What it does |', '| --- | --- | --- |', ...lines, ''].join('\n');
 }

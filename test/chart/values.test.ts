@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { parse, parseDocument } from 'yaml';
+import { parse } from 'yaml';
 import { chart, renderWith, template, withValues } from '../support/helm.ts';
 import { objectOf } from '../support/helm-manifests.ts';
 import { chartReadme, rowsOf } from './readme.ts';
@@ -47,7 +47,7 @@ describe('chart, values', () => {
   });
 
   it('fail to become a README row without a comment', () => {
-    expect(() => rowsOf(parseDocument('# @section -- A\n# -- said\na: 1\nb: 2\n'))).to.throw('b has no comment');
+    expect(() => rowsOf('# @section -- A\n# -- said\na: 1\nb: 2\n')).to.throw('b has no comment');
   });
 
   it('work below a parent chart', async () => {

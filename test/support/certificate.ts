@@ -2,6 +2,8 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
+import { Certificate } from '../../internal/api/certificate.ts';
+import type { Logger } from '../../internal/telemetry/logger.ts';
 
 /** A key and its certificate, PEM. */
 export interface KeyPair {
@@ -60,4 +62,17 @@ export class CertificateFiles implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** A certificate for this name, in files that end with their block. */
+export async function certificateIn(
+  commonName: string,
+  logger: Logger,
+  checkEveryMs?: number,
+): Promise<AsyncDisposable & { pair: KeyPair; files: CertificateFiles; certificate: Certificate }> {
+  const pair = await createKeyPair(commonName);
+  const files = await CertificateFiles.create(pair);
+  const { TLS_CERT_FILE, TLS_KEY_FILE } = files.settings;
+  const certificate = new Certificate(TLS_CERT_FILE, TLS_KEY_FILE, logger, checkEveryMs);
+  return { pair, files, certificate, [Symbol.asyncDispose]: () => files[Symbol.asyncDispose]() };
 }

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { Client } from 'pg';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import type { Execution } from './outcome-oracle.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
@@ -25,6 +26,30 @@ export async function migratedDatabase(options: { statementTimeout?: number } = 
 export async function migrate(url: string): Promise<void> {
   await using db = openDatabase(url);
   await migrateToLatest(db);
+}
+
+/** A migrated database of its own for each test of the suite it is called in. */
+export function eachDatabase(): Pick<TestDatabase, 'db' | 'url'> {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+  });
+  afterEach(() => database[Symbol.asyncDispose]());
+  return {
+    get db() {
+      return database.db;
+    },
+    get url() {
+      return database.url;
+    },
+  };
+}
+
+/** A session of its own, which ends with its block. */
+export async function openSession(url: string): Promise<AsyncDisposable & Pick<Client, 'query'>> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }
 
 export function openDatabase(

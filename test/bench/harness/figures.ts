@@ -58,7 +58,7 @@ export class Rounds<Side extends string, Measure extends string> {
   }
 }
 
-/** Measures each side in every round. A round to warm up, which counts for nothing, may come first. */
+/** Measures each side in every round. A round that warms up may come first; it is not counted. */
 export async function compare<Side extends string, Measure extends string>(
   sides: readonly Side[],
   rounds: number,

@@ -91,15 +91,8 @@ inBothModes('size of bodies', ({ startIngest, suiteIngest }) => {
   });
 
   it('is refused by its Content-Length before the body comes', async () => {
-    const answer = await exchange(
-      suite.ingest.port,
-      ...registerHead(token),
-      'Content-Length: 99999999999999',
-      'Expect: 100-continue',
-      '',
-      '',
-    );
-    expect(answer).to.match(/^HTTP\/1\.1 413 /);
+    const head = [...registerHead(token), 'Content-Length: 99999999999999', 'Expect: 100-continue'];
+    expect(await exchange(suite.ingest.port, ...head, '', '')).to.match(/^HTTP\/1\.1 413 /);
   });
 
   it('is 256 KiB unless set otherwise', async () => {
@@ -112,23 +105,18 @@ inBothModes('size of bodies', ({ startIngest, suiteIngest }) => {
 
 inBothModes('media types that are JSON', ({ suiteIngest }) => {
   const suite = suiteIngest();
-  for (const type of [
-    'application/json',
-    'Application/JSON',
-    'application/json; charset=utf-8',
-    'application/json ; charset=utf-8',
-    'application/json;charset="UTF-8"',
-    'application/json; profile=x',
+  for (const headers of [
+    { 'content-type': 'application/json' },
+    { 'content-type': 'Application/JSON' },
+    { 'content-type': 'application/json; charset=utf-8' },
+    { 'content-type': 'application/json ; charset=utf-8' },
+    { 'content-type': 'application/json;charset="UTF-8"' },
+    { 'content-type': 'application/json; profile=x' },
+    { 'content-encoding': 'identity' },
+    { 'content-encoding': 'Identity' },
   ]) {
-    it(`are taken: ${type}`, async () => {
-      const answer = await suite.ingest.client.register(eventBody(), { 'content-type': type });
-      expect(answer.status, answer.body).to.equal(201);
-    });
-  }
-
-  for (const encoding of ['identity', 'Identity']) {
-    it(`are taken with the encoding ${encoding}`, async () => {
-      const answer = await suite.ingest.client.register(eventBody(), { 'content-encoding': encoding });
+    it(`are taken: ${Object.values(headers).join()}`, async () => {
+      const answer = await suite.ingest.client.register(eventBody(), headers);
       expect(answer.status, answer.body).to.equal(201);
     });
   }

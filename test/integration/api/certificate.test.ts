@@ -2,23 +2,21 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { Certificate } from '../../../internal/api/certificate.ts';
 import { ApiServer } from '../../../internal/api/server.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient } from '../../support/api-client.ts';
-import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
+import { certificateIn, createKeyPair } from '../../support/certificate.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
 
 inBothModes('certificate', ({ fastPath }) => {
   it('is reloaded without a restart; the old one is kept while the new pair is broken', async () => {
-    const [first, second] = await Promise.all([createKeyPair('first'), createKeyPair('second')]);
-    await using files = await CertificateFiles.create(first);
     const { logger, records } = recordingLogger();
+    await using tls = await certificateIn('first', logger, 5);
+    const { pair: first, files, certificate } = tls;
+    const second = await createKeyPair('second');
     const told = (message: string): Promise<number> =>
       until(message, () => records.filter((record) => record.message === message).length || undefined);
-    const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = files.settings;
-    const certificate = new Certificate(certFile, keyFile, logger, 5);
     const server = new ApiServer({ port: 0, handler: sayHello, fastPath, logger, certificate });
     await server.start();
     const standing = new ApiClient(`https://127.0.0.1:${server.port}`, {}, { ca: first.cert });
@@ -43,10 +41,9 @@ inBothModes('certificate', ({ fastPath }) => {
   });
 
   it('that cannot be used is told once, not every two seconds', async () => {
-    const pair = await createKeyPair('only');
-    await using files = await CertificateFiles.create(pair);
     const { logger, records } = recordingLogger();
-    const certificate = new Certificate(files.settings.TLS_CERT_FILE, files.settings.TLS_KEY_FILE, logger, 1);
+    await using tls = await certificateIn('only', logger, 1);
+    const { pair, files, certificate } = tls;
     const server = new ApiServer({ port: 0, handler: sayHello, fastPath, logger, certificate });
     await server.start();
     try {

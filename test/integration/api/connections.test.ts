@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
-import { Certificate } from '../../../internal/api/certificate.ts';
 import type { ConnectionCount } from '../../../internal/api/connections.ts';
 import { defaultServerLimits } from '../../../internal/api/server-limits.ts';
 import { ApiServer } from '../../../internal/api/server.ts';
 import { inBothModes } from '../../support/api-modes.ts';
-import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
+import { certificateIn } from '../../support/certificate.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
 
@@ -32,15 +31,14 @@ inBothModes('the connections of servers', ({ fastPath }) => {
   });
 
   it('are counted once with TLS, from before the handshake', async () => {
-    const pair = await createKeyPair('localhost');
-    await using files = await CertificateFiles.create(pair);
-    const certificate = new Certificate(files.settings.TLS_CERT_FILE, files.settings.TLS_KEY_FILE, logger);
+    await using tls = await certificateIn('localhost', logger);
+    const { certificate } = tls;
     const connections = { open: 0, opened: 0 };
     const server = new ApiServer({ port: 0, handler, fastPath, logger, certificate, connections });
     await server.start();
     const silent = connect(server.port);
     await untilOpen(connections, 1);
-    const secure = connectTls({ port: server.port, ca: pair.cert, checkServerIdentity: () => undefined });
+    const secure = connectTls({ port: server.port, ca: tls.pair.cert, checkServerIdentity: () => undefined });
     await once(secure, 'secureConnect');
     expect(connections).to.deep.equal({ open: 2, opened: 2 });
     secure.destroy();
@@ -51,16 +49,15 @@ inBothModes('the connections of servers', ({ fastPath }) => {
   });
 
   it('are reported once each with TLS when a stop cuts them off', async () => {
-    const pair = await createKeyPair('localhost');
-    await using files = await CertificateFiles.create(pair);
     const { logger, records } = recordingLogger();
-    const certificate = new Certificate(files.settings.TLS_CERT_FILE, files.settings.TLS_KEY_FILE, logger);
+    await using tls = await certificateIn('localhost', logger);
+    const { certificate } = tls;
     const limits = { ...defaultServerLimits, stopTimeout: 50 };
     const asked = Promise.withResolvers<void>();
     const never = (): Promise<void> => Promise.resolve(asked.resolve());
     const server = new ApiServer({ port: 0, handler: never, fastPath, logger, certificate, limits });
     await server.start();
-    const secure = connectTls({ port: server.port, ca: pair.cert, checkServerIdentity: () => undefined });
+    const secure = connectTls({ port: server.port, ca: tls.pair.cert, checkServerIdentity: () => undefined });
     secure.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await asked.promise;
     await server.stop();

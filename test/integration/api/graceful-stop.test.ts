@@ -5,6 +5,7 @@ import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient } from '../../support/api-client.ts';
 import { eventBody } from '../../support/events.ts';
+import { failureOf } from '../../support/failure.ts';
 import { RawConnection, registerHead } from '../../support/raw-connection.ts';
 import { until } from '../../support/until.ts';
 
@@ -33,11 +34,8 @@ inBothModes('graceful stop', ({ startApi }) => {
     await until('both under way', () => held.length === 2 || undefined);
 
     const stopped = api.server.stop();
-    const refused = connect(api.port, '127.0.0.1');
-    await once(refused, 'connect').then(
-      () => expect.fail('took a connection while stopping'),
-      (error: NodeJS.ErrnoException) => expect(error.code).to.equal('ECONNREFUSED'),
-    );
+    const refused = await failureOf(once(connect(api.port, '127.0.0.1'), 'connect'));
+    expect(refused, 'a connection while it stops').to.include({ code: 'ECONNREFUSED' });
     for (const release of held) release();
 
     for (const answer of await Promise.all(answers)) {

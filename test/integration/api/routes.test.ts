@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { inBothModes } from '../../support/api-modes.ts';
 import { eventBody } from '../../support/events.ts';
 import { token } from '../../support/pipeline.ts';
+import { expectProblem } from '../../support/problem.ts';
 import { exchange } from '../../support/raw-connection.ts';
 
 inBothModes('routes', ({ suiteIngest }) => {
@@ -9,12 +10,9 @@ inBothModes('routes', ({ suiteIngest }) => {
 
   for (const path of ['/v1/register/', '/v1/register', '/v1/register/?a=1']) {
     it(`registers at ${path}`, async () => {
-      const answer = await suite.ingest.client.send({
-        method: 'POST',
-        path,
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(eventBody()),
-      });
+      const headers = { 'content-type': 'application/json' };
+      const request = { method: 'POST', path, headers, body: JSON.stringify(eventBody()) };
+      const answer = await suite.ingest.client.send(request);
       expect(answer.status, answer.body).to.equal(201);
     });
   }
@@ -39,9 +37,7 @@ inBothModes('routes', ({ suiteIngest }) => {
     it(`has nothing at ${path}`, async () => {
       const answer = await suite.ingest.client.send({ method: 'POST', path, body: '{' });
 
-      expect(answer.status).to.equal(404);
-      expect(answer.headers['content-type']).to.equal('application/problem+json');
-      expect(answer.json()['type']).to.equal('https://runledger.dev/problems/not-found');
+      expectProblem(answer, 404, 'not-found');
     });
   }
 
@@ -67,17 +63,9 @@ inBothModes('routes', ({ suiteIngest }) => {
   });
 
   it('takes a target in absolute form, as HTTP/1.1 requires', async () => {
-    const answer = await exchange(
-      suite.ingest.port,
-      'GET https://other.example/v1/ping/ HTTP/1.1',
-      'Host: other.example',
-      `Token: ${token}`,
-      'X-Forwarded-Proto: https',
-      'Connection: close',
-      '',
-      '',
-    );
-    expect(answer).to.match(/^HTTP\/1\.1 200 /);
+    const head = ['Host: other.example', `Token: ${token}`, 'X-Forwarded-Proto: https', 'Connection: close'];
+    const target = 'GET https://other.example/v1/ping/ HTTP/1.1';
+    expect(await exchange(suite.ingest.port, target, ...head, '', '')).to.match(/^HTTP\/1\.1 200 /);
   });
 });
 

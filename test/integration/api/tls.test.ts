@@ -5,6 +5,7 @@ import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient } from '../../support/api-client.ts';
 import { CertificateFiles, createKeyPair, type KeyPair } from '../../support/certificate.ts';
 import { eventBody } from '../../support/events.ts';
+import { failureOf } from '../../support/failure.ts';
 import { token } from '../../support/pipeline.ts';
 
 inBothModes('TLS in the pod', ({ startIngest, suiteIngest }) => {
@@ -51,11 +52,7 @@ inBothModes('TLS in the pod', ({ startIngest, suiteIngest }) => {
   ] as const) {
     it(`does not start with ${what}, and says which setting it is`, async () => {
       const start = startIngest({ REDIS_URL: suite.redis.url, HTTPS_PORT: '0', ...files.settings, ...settings });
-      const error = await start.then(
-        (ingest) => ingest.stop().then(() => undefined),
-        (reason: unknown) => reason,
-      );
-      expect(String(error)).to.match(message);
+      expect(String(await failureOf(start))).to.match(message);
     });
   }
 });

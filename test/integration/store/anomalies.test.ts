@@ -6,16 +6,12 @@ import { executionsOf } from '../../support/outcome-oracle.ts';
 import { countRunning } from '../../../internal/store/count-running.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
-import { migratedDatabase, storedExecutions, type TestDatabase } from '../../support/store.ts';
+import { eachDatabase, storedExecutions } from '../../support/store.ts';
 
 const none = { start_missing: 0, start_repeated: 0, start_late: 0, event_after_end: 0 };
 
 describe('the anomalies that are counted', () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await migratedDatabase();
-  });
-  afterEach(() => database[Symbol.asyncDispose]());
+  const database = eachDatabase();
 
   /** Stores statements one after another; resolves with the anomalies of all. */
   const stored = async (...statements: AcceptedEvent[][]): Promise<Record<Anomaly, number>> => {

@@ -4,7 +4,8 @@ import { isDataError } from '../../../internal/store/errors.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { anEvent } from '../../support/events.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
+import { failureOf } from '../../support/failure.ts';
+import { eachDatabase } from '../../support/store.ts';
 
 /** What Postgres refuses, in each field that can hold it. */
 const bad: Record<string, Partial<AcceptedEvent>> = {
@@ -24,20 +25,13 @@ function randomText(length: number): string {
 }
 
 describe('dead letters', () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await migratedDatabase();
-  });
-  after(() => database[Symbol.asyncDispose]());
+  const database = eachDatabase();
 
   for (const [name, fields] of Object.entries(bad)) {
     it(`keep an event with ${name}, whole, with the reason, once`, async () => {
       const { db } = database;
       const event = anEvent(fields);
-      const error: unknown = await recordEvents(db, [event]).then(
-        () => undefined,
-        (refused: unknown) => refused,
-      );
+      const error = await failureOf(recordEvents(db, [event]));
       expect(isDataError(error), String(error)).to.equal(true);
       expect(await keepDeadLetter(db, event, 'why\0')).to.equal(true);
       expect(await keepDeadLetter(db, event, 'why\0')).to.equal(false);
@@ -45,7 +39,6 @@ describe('dead letters', () => {
       const letters = rows.map((row) => JSON.parse(Buffer.from(row.event).toString()) as unknown);
       expect(letters.filter((letter) => JSON.stringify(letter) === JSON.stringify(event))).to.have.length(1);
       expect(rows.at(-1)?.reason).to.equal('why\uFFFD');
-      await db.deleteFrom('dead_letters').execute();
     });
   }
 });

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { Client } from 'pg';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { isDataError } from '../../../internal/store/errors.ts';
 import { maintain } from '../../../internal/store/maintain.ts';
@@ -11,15 +10,11 @@ import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { day, keepAll, midnight, now } from '../../support/maintenance-day.ts';
 import { query } from '../../support/postgres-server.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
+import { eachDatabase, openSession } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 
 describe('maintenance with events in the DEFAULT partition', () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await migratedDatabase();
-  });
-  afterEach(() => database[Symbol.asyncDispose]());
+  const database = eachDatabase();
 
   /** More events of a day than are moved. */
   const many = 100_001;
@@ -52,9 +47,8 @@ describe('maintenance with events in the DEFAULT partition', () => {
       db,
       Array.from({ length: 50 }, (_, index) => anEvent({ createdAt: now + index })),
     );
-    const holder = new Client({ connectionString: url });
-    await holder.connect();
-    try {
+    {
+      await using holder = await openSession(url);
       await holder.query('begin; select from events_default limit 1');
       const run = maintain(db, keepAll);
       await until('the maintenance waits', waiting('lock table events_default%'));
@@ -63,8 +57,6 @@ describe('maintenance with events in the DEFAULT partition', () => {
       await holder.query('commit');
       expect(await run).to.include({ moved: 50 });
       expect(await reading).to.deep.equal([{ rows: 50 }]);
-    } finally {
-      await holder.end();
     }
   });
 

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
-import { migratedDatabase, storedEvents, storedExecutions, type TestDatabase } from '../../support/store.ts';
+import { eachDatabase, storedEvents, storedExecutions } from '../../support/store.ts';
 
 /** The statements of a document that can be pasted. */
 async function statementsOf(document: string): Promise<string[]> {
@@ -14,11 +14,7 @@ async function statementsOf(document: string): Promise<string[]> {
 }
 
 describe('queries in documents', () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await migratedDatabase();
-  });
-  afterEach(() => database[Symbol.asyncDispose]());
+  const database = eachDatabase();
 
   const rowsOf = async (statement: string): Promise<unknown[]> => (await sql.raw(statement).execute(database.db)).rows;
 

@@ -7,6 +7,7 @@ import { openEmbedded } from '../../../internal/store/embedded.ts';
 import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import { createStore } from '../../../internal/store/store.ts';
 import { anEvent } from '../../support/events.ts';
+import { failureOf } from '../../support/failure.ts';
 import { storedEvents, storedExecutions } from '../../support/store.ts';
 
 describe('embedded Postgres', () => {
@@ -21,10 +22,7 @@ describe('embedded Postgres', () => {
       let store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
       const results = await Promise.all([store.recordEvents(events.slice(0, 2)), store.recordEvents(events)]);
       expect(results.reduce((sum, { stored }) => sum + stored, 0)).to.equal(3);
-      const refused: unknown = await store
-        .recordEvents([anEvent({ description: '\0' })])
-        .catch((error: unknown) => error);
-      expect(store.isDataError(refused)).to.equal(true);
+      expect(store.isDataError(await failureOf(store.recordEvents([anEvent({ description: '\0' })])))).to.equal(true);
       await store.keepDeadLetter(anEvent({ description: '\0' }), 'NUL');
       await db.destroy();
 

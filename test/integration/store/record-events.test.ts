@@ -4,7 +4,8 @@ import type { Transition } from '../../../internal/outcome/stored-batch.ts';
 import { executionsOf, keyText } from '../../support/outcome-oracle.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
-import { migratedDatabase, storedEvents, storedExecutions, type TestDatabase } from '../../support/store.ts';
+import { failureOf } from '../../support/failure.ts';
+import { eachDatabase, storedEvents, storedExecutions } from '../../support/store.ts';
 
 /** Executions by organization and state, as the transitions reported add up. */
 function balance(transitions: Transition[]): Record<string, number> {
@@ -54,11 +55,7 @@ function chunks<T>(items: T[], sizes: number[]): T[][] {
 }
 
 describe('recording events', () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await migratedDatabase();
-  });
-  afterEach(() => database[Symbol.asyncDispose]());
+  const database = eachDatabase();
 
   it('gives the executions of the pure function in any order, batching and redelivery, also at once', async function () {
     this.timeout(60_000);
@@ -114,9 +111,7 @@ describe('recording events', () => {
 
   it('changes nothing when one event of the batch is refused', async () => {
     const { db } = database;
-    const refused = await recordEvents(db, [anEvent(), anEvent({ description: 'a\0b' })]).catch(
-      (error: unknown) => error,
-    );
+    const refused = await failureOf(recordEvents(db, [anEvent(), anEvent({ description: 'a\0b' })]));
     expect(refused).to.include({ code: '22021' });
     expect(await storedEvents(db)).to.deep.equal([]);
     expect(await storedExecutions(db)).to.deep.equal([]);

@@ -1,23 +1,18 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { Client } from 'pg';
 import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
 import { maintain } from '../../../internal/store/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { day, keepAll, midnight, now } from '../../support/maintenance-day.ts';
-import { migratedDatabase, storedEvents, storedExecutions, type TestDatabase } from '../../support/store.ts';
+import { eachDatabase, openSession, storedEvents, storedExecutions } from '../../support/store.ts';
 
 const keepThree = { ...keepAll, retentionDays: 3 };
 const old = midnight - 10 * day;
 
 describe('retention', () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await migratedDatabase();
-  });
-  afterEach(() => database[Symbol.asyncDispose]());
+  const database = eachDatabase();
 
   it('drops what is past retention: events, executions that ended in them, dead letters; and nothing with 0', async () => {
     const { db } = database;
@@ -62,15 +57,12 @@ describe('retention', () => {
     const { db, url } = database;
     await recordEvents(db, [anEvent({ kind: 'ERROR', createdAt: old })]);
     await maintain(db, keepAll);
-    const reader = new Client({ connectionString: url });
-    await reader.connect();
-    try {
+    {
+      await using reader = await openSession(url);
       await reader.query('begin; select count(*) from events_20261111');
       const error = await failureOf(maintain(db, keepThree));
       expect(String(error)).to.equal('error: partition of 2026-11-11: canceling statement due to lock timeout');
       expect(await states()).to.deep.equal(['failed']);
-    } finally {
-      await reader.end();
     }
     expect(await maintain(db, keepThree)).to.deep.include({ dropped: ['events_20261111'] });
     expect(await states()).to.deep.equal([]);

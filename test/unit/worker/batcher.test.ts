@@ -41,7 +41,7 @@ function fakeStore(
     },
     isDataError: (error) => error === refusedByPostgres,
   };
-  return { store, batches, deadIds };
+  return { store, batches, deadIds, sizes: () => batches.map(({ length }) => length) };
 }
 
 function createBatcher(store: EventStore, limits: Partial<BatcherLimits> = {}) {
@@ -58,31 +58,31 @@ const some = (count: number, fields: Partial<AcceptedEvent> = {}): AcceptedEvent
 describe('batcher', () => {
   it('makes one statement of what arrives together, and of what arrives during a statement the next', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { store, batches } = fakeStore({ record: () => (batches.length === 1 ? promise : Promise.resolve()) });
+    const { store, batches, sizes } = fakeStore({ record: () => (batches.length === 1 ? promise : Promise.resolve()) });
     const { batcher, count } = createBatcher(store);
     const first = [batcher.add(some(2)), batcher.add(some(3))];
     await until('the first statement', () => batches.length === 1);
     const second = [batcher.add(some(1)), batcher.add(some(1))];
     resolve();
     expect(await Promise.all([...first, ...second])).to.deep.equal(Array(4).fill('stored'));
-    expect(batches.map(({ length }) => length)).to.deep.equal([5, 2]);
+    expect(sizes()).to.deep.equal([5, 2]);
     expect(await count('events_stored_total')).to.equal(7);
     expect(await count('execution_transitions_total', { from: 'none', to: 'running' })).to.equal(2);
   });
 
   it('lets an interval pass between statements, unless a batch is full or nothing came before', async () => {
-    const { store, batches } = fakeStore();
+    const { store, sizes } = fakeStore();
     const { batcher } = createBatcher(store, { batchEvents: 3, intervalMs: 60_000 });
     await batcher.add(some(1));
     await batcher.add(some(3));
     const waiting = batcher.add(some(1));
     await Promise.all([batcher.add(some(2)), waiting]);
-    expect(batches.map(({ length }) => length)).to.deep.equal([1, 3, 3]);
+    expect(sizes()).to.deep.equal([1, 3, 3]);
 
     const { batcher: filled } = createBatcher(store, { jobs: 2, intervalMs: 60_000 });
     await filled.add(some(1));
     await Promise.all([filled.add(some(1)), filled.add(some(1))]);
-    expect(batches.slice(3).map(({ length }) => length)).to.deep.equal([1, 2]);
+    expect(sizes().slice(3)).to.deep.equal([1, 2]);
   });
 
   it('waits for no interval when it gives back what it has', async () => {
@@ -96,7 +96,7 @@ describe('batcher', () => {
   });
 
   it('bounds statements by events and by bytes, without splitting what one job holds', async () => {
-    const { store, batches } = fakeStore();
+    const { store, sizes } = fakeStore();
     const { batcher } = createBatcher(store, { batchEvents: 5, batchBytes: 1_000 });
     const jobs = [
       some(3),
@@ -106,7 +106,7 @@ describe('batcher', () => {
       some(1, { errorDescription: 'x'.repeat(200) }),
     ];
     await Promise.all(jobs.map((events) => batcher.add(events)));
-    expect(batches.map(({ length }) => length)).to.deep.equal([5, 9, 1, 1]);
+    expect(sizes()).to.deep.equal([5, 9, 1, 1]);
   });
 
   it('retries while Postgres is unavailable, and says so', async () => {
@@ -189,7 +189,7 @@ describe('the pace of the batcher', () => {
   const tick = stopTimers();
 
   it('makes one statement of what comes within the interval, and lets the whole of it pass', async () => {
-    const { store, batches } = fakeStore();
+    const { store, sizes } = fakeStore();
     const { batcher } = createBatcher(store, { intervalMs: 60_000 });
     await batcher.add(some(1));
     const together = [batcher.add(some(1))];
@@ -197,9 +197,9 @@ describe('the pace of the batcher', () => {
     together.push(batcher.add(some(1)));
     tick(50_000);
     await turn();
-    expect(batches.map(({ length }) => length)).to.deep.equal([1]);
+    expect(sizes()).to.deep.equal([1]);
     tick(10_000);
     await Promise.all(together);
-    expect(batches.map(({ length }) => length)).to.deep.equal([1, 2]);
+    expect(sizes()).to.deep.equal([1, 2]);
   });
 });
