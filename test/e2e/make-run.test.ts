@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,6 +10,7 @@ import { eventKinds } from '../../internal/event/schema.ts';
 import { executionsOf, type Execution } from '../support/outcome-oracle.ts';
 import { openEmbedded } from '../../internal/store/embedded.ts';
 import { ApiClient } from '../support/api-client.ts';
+import { failureOf } from '../support/failure.ts';
 import { freePort } from '../support/free-port.ts';
 import { MakeRun } from '../support/make-run.ts';
 import { storedEvents as eventsIn, storedExecutions } from '../support/store.ts';
@@ -96,12 +97,7 @@ describe('make run', function suite() {
   it('stops when it is interrupted while it starts, and leaves nothing', async () => {
     const child = run.spawn();
     const redis = join(run.folder, 'redis.sock');
-    await until('a Redis on its way up', () =>
-      access(redis).then(
-        () => true,
-        () => undefined,
-      ),
-    );
+    await until('a Redis on its way up', () => existsSync(redis));
     process.kill(-(child.process.pid ?? 0), 'SIGINT');
     await child.exited;
     expect(child.output.join('\n')).to.not.match(/^ready/m);
@@ -110,15 +106,16 @@ describe('make run', function suite() {
     await run.interrupt();
   });
 
-  it('names the server of yours that does not answer', async () => {
-    const port = await freePort();
-    const noRedis = run.spawn({ REDIS_URL: `redis://127.0.0.1:${port}` });
-    expect(await noRedis.exited).to.not.equal(0);
-    expect(noRedis.output.join('\n')).to.include('could not start: REDIS_URL: Redis does not answer');
-    const noPostgres = run.spawn({ DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/x` });
-    expect(await noPostgres.exited).to.not.equal(0);
-    expect(noPostgres.output.join('\n')).to.match(/could not start: DATABASE_URL: .*ECONNREFUSED/);
-  });
+  for (const [setting, address, problem] of [
+    ['REDIS_URL', 'redis://127.0.0.1', /could not start: REDIS_URL: Redis does not answer/],
+    ['DATABASE_URL', 'postgres://postgres@127.0.0.1', /could not start: DATABASE_URL: .*ECONNREFUSED/],
+  ] as const) {
+    it(`names the server of yours that does not answer: ${setting}`, async () => {
+      const child = run.spawn({ [setting]: `${address}:${await freePort()}/0` });
+      expect(await child.exited).to.not.equal(0);
+      expect(child.output.join('\n')).to.match(problem);
+    });
+  }
 
   it('says which port is taken', async () => {
     await run.start();
@@ -202,14 +199,9 @@ function leftovers(folder: string): string {
 function reachable({ ports: { http, https, ops } }: MakeRun): Promise<boolean[]> {
   const canConnect = async (port: number): Promise<boolean> => {
     const socket = connect(port, '127.0.0.2');
-    try {
-      await once(socket, 'connect');
-      return true;
-    } catch {
-      return false;
-    } finally {
-      socket.destroy();
-    }
+    const failure = await failureOf(once(socket, 'connect'));
+    socket.destroy();
+    return failure === undefined;
   };
   return Promise.all([http, https, ops].map(canConnect));
 }

@@ -42,12 +42,12 @@ describe('a process', () => {
     child.process.kill('SIGTERM');
     await child.line(/^stop$/);
     expect(await child.kill('SIGINT')).to.equal(1);
-    expect(child.output.join('\n')).to.not.contain('leaving');
+    expect(child.output.join('\n')).to.not.contain('exiting');
   });
 
   for (const [behaviour, output] of [
-    ['does not stop', /leaving/],
-    ['leaves something behind', /stop done[^]*leaving/],
+    ['does not stop', /exiting/],
+    ['leaves something behind', /stop done[^]*exiting/],
   ] as const) {
     it(`ends at the deadline, with 1, when it ${behaviour}`, async () => {
       const child = await started(behaviour);

@@ -54,15 +54,11 @@ describe('a request whose body comes in one piece', () => {
     it(`is garbage-collected once it is answered ${when} its end, while its connection stays open`, async () => {
       send();
       const { request } = await answered(when);
-      await isCollected(request);
+      await until('the collection of the request', async () => {
+        await collectGarbage();
+        return request.deref() === undefined;
+      });
+      expect(connection.isClosed).to.equal(false);
     });
-  }
-
-  async function isCollected(request: WeakRef<WholeBodyRequest>): Promise<void> {
-    await until('the collection of the request', async () => {
-      await collectGarbage();
-      return request.deref() === undefined;
-    });
-    expect(connection.isClosed).to.equal(false);
   }
 });
