@@ -1,52 +1,9 @@
 import { expect } from 'chai';
 import { renderWith } from '../support/helm.ts';
-import { environment, environmentOf, objectOf, specOf, thePod } from '../support/helm-manifests.ts';
+import { environment, objectOf, specOf, thePod } from '../support/helm-manifests.ts';
 
-/** The values (or a shape), and what they put into the environment of ingest or of the worker. */
+/** The values, and what they put into the environment of ingest or of the worker. */
 const cases: [title: string, values: string[], name: 'ingest' | 'worker', variables: Record<string, string>][] = [
-  [
-    'uses the bundled Redis, with the password from its Secret',
-    [],
-    'ingest',
-    { REDIS_PASSWORD: 'runledger-redis/password', REDIS_URL: 'redis://runledger-redis:6379/0' },
-  ],
-  [
-    'uses the bundled Postgres, with the password from its Secret',
-    [],
-    'worker',
-    {
-      PGPASSWORD: 'runledger-postgresql/password',
-      DATABASE_URL: 'postgres://runledger@runledger-postgresql:5432/runledger',
-    },
-  ],
-  [
-    'reads Redis from the Secret of an operator, over TLS',
-    ['external-services'],
-    'ingest',
-    {
-      REDIS_PASSWORD: 'redis-credentials/password',
-      REDIS_URL: 'rediss://redis-leader.databases.svc:6380/0',
-      NODE_EXTRA_CA_CERTS: '/etc/runledger/ca/ca.crt',
-    },
-  ],
-  [
-    'reads Postgres from the Secret of CloudNativePG',
-    ['external-services'],
-    'worker',
-    { DATABASE_URL: 'runledger-db-app/uri', PGSSLMODE: 'verify-full' },
-  ],
-  [
-    'reads user name and password with any characters from the Secret of an operator',
-    ['ha'],
-    'worker',
-    {
-      REDIS_URL: 'runledger-redis/url',
-      PGUSER: 'runledger-postgres/username',
-      PGPASSWORD: 'runledger-postgres/password',
-      PGSSLMODE: 'no-verify',
-      DATABASE_URL: 'postgres://postgres-rw.databases.svc:5432/runledger',
-    },
-  ],
   [
     'accepts a user name and parameters as values',
     [
@@ -93,24 +50,9 @@ describe('chart, Redis and Postgres', () => {
     });
   }
 
-  it('bundles no server beside external ones', async () => {
-    expect((await renderWith('external-services')).map(({ kind }) => kind)).not.to.include('StatefulSet');
-  });
-
   it('never gives ingest the address of Postgres', async () => {
     const variables = environment(await renderWith(), 'runledger-ingest');
     expect(variables).not.to.have.any.keys('DATABASE_URL', 'PGPASSWORD');
-  });
-
-  it('migrates with the settings of the worker', async () => {
-    const [migrate] = thePod(await renderWith('external-services'), 'runledger-worker').initContainers ?? [];
-    expect(migrate?.args).to.deep.equal(['cmd/migrate/main.ts']);
-    expect(migrate && environmentOf(migrate)).to.deep.equal({
-      LOG_LEVEL: 'info',
-      DATABASE_URL: 'runledger-db-app/uri',
-      PGSSLMODE: 'verify-full',
-      NODE_EXTRA_CA_CERTS: '/etc/runledger/ca/ca.crt',
-    });
   });
 
   for (const [kind, source] of [

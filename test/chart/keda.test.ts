@@ -16,16 +16,6 @@ const address = 'worker.keda.redisAddress=a:6379\\,b:6379';
 /** The values, a part of each trigger, and the TriggerAuthentication that the chart makes. */
 const cases: [title: string, values: string[], trigger: object, authentication?: object][] = [
   [
-    'the bundled Redis, with its password',
-    ['keda'],
-    {
-      type: 'redis',
-      metadata: { address: 'runledger-redis.runledger.svc:6379' },
-      authenticationRef: { name: 'runledger-worker' },
-    },
-    { secretTargetRef: [{ parameter: 'password', name: 'runledger-redis', key: 'password' }] },
-  ],
-  [
     'an external Redis Cluster, with an authentication of the user',
     [...withUrl, address, 'worker.keda.redisCluster=true', 'worker.keda.redisTls=true', own[0] ?? ''],
     {

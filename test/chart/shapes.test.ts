@@ -22,6 +22,9 @@ const allowedApis = new Set([
   'monitoring.coreos.com/v1',
 ]);
 
+/*
+ * The snapshots show what each shape renders; the other tests show what single values change.
+ */
 for (const shape of await shapes()) {
   describe(`chart, shape ${shape}`, () => {
     let manifests: Manifest[];

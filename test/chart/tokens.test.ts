@@ -22,13 +22,6 @@ describe('chart, tokens', () => {
     });
   });
 
-  it('keeps the tokens namespace at uninstall unless keepNamespace is false', async () => {
-    const annotations = async (shape: string) =>
-      objectOf(await renderWith(shape), 'Namespace', 'runledger-tokens').metadata.annotations;
-    expect(await annotations('external-services')).to.deep.equal({ 'helm.sh/resource-policy': 'keep' });
-    expect(await annotations('ingress-nginx')).to.equal(undefined);
-  });
-
   it('creates a demo organization only if demo.enabled is set', async () => {
     const demo = async (...values: string[]) =>
       (await renderWith(...values)).find(({ kind, metadata }) => kind === 'Secret' && /demo/.test(metadata.name));

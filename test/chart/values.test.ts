@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { chart, renderWith, template, withValues } from '../support/helm.ts';
-import { objectOf } from '../support/helm-manifests.ts';
 import { chartReadme, rowsOf } from './readme.ts';
 
 interface Schema {
@@ -59,10 +58,5 @@ describe('chart, values', () => {
   it('keep names short enough for Kubernetes', async () => {
     const manifests = await renderWith(`fullnameOverride=${'long-name-'.repeat(8)}`);
     for (const { metadata } of manifests) expect(metadata.name.length, metadata.name).to.be.at.most(63);
-  });
-
-  it('put extra objects through the templates', async () => {
-    const note = objectOf(await renderWith('ha'), 'ConfigMap', 'runledger-note');
-    expect(note['data']).to.deep.equal({ note: 'installed with runledger' });
   });
 });

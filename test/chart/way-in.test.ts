@@ -11,81 +11,11 @@ interface Route {
   rules: { filters: Record<string, unknown>[]; backendRefs?: unknown[] }[];
 }
 
-/** The annotations of each controller, so that POST gets the 301 of the pod. */
-const annotations = {
-  'ingress-nginx': {
-    'nginx.ingress.kubernetes.io/ssl-redirect': 'false',
-    'nginx.ingress.kubernetes.io/force-ssl-redirect': 'false',
-    'cert-manager.io/cluster-issuer': 'letsencrypt',
-  },
-  traefik: {
-    'traefik.ingress.kubernetes.io/router.entrypoints': 'web,websecure',
-    'traefik.ingress.kubernetes.io/router.priority': '10',
-  },
-  haproxy: {
-    'haproxy.org/ssl-redirect': 'false',
-    'haproxy-ingress.github.io/ssl-redirect': 'false',
-    'cert-manager.io/issuer': 'internal-ca',
-  },
-};
-
 describe('chart, the way in', () => {
-  it('ends TLS in the pod when nothing else does', async () => {
-    const manifests = await renderWith();
-    expect(environment(manifests, 'runledger-ingest')).to.include({
-      PORT: '8080',
-      HTTPS_PORT: '8443',
-      TLS_CERT_FILE: '/etc/runledger/tls/tls.crt',
-      TLS_KEY_FILE: '/etc/runledger/tls/tls.key',
-      TRUST_PROXY: 'false',
-      PUBLIC_URL: 'https://runledger.runledger.svc',
-    });
-    const ports = [
-      { name: 'http', port: 80 },
-      { name: 'https', port: 443 },
-    ];
-    expect(specOf(manifests, 'Service', 'runledger')).to.containSubset({ ports });
-  });
-
-  for (const shape of ['ingress-nginx', 'traefik', 'haproxy', 'gateway']) {
-    it(`believes the proxy and offers no TLS of its own behind it: ${shape}`, async () => {
-      const variables = environment(await renderWith(shape), 'runledger-ingest');
-      expect(variables).to.include({ TRUST_PROXY: 'true', PUBLIC_URL: 'https://events.example.com' });
-      expect(variables).not.to.have.property('HTTPS_PORT');
-    });
-  }
-
-  for (const [shape, expected] of Object.entries(annotations)) {
-    it(`turns the redirect of the controller off, so that POST gets the 301 of the pod: ${shape}`, async () => {
-      const ingress = objectOf(await renderWith(shape), 'Ingress', 'runledger');
-      expect(ingress.metadata.annotations).to.deep.equal(expected);
-    });
-  }
-
   it("lets the user's annotations win", async () => {
     const own = ['--set-string', 'ingress.annotations.nginx\\.ingress\\.kubernetes\\.io/ssl-redirect=true'];
     const ingress = objectOf(await render([...withValues('ingress-nginx'), ...own]), 'Ingress', 'runledger');
     expect(ingress.metadata.annotations).to.include({ 'nginx.ingress.kubernetes.io/ssl-redirect': 'true' });
-  });
-
-  it('routes every path of every host', async () => {
-    const hosts = ['events.example.com', 'events.example.org'];
-    const backend = { service: { name: 'runledger', port: { number: 80 } } };
-    const http = { paths: [{ path: '/', pathType: 'Prefix', backend }] };
-    expect(specOf(await renderWith('traefik'), 'Ingress', 'runledger')).to.deep.include({
-      rules: hosts.map((host) => ({ host, http })),
-      tls: [{ secretName: 'events-example-com', hosts }],
-    });
-  });
-
-  it('pins the two routes of a gateway to its two listeners', async () => {
-    const manifests = await renderWith('gateway');
-    const route = specOf<Route>(manifests, 'HTTPRoute', 'runledger');
-    expect(route.parentRefs).to.deep.equal([{ name: 'runledger', sectionName: 'https' }]);
-    expect(route.rules[0]?.backendRefs).to.deep.equal([{ name: 'runledger', port: 80 }]);
-    const redirect = specOf<Route>(manifests, 'HTTPRoute', 'runledger-redirect');
-    expect(redirect.parentRefs).to.deep.equal([{ name: 'runledger', sectionName: 'http' }]);
-    expect(redirect.rules.map(({ filters }) => filters.map(({ type }) => type))).to.deep.equal([['RequestRedirect']]);
   });
 
   for (const [values, hostname, port] of [

@@ -60,36 +60,31 @@ ${drawn.join('\n')}
 }
 
 function panelsOf(results: Results): Panel[] {
-  const find = (scenario: string, name: string): number | undefined =>
-    results[scenario]?.figures.find((figure) => figure.name === name)?.value;
-  const bar = (label: string, value: number | undefined) =>
-    value === undefined ? [] : [{ label, value, ours: label === titles.runledger }];
-  const each = (sides: SideName[], scenario: string, name: (title: string) => string) =>
-    sides.flatMap((side) => bar(titles[side], find(scenario, name(titles[side]))));
+  /** A bar for each side that has the figure of that name. */
+  const panel = (title: string, hint: string, scenario: string, names: [SideName | 'copy', string][]): Panel => ({
+    title,
+    hint,
+    bars: names.flatMap(([side, name]) => {
+      const value = results[scenario]?.figures.find((figure) => figure.name === name)?.value;
+      const label = side === 'copy' ? 'raw COPY (the limit)' : titles[side];
+      return value === undefined ? [] : [{ label, value, ours: side === 'runledger' }];
+    }),
+  });
+  const each = (sides: SideName[], name: (title: string) => string): [SideName, string][] =>
+    sides.map((side) => [side, name(titles[side])]);
   const storing: SideName[] = ['naive', 'job-per-event', 'runledger'];
+  const cpu = each(['bare', 'stack', ...storing], (title) => `CPU of ${title} at 64 connections`);
+  const drains = each(['job-per-event', 'runledger'], (title) => `${title} drains`);
+  const perCpuSecond = each(storing, (title) => `${title} stores for a second of CPU`);
   return [
-    {
-      title: 'Ingest: CPU per event, µs',
-      hint: 'less is better',
-      bars: each(['bare', 'stack', ...storing], 'ingest', (title) => `CPU of ${title} at 64 connections`),
-    },
-    {
-      title: 'Drain of the queue: events/s',
-      hint: 'more is better',
-      bars: [
-        ...bar('raw COPY (the limit)', find('drain', 'COPY of the same rows')),
-        ...each(['job-per-event', 'runledger'], 'drain', (title) => `${title} drains`),
-      ],
-    },
-    {
-      title: 'Request to outcome: events/s',
-      hint: 'more is better',
-      bars: each(storing, 'pipeline', (title) => `${title} stores`),
-    },
-    {
-      title: 'The same, per second of CPU time',
-      hint: 'more is better',
-      bars: each(storing, 'pipeline', (title) => `${title} stores for a second of CPU`),
-    },
+    panel('Ingest: CPU per event, µs', 'less is better', 'ingest', cpu),
+    panel('Drain of the queue: events/s', 'more is better', 'drain', [['copy', 'COPY of the same rows'], ...drains]),
+    panel(
+      'Request to outcome: events/s',
+      'more is better',
+      'pipeline',
+      each(storing, (title) => `${title} stores`),
+    ),
+    panel('The same, per second of CPU time', 'more is better', 'pipeline', perCpuSecond),
   ];
 }

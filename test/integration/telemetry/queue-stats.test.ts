@@ -2,12 +2,11 @@ import { expect } from 'chai';
 import { jobName, readQueueStats } from '../../../internal/queue/queue-stats.ts';
 import { connect, createProducerRedis, disconnect } from '../../../internal/queue/redis.ts';
 import type { QueueStats } from '../../../internal/telemetry/queue-metrics.ts';
-import { anEvent, eventBody } from '../../support/events.ts';
-import { startIngest, startWorker } from '../../support/pipeline.ts';
+import { anEvent } from '../../support/events.ts';
+import { startIngest } from '../../support/pipeline.ts';
 import { plainJob, withQueue } from '../../support/queue.ts';
 import { figure } from '../../support/rows.ts';
-import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
-import { until } from '../../support/until.ts';
+import { emptyRedis } from '../../support/servers.ts';
 
 async function statsOf(url: string): Promise<QueueStats> {
   const redis = createProducerRedis(url);
@@ -42,23 +41,6 @@ describe('queue stats', () => {
       queue.addBulk(Array.from({ length: 2_500 }, () => ({ name: jobName(40), data }))),
     );
     expect((await statsOf(redis.url)).events).to.equal(100_000);
-  });
-
-  it('reconciles while events wait, and after', async () => {
-    const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
-    await using ingest = await startIngest({ REDIS_URL: redis.url });
-    const answers = await Promise.all(
-      Array.from({ length: 25 }, (_, run) => ingest.client.register(eventBody({ execution_id: `run ${run}` }))),
-    );
-    expect(answers.map(({ status }) => status)).to.deep.equal(Array(25).fill(201));
-    const { registry } = ingest.telemetry;
-    expect(await figure(registry, 'runledger_events_accepted_total')).to.equal(25);
-    expect(await figure(registry, 'runledger_queue_events')).to.equal(25);
-    await using worker = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: database });
-    const stored = () => figure(worker.telemetry.registry, 'runledger_events_stored_total');
-    await until('all are stored', async () => (await stored()) === 25);
-    await until('none is queued', async () => (await figure(registry, 'runledger_queue_events')) === 0);
-    expect(await figure(registry, 'runledger_queue_oldest_job_age_seconds')).to.equal(0);
   });
 
   it('has no value while Redis is unavailable', async () => {

@@ -50,14 +50,6 @@ describe('the id of a request', () => {
     expect(new Set(ids).size).to.equal(without.length);
   });
 
-  it('differs from request to request of a process', async () => {
-    const ids = await withApi(accepting, async (client) => {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => client.register(eventBody())));
-      return answers.map(({ headers }) => headers['x-request-id']);
-    });
-    expect(new Set(ids).size).to.equal(20);
-  });
-
   it('is in every answer, refusals and redirects too', async () => {
     const headers = { 'x-request-id': 'mine' };
     const answers = await withApi(accepting, (client) =>
@@ -83,7 +75,9 @@ describe('the id of a request', () => {
       },
     );
     const common = { method: 'POST', route: '/v1/register/', organization: 'acme', tokenId: '0123456789ab' };
-    const of = (id: string) => records.find(({ fields }) => fields['requestId'] === id);
+    // As it is written: JSON leaves out what is undefined.
+    const written = JSON.parse(JSON.stringify(records)) as typeof records;
+    const of = (id: string) => written.find(({ fields }) => fields['requestId'] === id);
     expect(of('r-503')).to.deep.equal({
       level: 'warn',
       message: 'request cannot be served now',

@@ -28,9 +28,10 @@ describe('an outage of Postgres', function () {
     await until('the worker holds', async () => (await holding()) === 1);
     const { ready, live } = worker.telemetry.probes;
     await until('readiness names Postgres', () => 'postgres' in failing(ready));
+    await until('a retry', async () => (await figure(worker.telemetry.registry, 'runledger_store_retries_total')) > 0);
     expect(failing(live), 'no reason to restart the worker').to.deep.equal({});
     const before = callers.accepted.length;
-    await until('more events come in', () => callers.accepted.length > before + 2_000);
+    await until('more events come in', () => callers.accepted.length > before + 200);
     expect(await jobCounts(redis)).to.include({ failed: 0, delayed: 0 });
     await postgres.startAgain();
     await callers.stop();

@@ -6,15 +6,6 @@ import { failureOf } from '../../support/failure.ts';
 import { manualCommits } from '../../support/manual-commits.ts';
 
 describe('group commit', () => {
-  it('commits a lone event at once', async () => {
-    const { add, end, sizes } = manualCommits();
-    const added = add();
-    await turn();
-    expect(sizes()).to.deep.equal([1]);
-    await end(0);
-    await added;
-  });
-
   it('coalesces what arrives while a commit is under way, in order, and answers each with its own commit', async () => {
     const { group, batches, end, sizes } = manualCommits({ commitsInFlight: 2 });
     const events = Array.from({ length: 5 }, (_, index) => anEvent({ description: String(index) }));

@@ -20,25 +20,6 @@ describe('token manifest', () => {
     for (const token of tokens) expect(token).to.match(/^rl_[\w-]{43}$/);
   });
 
-  it('gives the organization its token', () => {
-    const token = createToken();
-    const secret = only(
-      secretManifest({ organization: 'acme', entries: tokenEntry({ token }, 1), namespace: 'tokens' }),
-    );
-    expect(secret.metadata).to.deep.equal({ name: 'runledger-acme', namespace: 'tokens', labels: { [label]: 'acme' } });
-    const { tokens } = tokenSetOf([secret], label);
-    expect([...tokens.keys()]).to.deep.equal([digestOf(token)]);
-    expect(tokens.get(digestOf(token))).to.include({ organization: 'acme', scope: 'write' });
-  });
-
-  it('keeps the token itself out of the manifest when only its digest is wanted', () => {
-    const token = createToken();
-    const yaml = secretManifest({ organization: 'acme', entries: tokenEntry({ token, form: 'sha256' }, 1) });
-    expect(yaml).not.to.contain(token);
-    expect(yaml).not.to.contain(Buffer.from(token).toString('base64'));
-    expect(tokenSetOf([only(yaml)], label).tokens.get(digestOf(token))).to.include({ organization: 'acme' });
-  });
-
   it('names the Secrets of organizations apart that differ only in case or punctuation', () => {
     const names = ['Acme', 'acme', 'acme_1', 'acme.1', 'acme-1'].map(
       (organization) => only(secretManifest({ organization, entries: {} })).metadata?.name,

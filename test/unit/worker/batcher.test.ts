@@ -109,20 +109,6 @@ describe('batcher', () => {
     expect(sizes()).to.deep.equal([5, 9, 1, 1]);
   });
 
-  it('retries while Postgres is unavailable, and says so', async () => {
-    let away = true;
-    const { store } = fakeStore({
-      record: () => (away ? Promise.reject(new Error('ECONNREFUSED')) : Promise.resolve()),
-    });
-    const { batcher, count } = createBatcher(store);
-    const added = batcher.add(some(1));
-    await until('some tries', async () => (await count('store_retries_total')) > 3);
-    expect([batcher.retrying, await count('store_retrying')]).to.deep.equal([true, 1]);
-    away = false;
-    expect(await added).to.equal('stored');
-    expect([batcher.retrying, await count('store_retrying')]).to.deep.equal([false, 0]);
-  });
-
   it('isolates bad events with few statements, and stores their neighbours', async () => {
     const events = some(64);
     const bad = new Set([events[5], events[40]]);
