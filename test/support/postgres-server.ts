@@ -39,14 +39,27 @@ export class PostgresServer {
    * folder of its data is made.
    */
   static async start(settings: string[] = [], parent = tmpdir()): Promise<PostgresServer> {
-    const folder = await mkdtemp(join(parent, 'runledger-postgres-'));
-    const user = process.getuid?.() === 0 ? await postgresUser() : undefined;
-    if (user !== undefined) await chown(folder, user.uid, user.gid);
-    const server = new PostgresServer(await freePort(), folder, user, settings);
+    const { server, folder, user } = await PostgresServer.#inNewFolder(settings, parent);
     const flags = ['-D', folder, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '-N'];
     await run(await binary('initdb'), flags, { ...user });
     await server.startAgain();
     return server;
+  }
+
+  /** Starts a hot standby of this server, which streams what this server writes. */
+  async startReplica(): Promise<PostgresServer> {
+    const { server, folder, user } = await PostgresServer.#inNewFolder([], tmpdir());
+    const from = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'postgres'];
+    await run(await binary('pg_basebackup'), ['-D', folder, '-R', '-c', 'fast', '--no-sync', ...from], { ...user });
+    await server.startAgain();
+    return server;
+  }
+
+  static async #inNewFolder(settings: string[], parent: string) {
+    const folder = await mkdtemp(join(parent, 'runledger-postgres-'));
+    const user = process.getuid?.() === 0 ? await postgresUser() : undefined;
+    if (user !== undefined) await chown(folder, user.uid, user.gid);
+    return { server: new PostgresServer(await freePort(), folder, user, settings), folder, user };
   }
 
   /** The address of a database of this server. */
@@ -58,7 +71,7 @@ export class PostgresServer {
   async startAgain(): Promise<void> {
     const args = ['-D', this.#folder, '-p', String(this.port), '-k', this.#folder, '-c', 'listen_addresses=127.0.0.1'];
     this.#child = new Child(await binary('postgres'), [...args, ...cheap, ...this.#settings], { ...this.user });
-    await this.#child.line(/database system is ready to accept connections/);
+    await this.#child.line(/database system is ready to accept (?:read-only )?connections/);
   }
 
   /**

@@ -1,8 +1,11 @@
 import { expect } from 'chai';
+import { recordEvents } from '../../../internal/store/record-events.ts';
 import { startConsole } from '../../support/console.ts';
+import { anEvent } from '../../support/events.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';
-import { lockRecord, suiteConsole } from '../../support/reading.ts';
-import { migrate } from '../../support/store.ts';
+import { lockRecord, queriesWaiting, suiteConsole } from '../../support/reading.ts';
+import { migrate, openDatabase } from '../../support/store.ts';
+import { StreamReader } from '../../support/stream-reader.ts';
 import { until } from '../../support/until.ts';
 
 describe('the read API and its database', () => {
@@ -20,6 +23,19 @@ describe('the read API and its database', () => {
     const metrics = await suite.console.telemetry.registry.metrics();
     expect(metrics).to.match(/runledger_console_rejections_total\{reason="timeout",process="console"\} 1\n/);
     expect((await suite.client.send({ path: '/v1/executions/' })).status).to.equal(200);
+  });
+
+  it('keeps streams open while queries fail, and sends afterwards what was stored', async () => {
+    using reader = await StreamReader.open(suite.console.port);
+    const release = await lockRecord(suite.database);
+    await queriesWaiting(suite.database, 1);
+    await until('a failure', async () =>
+      (await suite.client.send({ path: '/v1/events/' })).status === 503 ? true : undefined,
+    );
+    await release();
+    await suite.store({ description: 'after', createdAt: Date.now() });
+    await reader.until('the event', () => reader.descriptions.includes('after'));
+    expect(reader.ended).to.equal(false);
   });
 
   it('shows no lag for a primary', async () => {
@@ -60,6 +76,42 @@ describe('the read API while Postgres is unavailable', () => {
       await until('a look', () => (console.degraded()['postgres'] === undefined ? true : undefined));
     } finally {
       await server.stop();
+    }
+  });
+});
+
+describe('the read API on a replica', () => {
+  it('answers with what the replica has, says how far it is behind, and streams', async () => {
+    const primary = await PostgresServer.start();
+    const database = await primary.createDatabase();
+    const [, name = ''] = /([^/]*)$/.exec(database) ?? [];
+    await migrate(database);
+    const replica = await primary.startReplica();
+    const db = openDatabase(database);
+    try {
+      await using console = await startConsole(replica.url(name));
+      const list = () => console.client.send({ path: '/v1/events/' });
+      const items = async (): Promise<unknown[]> => (await list()).json<{ items: unknown[] }>().items;
+      const lag = async (): Promise<number> => Number((await list()).headers['runledger-replica-lag-ms'] ?? Number.NaN);
+      using reader = await StreamReader.open(console.port);
+      await recordEvents(db, [anEvent({ description: 'one' })]);
+      await reader.until('the event', () => reader.descriptions.includes('one'));
+      expect(await items()).to.have.lengthOf(1);
+
+      await replica.query('select pg_wal_replay_pause()');
+      await recordEvents(db, [anEvent({ description: 'two' })]);
+      await until('a lag', async () => ((await lag()) > 0 ? true : undefined));
+      expect(await items()).to.have.lengthOf(1);
+      expect(await console.telemetry.registry.metrics()).to.match(/runledger_replica_lag_seconds\{.*\} [\d.]+\n/);
+
+      await replica.query('select pg_wal_replay_resume()');
+      await reader.until('the second event', () => reader.descriptions.includes('two'));
+      await until('no lag', async () => ((await lag()) === 0 ? true : undefined));
+      expect(reader.descriptions).to.deep.equal(['one', 'two']);
+    } finally {
+      await db.destroy();
+      await replica.stop();
+      await primary.stop();
     }
   });
 });

@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { expect } from 'chai';
+import { readToken } from '../../support/console.ts';
+import { noon, readAll, suiteConsole } from '../../support/reading.ts';
+
+const path = '/v1/export/events?to=2026-11-21T00:00:00Z';
+
+describe('GET /v1/export/events', () => {
+  const suite = suiteConsole();
+  const exported = async (query = '', headers = {}): Promise<string> => {
+    const answer = await suite.client.send({ path: `${path}${query}`, headers });
+    expect(answer.status, answer.body).to.equal(200);
+    return answer.body;
+  };
+
+  it('writes every event of the filters, oldest first, one JSON object a line', async () => {
+    await suite.store({ description: 'line\nbreak' }, { kind: 'ERROR', errorId: 'E' }, { executionId: 'run 2' });
+    const events = (await exported())
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(events).to.deep.equal((await readAll(suite.client, '/v1/events/')).toReversed());
+    const failed = (await exported('&kind=ERROR')).trimEnd().split('\n');
+    expect(failed).to.have.lengthOf(1);
+    expect(await exported('&execution_id=none')).to.equal('');
+    expect((await exported('&execution_id=run+2')).split('\n')).to.have.lengthOf(2);
+    const answer = await suite.client.send({ path, headers: { token: readToken('globex') } });
+    expect(answer.headers['content-type']).to.equal('application/x-ndjson');
+    expect(answer.body).to.equal('');
+  });
+
+  it('writes CSV by Accept or format, without formulas', async () => {
+    const texts = ['=1+1', '+1', '-1', '@A1', '\tx', '\rx', 'a "b", c', 'plain'];
+    await suite.store(...texts.map((description) => ({ description, executionId: '=cmd' })));
+    const csv = await exported('&format=csv');
+    expect(await exported('', { accept: 'text/csv' })).to.equal(csv);
+    const [head, ...rows] = csv.split('\r\n');
+    expect(head).to.equal(
+      'created_at,id,automation,execution_id,type_of_event,description,error_id,error_description_detail',
+    );
+    const cells = rows.slice(0, -1).map((row) => row.split(',').slice(3).join(','));
+    expect(cells).to.deep.equal(
+      ["'=1+1", "'+1", "'-1", "'@A1", "'\tx", '"\'\rx"', '"a ""b"", c"', 'plain'].map(
+        (cell) => `'=cmd,EVENT,${cell},,`,
+      ),
+    );
+    expect((await suite.client.send({ method: 'HEAD', path: `${path}&format=csv` })).headers['content-type']).to.match(
+      /^text\/csv/,
+    );
+  });
+
+  it('continues after a cut with the same bytes', async () => {
+    await suite.store(
+      ...Array.from({ length: 1_203 }, (_, index) => ({
+        description: `line ${index}\n`,
+        createdAt: noon + (index >> 3),
+      })),
+    );
+    const whole = await exported();
+    const rows = (await exported('&format=csv')).split('\r\n');
+    for (const cut of [300, 5_000, 100_000, whole.length - 1, whole.length]) {
+      const received = whole.slice(0, whole.lastIndexOf('\n', cut - 1) + 1);
+      const lines = received.trimEnd().split('\n');
+      const { created_at, id } = JSON.parse(lines.at(-1) ?? '') as { created_at: string; id: string };
+      expect(received + (await exported(`&after=${created_at},${id}`)), String(cut)).to.equal(whole);
+      const rest = await exported(`&format=csv&after=${created_at},${id}`);
+      expect(rest).to.equal(rows.slice(lines.length + 1).join('\r\n'));
+    }
+  });
+
+  it('waits for a slow reader, and holds nothing of it after the reader is gone', async () => {
+    const long = 'x'.repeat(20_000);
+    for (let index = 0; index < 10; index += 1) {
+      await suite.store(...Array.from({ length: 100 }, () => ({ errorDescription: long, createdAt: noon + index })));
+    }
+    const headers = { token: readToken(), 'x-forwarded-proto': 'https' };
+    const sent = request({ port: suite.console.port, path, headers, agent: false }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    await once(response, 'readable');
+    const rows = async (): Promise<number> => {
+      const metrics = await suite.console.telemetry.registry.metrics();
+      return Number(/runledger_export_rows_total\{.*\} (\d+)/.exec(metrics)?.[1]);
+    };
+    expect(await rows()).to.be.lessThan(1_000);
+    response.destroy();
+    await once(response, 'close');
+    expect((await suite.client.send({ path: '/v1/events/?limit=1' })).status).to.equal(200);
+    expect(await rows()).to.be.lessThan(1_000);
+  });
+
+  it('names malformed parameters', async () => {
+    const bad = await suite.client.send({ path: '/v1/export/events/?format=xml&after=7&limit=5' });
+    expect(bad.json<{ errors: { parameter: string }[] }>().errors.map(({ parameter }) => parameter)).to.deep.equal([
+      'format',
+      'after',
+      'limit',
+    ]);
+  });
+});

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { expect } from 'chai';
+import type { StoredEvent } from '../../../internal/record/stored-event.ts';
+import type { Record as EventRecord } from '../../../internal/record/record.ts';
+import type { StoredSince } from '../../../internal/record/stream.ts';
+import { Streams, type Reader } from '../../../internal/api/read/stream/streams.ts';
+import { streamMetrics } from '../../../internal/telemetry/console-metrics.ts';
+import { Registry } from '../../../internal/telemetry/metrics.ts';
+import { recordingLogger } from '../../support/recording-logger.ts';
+import { until } from '../../support/until.ts';
+
+const position = { since: '10:10:', newestAt: '2026-11-20T12:00:00.000Z' };
+const nothing: StoredSince = { events: [], executions: [], omitted: 0, position };
+const reader: Reader = { organization: 'acme', seen: undefined, mayRead: () => true };
+
+/** Events of 100,000 characters each. */
+function largeEvents(count: number): StoredSince {
+  const event = { id: 'x', automation: 'a', execution_id: 'e', description: 'y'.repeat(100_000) } as StoredEvent;
+  return { ...nothing, events: Array.from({ length: count }, () => ({ event, position })) };
+}
+
+describe('streams', () => {
+  let polls: (StoredSince | Error)[];
+  let streams: Streams;
+  let responses: ServerResponse[];
+  let server: ReturnType<typeof createServer>;
+  let client: Socket;
+  let received: string;
+
+  beforeEach(async () => {
+    polls = [nothing];
+    responses = [];
+    received = '';
+    const poll = (): Promise<StoredSince> => {
+      const next = polls.shift() ?? nothing;
+      return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
+    };
+    const record = { pollStored: poll } as Partial<EventRecord> as EventRecord;
+    const metrics = streamMetrics(new Registry());
+    const { logger } = recordingLogger();
+    streams = new Streams({ record, eventsPerSecond: 200, metrics, logger, pollMs: 5, tickMs: 20 });
+    await streams.start();
+    server = createServer((_, response) => {
+      response.flushHeaders();
+      responses.push(response);
+    }).listen(0);
+    await once(server, 'listening');
+    client = connect((server.address() as AddressInfo).port);
+    client.setEncoding('utf8').on('data', (text: string) => {
+      received += text;
+    });
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until('the request', () => responses[0]);
+  });
+  afterEach(async () => {
+    client.destroy();
+    await streams.stop();
+    server.close();
+    await once(server, 'close');
+  });
+  const open = (given: Partial<Reader> = {}): void => {
+    const [response] = responses;
+    if (response !== undefined) streams.open(response, { ...reader, ...given });
+  };
+  const receives = (pattern: RegExp): Promise<true> =>
+    until(String(pattern), () => (pattern.test(received) ? true : undefined));
+
+  it('tell idle readers again from where to resume', async () => {
+    open();
+    await receives(/(id: \S+\n\n[^]*){3}/);
+  });
+
+  it('go on after the record could not be read', async () => {
+    polls.push(new Error('away'), { ...nothing, omitted: 7 });
+    open();
+    await receives(/event: omitted\ndata: \{"count":7\}/);
+  });
+
+  it('say that they cannot tell what a reader missed', async () => {
+    polls.push(new Error('too long'));
+    open({ seen: position });
+    await receives(/event: omitted\ndata: \{"count":null\}/);
+  });
+
+  it('drop the oldest events of a slow reader, and say how many', async () => {
+    client.pause();
+    polls.push(largeEvents(300));
+    open();
+    await until('a full queue', () => (responses[0]?.writableNeedDrain === true ? true : undefined));
+    expect(responses[0]?.writableLength).to.be.lessThan(1024 * 1024);
+    client.resume();
+    const count = (): number => {
+      const omitted = Array.from(received.matchAll(/"count":(\d+)/g), ([, number]) => Number(number));
+      return omitted.reduce((sum, number) => sum + number, received.split('event: event').length - 1);
+    };
+    await until('all events, sent or left out', () => (count() === 300 ? true : undefined));
+    expect(received).to.match(/"count":[1-9]/);
+  });
+
+  it('end when a reader takes nothing any more', async () => {
+    client.pause();
+    polls.push(largeEvents(300));
+    open();
+    await until('the end', () => (responses[0]?.destroyed === true ? true : undefined));
+  });
+
+  it('end when the token is no longer valid', async () => {
+    open({ mayRead: () => false });
+    await receives(/\r\n0\r\n\r\n$/);
+  });
+
+  it('end when the console stops', async () => {
+    open();
+    await receives(/id: /);
+    await streams.stop();
+    await receives(/\r\n0\r\n\r\n$/);
+    expect(streams.stopped).to.equal(true);
+  });
+});
