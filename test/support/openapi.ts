@@ -3,6 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { createSchemaCompiler } from '../../internal/event/validate.ts';
+import type { Answer } from './api-client.ts';
 
 export interface OpenApiResponse {
   $ref?: string;
@@ -14,7 +17,15 @@ export interface OpenApiResponse {
   >;
 }
 
+export interface OpenApiParameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  schema: { enum?: string[] };
+  example?: unknown;
+}
+
 export interface OpenApiOperation {
+  parameters?: OpenApiParameter[];
   requestBody?: { content: Record<string, { schema: object; examples: Record<string, { value: unknown }> }> };
   responses: Record<string, OpenApiResponse>;
 }
@@ -23,6 +34,26 @@ export interface OpenApiDocument {
   paths: Record<string, Record<string, OpenApiOperation>>;
   security: unknown;
   components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
+}
+
+/** The answer has the type, the headers and the shape that the document promises. */
+export function expectDescribed(answer: Answer, response: OpenApiResponse | undefined): void {
+  const [type = ''] = answer.headers['content-type']?.split(';') ?? [];
+  expect(Object.keys(response?.content ?? {})).to.include(type);
+  const promised = Object.keys(response?.headers ?? {}).map((name) => name.toLowerCase());
+  expect(Object.keys(answer.headers)).to.include.members(promised);
+  if (/[/+]json$/.test(type)) expectValid(response, answer.json());
+}
+
+/** The value, or the example when there is none, is as the response's schema says. */
+export function expectValid(response: OpenApiResponse | undefined, value?: unknown): void {
+  const [content] = Object.values(response?.content ?? {});
+  const compiler = createSchemaCompiler();
+  compiler.addFormat('uri', (text: string) => URL.canParse(text));
+  compiler.addFormat('date-time', (text: string) => !Number.isNaN(Date.parse(text)));
+  compiler.addFormat('uuid', /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i);
+  const validate = compiler.compile(content?.schema ?? { not: {} });
+  expect(validate(value ?? content?.example), JSON.stringify(validate.errors)).to.equal(true);
 }
 
 const source = 'internal/api/openapi.yaml';

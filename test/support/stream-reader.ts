@@ -10,7 +10,7 @@ export interface StreamMessage {
   data: Record<string, unknown>;
 }
 
-/** A reader of `GET /v1/stream/`, which parses messages as browsers do (WHATWG, Server-Sent Events). */
+/** A reader of `GET /v1/stream/`, which parses messages as browsers do. */
 export class StreamReader implements Disposable {
   readonly messages: StreamMessage[] = [];
   /** The id from which to resume. */

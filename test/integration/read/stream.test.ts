@@ -48,7 +48,7 @@ describe('GET /v1/stream/', () => {
     for (const [seen, lastEventId] of [begin, ...ids].entries()) {
       using resumed = await StreamReader.open(again.port, { lastEventId });
       await resumed.until('the rest', () => resumed.descriptions.length >= all.length - seen);
-      expect(resumed.descriptions.toSorted(), `after ${seen}`).to.deep.equal(all.slice(seen).toSorted());
+      expect(resumed.descriptions, `after ${seen}`).to.have.members(all.slice(seen));
       expect(resumed.messages.some(({ event }) => event === 'omitted')).to.equal(false);
     }
     using both = await StreamReader.open(again.port, { lastEventId: begin });

@@ -72,7 +72,7 @@ describe('streams', () => {
     await receives(/(id: \S+\n\n[^]*){3}/);
   });
 
-  it('go on after the record could not be read', async () => {
+  it('continue after the record could not be read', async () => {
     polls.push(new Error('away'), { ...nothing, omitted: 7 });
     open();
     await receives(/event: omitted\ndata: \{"count":7\}/);

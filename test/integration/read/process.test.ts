@@ -1,0 +1,83 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ApiClient } from '../../support/api-client.ts';
+import { Child } from '../../support/child.ts';
+import { readToken } from '../../support/console.ts';
+import { freePort } from '../../support/free-port.ts';
+import { StreamReader } from '../../support/stream-reader.ts';
+import { migratedDatabase } from '../../support/store.ts';
+import { until } from '../../support/until.ts';
+
+const good = {
+  CONSOLE_PUBLIC_URL: 'https://x.example',
+  DATABASE_URL: 'postgres://127.0.0.1:1/x',
+  TOKENS_FILE: '/no/such',
+  OPS_PORT: '0',
+  PORT: '0',
+};
+
+function startProcess(settings: Record<string, string>): Child {
+  const { PATH = '' } = process.env;
+  return new Child('node', ['cmd/console/main.ts'], { env: { PATH, ...settings } });
+}
+
+describe('the process of the console', () => {
+  for (const [what, settings, line] of [
+    ['no address', { ...good, CONSOLE_PUBLIC_URL: '' }, /^runledger: CONSOLE_PUBLIC_URL is required: /],
+    ['no database', { ...good, DATABASE_URL: '' }, /^runledger: DATABASE_URL is required: /],
+    [
+      'a bad database',
+      { ...good, CONSOLE_DATABASE_URL: 'hunter2' },
+      /^runledger: CONSOLE_DATABASE_URL must be a postgres:\/\/ or postgresql:\/\/ address/,
+    ],
+    ['a bad limit', { ...good, READ_RATE: '0' }, /^runledger: READ_RATE must be a whole number from 1 to 100000$/],
+  ] as const) {
+    it(`ends at once with one line that names a wrong setting: ${what}`, async () => {
+      const child = startProcess(settings);
+      expect(await child.exited).to.equal(1);
+      expect(child.output).to.have.lengthOf(1);
+      expect(child.output[0]).to.match(line).and.to.not.contain('hunter2');
+    });
+  }
+
+  it('serves readers until SIGTERM, ends their streams, and exits with 0', async () => {
+    await using database = await migratedDatabase();
+    const folder = await mkdtemp(join(tmpdir(), 'runledger-console-'));
+    const [PORT, OPS_PORT] = [String(await freePort()), String(await freePort())];
+    const manifest = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'acme', labels: { 'runledger.dev/organization': 'acme' } },
+      stringData: { 'read-1': readToken() },
+    };
+    await writeFile(join(folder, 'tokens.yaml'), JSON.stringify(manifest));
+    const child = startProcess({
+      ...good,
+      PORT,
+      OPS_PORT,
+      DATABASE_URL: 'postgres://127.0.0.1:1/not-this-one',
+      CONSOLE_DATABASE_URL: database.url,
+      TOKENS_FILE: join(folder, 'tokens.yaml'),
+      TRUST_PROXY: 'true',
+      DRAIN_DELAY_MS: '0',
+    });
+    const ops = new ApiClient(`http://127.0.0.1:${OPS_PORT}`);
+    const client = new ApiClient(`http://127.0.0.1:${PORT}`, { token: readToken(), 'x-forwarded-proto': 'https' });
+    try {
+      await child.line(/"started"/);
+      await until('readiness', async () => ((await ops.send({ path: '/readyz' })).status === 200 ? true : undefined));
+      expect((await client.send({ path: '/v1/executions/' })).json()).to.deep.equal({ items: [], next_cursor: null });
+      using reader = await StreamReader.open(Number(PORT));
+      const stopped = child.kill('SIGTERM');
+      await reader.until('the end', () => reader.ended);
+      expect(await stopped, child.output.join('\n')).to.equal(0);
+    } finally {
+      ops.close();
+      client.close();
+      await child.kill('SIGKILL');
+      await rm(folder, { recursive: true });
+    }
+  });
+});
