@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 export interface ScriptedSecret {
   readonly metadata: { name: string; labels: Record<string, string>; resourceVersion?: string; uid?: string };
@@ -84,8 +85,8 @@ export class ScriptedApi {
   }
 
   /** Sends raw text on every open watch. */
-  send(text: string): void {
-    for (const watch of this.#watches) watch.write(text);
+  send(frame: string): void {
+    for (const watch of this.#watches) watch.write(frame);
   }
 
   /** Ends every open watch: cleanly, or with a reset. */
@@ -116,8 +117,7 @@ export class ScriptedApi {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { searchParams: query } = new URL(request.url ?? '/', this.url);
-    let body = '';
-    for await (const chunk of request) body += String(chunk);
+    const body = await text(request);
     const kind = request.method === 'POST' ? 'event' : query.get('watch') === 'true' ? 'watch' : 'list';
     const seen: ApiRequest = { kind, query, body, authorization: request.headers.authorization };
     this.requests.push(seen);

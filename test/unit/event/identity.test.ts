@@ -54,7 +54,9 @@ describe('event identity', () => {
     const clock = [3_600_000, 3_600_001, 0, 1];
     let tick = 0;
     const identify = createIdentitySource(() => clock[tick++] ?? 0);
-    const tails = clock.map(() => identify().id.slice(-12));
+    const identities = clock.map(() => identify());
+    expect(identities.map(({ createdAt }) => createdAt)).to.deep.equal(clock);
+    const tails = identities.map(({ id }) => id.slice(-12));
     expect(tails[1]).to.equal(tails[0]);
     expect(tails[2]).to.not.equal(tails[0]);
     expect(tails[3]).to.equal(tails[2]);
