@@ -31,7 +31,7 @@ test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (nee
 	@mocha --config test/cluster/.mocharc.json
 
 test-fault: $(PACKAGES) ## Real processes under a seeded selection of faults and abuse (SEED= repeats a run)
-	@deploy/install.sh redis postgres faketime
+	@deploy/install.sh redis postgres faketime caddy
 	@mocha --config test/fault/.mocharc.json
 
 MINUTES ?= 60

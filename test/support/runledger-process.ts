@@ -17,7 +17,7 @@ export class RunledgerProcess {
   constructor(name: 'ingest' | 'worker', settings: NodeJS.ProcessEnv, options: SpawnOptions = {}) {
     const env = { PATH: process.env['PATH'], ...(name === 'ingest' && behindProxy), ...settings };
     this.child = new Child(process.execPath, [`cmd/${name}/main.ts`], { cwd: root, ...options, env });
-    this.#ops = `http://127.0.0.1:${settings['OPS_PORT']}`;
+    this.#ops = `http://${settings['LISTEN_ADDRESS'] ?? '127.0.0.1'}:${settings['OPS_PORT']}`;
   }
 
   /** The status of the readiness probe, asked as the kubelet does; 0 without an answer in 1 s. */
