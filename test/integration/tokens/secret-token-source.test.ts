@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../support/until.ts';
 import { refuse, silence } from '../../support/cluster/scripted-api.ts';
-import { acme, eachWithScriptedSource, globex, quick } from '../../support/cluster/scripted-source.ts';
+import { acme, eachWithScriptedSource, globex } from '../../support/cluster/scripted-source.ts';
 
 describe('secret token source, against a scripted API server', () => {
   const suite = eachWithScriptedSource();
@@ -62,10 +61,9 @@ describe('secret token source, against a scripted API server', () => {
   });
 
   it('gets the change again whose frame was cut off', async () => {
-    await suite().follow();
+    await suite().follow({ shortestWatchMs: 0 });
     suite().api.put('globex', 'globex', globex, false);
     suite().api.send('{"type":"ADDED","object":{"metadata":{"name":"globex","resourceV');
-    await sleep(quick.shortestWatchMs);
     suite().api.endWatches('end');
     await suite().learned(globex);
     expect(suite().api.count('list')).to.equal(1);
