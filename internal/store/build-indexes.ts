@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
-import { createIndex, readerIndexes, type ReaderIndex } from './indexes.ts';
+import { createIndex, obsoleteIndexes, readerIndexes, type ReaderIndex } from './indexes.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
 /** Runledger's own numbers of the advisory locks: one process builds at a time. */
@@ -22,13 +22,17 @@ interface Missing {
 }
 
 /**
- * Builds the missing indexes while workers write. `concurrently: false` is for an embedded Postgres
+ * Builds the missing indexes and drops obsolete ones, while workers write. `concurrently: false` is for an embedded Postgres
  * with one session. An interrupted build continues with the next call.
  */
 export async function buildIndexes(db: Database, { concurrently }: { concurrently: boolean }): Promise<void> {
   for (const index of readerIndexes.filter(({ table }) => table === 'events')) await createOnParent(db, index);
-  while ((await listMissing(db)).length > 0) {
-    const build = (): Promise<void> => buildAll(db, concurrently ? 'concurrently' : 'plain');
+  const how = concurrently ? 'concurrently' : 'plain';
+  const build = async (): Promise<void> => {
+    await buildMissing(db, how);
+    await dropIndexes(db, await listObsolete(db), how);
+  };
+  while ((await listMissing(db)).length + (await listObsolete(db)).length > 0) {
     const built = concurrently ? await withBuildLock(db, build) : await build().then(() => true);
     // Not a wait for the lock: a waiting statement would delay the build that it waits for.
     if (!built) await sleep(pauseMs);
@@ -66,12 +70,20 @@ async function withBuildLock(db: Database, work: () => Promise<void>): Promise<b
   });
 }
 
-async function buildAll(db: Database, how: 'concurrently' | 'plain'): Promise<void> {
+type How = 'concurrently' | 'plain';
+
+async function buildMissing(db: Database, how: How): Promise<void> {
   for (const missing of await listMissing(db)) {
     const { index, name, table, broken, attach } = missing;
-    if (broken) await sql`drop index ${sql.raw(how === 'plain' ? '' : how)} ${sql.ref(name)}`.execute(db);
+    if (broken) await dropIndexes(db, [name], how);
     await createIndex(index, { name, table, how }).execute(db);
     if (attach) await attachTo(db, index.name, name);
+  }
+}
+
+async function dropIndexes(db: Database, names: string[], how: How): Promise<void> {
+  for (const name of names) {
+    await sql`drop index ${sql.raw(how === 'plain' ? '' : how)} ${sql.ref(name)}`.execute(db);
   }
 }
 
@@ -90,6 +102,13 @@ async function listMissing(db: Database): Promise<Missing[]> {
     readerIndexes.map((index) => (index.table === 'events' ? missingOnPartitions(db, index) : missingOn(db, index))),
   );
   return lists.flat();
+}
+
+async function listObsolete(db: Database): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select name from unnest(${obsoleteIndexes}::text[]) as name where to_regclass(name) is not null
+  `.execute(db);
+  return rows.map(({ name }) => name);
 }
 
 async function missingOn(db: Database, index: ReaderIndex): Promise<Missing[]> {

@@ -34,6 +34,12 @@ export const readerIndexes: readonly ReaderIndex[] = [
   },
 ];
 
+/**
+ * Indexes of earlier releases that these replace. Without `executions_running`, a worker of an
+ * earlier release sorts the running executions to count them.
+ */
+export const obsoleteIndexes: readonly string[] = ['executions_running'];
+
 interface CreateOptions {
   name: string;
   table: string;

@@ -111,8 +111,6 @@ CREATE INDEX executions_newest ON public.executions USING btree (organization, f
 
 CREATE INDEX executions_of_automation ON public.executions USING btree (organization, automation_id, first_event_at);
 
-CREATE INDEX executions_running ON public.executions USING btree (first_event_at) WHERE (state = 'running'::text);
-
 CREATE INDEX executions_running_newest ON public.executions USING btree (organization, first_event_at) WHERE (state = 'running'::text);
 
 CREATE INDEX executions_with_anomaly ON public.executions USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);

@@ -1,0 +1,237 @@
+import { expect } from 'chai';
+import { Kysely, PostgresDialect, type CompiledQuery } from 'kysely';
+import { Client, Pool } from 'pg';
+import { createRecord, defaultRecordOptions, type Record } from '../../../internal/record/record.ts';
+import type { Tables } from '../../../internal/store/database.ts';
+import { maintain } from '../../../internal/store/maintain.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent } from '../../support/events.ts';
+import { query } from '../../support/postgres-server.ts';
+import { automationOfLargest, largest, seedRecord } from '../../support/seed-record.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
+
+/** A node of `explain (format json)`. */
+interface Plan {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Sort Method'?: string;
+  'Actual Rows': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Plan[];
+}
+
+const days = 30;
+const dayMs = 24 * 3_600_000;
+const page = { limit: 50 };
+const now = new Date();
+
+function nodesOf(plan: Plan): Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
+
+/** Partitions of later days are empty. */
+function readsAWholeTable(node: Plan): boolean {
+  return node['Node Type'] === 'Seq Scan' && node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) > 0;
+}
+
+/** A heap of the first rows holds a page, and an incremental sort the rows of one time. */
+function sortsMoreThanAPage(node: Plan): boolean {
+  return node['Node Type'] === 'Sort' && node['Sort Method'] !== 'top-N heapsort' && node['Actual Rows'] > 500;
+}
+
+function describeNode(node: Plan): string {
+  return `${node['Node Type']} ${node['Relation Name'] ?? ''} ${node['Actual Rows']} rows`;
+}
+
+/** The name of a partition's index, as `events` has it. */
+function indexName(name: string): string {
+  return name
+    .replace(/^events_(\d+|default)_automation.*/, 'events_of_execution')
+    .replace(/^events_(\d+|default)_organization.*/, 'events_errors')
+    .replace(/^events_(\d+|default)_/, 'events_');
+}
+
+/**
+ * The plan of each query at 40,000 executions and 200,000 events of 30 days, half of them in the
+ * organization that asks: the indexes, no read of a whole table, no sort of more than a page, few
+ * partitions.
+ */
+describe('plans of the read queries', () => {
+  let database: TestDatabase;
+  let client: Client;
+  let db: Kysely<Tables>;
+  let record: Record;
+  let queries: CompiledQuery[];
+
+  before(async function () {
+    this.timeout(120_000);
+    database = await migratedDatabase();
+    await maintain(database.db, { now: now.getTime(), daysAhead: 2, retentionDays: 0 });
+    await seedRecord(database.url, { executions: 40_000, days });
+    const hours = Array.from({ length: 120 }, (_, hour) => now.getTime() - hour * 3_600_000);
+    const event = { organization: largest, automationId, executionId: 'of days' };
+    await recordEvents(
+      database.db,
+      hours.map((createdAt) => anEvent({ ...event, createdAt })),
+    );
+    await query(database.url, 'analyze events, executions');
+    client = new Client({ connectionString: database.url });
+    await client.connect();
+    const pool = new Pool({ connectionString: database.url });
+    db = new Kysely<Tables>({
+      dialect: new PostgresDialect({ pool }),
+      log: ({ query }) => void (/set_config|^(start|set|commit)/.test(query.sql.trim()) || queries.push(query)),
+    });
+    record = createRecord(db, { ...defaultRecordOptions, searchMs: 0 });
+    queries = [];
+    const { items } = await record.listExecutions(largest, { to: ago(7) }, { limit: 1 });
+    one = { automationId: items[0]?.automation ?? '', executionId: items[0]?.execution_id ?? '' };
+  });
+  after(async () => {
+    await client.end();
+    await db.destroy();
+    await database[Symbol.asyncDispose]();
+  });
+
+  /** The plans of the queries that the work runs, with their figures, as the reader role. */
+  const plansOf = async (work: () => Promise<unknown>): Promise<Plan[]> => {
+    queries = [];
+    await work();
+    const plans: Plan[] = [];
+    await client.query('begin read only');
+    await client.query(
+      `select set_config('role', 'runledger_reader', true), set_config('runledger.organization', $1, true)`,
+      [largest],
+    );
+    for (const { sql, parameters } of queries) {
+      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (analyze, format json) ${sql}`, [
+        ...parameters,
+      ]);
+      plans.push(...rows.map((row) => row['QUERY PLAN'][0].Plan));
+    }
+    await client.query('commit');
+    return plans;
+  };
+
+  const ago = (count: number): Date => new Date(now.getTime() - count * dayMs);
+  const automationId = automationOfLargest(7);
+  const window = { from: ago(1), to: now };
+  /** An execution of a week ago. */
+  let one: { automationId: string; executionId: string };
+  const executions = (filters: Parameters<Record['listExecutions']>[1]) => () =>
+    record.listExecutions(largest, filters, page);
+  const events = (filters: Parameters<Record['listEvents']>[1]) => () => record.listEvents(largest, filters, page);
+  const cases: { name: string; work: () => Promise<unknown>; indexes: string[]; tables?: number }[] = [
+    { name: 'executions', work: executions({}), indexes: ['executions_newest'] },
+    { name: 'executions of a time', work: executions({ from: ago(9), to: ago(8) }), indexes: ['executions_newest'] },
+    { name: 'failed executions', work: executions({ state: 'failed' }), indexes: ['executions_failed'] },
+    { name: 'running executions', work: executions({ state: 'running' }), indexes: ['executions_running_newest'] },
+    { name: 'succeeded executions', work: executions({ state: 'succeeded' }), indexes: ['executions_newest'] },
+    {
+      name: 'executions with an anomaly',
+      work: executions({ anomaly: 'start_missing' }),
+      indexes: ['executions_with_anomaly'],
+    },
+    { name: 'executions with a warning', work: executions({ warning: true }), indexes: ['executions_newest'] },
+    { name: 'executions of an automation', work: executions({ automationId }), indexes: ['executions_of_automation'] },
+    {
+      name: 'failed executions of an automation',
+      work: executions({ automationId, state: 'failed' }),
+      indexes: ['executions_failed_of_automation'],
+    },
+    {
+      name: 'executions with an error_id',
+      work: executions({ errorId: 'E-1' }),
+      tables: 6,
+      indexes: ['events_errors', 'executions_failed'],
+    },
+    {
+      name: 'executions with a text',
+      work: executions({ q: '0a' }),
+      indexes: ['events_of_execution', 'executions_newest'],
+    },
+    {
+      name: 'executions with an id',
+      work: () => record.listExecutions(largest, { executionId: one.executionId }, page),
+      indexes: ['executions_of_automation', 'executions_pkey'],
+    },
+    {
+      name: 'one execution',
+      work: () => record.getExecution(largest, one.automationId, one.executionId),
+      indexes: ['executions_pkey'],
+    },
+    { name: 'events', work: events({}), indexes: ['events_pkey', 'executions_newest'] },
+    {
+      name: 'events of a time',
+      work: events({ from: ago(9), to: ago(8) }),
+      indexes: ['events_pkey', 'executions_newest'],
+    },
+    { name: 'events of a kind', work: events({ kind: 'WARNING' }), indexes: ['events_pkey', 'executions_newest'] },
+    { name: 'errors', work: events({ kind: 'ERROR' }), indexes: ['events_errors', 'executions_newest'] },
+    {
+      name: 'events with an error_id',
+      work: events({ errorId: 'E-1' }),
+      indexes: ['events_errors', 'executions_newest'],
+    },
+    { name: 'events of an automation', work: events({ automationId }), indexes: ['events_pkey', 'executions_newest'] },
+    { name: 'events with a text', work: events({ q: '0a' }), indexes: ['events_pkey', 'executions_newest'] },
+    {
+      name: 'events of an execution of a moment',
+      work: () => record.listEvents(largest, one, page),
+      indexes: ['events_pkey', 'executions_pkey'],
+    },
+    {
+      name: 'events of an execution of days',
+      work: () => record.listEvents(largest, { automationId, executionId: 'of days' }, page),
+      tables: 7,
+      indexes: ['events_of_execution', 'executions_pkey'],
+    },
+    {
+      name: 'an export',
+      work: async () => {
+        for await (const { items } of record.exportEvents(largest, { from: ago(9) }, page)) if (items.length > 0) break;
+      },
+      indexes: ['events_pkey', 'executions_newest'],
+    },
+    {
+      name: 'automations',
+      work: () => record.listAutomations(largest, window, page),
+      indexes: ['executions_of_automation'],
+    },
+    {
+      name: 'an automation',
+      work: () => record.getAutomation(largest, automationId, { ...window, step: 'hour' }),
+      indexes: ['executions_of_automation'],
+    },
+    {
+      name: 'an automation over a month',
+      work: () => record.getAutomation(largest, automationId, { from: ago(days), to: now, step: 'day' }),
+      indexes: ['executions_of_automation'],
+    },
+    { name: 'error groups', work: () => record.listErrors(largest, window, page), indexes: ['events_errors'] },
+    {
+      name: 'a poll of a stream',
+      work: async () => {
+        const { position } = await record.pollStored(largest, undefined, 200);
+        await record.pollStored(largest, { ...position, since: '3:3:' }, 200);
+      },
+      indexes: ['events_pkey', 'executions_pkey'],
+    },
+  ];
+
+  for (const { name, work, indexes, tables = 5 } of cases) {
+    it(`${name}: ${indexes.join(', ')}`, async () => {
+      const plans = await plansOf(work);
+      const used = plans.flatMap(nodesOf).flatMap((node) => node['Index Name'] ?? []);
+      expect([...new Set(used.map(indexName))].toSorted()).to.deep.equal(indexes);
+      for (const plan of plans) {
+        const nodes = nodesOf(plan);
+        expect(nodes.filter(readsAWholeTable).map(describeNode), 'reads a whole table').to.deep.equal([]);
+        expect(nodes.filter(sortsMoreThanAPage).map(describeNode), 'sorts more than a page').to.deep.equal([]);
+        const partitions = new Set(nodes.flatMap((node) => node['Relation Name'] ?? []));
+        expect(partitions.size, [...partitions].join(', ')).to.be.at.most(tables);
+      }
+    });
+  }
+});

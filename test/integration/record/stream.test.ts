@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { createRecord, defaultRecordOptions, type Record } from '../../../internal/record/record.ts';
+import type { StreamPosition } from '../../../internal/record/stream.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent } from '../../support/events.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
+
+describe('polls of what is stored', () => {
+  let database: TestDatabase;
+  let record: Record;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    record = createRecord(database.db);
+  });
+  afterEach(() => database[Symbol.asyncDispose]());
+
+  const store = async (...events: Parameters<typeof anEvent>[0][]): Promise<void> => {
+    await recordEvents(database.db, events.map(anEvent));
+  };
+  const begin = async (): Promise<StreamPosition> => (await record.pollStored('acme', undefined, 10)).position;
+  const poll = async (since: StreamPosition, limit = 10) => {
+    const { events, ...rest } = await record.pollStored('acme', since, limit);
+    return { ...rest, events, texts: events.map(({ event }) => event.description) };
+  };
+
+  it('find each new event of the organization once, with its execution as it is now', async () => {
+    await store({ description: 'before' });
+    const start = await begin();
+    expect((await poll(start)).texts).to.deep.equal([]);
+    await store({ description: 'a', createdAt: Date.now() }, { organization: 'globex' });
+    await store({ description: 'b', kind: 'END', createdAt: Date.now() + 1 });
+    const found = await poll(start);
+    expect(found.texts).to.deep.equal(['a', 'b']);
+    expect(found.executions.map(({ state, counts }) => [state, counts.EVENT, counts.END])).to.deep.equal([
+      ['succeeded', 2, 1],
+    ]);
+    expect((await poll(found.position)).texts).to.deep.equal([]);
+    // The same again, as another console after a restart.
+    expect((await poll(start)).texts).to.deep.equal(['a', 'b']);
+  });
+
+  it('find an event that becomes visible after newer ones, once', async () => {
+    const start = await begin();
+    const late = new Client({ connectionString: database.url });
+    await late.connect();
+    try {
+      const now = new Date().toISOString();
+      await late.query('begin');
+      await late.query(
+        `insert into events values ('acme', '${now}', gen_random_uuid(), gen_random_uuid(), null, 'x', 'EVENT', 'late', '', '')`,
+      );
+      await store({ description: 'newer', createdAt: Date.now() + 100 });
+      const first = await poll(start);
+      expect(first.texts).to.deep.equal(['newer']);
+      await late.query('commit');
+      const second = await poll(first.position);
+      expect(second.texts).to.deep.equal(['late']);
+      expect((await poll(second.position)).texts).to.deep.equal([]);
+    } finally {
+      await late.end();
+    }
+  });
+
+  it('continue in the middle of a batch, without a gap or a repeat', async () => {
+    const start = await begin();
+    const now = Date.now();
+    await store(...['a', 'b', 'c', 'd'].map((description, index) => ({ description, createdAt: now + index })));
+    const { events } = await poll(start);
+    await store({ description: 'later', createdAt: now + 1 });
+    const middle = events[1]?.position;
+    if (middle === undefined) throw new Error('two events are missing');
+    const rest = await poll(JSON.parse(JSON.stringify(middle)) as StreamPosition);
+    expect(rest.texts).to.deep.equal(['c', 'd']);
+    expect((await poll(rest.position)).texts).to.deep.equal(['later']);
+  });
+
+  it('show the newest of many events, and count the others', async () => {
+    const start = await begin();
+    const now = Date.now();
+    await store(...Array.from({ length: 25 }, (_, index) => ({ description: String(index), createdAt: now + index })));
+    const found = await poll(start);
+    expect(found.texts).to.deep.equal(Array.from({ length: 10 }, (_, index) => String(15 + index)));
+    expect(found.omitted).to.equal(15);
+    expect((await poll(found.position)).texts).to.deep.equal([]);
+  });
+
+  it('leave out an event that is older than the overlap', async () => {
+    record = createRecord(database.db, { ...defaultRecordOptions, overlapMs: 1_000 });
+    await store({ description: 'before' });
+    const start = await begin();
+    const now = Date.now();
+    await store({ description: 'old', createdAt: now - 60_000 }, { description: 'new', createdAt: now });
+    expect((await poll(start)).texts).to.deep.equal(['new']);
+  });
+});
