@@ -15,6 +15,7 @@ import {
   type EventRow,
   type StoredEvent,
 } from './stored-event.ts';
+import type { Turns } from './turns.ts';
 import { oldestEvent, smallestId } from './windows.ts';
 
 type EventPage = Page<StoredEvent, EventPosition>;
@@ -29,15 +30,17 @@ export async function* exportEvents(
   organization: string,
   filters: EventFilters,
   { limit, after }: PageRequest<EventPosition>,
+  turns: Turns,
 ): AsyncGenerator<EventPage> {
   const bounded = { ...filters, to: filters.to ?? new Date() };
   const readPage: ReadPage =
     filters.executionId === undefined
       ? pagesForwards(db, organization, bounded)
-      : (page) => listEvents(db, organization, bounded, page, { searchMs: 0 });
+      : (page) => listEvents(db, organization, bounded, page, { searchMs: 0, turns });
   let position = after;
   do {
-    const page = await readPage({ limit, after: position });
+    const request = { limit, after: position };
+    const page = await turns.take(() => readPage(request));
     yield page;
     position = page.next;
   } while (position !== undefined);

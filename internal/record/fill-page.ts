@@ -1,7 +1,18 @@
 import type { Page, PageRequest } from './page.ts';
+import type { Turns } from './turns.ts';
 
 /** Rows of the second slice of a search; each next one is twice as large, up to a bound. */
 const [secondSlice, largestSlice] = [500, 4_000];
+
+/** Time after which a search waits for its turn, in ms: most lists end before. */
+const untilTurnsMs = 50;
+
+/** How long a search may take, and the turns of long ones. */
+export interface SearchOptions {
+  /** Time after which a page ends with what it has, in ms. */
+  searchMs: number;
+  turns: Turns;
+}
 
 /** A part of a search: the matching rows of the next rows in order. */
 export interface Slice<Row, Position> {
@@ -10,10 +21,9 @@ export interface Slice<Row, Position> {
   next?: Position | undefined;
 }
 
-interface FillOptions<Row, Item, Position> {
+interface FillOptions<Row, Item, Position> extends SearchOptions {
   page: PageRequest<Position>;
-  /** Time after which the page ends with what it has, in ms. */
-  searchMs: number;
+  /** Reads a slice in a transaction of its own, so that no connection waits for a turn. */
   readSlice: (after: Position | undefined, size: number) => Promise<Slice<Row, Position>>;
   itemOf: (row: Row) => Item;
   positionOf: (row: Row) => Position;
@@ -26,17 +36,20 @@ interface FillOptions<Row, Item, Position> {
 export async function fillPage<Row, Item, Position>(
   options: FillOptions<Row, Item, Position>,
 ): Promise<Page<Item, Position>> {
-  const { page, itemOf, positionOf, readSlice } = options;
-  const deadline = performance.now() + options.searchMs;
+  const { page, itemOf, positionOf, readSlice, searchMs, turns } = options;
+  const begun = performance.now();
+  const elapsed = (): number => performance.now() - begun;
   const rows: Row[] = [];
   let next = page.after;
   let size = page.limit + 1;
   do {
-    const slice = await readSlice(next, size);
+    const [after, rowsOfSlice] = [next, size];
+    const read = (): Promise<Slice<Row, Position>> => readSlice(after, rowsOfSlice);
+    const slice = await (elapsed() < untilTurnsMs ? read() : turns.take(read));
     rows.push(...slice.matches);
     next = slice.next;
     size = Math.min(Math.max(secondSlice, size * 2), largestSlice);
-  } while (next !== undefined && rows.length <= page.limit && performance.now() < deadline);
+  } while (next !== undefined && rows.length <= page.limit && elapsed() < searchMs);
   const items = rows.slice(0, page.limit);
   const last = items.at(-1);
   const more = rows.length > items.length && last !== undefined;

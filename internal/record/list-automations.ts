@@ -8,8 +8,8 @@ import type { Page, PageRequest } from './page.ts';
 import { readAs } from './read-as.ts';
 import { figuresOf, timesOf, windowFigures, type FiguresRow } from './window-figures.ts';
 
-/** Most executions of each automation that its figures cover. */
-const most = 1_000;
+/** Most executions that the figures cover: of each automation, and of a page. */
+const [mostOfEach, mostOfPage] = [1_000, 50_000];
 
 /** Automations in the order of their ids, each with its last execution and its figures. */
 export function listAutomations(
@@ -18,6 +18,7 @@ export function listAutomations(
   window: Window,
   { limit, after }: PageRequest<AutomationPosition>,
 ): Promise<Page<Automation, AutomationPosition>> {
+  const most = Math.min(mostOfEach, Math.floor(mostOfPage / limit));
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<ExecutionRow & FiguresRow>`
       select last.*, figures.* from (

@@ -3,7 +3,7 @@ import { sql } from '../store/sql.ts';
 import { all, time, when, type Condition } from './conditions.ts';
 import { eventConditions, following } from './event-conditions.ts';
 import { findExecutions } from './find-executions.ts';
-import { fillPage, type Slice } from './fill-page.ts';
+import { fillPage, type SearchOptions, type Slice } from './fill-page.ts';
 import type { EventFilters } from './filters.ts';
 import type { Page, PageRequest } from './page.ts';
 import { readAs, type Reading } from './read-as.ts';
@@ -17,24 +17,18 @@ import {
 } from './stored-event.ts';
 import { windowsBackwards } from './windows.ts';
 
-interface Options {
-  searchMs: number;
-}
-
 /** The events of an execution, oldest first; or all events, newest first. */
 export function listEvents(
   db: Database,
   organization: string,
   filters: EventFilters,
   page: PageRequest<EventPosition>,
-  options: Options,
+  search: SearchOptions,
 ): Promise<Page<StoredEvent, EventPosition>> {
   const { executionId } = filters;
-  return readAs(db, organization, (trx) =>
-    executionId === undefined
-      ? listNewest(trx, organization, filters, page, options)
-      : listOfExecution(trx, organization, { ...filters, executionId }, page),
-  );
+  return executionId === undefined
+    ? listNewest(db, organization, filters, page, search)
+    : readAs(db, organization, (trx) => listOfExecution(trx, organization, { ...filters, executionId }, page));
 }
 
 /**
@@ -67,24 +61,25 @@ async function listOfExecution(
 }
 
 function listNewest(
-  trx: Reading,
+  db: Database,
   organization: string,
   filters: EventFilters,
   page: PageRequest<EventPosition>,
-  { searchMs }: Options,
+  search: SearchOptions,
 ): Promise<Page<StoredEvent, EventPosition>> {
-  const windows = windowsBackwards(trx, organization, filters);
+  const windows = windowsBackwards(organization, filters);
   return fillPage({
+    ...search,
     page,
-    searchMs,
     itemOf: storedEventOf,
     positionOf: positionOfEvent,
-    readSlice: async (after, size) => {
-      const window = await windows.before(after);
-      if (window === undefined) return { matches: [] };
-      const slice = await readSlice(trx, [sql`organization = ${organization}`, ...window.conditions], filters, size);
-      return slice.next === undefined ? { ...slice, next: window.begin } : slice;
-    },
+    readSlice: (after, size) =>
+      readAs(db, organization, async (trx) => {
+        const window = await windows.before(trx, after);
+        if (window === undefined) return { matches: [] };
+        const slice = await readSlice(trx, [sql`organization = ${organization}`, ...window.conditions], filters, size);
+        return slice.next === undefined ? { ...slice, next: window.begin } : slice;
+      }),
   });
 }
 

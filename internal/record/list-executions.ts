@@ -11,7 +11,7 @@ import {
   type ExecutionPosition,
   type ExecutionRow,
 } from './execution.ts';
-import { fillPage, type Slice } from './fill-page.ts';
+import { fillPage, type SearchOptions, type Slice } from './fill-page.ts';
 import type { ExecutionFilters } from './filters.ts';
 import { matchEvents } from './match-events.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -26,20 +26,20 @@ export function listExecutions(
   organization: string,
   filters: ExecutionFilters,
   page: PageRequest<ExecutionPosition>,
-  { searchMs }: { searchMs: number },
+  search: SearchOptions,
 ): Promise<Page<Execution, ExecutionPosition>> {
-  return readAs(db, organization, async (trx) => {
-    const base = await baseConditions(trx, organization, filters);
-    return fillPage({
-      page,
-      searchMs,
-      itemOf: executionOf,
-      positionOf: positionOfExecution,
-      readSlice: async (after, size) => {
+  let base: Condition[] | undefined;
+  return fillPage({
+    ...search,
+    page,
+    itemOf: executionOf,
+    positionOf: positionOfExecution,
+    readSlice: (after, size) =>
+      readAs(db, organization, async (trx) => {
+        base ??= await baseConditions(trx, organization, filters);
         const slice = await readSlice(trx, { base, filters, after, size });
         return { ...slice, matches: await matchEvents(trx, organization, slice.matches, filters) };
-      },
-    });
+      }),
   });
 }
 

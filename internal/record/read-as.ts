@@ -15,7 +15,7 @@ const readerRole = sql<string>`coalesce((
 /**
  * Runs queries in a read-only transaction, as the role `runledger_reader`, for which row-level
  * security shows one organization only. Plans are made for the values at hand: only then does
- * Postgres skip the partitions of other days.
+ * Postgres skip the partitions of other days. A query uses one core.
  */
 export function readAs<T>(db: Database, organization: string, work: (trx: Reading) => Promise<T>): Promise<T> {
   return db
@@ -24,7 +24,8 @@ export function readAs<T>(db: Database, organization: string, work: (trx: Readin
     .execute(async (trx) => {
       await sql`
         select set_config('role', ${readerRole}, true), set_config('runledger.organization', ${organization}, true),
-          set_config('plan_cache_mode', 'force_custom_plan', true)
+          set_config('plan_cache_mode', 'force_custom_plan', true),
+          set_config('max_parallel_workers_per_gather', '0', true)
       `.execute(trx);
       return work(trx);
     });

@@ -16,6 +16,7 @@ import { usesReaderRole } from './read-as.ts';
 import { replicaLagMs } from './replica-lag.ts';
 import type { EventPosition, StoredEvent } from './stored-event.ts';
 import type { StoredSince, StreamPosition } from './stream.ts';
+import { Turns } from './turns.ts';
 
 export interface RecordOptions {
   /**
@@ -81,15 +82,17 @@ export interface Record {
 
 /** Binds the operations to a database. The caller opens and destroys it. */
 export function createRecord(db: Database, options: RecordOptions = defaultRecordOptions): Record {
+  const turns = new Turns();
+  const search = { searchMs: options.searchMs, turns };
   return {
     listAutomations: (organization, window, page) => listAutomations(db, organization, window, page),
     getAutomation: (organization, automationId, window) => getAutomation(db, organization, automationId, window),
-    listExecutions: (organization, filters, page) => listExecutions(db, organization, filters, page, options),
+    listExecutions: (organization, filters, page) => listExecutions(db, organization, filters, page, search),
     getExecution: (organization, automationId, executionId) =>
       getExecution(db, organization, automationId, executionId),
-    listEvents: (organization, filters, page) => listEvents(db, organization, filters, page, options),
+    listEvents: (organization, filters, page) => listEvents(db, organization, filters, page, search),
     listErrors: (organization, filters, page) => listErrors(db, organization, filters, page),
-    exportEvents: (organization, filters, page) => exportEvents(db, organization, filters, page),
+    exportEvents: (organization, filters, page) => exportEvents(db, organization, filters, page, turns),
     pollStored: (organization, since, limit) => pollStored(db, organization, since, limit, options),
     replicaLagMs: () => replicaLagMs(db),
     usesReaderRole: () => usesReaderRole(db),

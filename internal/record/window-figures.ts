@@ -44,7 +44,7 @@ export function figuresOf(
       min(first_event_at) as oldest
     from (
       select state, first_event_at, extract(epoch from ended_at - first_event_at)::float8 * 1000 as duration
-      from executions where ${wanted} order by first_event_at desc limit ${sql.lit(most)}
+      from executions where ${wanted} order by first_event_at desc limit ${most}
     ) as newest
   `;
 }

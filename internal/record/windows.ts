@@ -20,14 +20,13 @@ interface TimeWindow {
  * long.
  */
 export function windowsBackwards(
-  trx: Reading,
   organization: string,
   { from, to }: { from?: Date | undefined; to?: Date | undefined },
-): { before: (after: EventPosition | undefined) => Promise<TimeWindow | undefined> } {
+): { before: (trx: Reading, after: EventPosition | undefined) => Promise<TimeWindow | undefined> } {
   let days = 0;
   let oldest: number | undefined;
   return {
-    before: async (after) => {
+    before: async (trx, after) => {
       const end = after === undefined ? to : new Date(after.createdAt);
       const today = dayOf((end ?? new Date()).getTime());
       oldest ??= await oldestEvent(trx, organization, from);

@@ -22,8 +22,8 @@ interface Missing {
 }
 
 /**
- * Builds the missing indexes and drops obsolete ones, while workers write. `concurrently: false` is for an embedded Postgres
- * with one session. An interrupted build continues with the next call.
+ * Builds the missing indexes and drops obsolete ones, while workers write. `concurrently: false` is
+ * for an embedded Postgres with one session. An interrupted build continues with the next call.
  */
 export async function buildIndexes(db: Database, { concurrently }: { concurrently: boolean }): Promise<void> {
   for (const index of readerIndexes.filter(({ table }) => table === 'events')) await createOnParent(db, index);

@@ -6,8 +6,8 @@ import type { Database } from './database.ts';
 const most = 1_000_000;
 
 /**
- * Counts running executions, up to a million: beyond that, both figures are too low. `overdueBefore`: ms since the Unix
- * epoch.
+ * Counts running executions, up to a million: beyond that, both figures are too low.
+ * `overdueBefore`: ms since the Unix epoch.
  */
 export async function countRunning(db: Database, overdueBefore: number): Promise<RunningExecutions> {
   const { rows } = await sql<RunningExecutions>`

@@ -5,6 +5,12 @@ export function median(values: number[]): number {
   return (at((sorted.length - 1) >> 1) + at(sorted.length >> 1)) / 2;
 }
 
+/** The value below which that part of the values lies, from 0 to 1. */
+export function percentile(values: number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
 /** What a figure has to reach. */
 export type Bar = { atMost: number } | { atLeast: number };
 

@@ -17,6 +17,9 @@ export interface Options {
   burstEvents: number;
   /** Events that are stored before the drains of `growth`. */
   growthEvents: number;
+  /** Events that are stored before the requests of `read`, and those that are stored meanwhile. */
+  readEvents: number;
+  readDrainEvents: number;
 }
 
 /** @throws when a number is none. */
@@ -35,5 +38,7 @@ export function readOptions(): Options {
     drainJobs: number('DRAIN_JOBS', 20_000, 3_000),
     burstEvents: number('BURST_EVENTS', 1_000_000, 50_000),
     growthEvents: number('GROWTH_EVENTS', 20_000_000, 200_000),
+    readEvents: number('READ_EVENTS', 20_000_000, 200_000),
+    readDrainEvents: number('READ_DRAIN_EVENTS', 1_000_000, 100_000),
   };
 }

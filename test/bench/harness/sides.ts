@@ -79,6 +79,23 @@ export async function startIngest(
   return { program, port, opsPort };
 }
 
+/** Runledger's console, without limits for its one reader. */
+export async function startConsole(world: World, database: string): Promise<Front> {
+  const [port, opsPort] = [await freePort(), await freePort()];
+  const program = world.program('cmd/console/main.ts', {
+    PORT: String(port),
+    OPS_PORT: String(opsPort),
+    CONSOLE_PUBLIC_URL: 'https://console.example',
+    TRUST_PROXY: 'true',
+    TOKENS_FILE: world.tokensFile,
+    DATABASE_URL: database,
+    READ_RATE: '10000',
+    READ_CONCURRENCY: '1000',
+  });
+  await program.answers(`http://127.0.0.1:${opsPort}/readyz`);
+  return { program, port, opsPort };
+}
+
 /** Runledger's worker with the shipped defaults. */
 export async function startRunledgerWorker(world: World, database: string): Promise<Program> {
   const opsPort = await freePort();

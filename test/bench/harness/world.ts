@@ -10,7 +10,7 @@ import { openDatabase } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 import { cpuTime, cpuTimeOfFamily } from './cpu.ts';
 import { Program } from './program.ts';
-import { token } from './wrk.ts';
+import { readToken, token } from './wrk.ts';
 
 /**
  * Settings of a server that keeps its promises, with room for this load. The same for every side.
@@ -28,7 +28,7 @@ const manifest = `kind: Secret
 metadata:
   name: runledger-acme
   labels: { runledger.dev/organization: acme }
-stringData: { token-1: ${token} }
+stringData: { token-1: ${token}, read-1: ${readToken} }
 `;
 
 interface Servers {

@@ -4,6 +4,7 @@ import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { latency } from './latency.ts';
 import { pipeline } from './pipeline.ts';
+import { read } from './read.ts';
 import type { Scenario } from './scenario.ts';
 import { start } from './start.ts';
 import { telemetry } from './telemetry.ts';
@@ -18,4 +19,5 @@ export const scenarios: Record<string, Scenario> = {
   start,
   telemetry,
   growth,
+  read,
 };

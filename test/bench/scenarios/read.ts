@@ -1,0 +1,114 @@
+import { query } from '../../support/postgres-server.ts';
+import { seedRecord } from '../../support/seed-record.ts';
+import { drainQueue, fillQueue } from '../harness/drains.ts';
+import { compare, figure, percentile, type Figure, type Finding } from '../harness/figures.ts';
+import type { Options } from '../harness/options.ts';
+import { get, readMeanwhile, readsOf } from '../harness/reads.ts';
+import { startConsole } from '../harness/sides.ts';
+import type { World } from '../harness/world.ts';
+import type { Scenario } from './scenario.ts';
+
+const days = 30;
+const perSecond = 20;
+
+/**
+ * How long readers wait while a worker drains a queue, with many events stored; and how much
+ * readers of the heaviest kind slow the worker.
+ */
+export const read: Scenario = async (world, options) => {
+  const database = await world.createDatabase();
+  await seedRecord(database, { executions: options.readEvents / 5, days });
+  return measureReads(world, database, options);
+};
+
+/** With a database that is filled. */
+export async function measureReads(world: World, database: string, options: Options): Promise<Finding> {
+  const console = await startConsole(world, database);
+  const latencies = await latenciesDuringDrains(world, database, console.port, options);
+  const heavy = await drainsBesideReaders(world, database, console.port, options);
+  await world.end(console.program);
+  return { figures: [...latencyFigures(latencies), ...heavy, await shareOfUpdatesInPlace(database)] };
+}
+
+/** Fills the queue. The result drains it, and resolves with the rate. */
+async function prepareDrain(world: World, database: string, events: number): Promise<() => Promise<number>> {
+  await world.checkpoint(database);
+  const since = new Date();
+  await fillQueue(world, 'runledger', database, events);
+  return () => drainQueue(world, 'runledger', database, since);
+}
+
+async function latenciesDuringDrains(
+  world: World,
+  database: string,
+  port: number,
+  { rounds, readDrainEvents }: Options,
+): Promise<Map<string, number[]>> {
+  const reads = await readsOf(port);
+  for (const { path } of reads) await get(port, path);
+  const latencies = new Map<string, number[]>();
+  for (let round = 0; round < rounds; round += 1) {
+    const drain = await prepareDrain(world, database, readDrainEvents);
+    for (const [name, values] of await readMeanwhile(port, reads, perSecond, drain())) {
+      latencies.set(name, [...(latencies.get(name) ?? []), ...values]);
+    }
+  }
+  return latencies;
+}
+
+function latencyFigures(latencies: ReadonlyMap<string, number[]>): Figure[] {
+  const all = [...latencies.values()].flat();
+  const slowest = [...latencies].map(([name, values]) => ({ name, p99: percentile(values, 0.99) }));
+  slowest.sort((a, b) => b.p99 - a.p99);
+  return [
+    figure(`Reads at ${perSecond} a second, measured`, all.length, 'requests'),
+    figure('p50 of a read', percentile(all, 0.5), 'ms'),
+    figure('p99 of a read', percentile(all, 0.99), 'ms', { atMost: 50 }),
+    ...slowest.slice(0, 3).map(({ name, p99 }) => figure(`p99 of ${name}`, p99, 'ms')),
+  ];
+}
+
+/** As many as one token may have at once: searches, and figures of a month. */
+const heavyReads = [
+  '/v1/executions/?q=not+to+be+found',
+  '/v1/events/?q=not+to+be+found',
+  '/v1/errors/?window=720h',
+  '/v1/automations/?window=720h&limit=200',
+];
+
+async function drainsBesideReaders(
+  world: World,
+  database: string,
+  port: number,
+  { rounds, drainEvents }: Options,
+): Promise<Figure[]> {
+  const rates = await compare(['alone', 'beside'] as const, rounds, async (side) => {
+    const drain = await prepareDrain(world, database, drainEvents);
+    const over = new AbortController();
+    const readers = (side === 'alone' ? [] : heavyReads).map(async (path) => {
+      while (!over.signal.aborted) await get(port, path);
+    });
+    const rate = await drain();
+    over.abort();
+    await Promise.all(readers);
+    return { rate };
+  });
+  return [
+    figure('Drain without readers', rates.median('rate', 'alone'), 'events/s'),
+    figure(`Drain beside ${heavyReads.length} heavy readers`, rates.median('rate', 'beside'), 'events/s'),
+    figure('Beside heavy readers against without', rates.ratio('rate', 'beside', 'alone'), '×'),
+  ];
+}
+
+/**
+ * Of the updates of executions, those that changed no index. An END changes the index of running
+ * executions, and with five events an execution most updates of a drain have the END.
+ */
+async function shareOfUpdatesInPlace(database: string): Promise<Figure> {
+  const [row] = await query(
+    database,
+    `select (100.0 * n_tup_hot_upd / greatest(n_tup_upd, 1))::float8 as share
+     from pg_stat_user_tables where relname = 'executions'`,
+  );
+  return figure('Updates of executions in place, in drains', Number(row?.['share']), '%');
+}
