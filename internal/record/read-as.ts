@@ -15,7 +15,8 @@ const readerRole = sql<string>`coalesce((
 /**
  * Runs queries in a read-only transaction, as the role `runledger_reader`, for which row-level
  * security shows one organization only. Plans are made for the values at hand: only then does
- * Postgres skip the partitions of other days. A query uses one core.
+ * Postgres skip the partitions of other days. A query uses one core,
+ * and is not compiled: that takes longer than the query.
  */
 export function readAs<T>(db: Database, organization: string, work: (trx: Reading) => Promise<T>): Promise<T> {
   return db
@@ -25,7 +26,7 @@ export function readAs<T>(db: Database, organization: string, work: (trx: Readin
       await sql`
         select set_config('role', ${readerRole}, true), set_config('runledger.organization', ${organization}, true),
           set_config('plan_cache_mode', 'force_custom_plan', true),
-          set_config('max_parallel_workers_per_gather', '0', true)
+          set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)
       `.execute(trx);
       return work(trx);
     });

@@ -6,8 +6,8 @@ import { keepResults } from './harness/results.ts';
 import { scenarios } from './scenarios/all.ts';
 
 /*
- * `node test/bench/main.ts [scenario,…]`: all but `growth` and `read` unless named. What it measures
- * with: harness/options.ts.
+ * `node test/bench/main.ts [scenario,…]`: all but `growth` and `read` unless named. How much it
+ * measures: harness/options.ts.
  */
 
 /** They store 20 million events first. */
