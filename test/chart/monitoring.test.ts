@@ -46,7 +46,7 @@ describe('chart, monitoring', () => {
     });
   });
 
-  it('scrapes the ops port of ingest and worker, by PodMonitor or by ServiceMonitor', async () => {
+  it('scrapes the ops port of every process, by PodMonitor or by ServiceMonitor', async () => {
     const pods = await renderWith('metrics.podMonitor.enabled=true', 'metrics.podMonitor.interval=15s');
     expect(specOf(pods, 'PodMonitor', 'runledger')).to.deep.include({
       podMetricsEndpoints: [{ port: 'ops', path: '/metrics', interval: '15s' }],
@@ -57,7 +57,7 @@ describe('chart, monitoring', () => {
     expect(clusterIP).to.equal('None');
     const monitor = specOf<{ selector: { matchLabels: object } }>(services, 'ServiceMonitor', 'runledger');
     expect(service.metadata.labels).to.include(monitor.selector.matchLabels);
-    for (const name of ['runledger-ingest', 'runledger-worker']) {
+    for (const name of ['runledger-ingest', 'runledger-worker', 'runledger-console']) {
       expect(specOf(services, 'Deployment', name)).to.containSubset({ template: { metadata: { labels: selector } } });
     }
   });
@@ -69,10 +69,11 @@ describe('chart, monitoring', () => {
         .flat()
         .sort((a, b) => a - b);
     expect(sorted('ingest')).to.deep.equal([53, 53, 443, 6379, 6443]);
+    expect(sorted('console')).to.deep.equal([53, 53, 443, 5432, 6443]);
     expect(sorted('worker')).to.deep.equal([53, 53, 5432, 6379]);
     expect(policy(manifests, 'redis').egress).to.deep.equal([]);
     expect(policy(manifests, 'redis').ingress[0]?.from).to.have.length(3);
-    expect(policy(manifests, 'postgresql').ingress[0]?.from).to.have.length(1);
+    expect(policy(manifests, 'postgresql').ingress[0]?.from).to.have.length(2);
     expect(policy(manifests, 'worker').ingress).to.have.length(1);
   });
 

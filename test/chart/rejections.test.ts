@@ -27,6 +27,14 @@ const rejections: Record<string, string> = {
     'gateway.create.enabled=true needs a GatewayClass: set gateway.create.className.',
   'gateway.enabled=true gateway.hostnames={a.example.com,b.example.com} gateway.create.enabled=true gateway.create.className=istio':
     'keep one in gateway.hostnames, or create the Gateway yourself',
+  'console.tls.mode=never':
+    'set console.tls.mode=auto, enable console.ingress or console.gateway, or set console.trustProxy=always',
+  'console.ingress.enabled=true': 'console.ingress.enabled=true needs a host: set console.ingress.hosts[0].',
+  'console.gateway.enabled=true console.gateway.hostnames={a.example.com}':
+    'name it in console.gateway.parentRef.name, or set gateway.enabled=true to share the Gateway of ingest.',
+  'console.database.host=replica console.database.url=postgres://replica/runledger':
+    "The address of the console's Postgres is set in several ways (console.database.url, console.database.host): keep one.",
+  'console.extraEnv[0].name=CONSOLE_PUBLIC_URL': 'console.extraEnv sets CONSOLE_PUBLIC_URL, which the pod already has',
   'redis.enabled=false':
     'Redis is neither bundled nor external: set redis.enabled=true, or name a Secret that holds its URL in externalRedis.urlSecret.name.',
   'externalRedis.host=redis.example.com':

@@ -80,7 +80,7 @@ for (const shape of await shapes()) {
         });
         expect(spec.securityContext?.['runAsUser'], name).to.be.greaterThan(0);
         expect(spec.enableServiceLinks, name).to.equal(false);
-        expect(spec.automountServiceAccountToken, name).to.equal(name === 'runledger-ingest');
+        expect(spec.automountServiceAccountToken, name).to.equal(/-(ingest|console)$/.test(name));
         for (const container of containersOf(spec)) {
           expect(container.securityContext, `${name}/${container.name}`).to.deep.equal({
             allowPrivilegeEscalation: false,
@@ -122,5 +122,5 @@ function withoutContent(rendered: string): string {
 
 /** Replaces the random values, which differ at every rendering without a cluster. */
 function withoutRandom(rendered: string): string {
-  return rendered.replaceAll(/^( {2}(?:password|token|tls\.crt|tls\.key)): .+$/gm, '$1: (random)');
+  return rendered.replaceAll(/^( {2}(?:password|token|read-token|tls\.crt|tls\.key)): .+$/gm, '$1: (random)');
 }

@@ -3,17 +3,22 @@ import { render, renderWith, withValues } from '../support/helm.ts';
 import { environment, objectOf, thePod } from '../support/helm-manifests.ts';
 
 describe('chart, tokens', () => {
-  it('lets ingest read Secrets and write Events in the tokens namespace, and the worker nothing', async () => {
+  it('lets ingest and console read Secrets and write Events in the tokens namespace, and the worker nothing', async () => {
     const manifests = await renderWith('external-services');
     const roles = manifests.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');
-    expect(roles.map(({ metadata }) => metadata.namespace)).to.deep.equal(['runledger-tokens']);
-    expect(roles[0]?.['rules']).to.deep.equal([
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
-      { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
-    ]);
-    expect(objectOf(manifests, 'RoleBinding', 'runledger.runledger-ingest')['subjects']).to.deep.equal([
-      { kind: 'ServiceAccount', name: 'runledger-ingest', namespace: 'runledger' },
-    ]);
+    expect(roles).to.have.length(2);
+    for (const name of ['ingest', 'console']) {
+      expect(objectOf(roles, 'Role', `runledger.runledger-${name}`)).to.containSubset({
+        metadata: { namespace: 'runledger-tokens' },
+        rules: [
+          { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
+          { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+        ],
+      });
+      expect(objectOf(manifests, 'RoleBinding', `runledger.runledger-${name}`)['subjects']).to.deep.equal([
+        { kind: 'ServiceAccount', name: `runledger-${name}`, namespace: 'runledger' },
+      ]);
+    }
     expect(thePod(manifests, 'runledger-worker')).to.include({ automountServiceAccountToken: false });
     expect(thePod(manifests, 'runledger-worker')).not.to.have.property('serviceAccountName');
     expect(environment(manifests, 'runledger-ingest')).to.include({
@@ -26,8 +31,9 @@ describe('chart, tokens', () => {
     const demo = async (...values: string[]) =>
       (await renderWith(...values)).find(({ kind, metadata }) => kind === 'Secret' && /demo/.test(metadata.name));
     expect(await demo()).to.equal(undefined);
-    const token = Buffer.from('sixteen-letters!').toString('base64');
-    expect(await demo('demo.enabled=true', 'demo.token=sixteen-letters!')).to.deep.include({ data: { token } });
+    const [token, read] = ['sixteen-letters!', 'another-sixteen!'].map((text) => Buffer.from(text).toString('base64'));
+    const given = ['demo.enabled=true', 'demo.token=sixteen-letters!', 'demo.readToken=another-sixteen!'];
+    expect(await demo(...given)).to.deep.include({ data: { token, 'read-token': read } });
   });
 
   it("labels the Secrets it makes so that ingest's selector finds them", async () => {
@@ -51,7 +57,14 @@ describe('chart, tokens', () => {
         .filter(({ metadata }) => metadata.namespace === 'tokens')
         .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     const [first, second, own] = [await objects('first'), await objects('second'), await objects('tokens')];
-    const names = ['Role ingest', 'RoleBinding ingest', 'Secret demo', 'Secret test'];
+    const names = [
+      'Role ingest',
+      'RoleBinding ingest',
+      'Role console',
+      'RoleBinding console',
+      'Secret demo',
+      'Secret test',
+    ];
     expect(first).to.have.members(names.map((name) => name.replace(' ', ' first.runledger-')));
     // A release whose own namespace holds the tokens shares them, too.
     const all = [...first, ...second, ...own];

@@ -1,5 +1,7 @@
-// The test of `helm test`: ingest redirects plain HTTP, knows the token and accepts events.
+// The test of `helm test`: ingest redirects plain HTTP, knows the token and accepts events; the
+// console shows their execution.
 const { HTTP_URL, HTTPS_URL, TOKEN, FORWARDED_PROTO } = process.env;
+const { CONSOLE_URL, READ_TOKEN, CONSOLE_FORWARDED_PROTO } = process.env;
 const headers = {
   token: TOKEN,
   'content-type': 'application/json',
@@ -14,11 +16,12 @@ async function expectStatus(what, expected, request) {
   return { response, body };
 }
 
-// Helm created the organization a moment ago: ingest sees it after a second or two.
-async function untilKnown(request) {
+// Helm created the organization a moment ago: ingest and console see it after a second or two. A
+// worker stores the events after a moment too.
+async function untilKnown(request, good = async () => true) {
   for (let attempt = 1; ; attempt += 1) {
-    const response = await request().catch((error) => ({ status: 0, text: async () => String(error.cause ?? error) }));
-    if (response.status === 200 || attempt === 60) return response;
+    const response = await request().catch((error) => new Response(String(error.cause ?? error), { status: 599 }));
+    if ((response.status === 200 && (await good(response.clone()))) || attempt === 60) return response;
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
 }
@@ -59,3 +62,15 @@ const recorded = await expectStatus('event over HTTPS', 201, async () => {
   return post('END');
 });
 if (JSON.parse(recorded.body).execution_id !== event.execution_id) throw new Error(`not the event: ${recorded.body}`);
+
+if (CONSOLE_URL) {
+  const query = new URLSearchParams({ automation_id: event.automation_id, execution_id: event.execution_id });
+  const readHeaders = {
+    token: READ_TOKEN,
+    ...(CONSOLE_FORWARDED_PROTO && { 'x-forwarded-proto': CONSOLE_FORWARDED_PROTO }),
+  };
+  const read = () => fetch(`${CONSOLE_URL}/v1/executions/?${query}`, { headers: readHeaders });
+  const succeeded = async (response) => (await response.json()).items[0]?.state === 'succeeded';
+  const shown = await expectStatus('execution from the console', 200, () => untilKnown(read, succeeded));
+  if (!(await succeeded(new Response(shown.body)))) throw new Error(`not the execution: ${shown.body}`);
+}

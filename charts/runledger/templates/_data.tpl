@@ -29,24 +29,41 @@ they could not hold every character.
 {{- end }}
 {{- end -}}
 
-{{/*
-The environment with the address of Postgres. User name and password have the variables of libpq: in
-a URL they could not hold every character.
-*/}}
+{{/* The environment with the address of Postgres, for workers and migration. */}}
 {{- define "runledger.postgresql.env" -}}
-{{- $external := .Values.externalPostgresql -}}
 {{- if .Values.postgresql.enabled }}
 {{- include "runledger.credentials.env" (dict "username" "PGUSER" "password" "PGPASSWORD" "secret" (dict "name" (include "runledger.postgresql.secret" .) "passwordKey" "password")) }}
 - name: DATABASE_URL
   value: postgres://runledger@{{ include "runledger.postgresql.name" . }}:5432/runledger
-{{- else if $external.urlSecret.name }}
-- name: DATABASE_URL
+{{- else }}
+{{- include "runledger.database.env" (dict "variable" "DATABASE_URL" "external" .Values.externalPostgresql) }}
+{{- end }}
+{{- end -}}
+
+{{/* The environment with the address of the console's Postgres: console.database, else that of the workers. */}}
+{{- define "runledger.console.database.env" -}}
+{{- if include "runledger.database.ways" .Values.console.database | fromYamlArray }}
+{{- include "runledger.database.env" (dict "variable" "CONSOLE_DATABASE_URL" "external" .Values.console.database) }}
+{{- else }}
+{{- include "runledger.postgresql.env" . }}
+{{- end }}
+{{- end -}}
+
+{{/*
+The environment with the address of an external Postgres. User name and password have the variables
+of libpq: in a URL they could not hold every character.
+Takes (dict "variable" "DATABASE_URL" "external" .Values.externalPostgresql).
+*/}}
+{{- define "runledger.database.env" -}}
+{{- $external := .external -}}
+{{- if $external.urlSecret.name }}
+- name: {{ .variable }}
   valueFrom: { secretKeyRef: { name: {{ $external.urlSecret.name }}, key: {{ $external.urlSecret.key }} } }
 {{- else if $external.urlFile }}
-- name: DATABASE_URL_FILE
+- name: {{ .variable }}_FILE
   value: {{ $external.urlFile | quote }}
 {{- else if $external.url }}
-- name: DATABASE_URL
+- name: {{ .variable }}
   value: {{ $external.url | quote }}
 {{- else }}
 {{- if and $external.username (not (and $external.credentialsSecret.name $external.credentialsSecret.usernameKey)) }}
@@ -54,13 +71,23 @@ a URL they could not hold every character.
   value: {{ $external.username | quote }}
 {{- end }}
 {{- include "runledger.credentials.env" (dict "username" "PGUSER" "password" "PGPASSWORD" "secret" $external.credentialsSecret) }}
-- name: DATABASE_URL
+- name: {{ .variable }}
   value: {{ printf "postgres://%s:%v/%s%s" $external.host $external.port $external.database ($external.parameters | empty | ternary "" (printf "?%s" $external.parameters)) | quote }}
 {{- end }}
-{{- if and (not .Values.postgresql.enabled) $external.sslMode }}
+{{- with $external.sslMode }}
 - name: PGSSLMODE
-  value: {{ $external.sslMode }}
+  value: {{ . }}
 {{- end }}
+{{- end -}}
+
+{{/* The values that set the address of an external server, as a list. Takes .Values.externalPostgresql. */}}
+{{- define "runledger.database.ways" -}}
+{{- $ways := list -}}
+{{- if .url -}}{{- $ways = append $ways "url" -}}{{- end -}}
+{{- if .urlFile -}}{{- $ways = append $ways "urlFile" -}}{{- end -}}
+{{- if .urlSecret.name -}}{{- $ways = append $ways "urlSecret.name" -}}{{- end -}}
+{{- if .host -}}{{- $ways = append $ways "host" -}}{{- end -}}
+{{- toYaml $ways -}}
 {{- end -}}
 
 {{/*

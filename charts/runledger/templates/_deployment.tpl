@@ -1,4 +1,129 @@
 {{/*
+The Deployment of a process. Ingest and console watch the organizations' Secrets with an account of
+their own; `migration` is the worker's first init container as YAML.
+Takes (dict "root" $ "component" "ingest" "values" .Values.ingest "scaled" … "migration" …).
+*/}}
+{{- define "runledger.deployment" -}}
+{{- $values := .values -}}
+{{- $name := include "runledger.component.name" . -}}
+{{- $watchesTokens := hasKey $values "serviceAccount" -}}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ $name }}
+  namespace: {{ .root.Release.Namespace }}
+  {{- include "runledger.meta" (pick . "root" "component") | nindent 2 }}
+spec:
+  {{- if not (or $values.autoscaling.enabled .scaled) }}
+  replicas: {{ include "runledger.replicas" $values }}
+  {{- end }}
+  revisionHistoryLimit: 3
+  selector:
+    matchLabels:
+      {{- include "runledger.selectorLabels" . | nindent 6 }}
+  strategy:
+    {{- include "runledger.strategy" $values.strategy | nindent 4 }}
+  template:
+    metadata:
+      labels:
+        {{- include "runledger.labels" (dict "root" .root "component" .component "labels" $values.podLabels) | nindent 8 }}
+        # PodMonitor and metrics Service select this label.
+        runledger.dev/metrics: 'true'
+      {{- with merge (dict) $values.podAnnotations .root.Values.commonAnnotations }}
+      annotations:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+    spec:
+      {{- with include "runledger.serviceAccount.name" . }}
+      serviceAccountName: {{ . }}
+      {{- end }}
+      automountServiceAccountToken: {{ $watchesTokens }}
+      enableServiceLinks: false
+      terminationGracePeriodSeconds: {{ $values.terminationGracePeriodSeconds }}
+      {{- with include "runledger.pullSecrets" .root | trim }}{{ . | nindent 6 }}{{- end }}
+      securityContext:
+        {{- include "runledger.podSecurity" .root.Values.podSecurityContext | nindent 8 }}
+      {{- with include "runledger.scheduling" . | trim }}{{ . | nindent 6 }}{{- end }}
+      {{- if or $values.initContainers .migration }}
+      initContainers:
+        {{- with $values.initContainers }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+        {{- with .migration }}{{ . | nindent 8 }}{{- end }}
+      {{- end }}
+      containers:
+        - name: {{ .component }}
+          {{- include "runledger.program" . | nindent 10 }}
+          ports:
+            {{- if include "runledger.wayIn" . | fromJson }}
+            - { name: http, containerPort: 8080 }
+            {{- end }}
+            {{- if include "runledger.podTls" . }}
+            - { name: https, containerPort: 8443 }
+            {{- end }}
+            - { name: ops, containerPort: 9090 }
+          startupProbe:
+            httpGet: { path: /healthz, port: ops }
+            {{- with omit $values.startupProbe "httpGet" }}{{ toYaml . | nindent 12 }}{{- end }}
+          livenessProbe:
+            httpGet: { path: /healthz, port: ops }
+            {{- with omit $values.livenessProbe "httpGet" }}{{ toYaml . | nindent 12 }}{{- end }}
+          readinessProbe:
+            httpGet: { path: /readyz, port: ops }
+            {{- with omit $values.readinessProbe "httpGet" }}{{ toYaml . | nindent 12 }}{{- end }}
+          {{- if hasKey $values "preStopSeconds" }}
+          lifecycle:
+            preStop:
+              exec: { command: [sleep, '{{ $values.preStopSeconds }}'] }
+          {{- end }}
+          resources:
+            {{- toYaml $values.resources | nindent 12 }}
+      volumes:
+        - { name: tmp, emptyDir: { sizeLimit: 64Mi } }
+        {{- with include "runledger.caBundle.volume" .root }}{{ . | nindent 8 }}{{- end }}
+        {{- if include "runledger.podTls" . }}
+        - { name: tls, secret: { secretName: {{ include "runledger.tlsSecret" . }} } }
+        {{- end }}
+        {{- with $values.extraVolumes }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+{{- end -}}
+
+{{/*
+The fields of a container that its image, its environment and its files take. `program` is the
+command, unless it is the component's.
+Takes (dict "root" $ "component" "worker" "values" .Values.worker "program" "migrate").
+*/}}
+{{- define "runledger.program" -}}
+{{- $program := .program | default .component -}}
+image: {{ include "runledger.image" (dict "root" .root "image" .root.Values.image "tag" .root.Chart.AppVersion) }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+args: [cmd/{{ $program }}/main.ts]
+env:
+  {{- include (printf "runledger.%s.env" $program) .root | nindent 2 }}
+  {{- with .values.extraEnv }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with .values.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  {{- include "runledger.containerSecurity" . | nindent 2 }}
+volumeMounts:
+  - { name: tmp, mountPath: /tmp }
+  {{- if include "runledger.caBundle.volume" .root }}
+  - { name: ca, mountPath: /etc/runledger/ca, readOnly: true }
+  {{- end }}
+  {{- if include "runledger.podTls" . }}
+  - { name: tls, mountPath: /etc/runledger/tls, readOnly: true }
+  {{- end }}
+  {{- with .values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{/*
 The number of pods. The old name `replicas` wins, since only a user sets it.
 Takes .Values.ingest or .Values.worker.
 */}}
@@ -12,33 +137,4 @@ Takes .Values.ingest.strategy.
 */}}
 {{- define "runledger.strategy" -}}
 {{- toYaml (eq .type "RollingUpdate" | ternary . (omit . "rollingUpdate")) -}}
-{{- end -}}
-
-{{/* "true" when a HorizontalPodAutoscaler or KEDA sets the number of workers. */}}
-{{- define "runledger.worker.scaled" -}}
-{{- if .Values.worker.autoscaling.enabled -}}true
-{{- else if .Values.worker.keda.enabled -}}{{ include "runledger.renders" (dict "root" . "api" "keda.sh/v1alpha1/ScaledObject" "setting" "worker.keda.enabled") }}
-{{- end -}}
-{{- end -}}
-
-{{/* The variable that adds caBundle to the CAs that Node trusts; nothing without a bundle. */}}
-{{- define "runledger.caBundle.env" -}}
-{{- if or .Values.caBundle.configMap .Values.caBundle.secret }}
-- name: NODE_EXTRA_CA_CERTS
-  value: /etc/runledger/ca/{{ .Values.caBundle.key }}
-{{- end }}
-{{- end -}}
-
-{{/*
-The volume of caBundle; nothing without a bundle. It holds the one key only: the Secret of an
-authority may hold its private key too.
-*/}}
-{{- define "runledger.caBundle.volume" -}}
-{{- $items := printf "items: [{ key: %s, path: %s }]" .Values.caBundle.key .Values.caBundle.key -}}
-{{- with .Values.caBundle.configMap -}}
-- { name: ca, configMap: { name: {{ . }}, {{ $items }} } }
-{{- end -}}
-{{- with .Values.caBundle.secret -}}
-- { name: ca, secret: { secretName: {{ . }}, {{ $items }} } }
-{{- end -}}
 {{- end -}}

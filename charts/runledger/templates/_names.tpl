@@ -66,12 +66,9 @@ Takes (dict "root" $ "component" … "labels" …).
 {{- end -}}
 {{- end -}}
 
-{{- define "runledger.ingest.name" -}}
-{{- printf "%s-ingest" (include "runledger.fullname" .) -}}
-{{- end -}}
-
-{{- define "runledger.worker.name" -}}
-{{- printf "%s-worker" (include "runledger.fullname" .) -}}
+{{/* The name of a component's Deployment. Takes (dict "root" $ "component" "ingest"). */}}
+{{- define "runledger.component.name" -}}
+{{- printf "%s-%s" (include "runledger.fullname" .root) .component -}}
 {{- end -}}
 
 {{- define "runledger.redis.name" -}}
@@ -82,13 +79,9 @@ Takes (dict "root" $ "component" … "labels" …).
 {{- printf "%s-postgresql" (include "runledger.fullname" .) -}}
 {{- end -}}
 
-{{/* The name of ingest's Service: the chart's, or the user's own. */}}
-{{- define "runledger.service.name" -}}
-{{- .Values.service.existingName | default (include "runledger.fullname" .) -}}
-{{- end -}}
-
-{{- define "runledger.serviceAccount.name" -}}
-{{- .Values.ingest.serviceAccount.name | default (include "runledger.ingest.name" .) -}}
+{{/* "true" with the console. `helm upgrade --reuse-values` from a chart without it brings no values for it. */}}
+{{- define "runledger.console.enabled" -}}
+{{- with .Values.console -}}{{- if .enabled -}}true{{- end -}}{{- end -}}
 {{- end -}}
 
 {{- define "runledger.tokens.namespace" -}}

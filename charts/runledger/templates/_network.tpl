@@ -82,8 +82,38 @@ Takes (dict "ports" … "external" .Values.externalRedis).
 {{- if .Values.postgresql.enabled }}
 {{- include "runledger.network.to" (dict "ports" (list 5432) "to" $bundled) }}
 {{- else }}
-{{- include "runledger.network.to" (dict "ports" (include "runledger.network.ports" (dict "ports" .Values.networkPolicy.postgresqlPorts "external" .Values.externalPostgresql) | fromYamlArray) "to" .Values.networkPolicy.postgresqlTo) }}
+{{- include "runledger.network.toDatabase" (dict "root" . "external" .Values.externalPostgresql) }}
 {{- end }}
+{{- end -}}
+
+{{/* Takes (dict "root" $ "external" .Values.externalPostgresql). */}}
+{{- define "runledger.network.toDatabase" }}
+{{- $ports := dict "ports" .root.Values.networkPolicy.postgresqlPorts "external" .external }}
+{{- include "runledger.network.to" (dict "ports" (include "runledger.network.ports" $ports | fromYamlArray) "to" .root.Values.networkPolicy.postgresqlTo) }}
+{{- end -}}
+
+{{/*
+Into the HTTP and HTTPS ports, and into the ops port.
+Takes (dict "root" $ "component" "ingest" "from" .Values.networkPolicy.ingestFrom).
+*/}}
+{{- define "runledger.network.into" }}
+- ports:
+    - { port: http, protocol: TCP }
+    {{- if include "runledger.podTls" . }}
+    - { port: https, protocol: TCP }
+    {{- end }}
+  {{- with .from }}
+  from:
+    {{- toYaml . | nindent 4 }}
+    {{- if $.root.Values.test.enabled }}
+    {{- include "runledger.network.peer" (dict "root" $.root "component" "test") | nindent 4 }}
+    {{- end }}
+  {{- end }}
+{{- include "runledger.network.metrics" .root }}
+{{- end -}}
+
+{{- define "runledger.network.toApiServer" }}
+{{- include "runledger.network.to" (dict "ports" .Values.networkPolicy.apiServerPorts "to" .Values.networkPolicy.apiServerTo) }}
 {{- end -}}
 
 {{- define "runledger.network.extra" }}

@@ -1,71 +1,103 @@
 {{/* Fails for values that cannot work. Each message says which value to change. */}}
 {{- define "runledger.validate" -}}
-{{- include "runledger.validate.wayIn" . -}}
+{{- include "runledger.validate.wayIn" (dict "root" . "component" "ingest") -}}
+{{- if include "runledger.console.enabled" . -}}{{- include "runledger.validate.console" . -}}{{- end -}}
+{{- include "runledger.validate.gateway" . -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.redis.enabled "external" .Values.externalRedis "name" "Redis" "key" "redis" "externalKey" "externalRedis") -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.postgresql.enabled "external" .Values.externalPostgresql "name" "Postgres" "key" "postgresql" "externalKey" "externalPostgresql") -}}
 {{- include "runledger.validate.scaling" . -}}
 {{- include "runledger.validate.pods" . -}}
 {{- end -}}
 
+{{/* Takes (dict "root" $ "component" "ingest"). */}}
 {{- define "runledger.validate.wayIn" -}}
-{{- $wayIn := or .Values.ingress.enabled .Values.gateway.enabled -}}
-{{- if not (or .Values.service.enabled .Values.service.existingName) -}}
-  {{- if $wayIn -}}
-    {{- fail "The ingress or gateway needs a Service: set service.enabled=true, or name your own in service.existingName." -}}
+{{- $way := include "runledger.wayIn" . | fromJson -}}
+{{- $at := $way.prefix -}}
+{{- $proxied := or $way.ingress.enabled $way.gateway.enabled -}}
+{{- if not (or $way.service.enabled $way.service.existingName) -}}
+  {{- if $proxied -}}
+    {{- fail (printf "The ingress or gateway needs a Service: set %sservice.enabled=true, or name your own in %sservice.existingName." $at $at) -}}
   {{- else -}}
-    {{- fail "No Service, Ingress or Gateway leads to ingest: set service.enabled=true, ingress.enabled=true or gateway.enabled=true." -}}
+    {{- fail (printf "No Service, Ingress or Gateway leads to %s: set %sservice.enabled=true, %singress.enabled=true or %sgateway.enabled=true." .component $at $at $at) -}}
   {{- end -}}
 {{- end -}}
-{{- if and (not $wayIn) (not (include "runledger.podTls" .)) (not (include "runledger.trustProxy" .)) -}}
-  {{- fail "Nothing ends TLS, so every request would get a 301: set ingest.tls.mode=auto, enable ingress or gateway, or set ingest.trustProxy=always if a proxy of your own ends TLS." -}}
+{{- if and (not $proxied) (not (include "runledger.podTls" .)) (not (include "runledger.trustProxy" .)) -}}
+  {{- fail (printf "Nothing ends TLS, so every request would get a 301: set %s.tls.mode=auto, enable %singress or %sgateway, or set %s.trustProxy=always if a proxy of your own ends TLS." .component $at $at .component) -}}
 {{- end -}}
 {{- /* A Service of the user may lead the proxy to the pod's HTTPS port. */ -}}
-{{- if and $wayIn (not (include "runledger.trustProxy" .)) (not (and (include "runledger.podTls" .) .Values.service.existingName)) -}}
-  {{- fail "ingest.trustProxy=never with ingress or gateway would redirect every request forever, since they talk plain HTTP to the pod: set ingest.trustProxy=auto." -}}
+{{- if and $proxied (not (include "runledger.trustProxy" .)) (not (and (include "runledger.podTls" .) $way.service.existingName)) -}}
+  {{- fail (printf "%s.trustProxy=never with ingress or gateway would redirect every request forever, since they talk plain HTTP to the pod: set %s.trustProxy=auto." .component .component) -}}
 {{- end -}}
-{{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
-  {{- fail "ingress.enabled=true needs a host: set ingress.hosts[0]." -}}
+{{- if and $way.ingress.enabled (not $way.ingress.hosts) -}}
+  {{- fail (printf "%singress.enabled=true needs a host: set %singress.hosts[0]." $at $at) -}}
 {{- end -}}
-{{- if and (not $wayIn) (not (include "runledger.podTls" .)) (not .Values.publicUrl) -}}
-  {{- fail "A proxy of your own ends TLS, and redirects must lead to it: set publicUrl to its https:// address." -}}
+{{- if and (not $proxied) (not (include "runledger.podTls" .)) (not $way.publicUrl) -}}
+  {{- fail (printf "A proxy of your own ends TLS, and redirects must lead to it: set %spublicUrl to its https:// address." $at) -}}
 {{- end -}}
-{{- with .Values.gateway -}}
-{{- if .enabled -}}
-  {{- if not .hostnames -}}
-    {{- fail "gateway.enabled=true needs a host: set gateway.hostnames[0]." -}}
+{{- if $way.gateway.enabled -}}
+  {{- if not $way.gateway.hostnames -}}
+    {{- fail (printf "%sgateway.enabled=true needs a host: set %sgateway.hostnames[0]." $at $at) -}}
   {{- end -}}
-  {{- if and (not .create.enabled) (not .parentRef.name) -}}
-    {{- fail "gateway.enabled=true needs a Gateway: name it in gateway.parentRef.name, or set gateway.create.enabled=true." -}}
+  {{- if not $way.gateway.parent.name -}}
+    {{- fail (printf "%sgateway.enabled=true needs a Gateway: name it in %sgateway.parentRef.name, or set %s." $at $at (eq $at "" | ternary "gateway.create.enabled=true" "gateway.enabled=true to share the Gateway of ingest")) -}}
   {{- end -}}
-  {{- if and .create.enabled (not .create.className) -}}
-    {{- fail "gateway.create.enabled=true needs a GatewayClass: set gateway.create.className." -}}
-  {{- end -}}
-  {{- if and .create.enabled (gt (len .hostnames) 1) -}}
-    {{- fail "gateway.create creates one HTTPS listener, for one host: keep one in gateway.hostnames, or create the Gateway yourself and name it in gateway.parentRef." -}}
-  {{- end -}}
-{{- end -}}
 {{- end -}}
 {{- if contains "*" (include "runledger.publicUrl" .) -}}
-  {{- fail "The first host is a wildcard, and redirects need a name: set publicUrl to the https:// address that callers use." -}}
+  {{- fail (printf "The first host is a wildcard, and redirects need a name: set %spublicUrl to the https:// address that callers use." $at) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A Gateway that the chart creates. */}}
+{{- define "runledger.validate.gateway" -}}
+{{- with .Values.gateway -}}
+{{- if and .enabled .create.enabled -}}
+  {{- if not .create.className -}}
+    {{- fail "gateway.create.enabled=true needs a GatewayClass: set gateway.create.className." -}}
+  {{- end -}}
+  {{- $hostnames := dict "gateway.hostnames" .hostnames -}}
+  {{- if include "runledger.gateway.listensForConsole" $ -}}{{- $_ := set $hostnames "console.gateway.hostnames" $.Values.console.gateway.hostnames -}}{{- end -}}
+  {{- range $setting, $names := $hostnames -}}
+    {{- if gt (len $names) 1 -}}
+      {{- fail (printf "gateway.create creates an HTTPS listener for one host: keep one in %s, or create the Gateway yourself and name it in gateway.parentRef." $setting) -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
 {{/* Redis and Postgres must be bundled, or external with one address. */}}
 {{- define "runledger.validate.data" -}}
 {{- $ways := list -}}
-{{- if .external.url -}}{{- $ways = append $ways (printf "%s.url" .externalKey) -}}{{- end -}}
-{{- if .external.urlFile -}}{{- $ways = append $ways (printf "%s.urlFile" .externalKey) -}}{{- end -}}
-{{- if .external.urlSecret.name -}}{{- $ways = append $ways (printf "%s.urlSecret.name" .externalKey) -}}{{- end -}}
-{{- if .external.host -}}{{- $ways = append $ways (printf "%s.host" .externalKey) -}}{{- end -}}
+{{- range include "runledger.database.ways" .external | fromYamlArray -}}
+  {{- $ways = append $ways (printf "%s.%s" $.externalKey .) -}}
+{{- end -}}
 {{- if and .bundled $ways -}}
   {{- fail (printf "%s is both bundled and external (%s): set %s.enabled=false, or leave %s empty." .name (join ", " $ways) .key .externalKey) -}}
 {{- end -}}
 {{- if and (not .bundled) (not $ways) -}}
   {{- fail (printf "%s is neither bundled nor external: set %s.enabled=true, or name a Secret that holds its URL in %s.urlSecret.name." .name .key .externalKey) -}}
 {{- end -}}
+{{- include "runledger.validate.oneWay" . -}}
+{{- end -}}
+
+{{/* Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name" "Redis"). */}}
+{{- define "runledger.validate.oneWay" -}}
+{{- $ways := list -}}
+{{- range include "runledger.database.ways" .external | fromYamlArray -}}
+  {{- $ways = append $ways (printf "%s.%s" $.externalKey .) -}}
+{{- end -}}
 {{- if gt (len $ways) 1 -}}
   {{- fail (printf "The address of %s is set in several ways (%s): keep one." .name (join ", " $ways)) -}}
 {{- end -}}
+{{- end -}}
+
+{{- define "runledger.validate.console" -}}
+{{- $console := dict "root" . "component" "console" "values" .Values.console -}}
+{{- include "runledger.validate.wayIn" $console -}}
+{{- include "runledger.validate.oneWay" (dict "external" .Values.console.database "externalKey" "console.database" "name" "the console's Postgres") -}}
+{{- include "runledger.validate.drain" $console -}}
+{{- include "runledger.validate.account" $console -}}
+{{- include "runledger.validate.env" (dict "setting" "console.extraEnv" "own" (include "runledger.console.env" .) "extra" .Values.console.extraEnv) -}}
 {{- end -}}
 
 {{- define "runledger.validate.scaling" -}}
@@ -79,7 +111,9 @@
 {{- if and .Values.worker.autoscaling.enabled $keda.enabled -}}
   {{- fail "worker.autoscaling.enabled and worker.keda.enabled would both set the number of workers: disable one of them." -}}
 {{- end -}}
-{{- range $path, $limits := dict "ingest.autoscaling" .Values.ingest.autoscaling "worker.autoscaling" .Values.worker.autoscaling "worker.keda" $keda -}}
+{{- $ranges := dict "ingest.autoscaling" .Values.ingest.autoscaling "worker.autoscaling" .Values.worker.autoscaling "worker.keda" $keda -}}
+{{- if include "runledger.console.enabled" . -}}{{- $_ := set $ranges "console.autoscaling" .Values.console.autoscaling -}}{{- end -}}
+{{- range $path, $limits := $ranges -}}
   {{- if gt (int $limits.minReplicas) (int $limits.maxReplicas) -}}
     {{- fail (printf "%s.minReplicas (%d) is above %s.maxReplicas (%d): raise maxReplicas." $path (int $limits.minReplicas) $path (int $limits.maxReplicas)) -}}
   {{- end -}}
@@ -94,24 +128,35 @@
 
 {{- define "runledger.validate.pods" -}}
 {{- $drain := 25 -}}
-{{- $needed := add (int .Values.ingest.preStopSeconds) $drain -}}
-{{- if le (int .Values.ingest.terminationGracePeriodSeconds) (int $needed) -}}
-  {{- fail (printf "ingest.terminationGracePeriodSeconds (%d) would kill a pod before it has answered its pending requests: set it above ingest.preStopSeconds + %d = %d." (int .Values.ingest.terminationGracePeriodSeconds) $drain $needed) -}}
-{{- end -}}
+{{- include "runledger.validate.drain" (dict "component" "ingest" "values" .Values.ingest) -}}
+{{- include "runledger.validate.account" (dict "component" "ingest" "values" .Values.ingest) -}}
 {{- if le (int .Values.worker.terminationGracePeriodSeconds) $drain -}}
   {{- fail (printf "worker.terminationGracePeriodSeconds (%d) would kill a pod before it has committed its batches: set it above %d." (int .Values.worker.terminationGracePeriodSeconds) $drain) -}}
 {{- end -}}
 {{- if and .Values.tokens.createNamespace (or (not .Values.tokens.namespace) (eq .Values.tokens.namespace .Release.Namespace)) -}}
   {{- fail "tokens.createNamespace=true needs a name other than the release's namespace: set tokens.namespace." -}}
 {{- end -}}
-{{- if and (not .Values.ingest.serviceAccount.create) (not .Values.ingest.serviceAccount.name) -}}
-  {{- fail "ingest.serviceAccount.create=false needs an existing account: name it in ingest.serviceAccount.name." -}}
-{{- end -}}
 {{- if and .Values.caBundle.configMap .Values.caBundle.secret -}}
   {{- fail "caBundle.configMap and caBundle.secret are both set: keep one." -}}
 {{- end -}}
 {{- include "runledger.validate.env" (dict "setting" "ingest.extraEnv" "own" (include "runledger.ingest.env" .) "extra" .Values.ingest.extraEnv) -}}
 {{- include "runledger.validate.env" (dict "setting" "worker.extraEnv" "own" (include "runledger.worker.env" .) "extra" .Values.worker.extraEnv) -}}
+{{- end -}}
+
+{{/* Takes (dict "component" "ingest" "values" .Values.ingest). */}}
+{{- define "runledger.validate.drain" -}}
+{{- $drain := 25 -}}
+{{- $needed := add (int .values.preStopSeconds) $drain -}}
+{{- if le (int .values.terminationGracePeriodSeconds) (int $needed) -}}
+  {{- fail (printf "%s.terminationGracePeriodSeconds (%d) would kill a pod before it has answered its pending requests: set it above %s.preStopSeconds + %d = %d." .component (int .values.terminationGracePeriodSeconds) .component $drain $needed) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Takes (dict "component" "ingest" "values" .Values.ingest). */}}
+{{- define "runledger.validate.account" -}}
+{{- if and (not .values.serviceAccount.create) (not .values.serviceAccount.name) -}}
+  {{- fail (printf "%s.serviceAccount.create=false needs an existing account: name it in %s.serviceAccount.name." .component .component) -}}
+{{- end -}}
 {{- end -}}
 
 {{/* The API server rejects a container that has a variable twice. */}}

@@ -1,0 +1,21 @@
+{{/* The variable that adds caBundle to the CAs that Node trusts; nothing without a bundle. */}}
+{{- define "runledger.caBundle.env" -}}
+{{- if or .Values.caBundle.configMap .Values.caBundle.secret }}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/runledger/ca/{{ .Values.caBundle.key }}
+{{- end }}
+{{- end -}}
+
+{{/*
+The volume of caBundle; nothing without a bundle. It holds the one key only: the Secret of an
+authority may hold its private key too.
+*/}}
+{{- define "runledger.caBundle.volume" -}}
+{{- $items := printf "items: [{ key: %s, path: %s }]" .Values.caBundle.key .Values.caBundle.key -}}
+{{- with .Values.caBundle.configMap -}}
+- { name: ca, configMap: { name: {{ . }}, {{ $items }} } }
+{{- end -}}
+{{- with .Values.caBundle.secret -}}
+- { name: ca, secret: { secretName: {{ . }}, {{ $items }} } }
+{{- end -}}
+{{- end -}}
