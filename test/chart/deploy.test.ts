@@ -31,6 +31,7 @@ describe('deploy', () => {
     expect(thePod(redis, 'redis').automountServiceAccountToken).to.equal(false);
     const [postgres, priority] = [...(await example('postgres.yaml')).slice(0, 1), ...(await example('priority.yaml'))];
     expect(rendered).to.include(`name: ${postgres?.metadata.name}-app`);
+    expect(rendered).to.include(`postgres://${postgres?.metadata.name}-ro.${namespace}.svc:5432/runledger`);
     expect(rendered).to.include(`cnpg.io/cluster: ${postgres?.metadata.name}`);
     expect(rendered).to.include(`secretName: ${postgres?.metadata.name}-ca`);
     expect(rendered).to.include(`priorityClassName: ${priority?.metadata.name}`);
@@ -41,7 +42,7 @@ describe('deploy', () => {
       services: Record<string, { image: string; command?: string[]; environment?: object; read_only?: boolean }>;
     };
     const manifests = await render();
-    for (const name of ['ingest', 'worker', 'migrate']) {
+    for (const name of ['ingest', 'worker', 'migrate', 'console']) {
       const service = services[name];
       await access(join(repository, service?.command?.[0] ?? 'none'));
       const unknown = Object.keys(service?.environment ?? {}).filter((setting) => !(setting in settings));
