@@ -42,6 +42,8 @@ function byOrganization(labels: string): string {
 }
 
 const register = 'route="/v1/register/"';
+const ofConsole = 'process="console"';
+const notOfConsole = 'process!="console"';
 const requests = 'runledger_http_requests_total';
 const transitions = 'runledger_execution_transitions_total';
 const dead = 'sum(runledger_events_dead_lettered_total{$ns}) or vector(0)';
@@ -57,7 +59,7 @@ export const rows: Row[] = [
   {
     title: 'Traffic',
     panels: [
-      panel('Requests by status', 'reqps', [['{{status}}', `sum by (status) (${rate(requests)})`]]),
+      panel('Requests by status', 'reqps', [['{{status}}', `sum by (status) (${rate(requests, notOfConsole)})`]]),
       panel('Events accepted by kind', 'ops', [
         ['{{kind}}', `sum by (kind) (${rate('runledger_events_accepted_total')})`],
       ]),
@@ -83,7 +85,7 @@ export const rows: Row[] = [
       ]),
       panel('503 by reason', 'ops', [['{{reason}}', `sum by (reason) (${rate('runledger_rejections_total')})`]]),
       panel('4xx by status', 'reqps', [
-        ['{{status}}', `sum by (status) (${rate(requests, 'status=~"4.."')}) or vector(0)`],
+        ['{{status}}', `sum by (status) (${rate(requests, `${notOfConsole},status=~"4.."`)}) or vector(0)`],
       ]),
     ],
   },
@@ -212,6 +214,36 @@ export const rows: Row[] = [
         ['days ahead', 'max(runledger_partitions_ahead{$ns})'],
         ['rows in DEFAULT', 'max(runledger_default_partition_rows{$ns})'],
         ['dead letters', dead],
+      ]),
+    ],
+  },
+  {
+    title: 'Console',
+    panels: [
+      panel('Reads by status', 'reqps', [['{{status}}', `sum by (status) (${rate(requests, ofConsole)})`]]),
+      panel('Rejected reads by reason', 'reqps', [
+        ['{{reason}}', `sum by (reason) (${rate('runledger_console_rejections_total')})`],
+      ]),
+      panel('Queries by operation, p99', 's', [
+        [
+          '{{operation}}',
+          `histogram_quantile(0.99, sum by (operation, le) (${rate('runledger_console_query_seconds_bucket')}))`,
+        ],
+      ]),
+      panel('Connections', 'short', [
+        ['held', 'sum(runledger_console_connections{$ns})'],
+        ['idle', 'sum(runledger_console_connections_idle{$ns})'],
+        ['queries that wait for one', 'sum(runledger_console_queries_waiting{$ns})'],
+      ]),
+      panel('Streams', 'short', [
+        ['open', 'sum(runledger_streams_open{$ns})'],
+        ['events per second', `sum(${rate('runledger_stream_events_total')})`],
+        ['left out per second', `sum(${rate('runledger_stream_omitted_total')})`],
+      ]),
+      panel('Exported events', 'ops', [['events', `sum(${rate('runledger_export_rows_total')})`]]),
+      panel('Replica lag and reader role', 'short', [
+        ['lag in seconds', 'max(runledger_replica_lag_seconds{$ns})'],
+        ['queries run as runledger_reader', 'min(runledger_reader_role{$ns})'],
       ]),
     ],
   },

@@ -1,9 +1,12 @@
 import {
   clock,
+  answers,
   growing,
   late,
   late3,
+  ofConsole,
   ofIngest,
+  queries,
   ofWorker,
   progressAt,
   requests,
@@ -138,6 +141,26 @@ export const alertCases: Record<string, AlertCase> = {
       'for twenty minutes': { [maintenanceFailures]: `0x92 12+12x19 240x40` },
       'Postgres is unavailable': { [maintenanceFailures]: growing(8), [ofWorker('store_retrying')]: steady(1) },
     },
+  },
+  RunledgerConsoleErrors: {
+    fires: { [answers(503)]: growing(6) },
+    nearly: { [answers(503)]: growing(2) },
+    // Two thirds of the answers, for five minutes.
+    alsoNearly: { 'for a moment': { [answers(503)]: `0x112 0+120x5 600x40` } },
+  },
+  RunledgerConsoleSlow: {
+    fires: { [queries('2')]: growing(50) },
+    nearly: { [queries('2')]: growing(60) },
+    alsoFires: { 'in Prometheus 3': { [queries('2')]: undefined, [queries('2.0')]: growing(50) } },
+  },
+  RunledgerReplicaLagging: {
+    fires: { [ofConsole('replica_lag_seconds')]: steady(90) },
+    nearly: { [ofConsole('replica_lag_seconds')]: steady(30) },
+    alsoNearly: { 'the console reads a primary': { [ofConsole('replica_lag_seconds')]: undefined } },
+  },
+  RunledgerReaderRoleMissing: {
+    fires: { [ofConsole('reader_role')]: steady(0) },
+    nearly: { [ofConsole('reader_role')]: undefined },
   },
   RunledgerFailureRateJumped: {
     fires: {

@@ -28,13 +28,20 @@ export const late3 = late.replace('"30"', '"30.0"');
 export const waiting = 'runledger_queue_jobs{namespace="rl",pod="i",state="waiting"}';
 export const progressAt = 'runledger_store_last_progress_timestamp_seconds{namespace="rl",pod="w"}';
 
-/** A gauge or counter of an ingest or a worker. */
+export const answers = (status: number): string =>
+  `runledger_http_requests_total{namespace="rl",pod="c",process="console",route="/v1/executions/",method="GET",status="${status}"}`;
+/** Queries of the console that took at most so many seconds. */
+export const queries = (le: string): string =>
+  `runledger_console_query_seconds_bucket{namespace="rl",pod="c",operation="listExecutions",le="${le}"}`;
+
+/** A gauge or counter of an ingest, a worker or a console. */
 export const ofIngest = (name: string): string => `runledger_${name}{namespace="rl",pod="i"}`;
+export const ofConsole = (name: string): string => `runledger_${name}{namespace="rl",pod="c"}`;
 export const ofWorker = (name: string): string => `runledger_${name}{namespace="rl",pod="w"}`;
 
 /**
- * Ingest and a worker under load, all being well: 600 events a minute, a tenth of the executions
- * failing.
+ * Ingest, a worker and a console under load, all being well: 600 events a minute, a tenth of the
+ * executions failing, 60 reads a minute.
  */
 export const healthy: World = {
   [requests(201)]: growing(600),
@@ -56,6 +63,12 @@ export const healthy: World = {
   [ofWorker('default_partition_rows')]: steady(0),
   [ofWorker('partitions_ahead')]: steady(8),
   [ofWorker('maintenance_failures_total')]: steady(0),
+  [answers(200)]: growing(60),
+  [queries('2')]: growing(60),
+  [queries('5')]: growing(60),
+  [queries('+Inf')]: growing(60),
+  [ofConsole('replica_lag_seconds')]: steady(0),
+  [ofConsole('reader_role')]: steady(1),
   [transitions('none', 'running')]: growing(10),
   [transitions('running', 'succeeded')]: growing(9),
   [transitions('running', 'failed')]: growing(1),
