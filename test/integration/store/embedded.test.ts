@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { readAs } from '../../../internal/record/read-as.ts';
 import { executionsOf } from '../../support/outcome-oracle.ts';
 import { openEmbedded } from '../../../internal/store/embedded.ts';
 import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import { createStore } from '../../../internal/store/store.ts';
+import { failureOf } from '../../support/failure.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { storedEvents, storedExecutions } from '../../support/store.ts';
@@ -35,6 +37,30 @@ describe('embedded Postgres', () => {
       expect(await db.selectFrom('dead_letters').select('reason').execute()).to.deep.equal([{ reason: 'NUL' }]);
       await db.destroy();
     } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('runs no statement within a transaction of another caller', async function () {
+    this.timeout(60_000);
+    const folder = await mkdtemp(join(tmpdir(), 'runledger-embedded-'));
+    const db = await openEmbedded(folder);
+    try {
+      await migrateToLatest(db);
+      const store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
+      const begun = Promise.withResolvers<void>();
+      const end = Promise.withResolvers<never>();
+      const rolledBack = db.transaction().execute(() => (begun.resolve(), end.promise));
+      await begun.promise;
+      const recorded = store.recordEvents([anEvent()]);
+      const readOnly = readAs(db, 'acme', (trx) => trx.selectFrom('events').selectAll().execute());
+      end.reject(new Error('rolled back'));
+      expect(String(await failureOf(rolledBack))).to.include('rolled back');
+      expect(await recorded).to.deep.include({ stored: 1 });
+      expect(await readOnly).to.have.length(1);
+      expect(await storedEvents(db)).to.have.length(1);
+    } finally {
+      await db.destroy();
       await rm(folder, { recursive: true, force: true });
     }
   });
