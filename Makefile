@@ -20,7 +20,8 @@ EVENTS ?= 2000
 CLIENTS ?= 50
 demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RATE=, CLIENTS=)
 	@NODE_EXTRA_CA_CERTS="$${DATA_DIR:-.data}/tls/cert.pem" exec $(NODE) cmd/demo/main.ts --events $(EVENTS) --rate $(RATE) --clients $(CLIENTS) \
-	  --token-file "$${DATA_DIR:-.data}/demo-token" --url https://localhost:$${HTTPS_PORT:-8443} --ops http://localhost:$${OPS_PORT:-9090}
+	  --token-file "$${DATA_DIR:-.data}/demo-token" --url https://localhost:$${HTTPS_PORT:-8443} \
+	  --read-token-file "$${DATA_DIR:-.data}/demo-read-token" --console https://localhost:$${CONSOLE_PORT:-8444}
 
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
 	@deploy/install.sh redis postgres prometheus caddy

@@ -2,18 +2,18 @@ import { createReadApi } from '../../internal/api/read-app.ts';
 import { Streams } from '../../internal/api/read/stream/streams.ts';
 import type { ApiServer } from '../../internal/api/server.ts';
 import type { Config } from '../../internal/config/read.ts';
-import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
+import { ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import { createRecord } from '../../internal/record/record.ts';
 import { RecordWatch } from '../../internal/record/record-watch.ts';
 import { serveRecord } from '../../internal/record/served-record.ts';
-import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
+import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { consoleMetrics, streamMetrics } from '../../internal/telemetry/console-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 import { createServers, serverSettings } from '../ingest/servers.ts';
 import type { ConsoleDatabase } from './database.ts';
 
-/** The settings of the console, beside those of every process. The caller opens the database. */
+/** The settings of the console, beside those of every process and of its database. */
 export const consoleSettings = [
   ...serverSettings,
   'CONSOLE_PUBLIC_URL',
@@ -25,18 +25,22 @@ export const consoleSettings = [
 
 export type ConsoleConfig = Config<(typeof consoleSettings)[number]>;
 
-/** The console as a component, and its servers: HTTP first, then HTTPS if it is on. */
+/** The console as a component, and its servers: HTTP first if it has a port, then HTTPS if it is on. */
 export interface Console {
   component: ComponentGroup;
   servers: ApiServer[];
 }
 
-/** Wires the console: Postgres → readers. Closes the database when it stops. */
+/**
+ * Wires the console: Postgres → readers. The caller opens and closes the database. `requests` counts
+ * the requests; standalone counts those of ingest in the same metrics.
+ */
 export function createConsole(
-  config: ConsoleConfig,
+  config: Omit<ConsoleConfig, 'PORT'> & { PORT: number | undefined },
   { db, pool }: ConsoleDatabase,
   tokens: TokenSource,
   { logger, registry, probes, tracing }: Telemetry,
+  requests: ApiMetrics = apiMetrics(registry),
 ): Console {
   const metrics = consoleMetrics(registry, () => pool);
   const record = serveRecord(createRecord(db), metrics);
@@ -64,14 +68,13 @@ export function createConsole(
       streams: config.STREAMS_PER_TOKEN,
     },
     replicaLagMs: () => watch.lagMs,
-    metrics: apiMetrics(registry),
+    metrics: requests,
     readMetrics: metrics,
     logger,
     tracing,
   });
   const servers = createServers(config, { handler, fastPath: false, logger });
-  const database = component('postgres', { stop: () => db.destroy() });
   // The end of the streams comes first: servers wait for their answers.
-  const parts = [database, watch, tokens, inParallel('servers', servers), streams];
+  const parts = [watch, tokens, inParallel('servers', servers), streams];
   return { component: new ComponentGroup('console', parts, logger), servers };
 }

@@ -1,6 +1,6 @@
 import { processSettings, requireTimeToStop } from '../../internal/config/process-settings.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { ComponentGroup } from '../../internal/lifecycle/group.ts';
+import { component, ComponentGroup } from '../../internal/lifecycle/group.ts';
 import { runMain } from '../../internal/lifecycle/main.ts';
 import { runProcess } from '../../internal/lifecycle/run-process.ts';
 import { OpsServer } from '../../internal/ops/ops-server.ts';
@@ -19,9 +19,11 @@ runMain(async () => {
   const { logger, probes, registry } = telemetry;
   const ops = new OpsServer(config, probes, registry);
   const tokens = createTokenSource(config, telemetry);
-  const { component } = createConsole(config, openConsoleDatabase(url, config, logger), tokens, telemetry);
+  const database = openConsoleDatabase(url, config, logger);
+  const postgres = component('postgres', { stop: () => database.db.destroy() });
+  const console = createConsole(config, database, tokens, telemetry);
   await runProcess({
-    main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), component], logger),
+    main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), postgres, console.component], logger),
     probes,
     logger,
     drainDelayMs: config.DRAIN_DELAY_MS,

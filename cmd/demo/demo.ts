@@ -1,14 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AutomationOutcomes } from '../../internal/store/count-outcomes.ts';
 import { createFleet, playExecution, type DemoAutomation, type DemoEvent } from './fleet.ts';
 import { Ledger } from './ledger.ts';
 import { Pace } from './pace.ts';
+import { readOutcomes, type Outcomes } from './record.ts';
+import { DemoError, reach } from './reach.ts';
 
 export interface DemoOptions {
   api: string;
-  ops: string;
+  console: string;
   tokenFile: string;
+  readTokenFile: string;
   /** Events to send, approximately: each execution is played to its end. */
   events: number;
   /** Events a second; 0 means as fast as possible. */
@@ -16,20 +18,16 @@ export interface DemoOptions {
   clients: number;
 }
 
-/** The error for the person who started the demo. */
-export class DemoError extends Error {
-  override readonly name = 'DemoError';
-}
-
-/** Longest wait for the last events in the database, in ms. */
+/** Longest wait for the last events in the record, in ms. */
 const patience = 60_000;
 
 /**
- * Plays the fleet, waits for the database and prints the table. True when the database holds
- * exactly the events that were sent.
+ * Plays the fleet, waits for the record and prints the table. True when the record, as the console
+ * shows it, holds exactly the events that were sent.
  */
 export async function runDemo(options: DemoOptions): Promise<boolean> {
   const token = await readToken(options.tokenFile);
+  const readingToken = await readToken(options.readTokenFile);
   const fleet = createFleet();
   const ledger = new Ledger(fleet);
   const pace = new Pace(options.rate);
@@ -57,7 +55,7 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
     clearInterval(progress);
   }
   showProgress(options, ledger, began);
-  return report(options, fleet, ledger);
+  return report(options.console, readingToken, fleet, ledger);
 }
 
 async function readToken(file: string): Promise<string> {
@@ -65,16 +63,6 @@ async function readToken(file: string): Promise<string> {
     return (await readFile(file, 'utf8')).trim();
   } catch {
     throw new DemoError(`there is no token in ${file}: is \`make run\` running, with the same DATA_DIR?`);
-  }
-}
-
-/** Sends a request; the error says how to start Runledger when nothing listens. */
-async function reach(url: string, init?: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, init);
-  } catch (error) {
-    const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    throw new DemoError(`${url} cannot be reached (${reason}): is \`make run\` running, on these ports?`);
   }
 }
 
@@ -97,17 +85,21 @@ async function send(api: string, token: string, event: DemoEvent, ledger: Ledger
   }
 }
 
-async function report(options: DemoOptions, fleet: DemoAutomation[], ledger: Ledger): Promise<boolean> {
-  const query = fleet.map(({ id }) => `automation=${id}`).join('&');
+async function report(
+  console: string,
+  token: string,
+  fleet: readonly DemoAutomation[],
+  ledger: Ledger,
+): Promise<boolean> {
   const deadline = performance.now() + patience;
-  let stored: AutomationOutcomes[] = [];
+  let stored: Outcomes[] = [];
   do {
-    stored = (await (await reach(`${options.ops}/outcomes?${query}`)).json()) as AutomationOutcomes[];
+    stored = await readOutcomes(console, token, fleet);
     if (ledger.matches(stored)) break;
-    await sleep(200);
+    await sleep(500);
   } while (performance.now() < deadline);
   const right = ledger.matches(stored);
-  const verdict = right ? 'The database holds just what was sent.' : 'The database does not hold what was sent.';
+  const verdict = right ? 'The record holds just what was sent.' : 'The record does not hold what was sent.';
   process.stdout.write(`\n\n${ledger.table(stored)}\n\n${verdict}\n`);
   return right;
 }

@@ -1,7 +1,7 @@
-import type { AutomationOutcomes } from '../../internal/store/count-outcomes.ts';
 import type { DemoAutomation, DemoExecution } from './fleet.ts';
+import type { Outcomes } from './record.ts';
 
-type Counts = Pick<AutomationOutcomes, 'running' | 'succeeded' | 'failed' | 'events'>;
+type Counts = Omit<Outcomes, 'automation'>;
 
 /** The events sent and acknowledged, by automation. */
 export class Ledger {
@@ -23,13 +23,13 @@ export class Ledger {
     counts.events += execution.events.length;
   }
 
-  /** True when the database holds exactly the events that were sent. */
-  matches(stored: AutomationOutcomes[]): boolean {
+  /** True when the record holds exactly the events that were sent. */
+  matches(stored: Outcomes[]): boolean {
     return this.#rows(stored).every(({ sent, found }) => columns.every((column) => sent[column] === found[column]));
   }
 
-  /** A table of the database's counts, with the sent counts where they differ. */
-  table(stored: AutomationOutcomes[]): string {
+  /** A table of the record's counts, with the sent counts where they differ. */
+  table(stored: Outcomes[]): string {
     const body = this.#rows(stored).map(({ name, sent, found }) =>
       line(
         name,
@@ -39,7 +39,7 @@ export class Ledger {
     return [line('automation', columns), ...body].join('\n');
   }
 
-  #rows(stored: AutomationOutcomes[]): { name: string; sent: Counts; found: Counts }[] {
+  #rows(stored: Outcomes[]): { name: string; sent: Counts; found: Counts }[] {
     const none = { running: 0, succeeded: 0, failed: 0, events: 0 };
     return this.#fleet.map(({ id, name }) => ({
       name,

@@ -1,23 +1,26 @@
 import { parseArgs } from 'node:util';
 import { runMain } from '../../internal/lifecycle/main.ts';
-import { DemoError, runDemo } from './demo.ts';
+import { runDemo } from './demo.ts';
+import { DemoError } from './reach.ts';
 
-const usage = `Plays a fleet of automations against a running Runledger and checks what the database holds afterwards.
+const usage = `Plays a fleet of automations against a running Runledger and checks what the console shows afterwards.
 
-  --url URL        the API (https://localhost:8443)
-  --ops URL        its ops port, where standalone shows /outcomes (http://localhost:9090)
-  --token-file F   where the token is (.data/demo-token)
-  --events N       how many events, about (2000)
-  --rate N         events a second; 0 is as fast as it goes (200)
-  --clients N      automations that report at once (50)
+  --url URL            the API (https://localhost:8443)
+  --console URL        the console (https://localhost:8444)
+  --token-file F       where the token is (.data/demo-token)
+  --read-token-file F  where the read token is (.data/demo-read-token)
+  --events N           how many events, about (2000)
+  --rate N             events a second; 0 is as fast as it goes (200)
+  --clients N          automations that report at once (50)
 `;
 
 runMain(async () => {
   const { values } = parseArgs({
     options: {
       url: { type: 'string', default: 'https://localhost:8443' },
-      ops: { type: 'string', default: 'http://localhost:9090' },
+      console: { type: 'string', default: 'https://localhost:8444' },
       'token-file': { type: 'string', default: '.data/demo-token' },
+      'read-token-file': { type: 'string', default: '.data/demo-read-token' },
       events: { type: 'string', default: '2000' },
       rate: { type: 'string', default: '200' },
       clients: { type: 'string', default: '50' },
@@ -30,8 +33,9 @@ runMain(async () => {
   }
   const right = await runDemo({
     api: values.url,
-    ops: values.ops,
+    console: values.console,
     tokenFile: values['token-file'],
+    readTokenFile: values['read-token-file'],
     events: wholeNumber('--events', values.events),
     rate: wholeNumber('--rate', values.rate),
     clients: wholeNumber('--clients', values.clients),

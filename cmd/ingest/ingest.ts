@@ -11,7 +11,7 @@ import { readQueueStats } from '../../internal/queue/queue-stats.ts';
 import type { Callers } from '../../internal/queue/group-commit.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { createProducerRedis, disconnect } from '../../internal/queue/redis.ts';
-import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
+import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
@@ -50,8 +50,13 @@ export interface Ingest {
   servers: ApiServer[];
 }
 
-/** Wires ingest: requests → Redis. Never talks to Postgres. */
-export function createIngest(config: IngestConfig, tokens: TokenSource, telemetry: Telemetry): Ingest {
+/** Wires ingest: requests → Redis. Never talks to Postgres. `requests` counts the requests. */
+export function createIngest(
+  config: IngestConfig,
+  tokens: TokenSource,
+  telemetry: Telemetry,
+  requests: ApiMetrics = apiMetrics(telemetry.registry),
+): Ingest {
   const { logger, registry, probes } = telemetry;
   const redis = createProducerRedis(config.REDIS_URL);
   redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
@@ -65,7 +70,7 @@ export function createIngest(config: IngestConfig, tokens: TokenSource, telemetr
   probes.degraded.set('redis', () => guard.rejection?.detail);
   probes.ready.set('tokens', () => tokens.unready());
   const enqueue: Enqueue = (event, key) => producer.enqueue(event, key);
-  const handler = createHandler(config, enqueue, tokens, telemetry);
+  const handler = createHandler(config, enqueue, tokens, telemetry, requests);
   const servers = createServers(config, { handler, fastPath: config.FAST_PATH, logger, connections });
   const connection = component('redis', { stop: () => disconnect(redis) });
   const parts = [connection, guard, producer, tokens, inParallel('servers', servers)];
@@ -106,7 +111,8 @@ function createHandler(
   config: IngestConfig,
   enqueue: Enqueue,
   tokens: TokenSource,
-  { logger, registry, tracing }: Telemetry,
+  { logger, tracing }: Telemetry,
+  requests: ApiMetrics,
 ): Handler {
   return createApi({
     validate: createEventValidator({
@@ -122,7 +128,7 @@ function createHandler(
     trustProxy: config.TRUST_PROXY,
     bodyLimit: config.BODY_LIMIT_BYTES,
     fastPath: config.FAST_PATH,
-    metrics: apiMetrics(registry),
+    metrics: requests,
     logger,
     tracing,
   });

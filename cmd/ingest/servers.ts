@@ -13,10 +13,11 @@ export const serverSettings = [
   'TRUST_PROXY',
 ] as const;
 
-type ServerConfig = Config<(typeof serverSettings)[number]>;
+/** Without PORT there is no HTTP server. */
+type ServerConfig = Omit<Config<(typeof serverSettings)[number]>, 'PORT'> & { PORT: number | undefined };
 
 /**
- * Creates the servers of an API: HTTP first, then HTTPS if it is on.
+ * Creates the servers of an API: HTTP first if it has a port, then HTTPS if it is on.
  * @throws {ConfigError} when the settings of TLS are incomplete.
  */
 export function createServers(
@@ -25,14 +26,14 @@ export function createServers(
 ): ApiServer[] {
   const { logger } = options;
   const common = { ...options, address: config.LISTEN_ADDRESS };
-  const http = new ApiServer({ ...common, port: config.PORT });
+  const http = config.PORT === undefined ? [] : [new ApiServer({ ...common, port: config.PORT })];
   if (config.HTTPS_PORT === undefined) {
     if (config.TLS_CERT_FILE !== undefined) throw new ConfigError('HTTPS_PORT is required when TLS_CERT_FILE is set');
     if (!config.TRUST_PROXY) logger.warn('every request gets a 301: neither HTTPS_PORT nor TRUST_PROXY is set');
-    return [http];
+    return http;
   }
   const certificate = createCertificate(config, logger);
-  return [http, new ApiServer({ ...common, port: config.HTTPS_PORT, certificate })];
+  return [...http, new ApiServer({ ...common, port: config.HTTPS_PORT, certificate })];
 }
 
 function createCertificate(config: ServerConfig, logger: Logger): Certificate {

@@ -8,15 +8,17 @@ import type { Addresses } from './standalone.ts';
  */
 export function banner(folder: DataFolder, addresses: Addresses | undefined, listening?: string): string {
   if (addresses === undefined) return '';
-  const { api, plainHttp, ops } = addresses;
+  const { api, plainHttp, console, ops } = addresses;
   const certificate = shown(folder.certificate);
   const token = shown(folder.demoToken);
+  const readToken = shown(folder.demoReadToken);
   return `
   Runledger keeps the record of your automations' runs.
 
     API       ${api}            (certificate ${certificate})
     http      ${plainHttp}             (301 to the API)
-    ops       ${ops}             (/metrics /healthz /readyz /outcomes)
+    console   ${console}            (the read API, same certificate)
+    ops       ${ops}             (/metrics /healthz /readyz)
     data      ${shown(folder.root)}
 
   ${reach(listening)}
@@ -27,7 +29,11 @@ export function banner(folder: DataFolder, addresses: Addresses | undefined, lis
       -H "token: $(cat ${token})" -H 'Content-Type: application/json' \\
       -d '{"automation_id":"0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11","execution_id":"run-1","event":"START"}'
 
-  See the outcomes of executions:    curl ${ops}/outcomes
+  Read it:
+
+    curl -w '\\n' --cacert ${certificate} '${console}/v1/executions/?limit=10' \\
+      -H "token: $(cat ${readToken})"
+
   Play a fleet of automations:       ${demoCommand(folder, addresses)}
   Stop:                              Ctrl-C
 
@@ -43,11 +49,11 @@ function reach(listening: string | undefined): string {
 }
 
 /** The command with the variables that `make demo` needs to find this Runledger. */
-function demoCommand(folder: DataFolder, { api, ops }: Addresses): string {
+function demoCommand(folder: DataFolder, { api, console }: Addresses): string {
   const places = [
     ['DATA_DIR', shown(folder.root), '.data'],
     ['HTTPS_PORT', new URL(api).port, '8443'],
-    ['OPS_PORT', new URL(ops).port, '9090'],
+    ['CONSOLE_PORT', new URL(console).port, '8444'],
   ];
   const elsewhere = places.filter(([, place, usual]) => place !== usual);
   return ['make demo', ...elsewhere.map(([name, place]) => `${name}=${place}`)].join(' ');

@@ -15,6 +15,7 @@ export interface DataFolder {
   readonly key: string;
   readonly tokens: string;
   readonly demoToken: string;
+  readonly demoReadToken: string;
   /**
    * Path of a Unix socket: in the folder, or in the system's temporary folder if that path is too
    * long.
@@ -22,7 +23,7 @@ export interface DataFolder {
   socket(name: string): string;
 }
 
-/** Creates the folder for this user only, since it holds a key and a token. */
+/** Creates the folder for this user only, since it holds a key and tokens. */
 export async function createDataFolder(path: string): Promise<DataFolder> {
   const root = resolve(path);
   await mkdir(join(root, 'redis'), { recursive: true });
@@ -36,6 +37,7 @@ export async function createDataFolder(path: string): Promise<DataFolder> {
     key: join(root, 'tls', 'key.pem'),
     tokens: join(root, 'tokens.yaml'),
     demoToken: join(root, 'demo-token'),
+    demoReadToken: join(root, 'demo-read-token'),
     socket: (name) => {
       const inside = join(root, `${name}.sock`);
       if (Buffer.byteLength(inside) <= longestSocketPath) return inside;

@@ -1,16 +1,29 @@
-import { access, writeFile } from 'node:fs/promises';
+import { access, appendFile, writeFile } from 'node:fs/promises';
 import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/manifest.ts';
+import type { Scope } from '../../internal/tokens/token-entry.ts';
 import type { DataFolder } from './data-folder.ts';
 
-/** Makes the organization `demo` and its token once. The owner may change the manifest. */
+/**
+ * Makes the organization `demo` once, with a token that reports events and one that reads them. The
+ * owner may change the manifests. A folder of an older release gets its read token too.
+ */
 export async function ensureDemoOrganization(folder: DataFolder): Promise<void> {
-  const present = await access(folder.tokens).then(
+  const isNew = !(await exists(folder.tokens));
+  if (isNew) await addToken(folder, 'write', folder.demoToken);
+  if (isNew || !(await exists(folder.demoReadToken))) await addToken(folder, 'read', folder.demoReadToken);
+}
+
+async function addToken(folder: DataFolder, scope: Scope, file: string): Promise<void> {
+  const token = createToken(scope);
+  const entries = tokenEntry({ token, scope }, 1);
+  const manifest = secretManifest({ organization: 'demo', scope, entries });
+  await appendFile(folder.tokens, `---\n${manifest}`, { mode: 0o600 });
+  await writeFile(file, `${token}\n`, { mode: 0o600 });
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
     () => true,
     () => false,
   );
-  if (present) return;
-  const token = createToken();
-  await writeFile(folder.demoToken, `${token}\n`, { mode: 0o600 });
-  const manifest = secretManifest({ organization: 'demo', entries: tokenEntry({ token }, 1) });
-  await writeFile(folder.tokens, manifest, { mode: 0o600 });
 }

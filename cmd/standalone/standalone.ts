@@ -1,18 +1,21 @@
 import { isGiven, readConfig } from '../../internal/config/read.ts';
+import type { SettingName } from '../../internal/config/settings.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
 import { component, ComponentGroup } from '../../internal/lifecycle/group.ts';
-import { countOutcomes } from '../../internal/store/count-outcomes.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { openEmbedded } from '../../internal/store/embedded.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { describeError } from '../../internal/telemetry/logger.ts';
 import { OpsServer, type OpsAddress } from '../../internal/ops/ops-server.ts';
 import { failing } from '../../internal/ops/probes.ts';
+import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { TokenSource } from '../../internal/tokens/token-source.ts';
 import { createIngest, ingestSettings } from '../ingest/ingest.ts';
 import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
 import { databaseSettings, openDatabase } from '../worker/database.ts';
 import { createWorker, workerSettings } from '../worker/worker.ts';
+import { createStandaloneConsole, openOwnDatabase } from './console.ts';
 import { ensureCertificate } from './certificate.ts';
 import type { DataFolder } from './data-folder.ts';
 import { ensureDemoOrganization } from './demo-organization.ts';
@@ -23,6 +26,7 @@ import { FolderLock } from './folder-lock.ts';
 export interface Addresses {
   api: string;
   plainHttp: string;
+  console: string;
   ops: string;
 }
 
@@ -35,8 +39,9 @@ const standaloneDefaults = { JOB_LOCK_MS: '6000' };
 const embeddedStore = { STORE_BATCH_EVENTS: '200', STORE_STATEMENTS_IN_FLIGHT: '1', WORKER_CONCURRENCY: '50' };
 
 /**
- * All of Runledger in one process: the ingest, queue and worker of a cluster, with an embedded
- * Postgres and a Redis child process unless `DATABASE_URL` and `REDIS_URL` name real servers.
+ * All of Runledger in one process: the ingest, queue, worker and console of a cluster, with an
+ * embedded Postgres and a Redis child process unless `DATABASE_URL` and `REDIS_URL` name real
+ * servers.
  */
 export class Standalone implements Component {
   readonly name = 'standalone';
@@ -78,15 +83,18 @@ export class Standalone implements Component {
       ensureDemoOrganization(this.#folder),
     ]);
     const { probes, registry } = this.#telemetry;
-    const pages = {
-      '/outcomes': (query: URLSearchParams) => countOutcomes(db, query.getAll('automation')),
-    };
-    const ops = new OpsServer(this.#where, probes, registry, pages);
+    const ops = new OpsServer(this.#where, probes, registry);
     await this.#parts.begin(ops);
     await this.#startWorker(redis, db);
-    const addresses = await this.#startIngest(redis);
+    const requests = apiMetrics(registry);
+    const tokens = createTokenSource(
+      readConfig(tokenSettings, undefined, { TOKENS_FILE: this.#folder.tokens }),
+      this.#telemetry,
+    );
+    const addresses = await this.#startIngest(redis, tokens, requests);
+    const console = await this.#startConsole(db, tokens, requests);
     if ('redis' in failing(probes.ready) && isGiven('REDIS_URL')) throw new Error('REDIS_URL: Redis does not answer');
-    this.addresses = { ...addresses, ops: `http://localhost:${ops.port}` };
+    this.addresses = { ...addresses, console, ops: `http://localhost:${ops.port}` };
   }
 
   /** The settings that lead to the Redis in use. */
@@ -117,21 +125,47 @@ export class Standalone implements Component {
     await this.#parts.begin(createWorker(config, db, { ...this.#telemetry, probes }));
   }
 
-  async #startIngest(redis: { REDIS_URL?: string }): Promise<Omit<Addresses, 'ops'>> {
+  async #startIngest(
+    redis: { REDIS_URL?: string },
+    tokens: TokenSource,
+    requests: ApiMetrics,
+  ): Promise<Pick<Addresses, 'api' | 'plainHttp'>> {
     const { HTTPS_PORT: port = 8443 } = readConfig(['HTTPS_PORT']);
     const defaults = {
       ...redis,
+      ...this.#serverDefaults(),
       HTTPS_PORT: String(port),
-      ...(this.#where.LISTEN_ADDRESS !== undefined && { LISTEN_ADDRESS: this.#where.LISTEN_ADDRESS }),
       PUBLIC_URL: `https://localhost:${port}`,
-      TLS_CERT_FILE: this.#folder.certificate,
-      TLS_KEY_FILE: this.#folder.key,
-      TOKENS_FILE: this.#folder.tokens,
     };
-    const config = readConfig([...ingestSettings, ...tokenSettings], undefined, defaults);
-    const ingest = createIngest(config, createTokenSource(config, this.#telemetry), this.#telemetry);
+    const config = readConfig(ingestSettings, undefined, defaults);
+    const ingest = createIngest(config, tokens, this.#telemetry, requests);
     await this.#parts.begin(ingest.component);
     const [http, https] = ingest.servers;
     return { api: `https://localhost:${https?.port}`, plainHttp: `http://localhost:${http?.port}` };
+  }
+
+  async #startConsole(db: Database, tokens: TokenSource, requests: ApiMetrics): Promise<string> {
+    const { logger } = this.#telemetry;
+    const own = openOwnDatabase(logger);
+    if (own !== undefined) {
+      await this.#parts.begin(component('console database', { stop: () => own.db.destroy() }));
+    }
+    const defaults = this.#serverDefaults();
+    const { component: console, port } = createStandaloneConsole(
+      { database: own ?? { db }, tokens, requests, telemetry: this.#telemetry },
+      defaults,
+    );
+    await this.#parts.begin(console);
+    return `https://localhost:${port()}`;
+  }
+
+  /** What the servers of ingest and console share: the address and the certificate. */
+  #serverDefaults(): Partial<Record<SettingName, string>> {
+    const { LISTEN_ADDRESS } = this.#where;
+    return {
+      ...(LISTEN_ADDRESS !== undefined && { LISTEN_ADDRESS }),
+      TLS_CERT_FILE: this.#folder.certificate,
+      TLS_KEY_FILE: this.#folder.key,
+    };
   }
 }

@@ -239,6 +239,7 @@ export const settings = {
     default: 25_000,
     desc: 'Longest graceful stop, including DRAIN_DELAY_MS',
   }),
+  CONSOLE_PORT: portNumber({ default: 8444, desc: 'HTTPS port of the console in standalone' }),
   DATA_DIR: str({ default: '.data', desc: 'Data folder of standalone' }),
 };
 

@@ -5,9 +5,6 @@ import { listen } from '../http/listen.ts';
 import type { Registry } from '../telemetry/metrics.ts';
 import { failing, type Probes } from './probes.ts';
 
-/** A further page of the ops port; its value is shown as JSON. */
-export type OpsPage = (query: URLSearchParams) => Promise<unknown>;
-
 /** The settings of the ops server's address; without `LISTEN_ADDRESS`, all addresses. */
 export interface OpsAddress {
   OPS_PORT: number;
@@ -20,12 +17,10 @@ export class OpsServer {
   readonly #server: Server;
   readonly #where: OpsAddress;
 
-  constructor(where: OpsAddress, probes: Probes, registry: Registry, pages: Readonly<Record<string, OpsPage>> = {}) {
+  constructor(where: OpsAddress, probes: Probes, registry: Registry) {
     this.#where = where;
     this.#server = createServer((request, response) => {
-      const [path = '', query] = (request.url ?? '').split('?', 2);
-      const page = pages[path];
-      if (page !== undefined) return answerPage(response, page(new URLSearchParams(query)));
+      const [path = ''] = (request.url ?? '').split('?', 1);
       if (path === '/healthz') return answerProbe(response, failing(probes.live));
       if (path === '/readyz') return answerProbe(response, failing(probes.ready), failing(probes.degraded));
       if (path === '/metrics') return answerMetrics(response, registry);
@@ -69,13 +64,6 @@ function answerProbe(response: ServerResponse, failed: Failures, degraded: Failu
     ...(!isEmpty(degraded) && { degraded }),
   };
   answer(response, ok ? 200 : 503, 'application/json', JSON.stringify(body));
-}
-
-function answerPage(response: ServerResponse, page: Promise<unknown>): void {
-  page.then(
-    (value) => answer(response, 200, 'application/json', `${JSON.stringify(value)}\n`),
-    (error: unknown) => answer(response, 500, 'text/plain', `${String(error)}\n`),
-  );
 }
 
 function answerMetrics(response: ServerResponse, registry: Registry): void {

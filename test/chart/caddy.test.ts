@@ -18,7 +18,7 @@ describe('compose, the proxy', () => {
   let folder: string;
   let api: RunningApi;
   let caddy: Child;
-  let ports: { http: number; https: number };
+  let ports: { http: number; https: number; console: number };
   let recorded = 0;
 
   before(async () => {
@@ -27,17 +27,21 @@ describe('compose, the proxy', () => {
       recorded += 1;
       return Promise.resolve(event);
     });
-    ports = { http: await freePort(), https: await freePort() };
-    // Other ports and another ingest, no port for its administration, and nothing left behind in
-    // this machine's trust store.
+    ports = { http: await freePort(), https: await freePort(), console: await freePort() };
+    // Other ports, another ingest that stands for the console too, no port for its administration,
+    // and nothing left behind in this machine's trust store.
     const own = `{\n\tadmin off\n\tskip_install_trust\n\thttp_port ${ports.http}\n\thttps_port ${ports.https}\n`;
     const caddyfile = await readFile(join(repository, 'deploy/compose/Caddyfile'), 'utf8');
     const file = join(folder, 'Caddyfile');
-    await writeFile(file, caddyfile.replace('{\n', own).replace('ingest:8080', `127.0.0.1:${api.port}`));
-    const env = { ...process.env, HOST: 'localhost', XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+    await writeFile(file, caddyfile.replace('{\n', own).replaceAll(/(ingest|console):8080/g, `127.0.0.1:${api.port}`));
+    const site = { HOST: 'localhost', CONSOLE_PORT: String(ports.console) };
+    const env = { ...process.env, ...site, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
     caddy = new Child('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], { env });
     await caddy.line(/serving initial configuration/);
-    await until('Caddy has its certificate', () => overHttps('localhost', 'localhost').catch(() => undefined));
+    // It keeps its connections to ingest and console.
+    for (const port of [ports.https, ports.console]) {
+      await until('Caddy has its certificate', () => overHttps('localhost', 'localhost', port).catch(() => undefined));
+    }
   });
 
   beforeEach(() => {
@@ -57,9 +61,9 @@ describe('compose, the proxy', () => {
     return answer(httpRequest({ ...register, port: ports.http, headers: { ...headers, ...more, host } }));
   }
 
-  function overHttps(servername: string, host: string): Promise<IncomingMessage> {
+  function overHttps(servername: string, host: string, port = ports.https): Promise<IncomingMessage> {
     const tls = { servername, rejectUnauthorized: false };
-    return answer(httpsRequest({ ...register, ...tls, port: ports.https, headers: { ...headers, host } }));
+    return answer(httpsRequest({ ...register, ...tls, port, headers: { ...headers, host } }));
   }
 
   for (const host of ['localhost', '127.0.0.1', 'events.internal']) {
@@ -76,6 +80,11 @@ describe('compose, the proxy', () => {
   it('forwards HTTPS', async () => {
     expect((await overHttps('localhost', 'localhost')).statusCode).to.equal(201);
     expect(recorded).to.equal(1);
+  });
+
+  it('forwards HTTPS of the console, on a port of its own and for its host only', async () => {
+    expect((await overHttps('localhost', `localhost:${ports.console}`, ports.console)).statusCode).to.equal(201);
+    expect((await overHttps('localhost', 'events.internal', ports.console)).statusCode).to.equal(421);
   });
 
   it('rejects HTTPS for another host: a caller would take a 2xx for a receipt', async () => {

@@ -1,9 +1,11 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { eventKinds } from '../../internal/event/schema.ts';
@@ -31,7 +33,7 @@ describe('make run', function suite() {
   });
 
   it(`takes ${events} events of ${executions} executions from ${clients} clients, each once, and keeps them`, async () => {
-    await run.start();
+    await run.start({ READ_RATE: '1000' });
     const { told, refused } = await report(run);
     expect(refused).to.deep.equal([]);
     await until('all events in the database', async () => (await storedEvents(run)) === events, 60_000);
@@ -45,6 +47,31 @@ describe('make run', function suite() {
     const stored = await readStore(run.folder);
     expect(stored.events.map(describeEvent).sort()).to.deep.equal(told.sort());
     expect(stored.executions).to.have.deep.members([...executionsOf(stored.events).values()]);
+  });
+
+  it('answers the commands of the README as it says', async () => {
+    await run.start({ READ_RATE: '1000' });
+    const [ping, recorded] = await answersTo(run, 'The API on one screen');
+    expect(ping).to.include({ organization: 'demo', scope: 'write' });
+    expect(recorded).to.include({ type_of_event: 'ERROR', error_id: 'SMTP-421' });
+    await until('the event in the database', async () => (await storedEvents(run)) === 1, 60_000);
+    const [executions, events, errors, ...csv] = await answersTo(run, 'Reading on one screen');
+    expect(executions).to.containSubset({ items: [{ state: 'failed', counts: { ERROR: 1 } }], next_cursor: null });
+    expect(events).to.containSubset({
+      items: [{ type_of_event: 'ERROR', description: 'Could not send the invoices' }],
+    });
+    expect(errors).to.containSubset({ items: [{ error_id: 'SMTP-421', count: 1 }] });
+    expect(csv).to.have.length(2);
+    expect(csv[1]).to.include('SMTP-421');
+    await run.interrupt();
+  });
+
+  it('shows a fleet what it sent: make demo', async () => {
+    await run.start();
+    const demo = run.demo(300);
+    expect(await demo.exited, demo.output.join('\n')).to.equal(0);
+    expect(demo.output.join('\n')).to.include('The record holds just what was sent.');
+    await run.interrupt();
   });
 
   it('answers plain HTTP with 301 to its HTTPS address, and stores nothing of it', async () => {
@@ -64,18 +91,18 @@ describe('make run', function suite() {
   it('listens on this machine only, and on the network with LISTEN_ADDRESS', async () => {
     await run.start();
     expect(run.output.join('\n')).to.include('Only this machine can connect.');
-    expect(await reachable(run)).to.deep.equal([false, false, false]);
+    expect(await reachable(run)).to.deep.equal([false, false, false, false]);
     await run.interrupt();
 
     await run.start({ LISTEN_ADDRESS: '0.0.0.0' });
     expect(run.output.join('\n')).to.include('Every port is open to the network.');
-    expect(await reachable(run)).to.deep.equal([true, true, true]);
+    expect(await reachable(run)).to.deep.equal([true, true, true, true]);
     await run.interrupt();
   });
 
   it('refuses a data folder that is in use, and takes it over after a kill', async () => {
     await run.start();
-    const second = run.spawn({ PORT: '0', HTTPS_PORT: '0', OPS_PORT: '0' });
+    const second = run.spawn({ PORT: '0', HTTPS_PORT: '0', CONSOLE_PORT: '0', OPS_PORT: '0' });
     await second.exited;
     expect(second.output.join('\n')).to.include(`another Runledger runs on ${run.folder}`);
     const client = await run.client();
@@ -87,7 +114,7 @@ describe('make run', function suite() {
     }
     await run.interrupt('SIGKILL');
 
-    await run.start();
+    await run.start({ READ_RATE: '1000' });
     // At the worst the killed process had taken the job: its lock must run out first.
     await until('the event', async () => (await storedEvents(run)) === 1, 60_000);
     await run.interrupt();
@@ -171,10 +198,56 @@ function describeEvent(event: AcceptedEvent): string {
   return [event.executionId, event.kind, event.description, new Date(event.createdAt).toISOString()].join(' ');
 }
 
+/**
+ * Runs the commands of a section of the README as a shell does, but for the endless stream. Resolves
+ * with the lines of their output, JSON as values; those for which the README shows an example have
+ * its fields.
+ */
+async function answersTo(run: MakeRun, section: string): Promise<unknown[]> {
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+  const [text = ''] = readme.split(`\n## ${section}\n`)[1]?.split('\n## ') ?? [];
+  const blocks = [...text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map(([, language, content = '']) => ({
+    language,
+    content,
+  }));
+  const commands = blocks.filter(({ language }) => language === 'sh').map(({ content }) => content);
+  const script = commands
+    .join('')
+    .replaceAll(/^curl -N .*\n/gm, '')
+    .replaceAll('localhost:8443', `localhost:${run.ports.https}`)
+    .replaceAll('localhost:8444', `localhost:${run.ports.console}`)
+    .replaceAll('.data/', `${run.folder}/`);
+  const { stdout } = await promisify(execFile)('sh', ['-ec', script]);
+  const answers = stdout
+    .trim()
+    .split('\n')
+    .map((line): unknown => (line.startsWith('{') ? JSON.parse(line) : line));
+  const examples = blocks
+    .filter(({ language }) => language === 'json')
+    .map(({ content }): unknown => JSON.parse(content));
+  for (const [index, example] of examples.entries()) {
+    expect(fieldsOf(answers[index]), section).to.deep.equal(fieldsOf(example));
+  }
+  return answers;
+}
+
+/** The names of the fields, at every depth. */
+function fieldsOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(fieldsOf);
+  if (typeof value !== 'object' || value === null) return null;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, fieldsOf(inner)]));
+}
+
+/** How many events the console exports. */
 async function storedEvents(run: MakeRun): Promise<number> {
-  const answer = await fetch(`http://localhost:${run.ports.ops}/outcomes`, { headers: { connection: 'close' } });
-  const rows = (await answer.json()) as { events: number }[];
-  return rows.reduce((sum, row) => sum + row.events, 0);
+  const reader = await run.reader();
+  try {
+    const answer = await reader.send({ path: '/v1/export/events/' });
+    expect(answer.status).to.equal(200);
+    return answer.body.split('\n').length - 1;
+  } finally {
+    reader.close();
+  }
 }
 
 /** What the embedded Postgres holds, once nobody else has it open. */
@@ -196,12 +269,12 @@ function leftovers(folder: string): string {
 }
 
 /** Whether each port can be reached at an address of this machine other than 127.0.0.1. */
-function reachable({ ports: { http, https, ops } }: MakeRun): Promise<boolean[]> {
+function reachable({ ports }: MakeRun): Promise<boolean[]> {
   const canConnect = async (port: number): Promise<boolean> => {
     const socket = connect(port, '127.0.0.2');
     const failure = await failureOf(once(socket, 'connect'));
     socket.destroy();
     return failure === undefined;
   };
-  return Promise.all([http, https, ops].map(canConnect));
+  return Promise.all(Object.values(ports).map(canConnect));
 }

@@ -48,6 +48,7 @@ export async function startConsole(
   const stop = async (): Promise<void> => {
     client.close();
     await component.stop();
+    await database.db.destroy();
   };
   return {
     client,

@@ -13,7 +13,7 @@ const root = new URL('../..', import.meta.url).pathname;
  */
 export class MakeRun {
   readonly folder: string;
-  readonly ports: { http: number; https: number; ops: number };
+  readonly ports: { http: number; https: number; console: number; ops: number };
   #child: Child | undefined;
 
   private constructor(folder: string, ports: MakeRun['ports']) {
@@ -23,7 +23,8 @@ export class MakeRun {
 
   static async create(): Promise<MakeRun> {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-data-'));
-    return new MakeRun(folder, { http: await freePort(), https: await freePort(), ops: await freePort() });
+    const [http, https] = [await freePort(), await freePort()];
+    return new MakeRun(folder, { http, https, console: await freePort(), ops: await freePort() });
   }
 
   /** Resolves when it has printed its line `ready`. */
@@ -34,10 +35,21 @@ export class MakeRun {
 
   /** A process that need not become ready. */
   spawn(settings: Record<string, string> = {}): Child {
-    const { http, https, ops } = this.ports;
-    const own = { DATA_DIR: this.folder, PORT: String(http), HTTPS_PORT: String(https), OPS_PORT: String(ops) };
     // A group of its own, as a terminal makes one: Ctrl-C reaches all of it.
-    return new Child('make', ['run'], { cwd: root, detached: true, env: { ...process.env, ...own, ...settings } });
+    return new Child('make', ['run'], { cwd: root, detached: true, env: { ...this.environment, ...settings } });
+  }
+
+  /** `make demo`, which plays about so many events at full speed. */
+  demo(events: number): Child {
+    return new Child('make', ['demo', `EVENTS=${events}`, 'RATE=0'], { cwd: root, env: this.environment });
+  }
+
+  /** The environment that leads `make run` and `make demo` to the folder and the ports. */
+  get environment(): NodeJS.ProcessEnv {
+    const { http, https, console, ops } = this.ports;
+    const ports = { PORT: http, HTTPS_PORT: https, CONSOLE_PORT: console, OPS_PORT: ops };
+    const settings = Object.entries(ports).map(([name, port]) => [name, String(port)]);
+    return { ...process.env, DATA_DIR: this.folder, ...Object.fromEntries(settings) };
   }
 
   /** Ctrl-C, or another signal to the whole process group; resolves when all of it has ended. */
@@ -53,10 +65,19 @@ export class MakeRun {
   }
 
   /** A caller with the demo token who trusts the certificate that was made. */
-  async client(): Promise<ApiClient> {
-    const token = (await readFile(join(this.folder, 'demo-token'), 'utf8')).trim();
+  client(): Promise<ApiClient> {
+    return this.#clientOf(this.ports.https, 'demo-token');
+  }
+
+  /** A reader with the demo read token who trusts the certificate that was made. */
+  reader(): Promise<ApiClient> {
+    return this.#clientOf(this.ports.console, 'demo-read-token');
+  }
+
+  async #clientOf(port: number, tokenFile: string): Promise<ApiClient> {
+    const token = (await readFile(join(this.folder, tokenFile), 'utf8')).trim();
     const ca = await readFile(join(this.folder, 'tls', 'cert.pem'));
-    return new ApiClient(`https://localhost:${this.ports.https}`, { token }, { ca });
+    return new ApiClient(`https://localhost:${port}`, { token }, { ca });
   }
 
   async remove(): Promise<void> {

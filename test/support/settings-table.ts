@@ -7,7 +7,7 @@ import { workerSettings } from '../../cmd/worker/worker.ts';
 import { processSettings } from '../../internal/config/process-settings.ts';
 import { settings, type SettingName } from '../../internal/config/settings.ts';
 
-/** Which settings each process takes. Standalone takes those of ingest and worker as well. */
+/** Which settings each process takes. Standalone takes those of the others as well. */
 const processes: Record<string, readonly SettingName[]> = {
   ingest: [...processSettings, ...ingestSettings, ...tokenSettings],
   worker: [...processSettings, ...workerSettings, ...databaseSettings],
@@ -20,7 +20,7 @@ const processes: Record<string, readonly SettingName[]> = {
     'DATABASE_URL',
   ],
   migrate: ['DATABASE_URL', 'DATABASE_WAIT_MS', 'LOG_LEVEL'],
-  standalone: ['DATA_DIR'],
+  standalone: ['DATA_DIR', 'CONSOLE_PORT'],
 };
 
 /** The README's table of settings, made from the code that reads them. */

@@ -1,0 +1,53 @@
+import { isGiven, readConfig } from '../../internal/config/read.ts';
+import type { SettingName } from '../../internal/config/settings.ts';
+import type { Component } from '../../internal/lifecycle/component.ts';
+import type { ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
+import type { Logger } from '../../internal/telemetry/logger.ts';
+import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { TokenSource } from '../../internal/tokens/token-source.ts';
+import { consoleSettings, createConsole } from '../console/console.ts';
+import {
+  consoleDatabaseSettings,
+  consoleDatabaseUrl,
+  openConsoleDatabase,
+  type ConsoleDatabase,
+} from '../console/database.ts';
+
+/** What the console of standalone shares with ingest and worker. */
+export interface SharedParts {
+  database: ConsoleDatabase;
+  /** Ingest starts and stops it. */
+  tokens: TokenSource;
+  requests: ApiMetrics;
+  telemetry: Telemetry;
+}
+
+/**
+ * Connections of the console's own, if `CONSOLE_DATABASE_URL` or `DATABASE_URL` names a real
+ * Postgres. The caller closes them.
+ */
+export function openOwnDatabase(logger: Logger): ConsoleDatabase | undefined {
+  if (!isGiven('CONSOLE_DATABASE_URL') && !isGiven('DATABASE_URL')) return undefined;
+  return openConsoleDatabase(consoleDatabaseUrl(), readConfig(consoleDatabaseSettings), logger);
+}
+
+/** Creates the console, with HTTPS on `CONSOLE_PORT` only. `port` is known once it has started. */
+export function createStandaloneConsole(
+  { database, tokens, requests, telemetry }: SharedParts,
+  serverDefaults: Partial<Record<SettingName, string>>,
+): { component: Component; port: () => number | undefined } {
+  const { CONSOLE_PORT: port } = readConfig(['CONSOLE_PORT']);
+  const defaults = { ...serverDefaults, CONSOLE_PUBLIC_URL: `https://localhost:${port}` };
+  const config = { ...readConfig(consoleSettings, undefined, defaults), PORT: undefined, HTTPS_PORT: port };
+  const shared: TokenSource = {
+    name: 'tokens',
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+    authenticate: (token) => tokens.authenticate(token),
+    unready: () => tokens.unready(),
+  };
+  // Readiness is about requests of automations, which are accepted without Postgres.
+  const probes = { ...telemetry.probes, ready: new Map() };
+  const { component, servers } = createConsole(config, database, shared, { ...telemetry, probes }, requests);
+  return { component, port: () => servers[0]?.port };
+}
