@@ -11,8 +11,8 @@ describe('chart, tokens', () => {
       expect(objectOf(roles, 'Role', `runledger.runledger-${name}`)).to.containSubset({
         metadata: { namespace: 'runledger-tokens' },
         rules: [
-          { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
-          { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+          { apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'] },
+          { apiGroups: [''], resources: ['events'], verbs: ['create'] },
         ],
       });
       expect(objectOf(manifests, 'RoleBinding', `runledger.runledger-${name}`)['subjects']).to.deep.equal([
