@@ -25,15 +25,15 @@ export const consoleSettings = [
 
 export type ConsoleConfig = Config<(typeof consoleSettings)[number]>;
 
-/** The console as a component, and its servers: HTTP first if it has a port, then HTTPS if it is on. */
+/** The console and its servers: HTTP first if it has a port, then HTTPS if it is on. */
 export interface Console {
   component: ComponentGroup;
   servers: ApiServer[];
 }
 
 /**
- * Wires the console: Postgres → readers. The caller opens and closes the database. `requests` counts
- * the requests; standalone counts those of ingest in the same metrics.
+ * Wires the console: Postgres → readers. The caller opens and closes the database. `requests`
+ * counts the requests; standalone counts those of ingest in the same metrics.
  */
 export function createConsole(
   config: Omit<ConsoleConfig, 'PORT'> & { PORT: number | undefined },

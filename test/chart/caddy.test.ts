@@ -28,7 +28,7 @@ describe('compose, the proxy', () => {
       return Promise.resolve(event);
     });
     ports = { http: await freePort(), https: await freePort(), console: await freePort() };
-    // Other ports, another ingest that stands for the console too, no port for its administration,
+    // Other ports, an ingest that also serves as the console, no port for its administration,
     // and nothing left behind in this machine's trust store.
     const own = `{\n\tadmin off\n\tskip_install_trust\n\thttp_port ${ports.http}\n\thttps_port ${ports.https}\n`;
     const caddyfile = await readFile(join(repository, 'deploy/compose/Caddyfile'), 'utf8');

@@ -199,9 +199,8 @@ function describeEvent(event: AcceptedEvent): string {
 }
 
 /**
- * Runs the commands of a section of the README as a shell does, but for the endless stream. Resolves
- * with the lines of their output, JSON as values; those for which the README shows an example have
- * its fields.
+ * Runs the commands of a section of the README in a shell, without the endless stream. Resolves
+ * with the lines of their output, JSON as values. Expects the fields of each example there.
  */
 async function answersTo(run: MakeRun, section: string): Promise<unknown[]> {
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');

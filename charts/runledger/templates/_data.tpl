@@ -40,7 +40,10 @@ they could not hold every character.
 {{- end }}
 {{- end -}}
 
-{{/* The environment with the address of the console's Postgres: console.database, else that of the workers. */}}
+{{/*
+The environment with the address of the console's Postgres: console.database, else that of the
+workers.
+*/}}
 {{- define "runledger.console.database.env" -}}
 {{- if include "runledger.database.ways" .Values.console.database | fromYamlArray }}
 {{- include "runledger.database.env" (dict "variable" "CONSOLE_DATABASE_URL" "external" .Values.console.database) }}
@@ -80,7 +83,9 @@ Takes (dict "variable" "DATABASE_URL" "external" .Values.externalPostgresql).
 {{- end }}
 {{- end -}}
 
-{{/* The values that set the address of an external server, as a list. Takes .Values.externalPostgresql. */}}
+{{/*
+The values that set the address of an external server, as a list. Takes .Values.externalPostgresql.
+*/}}
 {{- define "runledger.database.ways" -}}
 {{- $ways := list -}}
 {{- if .url -}}{{- $ways = append $ways "url" -}}{{- end -}}

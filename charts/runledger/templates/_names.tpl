@@ -79,7 +79,10 @@ Takes (dict "root" $ "component" … "labels" …).
 {{- printf "%s-postgresql" (include "runledger.fullname" .) -}}
 {{- end -}}
 
-{{/* "true" with the console. `helm upgrade --reuse-values` from a chart without it brings no values for it. */}}
+{{/*
+"true" with the console. `helm upgrade --reuse-values` from a chart without it brings no values for
+it.
+*/}}
 {{- define "runledger.console.enabled" -}}
 {{- with .Values.console -}}{{- if .enabled -}}true{{- end -}}{{- end -}}
 {{- end -}}

@@ -32,7 +32,10 @@ spec:
 {{- end }}
 {{- end -}}
 
-{{/* A self-signed certificate, for HTTPS at a first look. Upgrades keep it. Takes (dict "root" $ "component" …). */}}
+{{/*
+A self-signed certificate, for HTTPS at a first look. Upgrades keep it.
+Takes (dict "root" $ "component" …).
+*/}}
 {{- define "runledger.certificate" -}}
 {{- if include "runledger.selfSigned" . }}
 {{- $name := include "runledger.tlsSecret" . }}
@@ -58,7 +61,10 @@ data:
 {{- end }}
 {{- end -}}
 
-{{/* The ServiceAccount of a component, when the chart creates it. Takes (dict "root" $ "component" … "values" …). */}}
+{{/*
+The ServiceAccount of a component, when the chart creates it.
+Takes (dict "root" $ "component" … "values" …).
+*/}}
 {{- define "runledger.serviceAccount" -}}
 {{- if .values.serviceAccount.create }}
 apiVersion: v1
@@ -72,8 +78,8 @@ automountServiceAccountToken: false
 {{- end -}}
 
 {{/*
-The account of a component: the chart's or the user's own, and none for a worker unless the user names
-one. Takes (dict "root" $ "component" "ingest" "values" .Values.ingest).
+The account of a component: the chart's or the user's own, and none for a worker unless the user
+names one. Takes (dict "root" $ "component" "ingest" "values" .Values.ingest).
 */}}
 {{- define "runledger.serviceAccount.name" -}}
 {{- if .values.serviceAccount -}}

@@ -80,7 +80,9 @@
 {{- include "runledger.validate.oneWay" . -}}
 {{- end -}}
 
-{{/* Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name" "Redis"). */}}
+{{/*
+Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name" "Redis").
+*/}}
 {{- define "runledger.validate.oneWay" -}}
 {{- $ways := list -}}
 {{- range include "runledger.database.ways" .external | fromYamlArray -}}

@@ -54,7 +54,9 @@ the chart creates has a listener for the console.
 {{- end -}}
 {{- end -}}
 
-{{/* "true" when the pod trusts the X-Forwarded-Proto of a proxy. Takes (dict "root" $ "component" …). */}}
+{{/*
+"true" when the pod trusts the X-Forwarded-Proto of a proxy. Takes (dict "root" $ "component" …).
+*/}}
 {{- define "runledger.trustProxy" -}}
 {{- $way := include "runledger.wayIn" . | fromJson -}}
 {{- if or (eq $way.trustProxy "always") (and (eq $way.trustProxy "auto") (or $way.ingress.enabled $way.gateway.enabled)) -}}true{{- end -}}
@@ -72,7 +74,9 @@ the chart creates has a listener for the console.
 {{- if and (include "runledger.podTls" .) (not $way.tls.existingSecret) -}}true{{- end -}}
 {{- end -}}
 
-{{/* The name of the Service: the chart's, or the user's own. Takes (dict "root" $ "component" …). */}}
+{{/*
+The name of the Service: the chart's, or the user's own. Takes (dict "root" $ "component" …).
+*/}}
 {{- define "runledger.service.name" -}}
 {{- $way := include "runledger.wayIn" . | fromJson -}}
 {{- $way.service.existingName | default $way.name -}}

@@ -1,6 +1,7 @@
 {{/*
-The rights of a process that watches tokens: it reads the organizations' Secrets, and writes an Event
-on a Secret that it rejects. Takes (dict "root" $ "component" "ingest" "values" .Values.ingest).
+The rights of a process that watches tokens: it reads the organizations' Secrets, and writes an
+Event on a Secret that it rejects. Takes (dict "root" $ "component" "ingest" "values"
+.Values.ingest).
 */}}
 {{- define "runledger.tokens.rights" -}}
 {{- $name := printf "%s-%s" (include "runledger.tokens.prefix" .root) .component -}}
