@@ -10,7 +10,6 @@ import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import { createStore } from '../../../internal/store/store.ts';
 import { failureOf } from '../../support/failure.ts';
 import { anEvent } from '../../support/events.ts';
-import { failureOf } from '../../support/failure.ts';
 import { storedEvents, storedExecutions } from '../../support/store.ts';
 
 describe('embedded Postgres', () => {
