@@ -14,9 +14,15 @@ export interface Tree {
 const isText = /\.(ts|md|ya?ml|tpl|txt|sh|mjs|json|sql|lua)$|(^|\/)[A-Z]\w+file$/;
 const isGenerated = /package-lock|snapshots|results\//;
 
-/** Reads the tracked texts. Skips generated ones, and the tests that name what is forbidden. */
+/**
+ * Reads the texts that git tracks or would add. Skips generated ones, and the tests that name
+ * forbidden words.
+ */
 export function readTree(): Tree {
-  const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).trim().split('\n').filter(existsSync);
+  const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .filter(existsSync);
   const wanted = tracked.filter(
     (file) => isText.test(file) && !isGenerated.test(file) && !file.startsWith('test/unit/lint/'),
   );
