@@ -1,31 +1,46 @@
-import type { OpenApiDocument, OpenApiParameter } from './openapi.ts';
 import type { Request } from './api-client.ts';
+import { readOpenApi, type OpenApiOperation, type OpenApiParameter } from './openapi.ts';
 
 /** A read endpoint of openapi.yaml. */
 export interface ReadEndpoint {
-  path: string;
-  parameters: OpenApiParameter[];
+  readonly path: string;
+  readonly parameters: readonly OpenApiParameter[];
+  /** True if the answer has no end. */
+  readonly isStream: boolean;
 }
 
-/** The endpoints that need a read token. */
-export function readEndpoints({ paths }: OpenApiDocument): ReadEndpoint[] {
-  const entries = Object.entries(paths).map(([path, item]) => ({ path, get: item['get'] }));
-  return entries.flatMap(({ path, get }) =>
-    get?.responses['429'] === undefined ? [] : [{ path, parameters: get.parameters ?? [] }],
+/** The endpoints that need a read token: those with limits. */
+export async function readEndpoints(): Promise<ReadEndpoint[]> {
+  const { paths } = await readOpenApi({ dereferenced: true });
+  return Object.entries(paths).flatMap(([path, { get }]) =>
+    get?.responses['429'] === undefined ? [] : [endpointOf(path, get)],
   );
 }
 
-/** A request of an endpoint with values for some parameters, and for all those of the path. */
-export function requestOf({ path, parameters }: ReadEndpoint, values: ReadonlyMap<string, string>): Request {
-  let address = path;
-  const query: string[] = [];
+function endpointOf(path: string, { parameters = [], responses }: OpenApiOperation): ReadEndpoint {
+  return { path, parameters, isStream: responses['200']?.content?.['text/event-stream'] !== undefined };
+}
+
+/** Names of parameters with their values. */
+export type Given = readonly (readonly [name: string, value: string])[];
+
+/**
+ * A request of an endpoint: each value is where the document has its parameter, or in the query
+ * if it has none. `encode` writes the values of path and query.
+ */
+export function requestOf(
+  { path, parameters }: Pick<ReadEndpoint, 'path' | 'parameters'>,
+  given: Given,
+  encode: (value: string) => string = encodeURIComponent,
+): Request {
   const headers: Record<string, string> = {};
-  for (const { name, in: place } of parameters) {
-    const value = values.get(name);
-    if (value === undefined) continue;
-    if (place === 'path') address = address.replace(`{${name}}`, encodeURIComponent(value));
-    else if (place === 'query') query.push(`${name}=${encodeURIComponent(value)}`);
-    else headers[name] = value;
+  const query: string[] = [];
+  let address = path;
+  for (const [name, value] of given) {
+    const place = parameters.find((parameter) => parameter.name === name)?.in ?? 'query';
+    if (place === 'header') headers[name] = value;
+    else if (place === 'path') address = address.replace(`{${name}}`, () => encode(value));
+    else query.push(`${encodeURIComponent(name)}=${encode(value)}`);
   }
   return { path: query.length === 0 ? address : `${address}?${query.join('&')}`, headers };
 }

@@ -19,13 +19,19 @@ export interface SuiteConsole {
   store(...events: SomeEvent[]): Promise<unknown>;
 }
 
-/** A console on a fresh database for each test of the suite it is called in. */
-export function suiteConsole(settings: Record<string, string> = {}): SuiteConsole {
+/**
+ * A console on a fresh database for each test of the suite it is called in. `addressFor` gives the
+ * address of that database with another user.
+ */
+export function suiteConsole(
+  settings: Record<string, string> = {},
+  addressFor: (database: TestDatabase) => Promise<string> = ({ url }) => Promise.resolve(url),
+): SuiteConsole {
   let database: TestDatabase;
   let console: RunningConsole;
   beforeEach(async () => {
     database = await migratedDatabase();
-    console = await startConsole(database.url, settings);
+    console = await startConsole(await addressFor(database), settings);
   });
   afterEach(async () => {
     await console.stop();

@@ -1,116 +1,171 @@
 import { expect } from 'chai';
-import { anEvent } from '../../support/events.ts';
+import { sql } from 'kysely';
+import type { Answer, Request } from '../../support/api-client.ts';
 import { readToken } from '../../support/console.ts';
-import { readOpenApi, type OpenApiDocument } from '../../support/openapi.ts';
-import { readEndpoints, requestOf, type ReadEndpoint } from '../../support/read-requests.ts';
-import { suiteConsole } from '../../support/reading.ts';
+import { readEndpoints, requestOf, type Given, type ReadEndpoint } from '../../support/read-requests.ts';
+import { suiteConsole, type SuiteConsole } from '../../support/reading.ts';
+import type { TestDatabase } from '../../support/store.ts';
 import { StreamReader } from '../../support/stream-reader.ts';
+import { until } from '../../support/until.ts';
+import {
+  eventsOf,
+  expectNothingForeign,
+  forgedCursor,
+  foreignValues,
+  recordOf,
+  sharedIds,
+  type Organization,
+} from '../../support/two-organizations.ts';
 
-const own = anEvent().automationId;
-const foreign = '0190a0b0-0000-7000-8000-0000000000ff';
+/** Values of parameters that lead nowhere by themselves; those with an enum have all its values. */
+const harmless: Record<string, string> = {
+  limit: '1',
+  window: '7d',
+  from: '2026-01-01T00:00:00Z',
+  to: '2999-01-01T00:00:00Z',
+};
 
-/** In each text and id of the other organization. */
-const secret = 'globex-secret';
+/** Parameters whose value belongs to one organization: any other gets 400 or 404. */
+const refused = new Set(['cursor', 'Last-Event-ID']);
+/** Filters that find nothing with a value of another organization. */
+const filters = new Set(['automation_id', 'execution_id', 'error_id', 'q']);
 
-describe('isolation between organizations', () => {
-  const suite = suiteConsole();
-  let document: OpenApiDocument;
+/** A user that may read, and cannot become the reader role: row-level security shows it all. */
+async function withoutReaderRole({ db, url }: TestDatabase): Promise<string> {
+  const { rows } = await sql`select from pg_roles where rolname = 'plain_reader'`.execute(db);
+  if (rows.length === 0) await sql`create role plain_reader login`.execute(db);
+  await sql`grant select on events, executions to plain_reader`.execute(db);
+  const address = new URL(url);
+  address.username = 'plain_reader';
+  return address.href;
+}
+
+describe('the record of another organization, behind queries and row-level security', () => {
+  isUnreachable(suiteConsole(), 1);
+});
+
+describe('the record of another organization, behind queries alone', () => {
+  isUnreachable(suiteConsole({}, withoutReaderRole), 0);
+});
+
+/** The tests of both locks; `role` is the metric `runledger_reader_role`. */
+function isUnreachable(suite: SuiteConsole, role: 0 | 1): void {
+  let endpoints: ReadEndpoint[];
+  let foreignIds: string[];
   before(async () => {
-    document = await readOpenApi({ dereferenced: true });
+    endpoints = await readEndpoints();
+    expect(endpoints).to.have.length.above(8);
+  });
+  beforeEach(async () => {
+    await store('acme');
+    await store('globex');
+    foreignIds = (await eventsOf(suite, 'globex')).map(({ id }) => id);
   });
 
-  /** Values of the other organization for each parameter: ids, texts, cursors and positions. */
-  async function foreignValues(): Promise<Map<string, string>> {
-    const events = Array.from({ length: 3 }, (_, index) => ({
-      organization: 'globex',
-      automationId: index === 2 ? foreign.replace('ff', 'fe') : foreign,
-      executionId: `${secret} run ${index}`,
-      kind: 'ERROR' as const,
-      description: secret,
-      errorId: `${secret} error ${index}`,
-      errorDescription: secret,
-      createdAt: Date.now() - 1_000 * index,
-    }));
-    using reader = await StreamReader.open(suite.console.port, { organization: 'globex' });
-    await suite.store(...events);
-    await reader.until('an event', () => reader.descriptions.length > 0);
-    const headers = { token: readToken('globex') };
-    const exported = await suite.client.send({ path: '/v1/export/events', headers });
-    const event = JSON.parse(exported.body.split('\n')[0] ?? '') as { created_at: string; id: string };
-    return new Map([
-      ['automation_id', foreign],
-      ['execution_id', `${secret} run 0`],
-      ['error_id', `${secret} error 0`],
-      ['q', secret],
-      ['after', `${event.created_at},${event.id}`],
-      ['Last-Event-ID', reader.lastEventId],
-      ['kind', 'ERROR'],
-      ['state', 'failed'],
-      ['limit', '1'],
-    ]);
+  const begin = Date.now() - 60_000;
+  const store = (organization: Organization) => suite.store(...recordOf(organization, begin));
+
+  /** Sends a request of acme, and the HEAD of it, and expects nothing of globex in the answers. */
+  async function ask(request: Request): Promise<Answer> {
+    const [get, head] = [await suite.client.send(request), await suite.client.send({ ...request, method: 'HEAD' })];
+    for (const answer of [get, head]) expectNothingForeign(answer, foreignIds, request.path);
+    expect(head.status, request.path).to.equal(get.status);
+    return get;
   }
 
-  /** The cursor that the other organization gets for the same parameters. */
-  async function foreignCursor(
-    endpoint: ReadEndpoint,
-    values: ReadonlyMap<string, string>,
-  ): Promise<string | undefined> {
-    const request = requestOf(endpoint, values);
-    const answer = await suite.client.send({ ...request, headers: { ...request.headers, token: readToken('globex') } });
-    return answer.json<{ next_cursor?: string | null }>().next_cursor ?? undefined;
-  }
-
-  it('holds at every endpoint for every parameter: 400 or 404, or nothing of the other', async () => {
-    await suite.store({
-      automationId: own,
-      executionId: 'own',
-      description: 'own',
-      kind: 'ERROR',
-      createdAt: Date.now(),
+  it(`is read ${role === 1 ? 'as' : 'without'} the reader role`, async () => {
+    await until('the role', async () => {
+      const metrics = await suite.console.telemetry.registry.metrics();
+      return metrics.includes(`runledger_reader_role{process="console"} ${role}\n`);
     });
-    const values = await foreignValues();
-    let requests = 0;
-    for (const endpoint of readEndpoints(document)) {
-      const names = endpoint.parameters.map(({ name }) => name);
-      const inPath = endpoint.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
-      const page = new Map([...values].filter(([name]) => [...inPath, 'limit'].includes(name) && names.includes(name)));
-      const cursor = names.includes('cursor') && inPath.length === 0 ? await foreignCursor(endpoint, page) : undefined;
-      const selections = [
-        ...names.map((name) => [...inPath, name]),
-        names.filter((name) => name !== 'cursor'),
-        ...(cursor === undefined ? [] : [['limit', 'cursor']]),
-      ];
-      for (const selection of selections) {
-        const given = new Map(selection.map((name) => [name, (name === 'cursor' ? cursor : values.get(name)) ?? '']));
-        const request = requestOf(endpoint, new Map([...given].filter(([, value]) => value !== '')));
-        if (endpoint.path === '/v1/stream/' && !given.has('Last-Event-ID')) continue;
-        const answer = await suite.client.send(request);
-        const all = `${answer.body} ${JSON.stringify(answer.headers)}`;
-        const what = `${request.path} ${JSON.stringify(request.headers)} → ${answer.status} ${all}`;
-        requests += 1;
-        expect([200, 400, 404], what).to.include(answer.status);
-        expect(all.includes(secret) || all.includes(foreign), what).to.equal(false);
-        if (inPath.length > 0) expect(answer.status, what).to.equal(404);
-        if (given.has('Last-Event-ID')) expect(answer.status, what).to.equal(400);
-        if (given.get('cursor')) expect(answer.status, what).to.equal(400);
+  });
+
+  it('is in no answer, whatever of it a parameter has', async () => {
+    for (const endpoint of endpoints) {
+      const foreign = await foreignValues(suite, endpoint);
+      for (const { name, in: place, schema } of endpoint.parameters) {
+        const values = schema.enum ?? [foreign[name] ?? harmless[name]];
+        for (const value of values) {
+          if (value === undefined) throw new Error(`${endpoint.path}: no value for the parameter ${name}`);
+          const others = sharedIds(endpoint).filter(([other]) => other !== name);
+          const request = requestOf(endpoint, [...others, [name, value]]);
+          const answer = await ask(request);
+          const about = `${request.path} ${JSON.stringify(request.headers)}: ${answer.body}`;
+          if (place === 'path' || refused.has(name)) expect(answer.status, about).to.be.oneOf([400, 404]);
+          else expect(answer.status, about).to.equal(200);
+          if (filters.has(name)) expect(answer.body, about).not.to.contain('acme');
+        }
       }
     }
-    expect(requests).to.be.greaterThan(30);
   });
 
-  it('holds for ids that both organizations use', async () => {
-    const shared = { executionId: 'shared', createdAt: Date.now() };
-    await suite.store({ ...shared, description: 'own' }, { ...shared, organization: 'globex', description: secret });
-    const path = `/v1/executions/${own}/shared/`;
-    const execution = (await suite.client.send({ path })).json<{ counts: { EVENT: number } }>();
-    expect(execution.counts.EVENT).to.equal(1);
-    for (const address of [
-      `${path}events/`,
-      '/v1/events/?execution_id=shared',
-      '/v1/export/events?execution_id=shared',
-    ]) {
-      const { body } = await suite.client.send({ path: address });
-      expect(body).to.contain('"own"').and.to.not.contain(secret);
+  it('is in no answer to all parameters together', async () => {
+    for (const endpoint of endpoints) {
+      const foreign = await foreignValues(suite, endpoint);
+      const given = endpoint.parameters.filter(({ name }) => name !== 'cursor' && foreign[name] !== undefined);
+      const answer = await ask(
+        requestOf(
+          endpoint,
+          given.map(({ name }) => [name, foreign[name] ?? '']),
+        ),
+      );
+      const inPath = given.some((parameter) => parameter.in === 'path');
+      const expected = endpoint.isStream ? 400 : inPath ? 404 : 200;
+      expect(answer.status, `${endpoint.path} ${answer.body}`).to.equal(expected);
     }
   });
-});
+
+  it('is in no answer to a cursor or a stream id that somebody forged from one of it', async () => {
+    for (const endpoint of endpoints) {
+      const { cursor, 'Last-Event-ID': streamId } = await foreignValues(suite, endpoint);
+      if (cursor !== undefined) {
+        const forged = forgedCursor(endpoint, cursor);
+        const answer = await ask(requestOf(endpoint, [...sharedIds(endpoint), ['cursor', forged]]));
+        expect(answer.status, `${endpoint.path} ${answer.body}`).to.equal(200);
+      }
+      if (streamId === undefined) continue;
+      using reader = await StreamReader.open(suite.console.port, { lastEventId: forgedCursor(endpoint, streamId) });
+      await store('globex');
+      await suite.store({ description: 'last', createdAt: Date.now() });
+      await reader.until('the last event', () => reader.descriptions.includes('last'));
+      expectNothingForeign({ headers: {}, body: JSON.stringify(reader.messages) }, foreignIds, endpoint.path);
+    }
+  });
+
+  it('leaves no trace in counts, percentiles, pages and order', async () => {
+    /** The answers to acme, without the time at which they were made. */
+    const answers = async (): Promise<string[]> => {
+      const bodies = [];
+      for (const endpoint of endpoints.filter(({ isStream }) => !isStream)) {
+        const { body } = await ask(requestOf(endpoint, sharedIds(endpoint)));
+        bodies.push(body.replaceAll(/"(from|to)":"[^"]*"/g, ''));
+      }
+      return bodies;
+    };
+    const before = await answers();
+    for (const [index, event] of recordOf('globex', begin).entries()) {
+      await suite.store({ ...event, executionId: `globex ${index}` }, { ...event, createdAt: begin - index });
+    }
+    expect(await answers()).to.deep.equal(before);
+  });
+
+  it('needs a token of it, alone', async () => {
+    const both = { token: readToken('acme'), authorization: `Bearer ${readToken('globex')}` };
+    for (const endpoint of endpoints) {
+      const { path } = requestOf(endpoint, sharedIds(endpoint));
+      for (const [headers, status] of [
+        [both, 401],
+        [{ token: readToken('acme').toUpperCase() }, 401],
+        [{ token: 'write-token-of-globex' }, 403],
+      ] as const) {
+        const answer = await ask({ path, headers });
+        expect(answer.status, path).to.equal(status);
+        expect(answer.body).not.to.contain('acme');
+      }
+      for (const place of ['token', 'access_token', 'organization']) {
+        const given: Given = [...sharedIds(endpoint), [place, readToken('globex')]];
+        expect((await ask(requestOf(endpoint, given))).status, path).to.equal(400);
+      }
+    }
+  });
+}
