@@ -67,6 +67,8 @@ function pagesForwards(db: Database, organization: string, filters: EventFilters
       `.execute(trx);
       const last = rows.at(-1);
       const items = rows.filter((row) => row.matches).map(storedEventOf);
+      // Promises of pg and Kysely keep the array until a full garbage collection.
+      rows.length = 0;
       if (last?.number === limit) {
         days = 1;
         return { items, next: positionOfEvent(last) };

@@ -15,6 +15,15 @@ import type { ReadOptions } from './read-options.ts';
 /** Events of one query. */
 const pageSize = 500;
 
+/**
+ * Pages after which an export collects its garbage, in about 20 ms. Left alone, V8 lets the process
+ * grow from 100 to 210 MB; so it stays below 150 MB. Needs Node's option `--expose-gc`, which the
+ * image sets.
+ */
+const pagesPerCollection = 50;
+
+type EventPage = Page<StoredEvent, EventPosition>;
+
 /** The place of an event: its `created_at` and its `id`, with a comma between. */
 const place: Parameter<EventPosition> = (text) => {
   const [createdAt, id, ...more] = text.split(',');
@@ -66,19 +75,19 @@ interface TextOptions extends Pick<ExportFormat, 'head' | 'line'> {
 }
 
 /** Reads the first page before it resolves, so that an error still becomes an answer. */
-async function textOf(
-  pages: AsyncIterable<Page<StoredEvent, EventPosition>>,
-  { head, line, onSent }: TextOptions,
-): Promise<Readable> {
+async function textOf(pages: AsyncIterable<EventPage>, { head, line, onSent }: TextOptions): Promise<Readable> {
   const iterator = pages[Symbol.asyncIterator]();
   let page = await iterator.next();
   async function* text(): AsyncGenerator<string> {
     try {
       if (head !== '') yield head;
-      while (page.done !== true) {
-        const { items } = page.value;
-        if (items.length > 0) yield items.map(line).join('');
-        onSent(items.length);
+      for (let number = 1; page.done !== true; number += 1) {
+        const lines = page.value.items.map(line);
+        // The promise of the page keeps its items until a full garbage collection.
+        page.value.items.length = 0;
+        if (lines.length > 0) yield lines.join('');
+        onSent(lines.length);
+        if (number % pagesPerCollection === 0) globalThis.gc?.({ type: 'major', execution: 'sync' });
         page = await iterator.next();
       }
     } finally {
