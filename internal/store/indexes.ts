@@ -14,7 +14,8 @@ const newestOfAutomation = '(organization, automation_id, first_event_at)';
 /**
  * The indexes of `internal/record`. None is on a column that each event changes: Postgres updates
  * an execution in place only if no indexed column changes. So the failed ones are those with an
- * ERROR, whatever their state: END does not touch these indexes.
+ * ERROR, whatever their state: END does not touch these indexes. None holds a text of a caller: an
+ * entry of an index has 2,700 bytes at most, and a longer one would refuse the event.
  */
 export const readerIndexes: readonly ReaderIndex[] = [
   { name: 'executions_newest', table: 'executions', on: newest },
@@ -30,7 +31,7 @@ export const readerIndexes: readonly ReaderIndex[] = [
   {
     name: 'events_errors',
     table: 'events',
-    on: `(organization, created_at, id) include (automation_id, error_id, execution_id) where kind = 'ERROR'`,
+    on: `(organization, created_at, id) where kind = 'ERROR'`,
   },
 ];
 

@@ -99,9 +99,9 @@ CREATE INDEX events_of_execution ON ONLY public.events USING btree (automation_i
 
 CREATE INDEX events_default_automation_id_execution_id_organization_idx ON public.events_default USING btree (automation_id, execution_id, organization);
 
-CREATE INDEX events_errors ON ONLY public.events USING btree (organization, created_at, id) INCLUDE (automation_id, error_id, execution_id) WHERE (kind = 'ERROR'::text);
+CREATE INDEX events_errors ON ONLY public.events USING btree (organization, created_at, id) WHERE (kind = 'ERROR'::text);
 
-CREATE INDEX events_default_errors ON public.events_default USING btree (organization, created_at, id) INCLUDE (automation_id, error_id, execution_id) WHERE (kind = 'ERROR'::text);
+CREATE INDEX events_default_errors ON public.events_default USING btree (organization, created_at, id) WHERE (kind = 'ERROR'::text);
 
 CREATE INDEX executions_failed ON public.executions USING btree (organization, first_event_at) WHERE (error_count > 0);
 
