@@ -3,7 +3,7 @@ import { Turns } from '../../../internal/record/turns.ts';
 import { failureOf } from '../../support/failure.ts';
 
 describe('turns of long reads', () => {
-  it('run one at a time in order, and go on after one that fails', async () => {
+  it('run one at a time in order, also after one that fails', async () => {
     const turns = new Turns();
     const log: string[] = [];
     const read = (name: string) => async (): Promise<string> => {
