@@ -127,7 +127,7 @@ describe('admission control rejects events', function () {
   it('when a managed Redis does not tell its settings and they must be right', async () => {
     redis = await RedisServer.start([...durable, '--rename-command', 'CONFIG', '']);
     await using ingest = await startIngest({ REDIS_URL: redis.url, REQUIRE_DURABLE_REDIS: 'true' });
-    expect(ingest.degraded()['redis']).to.contain('appendonly is not readable, must be yes');
+    expect(ingest.degraded()['redis']).to.contain('appendonly is unreadable, must be yes');
   });
 
   it('when Redis is nearly full, while the workers continue; admits events again when there is room', async () => {
