@@ -14,10 +14,10 @@ export type Organization = 'acme' | 'globex';
 export const sharedAutomation = anEvent().automationId;
 export const sharedExecution = 'shared run';
 
-/** An automation of one of them. */
+/** An automation of one of them. In the order of ids, that of globex is the first. */
 export const ownAutomation = {
   acme: '0190a0b0-0000-7000-8000-00000000000a',
-  globex: '0190a0b0-0000-7000-8000-00000000000b',
+  globex: '0190a0b0-0000-6000-8000-00000000000b',
 } as const;
 
 /** Events of an organization. Its name is in each text; times and shared ids are those of both. */
