@@ -6,12 +6,12 @@ import { keepResults } from './harness/results.ts';
 import { scenarios } from './scenarios/all.ts';
 
 /*
- * `node test/bench/main.ts [scenario,…]`: all but `growth` and `read` unless named. How much it
+ * `node test/bench/main.ts [scenario,…]`: all but those of `long` unless named. How much it
  * measures: harness/options.ts.
  */
 
-/** They store 20 million events first. */
-const long: ReadonlySet<string> = new Set(['growth', 'read']);
+/** They store millions of events first, or take ten minutes. */
+const long: ReadonlySet<string> = new Set(['growth', 'read', 'streams', 'export']);
 const named = process.argv.slice(2).flatMap((names) => names.split(','));
 
 try {

@@ -20,6 +20,10 @@ export interface Options {
   /** Events that are stored before the requests of `read`, and those that are stored meanwhile. */
   readEvents: number;
   readDrainEvents: number;
+  /** Length of the load of `streams`, in whole seconds. */
+  streamSeconds: number;
+  /** Events that `export` exports. */
+  exportEvents: number;
 }
 
 /** @throws when a number is none. */
@@ -40,5 +44,7 @@ export function readOptions(): Options {
     growthEvents: number('GROWTH_EVENTS', 20_000_000, 200_000),
     readEvents: number('READ_EVENTS', 20_000_000, 200_000),
     readDrainEvents: number('READ_DRAIN_EVENTS', 1_000_000, 100_000),
+    streamSeconds: number('STREAM_SECONDS', 600, 15),
+    exportEvents: number('EXPORT_EVENTS', 10_000_000, 200_000),
   };
 }

@@ -80,7 +80,11 @@ export async function startIngest(
 }
 
 /** Runledger's console, without limits for its one reader. */
-export async function startConsole(world: World, database: string): Promise<Front> {
+export async function startConsole(
+  world: World,
+  database: string,
+  settings: Record<string, string> = {},
+): Promise<Front> {
   const [port, opsPort] = [await freePort(), await freePort()];
   const program = world.program('cmd/console/main.ts', {
     PORT: String(port),
@@ -91,6 +95,7 @@ export async function startConsole(world: World, database: string): Promise<Fron
     DATABASE_URL: database,
     READ_RATE: '10000',
     READ_CONCURRENCY: '1000',
+    ...settings,
   });
   await program.answers(`http://127.0.0.1:${opsPort}/readyz`);
   return { program, port, opsPort };

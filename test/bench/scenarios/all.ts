@@ -1,5 +1,6 @@
 import { burst } from './burst.ts';
 import { drain } from './drain.ts';
+import { exporting } from './export.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { latency } from './latency.ts';
@@ -7,6 +8,7 @@ import { pipeline } from './pipeline.ts';
 import { read } from './read.ts';
 import type { Scenario } from './scenario.ts';
 import { start } from './start.ts';
+import { streams } from './streams.ts';
 import { telemetry } from './telemetry.ts';
 
 /** By name, in the order in which they run and are shown. */
@@ -20,4 +22,6 @@ export const scenarios: Record<string, Scenario> = {
   telemetry,
   growth,
   read,
+  streams,
+  export: exporting,
 };

@@ -13,7 +13,7 @@ type Table = 'empty' | 'full';
 export const growth: Scenario = async (world, { rounds, drainEvents, growthEvents }) => {
   const databases: Record<Table, string> = { empty: await world.createDatabase(), full: await world.createDatabase() };
   const begun = performance.now();
-  await generate(databases.full, growthEvents);
+  await generateEvents(databases.full, growthEvents);
   const generated = (performance.now() - begun) / 1_000;
   const rates = await compare(
     ['empty', 'full'] as const,
@@ -40,7 +40,7 @@ async function drainInto(world: World, database: string, table: Table, events: n
 }
 
 /** Executions of five events over the hours of today until now, as wrk's script makes them. */
-async function generate(database: string, events: number): Promise<void> {
+export async function generateEvents(database: string, events: number): Promise<void> {
   const executions = Math.ceil(events / 5);
   const begin = `date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`;
   await query(
