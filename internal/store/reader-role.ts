@@ -56,9 +56,15 @@ const createRole = sql`
     if not exists (select from pg_roles where rolname = 'runledger_reader') then
       return;
     end if;
+    -- Postgres 16 makes the creator of a role a member who may not take it, and can grant without
+    -- inheritance.
     begin
-      if not pg_has_role('runledger_reader', 'MEMBER') then
-        grant runledger_reader to current_user;
+      if current_setting('server_version_num')::integer < 160000 then
+        if not pg_has_role('runledger_reader', 'MEMBER') then
+          grant runledger_reader to current_user;
+        end if;
+      elsif not pg_has_role('runledger_reader', 'SET') then
+        execute 'grant runledger_reader to current_user with inherit false, set true';
       end if;
     exception when insufficient_privilege then null;
     end;
