@@ -1,7 +1,12 @@
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { Child } from '../../support/child.ts';
 import { readToken } from '../../support/console.ts';
+import { Forwarder } from '../../support/forwarder.ts';
 import { noon, readAll, suiteConsole } from '../../support/reading.ts';
 
 const path = '/v1/export/events?to=2026-11-21T00:00:00Z';
@@ -67,6 +72,27 @@ describe('GET /v1/export/events', () => {
       const rest = await exported(`&format=csv&after=${created_at},${id}`);
       expect(rest).to.equal(rows.slice(lines.length + 1).join('\r\n'));
     }
+  });
+
+  it('is complete after a cut, with the script of the examples', async () => {
+    const long = 'x'.repeat(1_000);
+    await suite.store(...Array.from({ length: 3_000 }, (_, index) => ({ description: `${index} ${long}` })));
+    const folder = await mkdtemp(join(tmpdir(), 'runledger-export-'));
+    await writeFile(join(folder, '.curlrc'), 'header = "X-Forwarded-Proto: https"\n');
+    await using forwarder = await Forwarder.start(suite.console.port);
+    const stalled = forwarder.stalledAfter(1_500_000);
+    const file = join(folder, 'events.ndjson');
+    const console = `http://127.0.0.1:${forwarder.port}`;
+    const { PATH = '' } = process.env;
+    const env = { PATH, HOME: folder, TOKEN: readToken() };
+    const script = new Child('deploy/examples/export.sh', [console, '2026-11-21T00:00:00Z', file], { env });
+    await stalled;
+    forwarder.reset();
+
+    expect(await script.exited, script.output.join('\n')).to.equal(0);
+    expect(forwarder.accepted).to.equal(2);
+    expect(await readFile(file, 'utf8')).to.equal(await exported());
+    await rm(folder, { recursive: true });
   });
 
   it('waits for a slow reader, and holds nothing of it after the reader is gone', async () => {
