@@ -13,6 +13,8 @@ import {
   forgedCursor,
   foreignValues,
   recordOf,
+  sharedAutomation,
+  sharedExecution,
   sharedIds,
   type Organization,
 } from '../../support/two-organizations.ts';
@@ -126,9 +128,14 @@ function isUnreachable(suite: SuiteConsole, role: 0 | 1): void {
       if (streamId === undefined) continue;
       using reader = await StreamReader.open(suite.console.port, { lastEventId: forgedCursor(endpoint, streamId) });
       await store('globex');
-      await suite.store({ description: 'last', createdAt: Date.now() });
+      // Each in its execution with the same ids, at once.
+      const last = { executionId: sharedExecution, createdAt: Date.now() };
+      await suite.store({ ...last, description: 'last' }, { ...last, organization: 'globex' });
       await reader.until('the last event', () => reader.descriptions.includes('last'));
       expectNothingForeign({ headers: {}, body: JSON.stringify(reader.messages) }, foreignIds, endpoint.path);
+      const [change] = reader.messages.filter(({ event }) => event === 'execution').slice(-1);
+      const { body } = await suite.client.send({ path: `/v1/executions/${sharedAutomation}/shared%20run/` });
+      expect(change?.data).to.deep.equal(JSON.parse(body));
     }
   });
 
