@@ -242,7 +242,7 @@ export const rows: Row[] = [
       ]),
       panel('Exported events', 'ops', [['events', `sum(${rate('runledger_export_rows_total')})`]]),
       panel('Replica lag and reader role', 'short', [
-        ['lag in seconds', 'max(runledger_replica_lag_seconds{$ns})'],
+        ['lag in seconds', 'max(runledger_replica_lag_seconds{$ns}) or vector(0)'],
         ['queries run as runledger_reader', 'min(runledger_reader_role{$ns})'],
       ]),
     ],

@@ -5,8 +5,10 @@ import { until } from './until.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** What every ingest of the tests is set to: its callers are behind a proxy that ends TLS. */
-const behindProxy = { PUBLIC_URL: 'https://runledger.example', TRUST_PROXY: 'true' };
+/** Every ingest and console of the tests is behind a proxy that ends TLS. */
+const ofIngest = { PUBLIC_URL: 'https://runledger.example', TRUST_PROXY: 'true' };
+const ofConsole = { CONSOLE_PUBLIC_URL: 'https://console.example', TRUST_PROXY: 'true' };
+const ownSettings = { ingest: ofIngest, worker: {}, console: ofConsole };
 
 /** A process of Runledger with the environment of a pod: the given settings and nothing else. */
 export class RunledgerProcess {
@@ -14,8 +16,8 @@ export class RunledgerProcess {
   readonly #ops: string;
 
   /** `settings` say its OPS_PORT. */
-  constructor(name: 'ingest' | 'worker', settings: NodeJS.ProcessEnv, options: SpawnOptions = {}) {
-    const env = { PATH: process.env['PATH'], ...(name === 'ingest' && behindProxy), ...settings };
+  constructor(name: keyof typeof ownSettings, settings: NodeJS.ProcessEnv, options: SpawnOptions = {}) {
+    const env = { PATH: process.env['PATH'], ...ownSettings[name], ...settings };
     this.child = new Child(process.execPath, [`cmd/${name}/main.ts`], { cwd: root, ...options, env });
     this.#ops = `http://${settings['LISTEN_ADDRESS'] ?? '127.0.0.1'}:${settings['OPS_PORT']}`;
   }

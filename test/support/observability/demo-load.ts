@@ -50,3 +50,10 @@ export async function playOddities(client: ApiClient): Promise<number> {
   ];
   return answers.filter(({ status }) => status === 201).length;
 }
+
+/** What readers do: a list, an export, and a request with a wrong parameter. */
+export async function playReads(reader: ApiClient): Promise<void> {
+  for (const path of ['/v1/executions/?state=failed', '/v1/export/events/', '/v1/executions/?colour=red']) {
+    await reader.send({ path });
+  }
+}
