@@ -16,10 +16,10 @@ const times = new Set([
 ]);
 
 describe('a real Prometheus scraping real processes under load', function suite() {
-  this.timeout(40_000);
+  this.timeout(90_000);
   let processes: RealProcesses;
   let prometheus: Prometheus;
-  let stream: StreamReader;
+  let stream: StreamReader | undefined;
   let accepted: number;
 
   before(async () => {
@@ -43,7 +43,7 @@ describe('a real Prometheus scraping real processes under load', function suite(
   });
 
   after(async () => {
-    stream[Symbol.dispose]();
+    stream?.[Symbol.dispose]();
     await Promise.all([prometheus.stop(), processes.stop()]);
   });
 

@@ -52,7 +52,7 @@ export class RealProcesses {
     const ports = [await freePort(), await freePort()];
     for (const _ of names) ports.push(await freePort());
     const processes = new RealProcesses(folder, ports, [...names], settings);
-    await Promise.all(processes.#processes.map((process) => process.ready()));
+    await Promise.all(processes.#processes.map((process) => process.ready(30_000)));
     return processes;
   }
 
