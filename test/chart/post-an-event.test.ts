@@ -6,20 +6,23 @@ import { expect } from 'chai';
 import type { Enqueue } from '../../internal/api/register.ts';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { unavailable } from '../../internal/errors/request-error.ts';
+import { createStore } from '../../internal/store/store.ts';
 import { startApi } from '../support/api-server.ts';
+import { readToken, startConsole } from '../support/console.ts';
 import { failureOf } from '../support/failure.ts';
 import { chart } from '../support/helm.ts';
+import { migratedDatabase } from '../support/store.ts';
 
 /**
  * Runs what the pod of `helm test` runs, against the API behind a proxy that ends TLS. Rejects with
  * its stderr.
  */
-async function helmTest(enqueue: Enqueue, plainHttp = true): Promise<string[]> {
+async function helmTest(enqueue: Enqueue, plainHttp = true, more: Record<string, string> = {}): Promise<string[]> {
   await using api = await startApi(enqueue);
   const url = `http://127.0.0.1:${api.port}`;
   const script = await readFile(join(chart, 'files/post-an-event.mjs'), 'utf8');
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
-    env: { HTTPS_URL: url, TOKEN: 'x', FORWARDED_PROTO: 'https', ...(plainHttp && { HTTP_URL: url }) },
+    env: { HTTPS_URL: url, TOKEN: 'x', FORWARDED_PROTO: 'https', ...(plainHttp && { HTTP_URL: url }), ...more },
   });
   return stdout.trim().split('\n');
 }
@@ -46,6 +49,19 @@ describe('chart, what helm test runs', () => {
       'ok: ping over HTTPS: 200',
       'ok: event over HTTPS: 201',
     ]);
+  });
+
+  it('reads the execution back from the console', async () => {
+    await using database = await migratedDatabase();
+    await using console = await startConsole(database.url);
+    const store = createStore(database.db, { partitionsAhead: 1, retentionDays: 0, overdueAfterHours: 24 });
+    const enqueue: Enqueue = async (event) => {
+      await store.recordEvents([event]);
+      return event;
+    };
+    const reading = { CONSOLE_URL: `http://127.0.0.1:${console.port}`, CONSOLE_FORWARDED_PROTO: 'https' };
+    const said = await helmTest(enqueue, true, { ...reading, READ_TOKEN: readToken() });
+    expect(said.at(-1)).to.equal('ok: execution from the console: 200');
   });
 
   for (const refused of ['START', 'END']) {

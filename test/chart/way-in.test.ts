@@ -77,6 +77,16 @@ describe('chart, the way in', () => {
     expect(named, 'self-signed').to.match(/curl -w '\\n' -k .+ https:\/\/events\.example\.com\/v1\/register\//);
   });
 
+  it('says how to read the first execution, with and without a host of the console', async () => {
+    const inCluster = await notes('demo.enabled=true');
+    expect(inCluster).to.include('-n runledger port-forward service/runledger-console 8444:443');
+    expect(inCluster).to.include(
+      `curl -w '\\n' -k -H "token: $READ_TOKEN" 'https://localhost:8444/v1/executions/?limit=1'`,
+    );
+    expect(await notes('ingress-nginx')).to.include(`'https://record.example.com/v1/executions/?limit=1'`);
+    expect(await notes('haproxy')).not.to.include('/v1/executions/');
+  });
+
   it('labels the first token for the selector', async () => {
     expect(await notes('tokens.labelSelector=example.com/org\\,stage=prod')).to.match(
       /kubectl -n runledger label secret acme example\.com\/org=acme stage=prod\n/,
