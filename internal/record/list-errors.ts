@@ -7,7 +7,7 @@ import type { PageRequest } from './page.ts';
 import { readAs } from './read-as.ts';
 
 /** Most errors of a window that are counted: the newest. */
-const most = 20_000;
+const most = 10_000;
 
 interface GroupRow {
   automation_id: string;
