@@ -5,7 +5,7 @@ PACKAGES := node_modules/.package-lock.json
 export NODE_COMPILE_CACHE := $(CURDIR)/.cache/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: help run demo test test-cluster test-fault soak bench check docs format schema
+.PHONY: help run demo test test-cluster test-node test-fault soak bench check docs format schema
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -28,8 +28,11 @@ test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end 
 	@mocha
 
 test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (needs Go, or kube-apiserver and etcd)
-	@deploy/install.sh redis postgres nginx
+	@deploy/install.sh redis postgres
 	@mocha --config test/cluster/.mocharc.json
+
+test-node: $(PACKAGES) ## `helm install` on real nodes: containers, kubelet, Gateway (needs root and Go)
+	@mocha --config test/node/.mocharc.json
 
 test-fault: $(PACKAGES) ## Real processes under a seeded selection of faults and abuse (SEED= repeats a run)
 	@deploy/install.sh redis postgres faketime caddy

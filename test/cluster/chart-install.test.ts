@@ -13,8 +13,8 @@ import {
   type PodSpec,
 } from '../support/helm-manifests.ts';
 import { shapes } from '../support/helm.ts';
-import { installOptionalApis } from '../support/node/optional-apis.ts';
-import { Release } from '../support/node/release.ts';
+import { installOptionalApis } from '../support/cluster/optional-apis.ts';
+import { Release } from '../support/cluster/release.ts';
 
 interface Revision {
   readonly revision: number;

@@ -12,8 +12,8 @@ export interface KeyPair {
 }
 
 /**
- * A self-signed pair for 127.0.0.1 and localhost. Callers trust it with its certificate as their
- * CA.
+ * A self-signed pair for the name, 127.0.0.1 and localhost. Callers trust it with its certificate
+ * as their CA.
  */
 export async function createKeyPair(commonName: string): Promise<KeyPair> {
   const { cert, private: key } = await generate([{ name: 'commonName', value: commonName }], {
@@ -23,6 +23,7 @@ export async function createKeyPair(commonName: string): Promise<KeyPair> {
       {
         name: 'subjectAltName',
         altNames: [
+          { type: 2, value: commonName },
           { type: 2, value: 'localhost' },
           { type: 7, ip: '127.0.0.1' },
         ],

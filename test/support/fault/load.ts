@@ -24,7 +24,7 @@ const maxExecutions = 2_000;
 export class Load {
   readonly ledger = new Ledger();
   readonly automations: Automations;
-  readonly #balancer: Balancer;
+  readonly #balancer: Pick<Balancer, 'register'>;
   readonly #options: LoadOptions;
   readonly #random: Random;
   readonly #playing = new Set<Promise<void>>();
@@ -32,7 +32,7 @@ export class Load {
   readonly #timer: NodeJS.Timeout;
 
   /** Starts. */
-  constructor(balancer: Balancer, options: LoadOptions) {
+  constructor(balancer: Pick<Balancer, 'register'>, options: LoadOptions) {
     this.#balancer = balancer;
     this.#options = options;
     this.#random = new Random(options.seed);

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import type { Cluster } from '../cluster/cluster.ts';
-import type { NamedObject } from '../cluster/kubernetes-client.ts';
+import type { Cluster } from './cluster.ts';
+import type { NamedObject } from './kubernetes-client.ts';
 
 /**
  * Where the projects publish the definitions of the optional APIs that the chart uses: inside their

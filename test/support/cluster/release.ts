@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { chart, helm, valuesOf } from '../helm.ts';
 import { parseManifests, type Manifest } from '../helm-manifests.ts';
 

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# The first process of the cluster's namespaces, started by up.sh: the network, the control plane,
+# the nodes.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+lan=198.18.$NUMBER
+logs=$STATE/logs
+
+mount --make-rshared /
+mount -t tmpfs tmpfs /run
+mkdir -p "$logs" "$STATE/var-log" "$STATE/var-cni" /var/lib/cni
+mount --bind "$STATE/var-log" /var/log
+mount --bind "$STATE/var-cni" /var/lib/cni
+# The kubelet wants to set these for the whole machine. It finds them set, and the machine keeps its
+# own.
+for setting in vm/overcommit_memory=1 vm/panic_on_oom=0 kernel/panic=10 kernel/panic_on_oops=1 kernel/keys/root_maxkeys=1000000 kernel/keys/root_maxbytes=25000000; do
+  file=$STATE/sysctl-$(basename "${setting%=*}")
+  echo "${setting#*=}" > "$file"
+  mount --bind "$file" "/proc/sys/${setting%=*}"
+done
+
+ip link set lo up
+ip link add lan type bridge
+ip addr add "$lan.1/24" dev lan
+ip link set lan up
+sysctl -qw net.ipv4.ip_forward=1
+touch "$STATE/network-ready"
+until [ -e "$STATE/cable-ready" ]; do sleep 0.05; done
+ip link set machine master lan
+ip link set machine up
+
+start() { # NAME COMMAND…
+  "${@:2}" > "$logs/$1.log" 2>&1 < /dev/null &
+}
+until_ok() { # COMMAND…
+  until "$@" > /dev/null 2>&1; do sleep 0.1; done
+}
+
+. "$here/control-plane.sh"
+. "$here/node.sh"
+start_control_plane
+start_node n1 1 &
+start_node n2 2 &
+until [ "$(kubectl get nodes -o name 2>/dev/null | wc -l)" = 2 ]; do sleep 0.2; done
+kubectl wait --for=condition=Ready nodes --all --timeout=180s > /dev/null
+start_network_policies n1
+start_network_policies n2
+start_services
+echo "ready $NUMBER"
+# Until the program that started the cluster closes its end, or dies.
+cat > /dev/null

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Builds the images of the node's tests, without an image registry, into docker archives:
+#   build.sh CACHE BIN
+# The image of the Dockerfile, on a base from Debian's packages and the Node that runs the tests;
+# the bundled servers from Debian's packages; the programs of BIN, each alone. All but the first are
+# built once.
+set -euo pipefail
+cache=$1 bin=$2
+here=$(cd "$(dirname "$0")" && pwd)
+repository=$(cd "$here/../../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+out=$cache/archives
+mkdir -p "$out"
+
+buildah() { command buildah --root "$cache/store" --runroot "$cache/run" "$@"; }
+
+# NAME CONTENT…: whether the image was made of that content before. Otherwise the image of that name
+# goes.
+made() {
+  local key=$cache/keys/${1//[\/:]/-}
+  sum=$(printf '%s\n' "$@" | sha256sum)
+  [ -e "$key" ] && [ "$(cat "$key")" = "$sum" ] && buildah images --quiet "$1" > /dev/null 2>&1 && return
+  buildah rmi --force "$1" > /dev/null 2>&1 || true
+  mkdir -p "$cache/keys"
+  return 1
+}
+# NAME: what was asked of `made` is made now.
+done_with() { echo "$sum" > "$cache/keys/${1//[\/:]/-}"; }
+value() { (cd "$repository/charts/runledger" && "$NODE" -e "
+  const { parse } = require('$repository/node_modules/yaml');
+  const values = parse(require('node:fs').readFileSync('values.yaml', 'utf8'));
+  console.log('$1'.split('.').reduce((at, key) => at[key], values));"); }
+
+# NAME SUITE PACKAGES: an image of Debian's packages, without what a container has no use for.
+debian() {
+  made "$@" "$(cat "$here/postgres-entrypoint.sh")" && return
+  mmdebstrap --quiet --variant=minbase --include="$3" --dpkgopt='path-exclude=/usr/share/doc/*' \
+    --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
+    --customize-hook="${4:-true}" "$2" "$work/root.tar"
+  local container
+  container=$(buildah from scratch)
+  buildah add --quiet "$container" "$work/root.tar" / > /dev/null
+  buildah config --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${@:5}" "$container"
+  buildah commit --quiet --rm "$container" "$1" > /dev/null
+  done_with "$1"
+  rm "$work/root.tar"
+}
+
+# NAME PROGRAM: an image of one static program.
+program() {
+  made "$1" "$(sha256sum < "$bin/$2")" && return
+  local container
+  container=$(buildah from scratch)
+  buildah add --quiet --chmod 0755 "$container" "$bin/$2" "/$2" > /dev/null
+  buildah config --entrypoint "[\"/$2\"]" --user 65534:65534 "$container"
+  buildah commit --quiet --rm "$container" "$1" > /dev/null
+  done_with "$1"
+}
+
+# NAME: into the archive of that name, if it is not there.
+archive() {
+  local file
+  file=$out/$(basename "${1%:*}").tar
+  [ -e "$file.of" ] && [ "$(cat "$file.of")" = "$(buildah images --quiet --no-trunc "$1")" ] && return
+  rm -f "$file"
+  buildah push --quiet "$1" "docker-archive:$file:$1"
+  buildah images --quiet --no-trunc "$1" > "$file.of"
+}
+
+# The Node and npm of the tests, as the official image of Node has them.
+install_node="cp $NODE \$1/usr/local/bin/node \
+  && mkdir -p \$1/usr/local/lib/node_modules \
+  && cp -r $(dirname "$(dirname "$(readlink -f "$(command -v npm)")")") \$1/usr/local/lib/node_modules/npm \
+  && ln -s ../lib/node_modules/npm/bin/npm-cli.js \$1/usr/local/bin/npm"
+base=$(sed -n 's/^ARG NODE_IMAGE=//p' "$repository/Dockerfile")
+debian "$base" bookworm ca-certificates,libstdc++6 "$install_node"
+
+# Lets npm inside the build reach the registry that npm outside does. The files are mounted for the
+# time of the build only.
+cp "$(npm config get userconfig)" "$work/npmrc" 2> /dev/null || : > "$work/npmrc"
+authorities=$(npm config get cafile)
+[ "$authorities" != null ] || authorities=${NODE_EXTRA_CA_CERTS:-}
+access=(--volume "$work/npmrc:/root/.npmrc:ro")
+if [ -n "$authorities" ]; then
+  echo "cafile=$authorities" >> "$work/npmrc"
+  access+=(--volume "$(dirname "$authorities"):$(dirname "$authorities"):ro")
+fi
+own=$(value image.repository):$(sed -n 's/^appVersion: *//p' "$repository/charts/runledger/Chart.yaml" | tr -d "\"'")
+buildah bud --quiet --pull-never --network host --isolation chroot --layers "${access[@]}" --tag "$own" "$repository" > /dev/null
+archive "$own"
+
+valkey=$(value redis.image.repository):$(value redis.image.tag)
+debian "$valkey" trixie valkey-server,valkey-tools \
+  'for tool in server cli; do ln -s valkey-$tool $1/usr/bin/redis-$tool; done' --workingdir /data
+archive "$valkey"
+echo "$valkey" > "$out/shell-image"
+
+postgres=$(value postgresql.image.repository):$(value postgresql.image.tag)
+debian "$postgres" trixie postgresql-17 \
+  "cp $here/postgres-entrypoint.sh \$1/usr/local/bin/; ln -s /usr/lib/postgresql/17/bin/pg_isready \$1/usr/local/bin/; sed -i 's/^postgres:x:[0-9]*:[0-9]*/postgres:x:999:999/' \$1/etc/passwd; rm \$1/usr/lib/*/libLLVM* \$1/usr/lib/postgresql/17/lib/llvmjit*" \
+  --entrypoint '["postgres-entrypoint.sh"]' --env PGDATA=/var/lib/postgresql/data \
+  --stop-signal SIGINT
+archive "$postgres"
+
+for name in pause coredns traefik; do
+  program "localhost/$name:1" "$name"
+  archive "localhost/$name:1"
+done

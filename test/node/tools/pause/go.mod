@@ -1,0 +1,3 @@
+module runledger.dev/test/node/tools/pause
+
+go 1.26.0
