@@ -22,7 +22,7 @@ export function getAutomation({ record }: ReadOptions): Endpoint {
       const step = window.to.getTime() - window.from.getTime() > longestByHour ? 'day' : 'hour';
       const automation = await record.getAutomation(ctx.state.organization, automation_id, { ...window, step });
       if (automation === undefined) throw new RequestError('not-found', 'There is no such automation.');
-      answerJson(ctx, automation);
+      answerJson(ctx, automation, { changesAlways: true });
     },
   };
 }

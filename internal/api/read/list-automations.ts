@@ -13,6 +13,7 @@ export function listAutomations({ record, publicUrl }: ReadOptions): Endpoint {
   return list<typeof windowFilter, InWindow<AutomationPosition>>({
     path: '/v1/automations/',
     publicUrl,
+    changesAlways: true,
     filters: windowFilter,
     place: { automationId: uuid, ...windowPlace },
     read: async ({ state: { organization } }, values, page) => {

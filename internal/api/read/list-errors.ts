@@ -14,6 +14,7 @@ export function listErrors({ record, publicUrl }: ReadOptions): Endpoint {
   return list<typeof filters, InWindow<ErrorGroupPosition>>({
     path: '/v1/errors/',
     publicUrl,
+    changesAlways: true,
     filters,
     place: { lastSeenAt: recordedTime, automationId: uuid, errorId: storableText(0, 1_048_576), ...windowPlace },
     read: async ({ state: { organization } }, values, page) => {

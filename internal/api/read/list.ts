@@ -15,6 +15,8 @@ export interface ListOptions<Filters extends ParameterTable, Place extends objec
   path: string;
   /** The https address of links to next pages. */
   publicUrl: URL;
+  /** True if an answer holds the time of its request. */
+  changesAlways?: true;
   filters: Filters;
   place: PlaceTable<Place>;
   /** Reads a page. The answer also has the fields of the page beside `items` and `next`. */
@@ -45,7 +47,7 @@ export function list<Filters extends ParameterTable, Place extends object>(
     const { items, next, ...more } = await read(ctx, values, { limit: values.limit ?? defaultLimit, after });
     const cursor = next === undefined ? null : encodeCursor(next, scope);
     if (cursor !== null) ctx.set('Link', `<${nextAddress(ctx, publicUrl, cursor)}>; rel="next"`);
-    answerJson(ctx, { items, next_cursor: cursor, ...more });
+    answerJson(ctx, { items, next_cursor: cursor, ...more }, options);
   };
   return { path, answer };
 }

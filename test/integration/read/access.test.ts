@@ -73,6 +73,15 @@ describe('access to the read API', () => {
       expect((await suite.client.send({ path, headers })).status).to.equal(200);
     }
   });
+
+  it('has no ETag for an answer that holds the time of its request', async () => {
+    await suite.store({ kind: 'ERROR', errorId: 'E' });
+    for (const path of ['/v1/automations/', `/v1/automations/${automation}/`, '/v1/errors/']) {
+      const answer = await suite.client.send({ path, headers: { 'if-none-match': '*' } });
+      expect(answer.status, path).to.equal(200);
+      expect(answer.headers, path).not.to.have.property('etag');
+    }
+  });
 });
 
 describe('limits of a read token', () => {
