@@ -48,6 +48,8 @@ export async function* exportEvents(
 
 /** Reads windows of days from older to newer; after an empty one the next is twice as long. */
 function pagesForwards(db: Database, organization: string, filters: EventFilters & { to: Date }): ReadPage {
+  // An index holds the errors; the other filters apply to the rows of the slice.
+  const errors = filters.kind === 'ERROR' || filters.errorId !== undefined ? [sql`kind = 'ERROR'`] : [];
   let days = 1;
   return ({ limit, after }) =>
     readAs(db, organization, async (trx) => {
@@ -58,7 +60,7 @@ function pagesForwards(db: Database, organization: string, filters: EventFilters
       const base = [sql`organization = ${organization}`, following(start), sql`created_at < ${time(isoTime(end))}`];
       const { rows } = await sql<EventRow & { matches: boolean; number: number }>`
         with slice as materialized (
-          select ${eventColumns} from events where ${all(base)} order by created_at, id limit ${limit}
+          select ${eventColumns} from events where ${all([...base, ...errors])} order by created_at, id limit ${limit}
         ),
         numbered as (
           select *, ${all(eventConditions(filters))} as matches, (row_number() over ())::integer as number from slice

@@ -195,6 +195,14 @@ describe('plans of the read queries', () => {
       indexes: ['events_pkey', 'executions_newest'],
     },
     {
+      name: 'an export of errors',
+      work: async () => {
+        const filters = { from: ago(9), kind: 'ERROR' } as const;
+        for await (const { items } of record.exportEvents(largest, filters, page)) if (items.length > 0) break;
+      },
+      indexes: ['events_errors', 'executions_newest'],
+    },
+    {
       name: 'automations',
       work: () => record.listAutomations(largest, window, page),
       indexes: ['executions_of_automation'],
