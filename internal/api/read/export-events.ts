@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
+import { RequestError } from '../../errors/request-error.ts';
 import type { Page } from '../../record/page.ts';
 import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';
 import type { ConsoleMetrics } from '../../telemetry/console-metrics.ts';
@@ -11,6 +12,7 @@ import { kindFilter } from './list-events.ts';
 import { oneOf, recordedTime, uuid, type Parameter } from './parameters.ts';
 import { readQuery, type Values } from './query.ts';
 import type { ReadOptions } from './read-options.ts';
+import type { StreamOptions } from './stream.ts';
 
 /** Events of one query. */
 const pageSize = 500;
@@ -40,11 +42,16 @@ const parameters = {
   ...commonFilters,
 } as const;
 
+export interface ExportOptions extends ReadOptions, Pick<StreamOptions, 'mayStillRead'> {
+  readMetrics: ConsoleMetrics;
+}
+
 /**
  * `GET /v1/export/events`: all events, oldest first, as fast as the reader takes them. After a
- * broken connection the reader continues with `after`, and gets the rest of the same bytes.
+ * broken connection the reader continues with `after`, and gets the rest of the same bytes. Once
+ * the token is no longer valid, the export breaks off.
  */
-export function exportEvents({ record, readMetrics }: ReadOptions & { readMetrics: ConsoleMetrics }): Endpoint {
+export function exportEvents({ record, readMetrics, mayStillRead }: ExportOptions): Endpoint {
   return {
     path: '/v1/export/events/',
     answer: async (ctx) => {
@@ -59,7 +66,11 @@ export function exportEvents({ record, readMetrics }: ReadOptions & { readMetric
         head: after === undefined ? head : '',
         line,
         onSent: (events) => readMetrics.exportedRows.inc(events),
+        isGone: () => ctx.res.destroyed,
+        mayRead: () => mayStillRead(ctx),
       });
+      // The first matching event may be far away.
+      ctx.flushHeaders();
     },
   };
 }
@@ -72,10 +83,15 @@ function formatOf(ctx: Context, format: Values<typeof parameters>['format']): Ex
 
 interface TextOptions extends Pick<ExportFormat, 'head' | 'line'> {
   onSent: (events: number) => void;
+  /** True once the connection is closed. A stream notices that only when it has text to send. */
+  isGone: () => boolean;
+  /** False once the token is no longer valid. */
+  mayRead: () => boolean;
 }
 
 /** Reads the first page before it resolves, so that an error still becomes an answer. */
-async function textOf(pages: AsyncIterable<EventPage>, { head, line, onSent }: TextOptions): Promise<Readable> {
+async function textOf(pages: AsyncIterable<EventPage>, options: TextOptions): Promise<Readable> {
+  const { head, line, onSent, isGone, mayRead } = options;
   const iterator = pages[Symbol.asyncIterator]();
   let page = await iterator.next();
   async function* text(): AsyncGenerator<string> {
@@ -88,6 +104,9 @@ async function textOf(pages: AsyncIterable<EventPage>, { head, line, onSent }: T
         if (lines.length > 0) yield lines.join('');
         onSent(lines.length);
         if (number % pagesPerCollection === 0) globalThis.gc?.({ type: 'major', execution: 'sync' });
+        if (isGone()) return;
+        // Without an error the reader would take the export for complete.
+        if (!mayRead()) throw new RequestError('unauthorized', 'The token is no longer valid.');
         page = await iterator.next();
       }
     } finally {

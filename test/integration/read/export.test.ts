@@ -5,14 +5,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Child } from '../../support/child.ts';
-import { readToken } from '../../support/console.ts';
+import type { Authentication } from '../../../internal/tokens/token-source.ts';
+import { readToken, startConsole } from '../../support/console.ts';
 import { Forwarder } from '../../support/forwarder.ts';
-import { noon, readAll, suiteConsole } from '../../support/reading.ts';
+import { lockRecord, noon, queriesWaiting, readAll, suiteConsole } from '../../support/reading.ts';
+import { until } from '../../support/until.ts';
 
 const path = '/v1/export/events?to=2026-11-21T00:00:00Z';
 
 describe('GET /v1/export/events', () => {
   const suite = suiteConsole();
+  const headers = { token: readToken(), 'x-forwarded-proto': 'https' };
+  const opened = async (port: number, query = ''): Promise<IncomingMessage> => {
+    const sent = request({ port, path: `${path}${query}`, headers, agent: false }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    return response;
+  };
   const exported = async (query = '', headers = {}): Promise<string> => {
     const answer = await suite.client.send({ path: `${path}${query}`, headers });
     expect(answer.status, answer.body).to.equal(200);
@@ -100,9 +108,7 @@ describe('GET /v1/export/events', () => {
     for (let index = 0; index < 10; index += 1) {
       await suite.store(...Array.from({ length: 100 }, () => ({ errorDescription: long, createdAt: noon + index })));
     }
-    const headers = { token: readToken(), 'x-forwarded-proto': 'https' };
-    const sent = request({ port: suite.console.port, path, headers, agent: false }).end();
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const response = await opened(suite.console.port);
     await once(response, 'readable');
     const rows = async (): Promise<number> => {
       const metrics = await suite.console.telemetry.registry.metrics();
@@ -113,6 +119,45 @@ describe('GET /v1/export/events', () => {
     await once(response, 'close');
     expect((await suite.client.send({ path: '/v1/events/?limit=1' })).status).to.equal(200);
     expect(await rows()).to.be.lessThan(1_000);
+  });
+
+  it('stops after the reader is gone, also when no event matches', async () => {
+    await suite.store(...Array.from({ length: 10_100 }, () => ({})));
+    await using console = await startConsole(suite.database.url, { READ_CONCURRENCY: '1' });
+    const response = await opened(console.port, '&q=nowhere');
+    const unlock = await lockRecord(suite.database);
+    await queriesWaiting(suite.database, 1);
+    response.destroy();
+    await until('the console notices', async () => {
+      const { status } = await console.client.send({ method: 'HEAD', path });
+      return status === 200 ? true : undefined;
+    });
+    const pages = async (): Promise<number> => {
+      const metrics = await console.telemetry.registry.metrics();
+      return Number(/_query_seconds_count\{.*exportEvents.*\} (\d+)/.exec(metrics)?.[1]);
+    };
+    const before = await pages();
+    await unlock();
+    // Exports take turns, and each of these has two: a page, and the end.
+    for (let turn = 0; turn < 4; turn += 1) await console.client.send({ path: `${path}&execution_id=none` });
+    expect(await pages()).to.equal(before + 1 + 8);
+  });
+
+  it('breaks off when the token is no longer valid', async () => {
+    await suite.store(...Array.from({ length: 2_000 }, () => ({ errorDescription: 'x'.repeat(10_000) })));
+    let answer: Authentication = { status: 'known', organization: 'acme', scope: 'read', tokenId: 'id' };
+    await using console = await startConsole(suite.database.url, {}, () => answer);
+    for (const query of ['', '&format=csv']) {
+      answer = { status: 'known', organization: 'acme', scope: 'read', tokenId: 'id' };
+      const response = await opened(console.port, query);
+      await once(response, 'readable');
+      answer = { status: 'unknown' };
+      const ended = await response.toArray().then(
+        () => 'complete',
+        (error: unknown) => String(error),
+      );
+      expect(ended).to.contain('aborted');
+    }
   });
 
   it('names malformed parameters', async () => {
