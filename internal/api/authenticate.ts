@@ -42,7 +42,7 @@ export function requireToken(
 /** True if the token of a request that was served as a reader may still read that organization. */
 export function mayStillRead(authenticate: Authenticate, ctx: ParameterizedContext<AuthenticatedState>): boolean {
   const result = authenticate(tokenOf(ctx.req.headers));
-  // A token set that is not loaded refuses nobody whom it let in.
+  // A token that was valid stays valid until tokens are loaded again.
   if (result.status !== 'known') return result.status === 'not-loaded';
   return result.scope === 'read' && result.organization === ctx.state.organization;
 }

@@ -62,7 +62,8 @@ export interface Record {
   listErrors(organization: string, filters: ErrorFilters, page: PageRequest<ErrorGroupPosition>): Promise<ErrorGroups>;
   /**
    * All events, oldest first, in pages of at most `limit`, after a position. Without `to` it ends
-   * with the events that are stored when it begins.
+   * with the events accepted before it began, by the clock of this process. It may miss those that
+   * are stored later.
    */
   exportEvents(
     organization: string,
