@@ -34,6 +34,10 @@ const rejections: Record<string, string> = {
     'name it in console.gateway.parentRef.name, or set gateway.enabled=true to share the Gateway of ingest.',
   'console.database.host=replica console.database.url=postgres://replica/runledger':
     "The address of the console's Postgres is set in several ways (console.database.url, console.database.host): keep one.",
+  'console.database.username=reader':
+    'console.database.username would be ignored without a host: set console.database.host, or leave it empty.',
+  'console.database.url=postgres://replica/runledger console.database.credentialsSecret.name=reader':
+    'console.database.credentialsSecret.name would be ignored without a host: set console.database.host',
   'console.extraEnv[0].name=CONSOLE_PUBLIC_URL': 'console.extraEnv sets CONSOLE_PUBLIC_URL, which the pod already has',
   'redis.enabled=false':
     'Redis is neither bundled nor external: set redis.enabled=true, or name a Secret that holds its URL in externalRedis.urlSecret.name.',
@@ -72,6 +76,7 @@ const rejections: Record<string, string> = {
   'ingest.replicas=3 ingest.replicaCount=4':
     'ingest.replicas (3) is the old name of ingest.replicaCount (4), and they differ: remove ingest.replicas.',
   'worker.replicaCount=0': 'minimum',
+  'worker.progressDeadlineSeconds=0': 'minimum',
   'worker.replicas=0': 'minimum',
   'worker.keda.minReplicas=0': 'minimum',
   'ingest.strategy.type=BlueGreen': '/ingest/strategy/type',

@@ -18,6 +18,9 @@ spec:
   replicas: {{ include "runledger.replicas" $values }}
   {{- end }}
   revisionHistoryLimit: 3
+  {{- with $values.progressDeadlineSeconds }}
+  progressDeadlineSeconds: {{ int . }}
+  {{- end }}
   selector:
     matchLabels:
       {{- include "runledger.selectorLabels" . | nindent 6 }}

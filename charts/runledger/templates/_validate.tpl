@@ -97,6 +97,14 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- $console := dict "root" . "component" "console" "values" .Values.console -}}
 {{- include "runledger.validate.wayIn" $console -}}
 {{- include "runledger.validate.oneWay" (dict "external" .Values.console.database "externalKey" "console.database" "name" "the console's Postgres") -}}
+{{- with .Values.console.database -}}
+  {{- $needsHost := list -}}
+  {{- if .username -}}{{- $needsHost = append $needsHost "console.database.username" -}}{{- end -}}
+  {{- if .credentialsSecret.name -}}{{- $needsHost = append $needsHost "console.database.credentialsSecret.name" -}}{{- end -}}
+  {{- if and $needsHost (not .host) -}}
+    {{- fail (printf "%s would be ignored without a host: set console.database.host, or leave it empty." (join " and " $needsHost)) -}}
+  {{- end -}}
+{{- end -}}
 {{- include "runledger.validate.drain" $console -}}
 {{- include "runledger.validate.account" $console -}}
 {{- include "runledger.validate.env" (dict "setting" "console.extraEnv" "own" (include "runledger.console.env" .) "extra" .Values.console.extraEnv) -}}
