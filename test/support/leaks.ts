@@ -16,7 +16,7 @@ const watched = new Set([
 ]);
 
 /** Longest that what a test has closed may take to be gone, in ms. */
-const grace = 2_000;
+const grace = 10_000;
 
 /** How often the leftovers of a suite are counted before its first test. */
 const looks = 3;
