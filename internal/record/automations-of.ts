@@ -2,21 +2,28 @@ import { sql } from '../store/sql.ts';
 import type { Condition } from './conditions.ts';
 import type { Reading } from './read-as.ts';
 
+/** A part of the automations: those with the smallest ids after one, `most` of them. */
+interface Part {
+  after?: string | undefined;
+  most?: number;
+}
+
 /**
- * The query of an organization's automations in the order of their ids, after one of them. It jumps
- * from one to the next in an index instead of reading all executions.
+ * The query of an organization's automations, in no order. It jumps from one to the next in an
+ * index instead of reading all executions.
  */
-export function automationsOf(organization: string, after?: string): Condition {
+export function automationsOf(organization: string, { after, most }: Part = {}): Condition {
   const following = after === undefined ? sql`` : sql`and automation_id > ${after}::uuid`;
+  const further = most === undefined ? sql`` : sql`and previous.number < ${most}::integer`;
   return sql`
     with recursive automations as (
-      (select automation_id from executions where organization = ${organization} ${following}
+      (select automation_id, 1 as number from executions where organization = ${organization} ${following}
         order by automation_id limit 1)
       union all
       select (select automation_id from executions
         where organization = ${organization} and automation_id > previous.automation_id
-        order by automation_id limit 1)
-      from automations previous where previous.automation_id is not null
+        order by automation_id limit 1), previous.number + 1
+      from automations previous where previous.automation_id is not null ${further}
     )
     select automation_id from automations where automation_id is not null
   `;

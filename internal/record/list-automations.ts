@@ -8,28 +8,33 @@ import type { Page, PageRequest } from './page.ts';
 import { readAs } from './read-as.ts';
 import { figuresOf, timesOf, windowFigures, type FiguresRow } from './window-figures.ts';
 
-/** Most executions that the figures cover: of each automation, and of a page. */
-const [mostOfEach, mostOfPage] = [1_000, 50_000];
+/** Most executions that the figures of an automation cover. */
+const most = 1_000;
 
-/** Automations in the order of their ids, each with its last execution and its figures. */
+/** Most automations of a page, so that the figures of one page cover 50,000 executions. */
+const largestPage = 50;
+
+/**
+ * Automations in the order of their ids, each with its last execution and its figures. A page has
+ * at most 50, whatever its limit.
+ */
 export function listAutomations(
   db: Database,
   organization: string,
   window: Window,
-  { limit, after }: PageRequest<AutomationPosition>,
+  { limit: asked, after }: PageRequest<AutomationPosition>,
 ): Promise<Page<Automation, AutomationPosition>> {
-  const most = Math.min(mostOfEach, Math.floor(mostOfPage / limit));
+  const limit = Math.min(asked, largestPage);
+  const page = automationsOf(organization, { after: after?.automationId, most: limit + 1 });
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<ExecutionRow & FiguresRow>`
-      select last.*, figures.* from (
-        select automation_id as id from (${automationsOf(organization, after?.automationId)}) as automations
-        limit ${limit + 1}
-      ) as page
+      select last.*, figures.* from (${page}) as page
       cross join lateral (
-        select ${executionColumns} from executions where organization = ${organization} and automation_id = page.id
+        select ${executionColumns} from executions where organization = ${organization} and automation_id = page.automation_id
         order by first_event_at desc, execution_id desc limit 1
       ) as last
-      cross join lateral (${figuresOf(organization, sql`page.id`, timesOf(window), most)}) as figures
+      cross join lateral (${figuresOf(organization, sql`page.automation_id`, timesOf(window), most)}) as figures
+      order by page.automation_id
     `.execute(trx);
     const items = rows.slice(0, limit).map((row) => ({
       automation: row.automation_id,
