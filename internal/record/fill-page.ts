@@ -23,8 +23,11 @@ export interface Slice<Row, Position> {
 
 interface FillOptions<Row, Item, Position> extends SearchOptions {
   page: PageRequest<Position>;
-  /** Reads a slice in a transaction of its own, so that no connection waits for a turn. */
-  readSlice: (after: Position | undefined, size: number) => Promise<Slice<Row, Position>>;
+  /**
+   * Reads a slice of `size` rows in a transaction of its own, so that no connection waits for a
+   * turn. It may leave out the matches after the first `needed`.
+   */
+  readSlice: (after: Position | undefined, size: number, needed: number) => Promise<Slice<Row, Position>>;
   itemOf: (row: Row) => Item;
   positionOf: (row: Row) => Position;
 }
@@ -43,8 +46,8 @@ export async function fillPage<Row, Item, Position>(
   let next = page.after;
   let size = page.limit + 1;
   do {
-    const [after, rowsOfSlice] = [next, size];
-    const read = (): Promise<Slice<Row, Position>> => readSlice(after, rowsOfSlice);
+    const [after, rowsOfSlice, needed] = [next, size, page.limit + 1 - rows.length];
+    const read = (): Promise<Slice<Row, Position>> => readSlice(after, rowsOfSlice, needed);
     const slice = await (elapsed() < untilTurnsMs ? read() : turns.take(read));
     rows.push(...slice.matches);
     next = slice.next;

@@ -73,21 +73,28 @@ function listNewest(
     page,
     itemOf: storedEventOf,
     positionOf: positionOfEvent,
-    readSlice: (after, size) =>
+    readSlice: (after, size, needed) =>
       readAs(db, organization, async (trx) => {
         const window = await windows.before(trx, after);
         if (window === undefined) return { matches: [] };
-        const slice = await readSlice(trx, [sql`organization = ${organization}`, ...window.conditions], filters, size);
+        const base = [sql`organization = ${organization}`, ...window.conditions];
+        const slice = await readSlice(trx, { base, filters, size, needed });
         return slice.next === undefined ? { ...slice, next: window.begin } : slice;
       }),
   });
 }
 
+interface SliceOptions {
+  base: Condition[];
+  filters: EventFilters;
+  size: number;
+  needed: number;
+}
+
+/** Without `next` if the slice holds all that is needed, or if it reaches the end of the window. */
 async function readSlice(
   trx: Reading,
-  base: Condition[],
-  filters: EventFilters,
-  size: number,
+  { base, filters, size, needed }: SliceOptions,
 ): Promise<Slice<EventRow, EventPosition>> {
   // An index holds the errors; the other filters apply to the rows of the slice.
   const errors = filters.kind === 'ERROR' || filters.errorId !== undefined ? [sql`kind = 'ERROR'`] : [];
@@ -99,7 +106,7 @@ async function readSlice(
     numbered as (
       select *, ${all(eventConditions(filters))} as matches, (row_number() over ())::integer as number from slice
     )
-    select * from numbered where matches or number = ${size}::integer
+    select * from numbered where matches or number = ${size}::integer order by number limit ${needed}
   `.execute(trx);
   const last = rows.at(-1);
   return {

@@ -51,6 +51,16 @@ describe('GET /v1/events/', () => {
     }
   });
 
+  it('pages a search exactly: more matches in a slice than in a page, and fewer', async () => {
+    const texts = Array.from(
+      { length: 1_300 },
+      (_, index) => `${index % 3 === 0 || index > 900 ? 'some' : 'no'} ${index}`,
+    );
+    await suite.store(...texts.map((description) => ({ description })));
+    const expected = texts.filter((text) => text.startsWith('some')).toReversed();
+    for (const limit of [7, 100, 499]) expect(await textsOf(`?q=some&limit=${limit}`)).to.deep.equal(expected);
+  });
+
   it('pages the events of an execution, by either address, while more are added', async () => {
     await suite.store(...Array.from({ length: 12 }, (_, index) => ({ description: String(index) })));
     for (const [path, kind] of [
@@ -124,5 +134,22 @@ describe('GET /v1/automations/', () => {
     const days = await suite.client.send({ path: `/v1/automations/${automation}/?window=30d` });
     const [point] = days.json<{ series: { at: string }[] }>().series;
     expect(point?.at).to.match(/T00:00:00\.000Z$/);
+  });
+
+  it('shows the same automations and figures with any limit, in pages of at most 50', async () => {
+    const now = Date.now();
+    const id = (number: number): string => `0190a0b0-0000-7000-8000-${String(number).padStart(12, '0')}`;
+    const ids = Array.from({ length: 60 }, (_, index) => id((index * 7) % 60));
+    await suite.store(...ids.map((automationId) => ({ automationId, createdAt: now - 5_000 })));
+    const figures = async (limit: number) =>
+      (await readAll(suite.client, `/v1/automations/?limit=${limit}`)).map(({ automation, window }) => ({
+        automation,
+        counts: (window as { counts: unknown }).counts,
+      }));
+    const counts = { running: 1, succeeded: 0, failed: 0 };
+    const expected = ids.toSorted().map((automation) => ({ automation, counts }));
+    for (const limit of [7, 500]) expect(await figures(limit)).to.deep.equal(expected);
+    const first = await suite.client.send({ path: '/v1/automations/?limit=500' });
+    expect(first.json<{ items: unknown[] }>().items).to.have.lengthOf(50);
   });
 });
