@@ -14,8 +14,8 @@ const newestOfAutomation = '(organization, automation_id, first_event_at)';
 /**
  * The indexes of `internal/record`. None is on a column that each event changes: Postgres updates
  * an execution in place only if no indexed column changes. So the failed ones are those with an
- * ERROR, whatever their state: END does not touch these indexes. None holds a text of a caller: an
- * entry of an index has 2,700 bytes at most, and a longer one would refuse the event.
+ * ERROR, whatever their state: END does not touch these indexes. None holds a text of a caller:
+ * an entry of an index has 2,700 bytes at most, and Postgres refuses an event with a longer one.
  */
 export const readerIndexes: readonly ReaderIndex[] = [
   { name: 'executions_newest', table: 'executions', on: newest },

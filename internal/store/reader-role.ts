@@ -4,6 +4,22 @@ import type { Database } from './database.ts';
 /** The role of every read query (ARCHITECTURE.md, "Reading"). */
 export const readerRole = 'runledger_reader';
 
+/**
+ * True if this user can take the role, and the role sees the tables of this database and one
+ * organization only; false before the first migration too. Postgres 16 distinguishes the right to
+ * take a role (SET) from membership.
+ */
+export const readerRoleIsComplete = sql<boolean>`exists (
+  select from pg_roles where rolname = ${sql.lit(readerRole)}
+    and pg_has_role(oid, case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end)
+    and has_table_privilege(oid, to_regclass('events'), 'SELECT')
+    and has_table_privilege(oid, to_regclass('executions'), 'SELECT')
+    and 2 = (
+      select count(*) from pg_policy
+      where polname = 'one_organization' and polrelid in (to_regclass('events'), to_regclass('executions'))
+    )
+)`;
+
 /** Runledger's own number of the advisory lock: concurrent grants on one table fail. */
 const lock = 7_215_004_113;
 
@@ -23,21 +39,8 @@ export async function ensureReaderRole(db: Database): Promise<boolean> {
   return isComplete(db);
 }
 
-/**
- * True if this user can take the role, and the role sees one organization only. Postgres 16 tells
- * the right to take a role from membership.
- */
 async function isComplete(db: Database): Promise<boolean> {
-  const { rows } = await sql<{ complete: boolean }>`
-    select
-      pg_has_role(oid, case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end)
-      and has_table_privilege(oid, 'events', 'SELECT') and has_table_privilege(oid, 'executions', 'SELECT')
-      and 2 = (
-        select count(*) from pg_policy
-        where polname = 'one_organization' and polrelid in ('events'::regclass, 'executions'::regclass)
-      ) as complete
-    from pg_roles where rolname = ${readerRole}
-  `.execute(db);
+  const { rows } = await sql<{ complete: boolean }>`select ${readerRoleIsComplete} as complete`.execute(db);
   return rows[0]?.complete ?? false;
 }
 
