@@ -29,6 +29,7 @@ export function openConsoleDatabase(
     maxConnections: config.CONSOLE_DATABASE_CONNECTIONS,
     applicationName: 'runledger-console',
     statementTimeout: config.READ_STATEMENT_TIMEOUT_MS,
+    preparesStatements: false,
     onIdleError: (error) => logger.warn({ error }, 'idle postgres connection lost'),
     // The console writes nothing.
     onNotDurable: () => undefined,

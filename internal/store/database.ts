@@ -14,7 +14,10 @@ export interface Tables {
 }
 
 /** An open database. `destroy` closes its connections. */
-export type Database = Kysely<Tables>;
+export type Database = Kysely<Tables> & {
+  /** Longest duration of one statement, in ms, if it was opened with one; 0 for no limit. */
+  readonly statementTimeout?: number;
+};
 
 export interface PostgresOptions {
   url: string;
@@ -24,6 +27,12 @@ export interface PostgresOptions {
    * closes its connection.
    */
   statementTimeout: number;
+  /**
+   * False sends statements unprepared. For texts that depend on filters: each would stay prepared
+   * in every connection. And for transactions, which end when a pooler refuses to prepare. Default:
+   * true.
+   */
+  preparesStatements?: boolean;
   /** Shown in `pg_stat_activity`. */
   applicationName: string;
   /** Receives errors of idle connections; the pool replaces such a connection. */
@@ -66,5 +75,7 @@ export function openPostgres(options: PostgresOptions): Database {
   });
   pool.on('error', options.onIdleError);
   options.onOpen?.(pool);
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: new PreparedStatementPool(pool) }) });
+  const guarded = new PreparedStatementPool(pool, options.preparesStatements ?? true);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: guarded }) });
+  return Object.assign(db, { statementTimeout: options.statementTimeout });
 }

@@ -14,19 +14,20 @@ const notPrepared = new Set(['26000', '42P05', '0A000']);
 /**
  * A pool that reuses a connection only after the server reported the end of its last statement.
  * After a client-side time-out or a cut network it closes the connection, since a late answer may
- * arrive. It also closes connections to a read-only server. It prepares each statement once per
- * connection, which halves Postgres' CPU time for small batches. When a pooler refuses that, it
- * stops preparing and sends the statement again; the refused one had not begun.
+ * arrive. It also closes connections to a read-only server. With `prepares` it prepares each
+ * statement once per connection, which halves Postgres' CPU time for small batches. When a pooler
+ * refuses that, it stops preparing and sends the statement again; the refused one had not begun.
  */
 export class PreparedStatementPool implements PostgresPool {
   readonly #pool: Pool;
   readonly #taken = new Set<PoolClient>();
   /** By text: as many as there are statements in the code. */
   readonly #statements = new Map<string, { name: string; text: string }>();
-  #prepares = true;
+  #prepares: boolean;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, prepares: boolean) {
     this.#pool = pool;
+    this.#prepares = prepares;
   }
 
   get options(): object {

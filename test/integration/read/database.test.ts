@@ -1,10 +1,16 @@
 import { expect } from 'chai';
+import { sql } from 'kysely';
+import { consoleDatabaseSettings, openConsoleDatabase } from '../../../cmd/console/database.ts';
+import { readConfig } from '../../../internal/config/read.ts';
+import { readAs } from '../../../internal/record/read-as.ts';
+import { createRecord } from '../../../internal/record/record.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
+import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
 import { startConsole } from '../../support/console.ts';
 import { anEvent } from '../../support/events.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';
 import { lockRecord, queriesWaiting, suiteConsole } from '../../support/reading.ts';
-import { migrate, openDatabase } from '../../support/store.ts';
+import { migrate, migratedDatabase, openDatabase } from '../../support/store.ts';
 import { StreamReader } from '../../support/stream-reader.ts';
 import { until } from '../../support/until.ts';
 
@@ -42,6 +48,45 @@ describe('the read API and its database', () => {
     await until('a look', () => (Object.keys(suite.console.unready()).length === 0 ? true : undefined));
     const answer = await suite.client.send({ path: '/v1/executions/' });
     expect(answer.headers['runledger-replica-lag-ms']).to.equal(undefined);
+  });
+});
+
+describe('the database of the console behind a pooler', () => {
+  const opened = async (url: string) => {
+    const config = readConfig(consoleDatabaseSettings, { CONSOLE_DATABASE_CONNECTIONS: '2' });
+    const { db } = openConsoleDatabase(url, config, createTelemetry('console', 'silent').logger);
+    // As another client leaves the session.
+    await sql`select set_config('statement_timeout', '0', false), set_config('TimeZone', 'Europe/Berlin', false),
+      set_config('DateStyle', 'SQL, DMY', false)`.execute(db);
+    return db;
+  };
+
+  it('prepares no statement', async () => {
+    await using database = await migratedDatabase();
+    await using db = await opened(database.url);
+    await createRecord(db).listExecutions('acme', { state: 'failed' }, { limit: 1 });
+    const { rows } = await sql`select name from pg_prepared_statements`.execute(db);
+    expect(rows).to.deep.equal([]);
+  });
+
+  it('sets its time-out in each transaction', async () => {
+    await using database = await migratedDatabase();
+    await using db = await opened(database.url);
+    const settings = sql`select current_setting('statement_timeout') as timeout, current_setting('TimeZone') as zone`;
+    const { rows } = await readAs(db, 'acme', (trx) => settings.execute(trx));
+    expect(rows).to.deep.equal([{ timeout: '5s', zone: 'UTC' }]);
+    expect((await settings.execute(db)).rows).to.deep.equal([{ timeout: '0', zone: 'Europe/Berlin' }]);
+  });
+
+  it('counts days in UTC, also when the clocks of its time zone change', async () => {
+    await using database = await migratedDatabase();
+    await using db = await opened(database.url);
+    const days = ['2026-10-24', '2026-10-25', '2026-10-26', '2026-10-27'];
+    const events = days.map((day) => anEvent({ executionId: day, createdAt: Date.parse(`${day}T23:30:00Z`) }));
+    await recordEvents(database.db, events);
+    const window = { from: new Date('2026-10-24'), to: new Date('2026-10-28'), step: 'day' } as const;
+    const automation = await createRecord(db).getAutomation('acme', anEvent().automationId, window);
+    expect(automation?.series.map(({ at }) => at)).to.deep.equal(days.map((day) => `${day}T00:00:00.000Z`));
   });
 });
 
@@ -108,6 +153,11 @@ describe('the read API on a replica', () => {
       await reader.until('the second event', () => reader.descriptions.includes('two'));
       await until('no lag', async () => ((await lag()) === 0 ? true : undefined));
       expect(reader.descriptions).to.deep.equal(['one', 'two']);
+
+      await primary.kill();
+      await until('a lag', async () => ((await lag()) > 0 ? true : undefined));
+      await primary.startAgain();
+      await until('no lag', async () => ((await lag()) === 0 ? true : undefined));
     } finally {
       await db.destroy();
       await replica.stop();
