@@ -38,10 +38,11 @@ describe('compose, the proxy', () => {
     const env = { ...process.env, ...site, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
     caddy = new Child('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], { env });
     await caddy.line(/serving initial configuration/);
-    // It keeps its connections to ingest and console.
+    // It keeps a connection to ingest or console for each of its ports.
     for (const port of [ports.https, ports.console]) {
       await until('Caddy has its certificate', () => overHttps('localhost', 'localhost', port).catch(() => undefined));
     }
+    await overHttp('localhost');
   });
 
   beforeEach(() => {
