@@ -198,7 +198,7 @@ describe('a release behind a Gateway, under 500 events a second over TLS', () =>
     const worker = (await kubernetes.pods(namespace)).find(({ name }) => name.includes('worker'));
     // The first process is the victim: it is the largest, and has the highest score.
     const memory = 'node --eval "const taken = Buffer.alloc(20 << 20, 1); setInterval(() => taken, 1000)"';
-    const script = `echo 1000 > /proc/1/oom_score_adj; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do ${memory} & done; wait`;
+    const script = `echo 1000 > /proc/1/oom_score_adj; for i in $(seq 24); do ${memory} & done; wait`;
     const others = await underLoad(async () => {
       const exec = ['exec', '--namespace', namespace, worker?.name ?? '', '--container', 'worker'];
       await kubernetes.kubectl(...exec, '--', 'sh', '-c', script).catch(() => undefined);

@@ -59,6 +59,13 @@ mkdir -m 0700 "$STATE"
 unshare --mount --net --pid --fork --kill-child --mount-proc --propagation private \
   bash "$here/inside.sh" <&0 9>&- &
 cluster=$!
+# Cleans up when stdin ends, also when this script was killed.
+(
+  trap '' INT TERM HUP
+  exec 9>&- > /dev/null 2>&1
+  cat
+  clean_up
+) <&0 &
 # The machine's end of the cable. It goes with the cluster's network.
 until [ -e "$STATE/network-ready" ]; do kill -0 "$cluster"; sleep 0.05; done
 inner=$(pgrep -P "$cluster" | head -1)
