@@ -2,6 +2,7 @@ import { createReadApi } from '../../internal/api/read-app.ts';
 import { Streams } from '../../internal/api/read/stream/streams.ts';
 import type { ApiServer } from '../../internal/api/server.ts';
 import type { Config } from '../../internal/config/read.ts';
+import { createConsolePages, type ConsolePagesOptions } from '../../internal/console/pages.ts';
 import { ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import { createRecord } from '../../internal/record/record.ts';
 import { RecordWatch } from '../../internal/record/record-watch.ts';
@@ -21,6 +22,7 @@ export const consoleSettings = [
   'READ_CONCURRENCY',
   'STREAMS_PER_TOKEN',
   'STREAM_EVENTS_PER_SECOND',
+  'OVERDUE_AFTER_HOURS',
 ] as const;
 
 export type ConsoleConfig = Config<(typeof consoleSettings)[number]>;
@@ -30,6 +32,11 @@ export interface Console {
   component: ComponentGroup;
   servers: ApiServer[];
 }
+
+/** Who looks at the web pages. Without a login, nobody is logged in. */
+export type Visitors = Pick<ConsolePagesOptions, 'findViewer' | 'noteAccess' | 'ingestUrl'>;
+
+const nobody: Visitors = { findViewer: () => Promise.resolve(undefined) };
 
 /**
  * Wires the console: Postgres → readers. The caller opens and closes the database. `requests`
@@ -41,6 +48,7 @@ export function createConsole(
   tokens: TokenSource,
   { logger, registry, probes, tracing }: Telemetry,
   requests: ApiMetrics = apiMetrics(registry),
+  visitors: Visitors = nobody,
 ): Console {
   const metrics = consoleMetrics(registry, () => pool);
   const record = serveRecord(createRecord(db), metrics);
@@ -56,17 +64,31 @@ export function createConsole(
     metrics: streamMetrics(registry),
     logger,
   });
+  const limits = {
+    rate: config.READ_RATE,
+    concurrency: config.READ_CONCURRENCY,
+    streams: config.STREAMS_PER_TOKEN,
+  };
+  const publicUrl = config.CONSOLE_PUBLIC_URL;
+  const overdueAfterMs = config.OVERDUE_AFTER_HOURS * 3_600_000;
+  const pages = createConsolePages({
+    ...visitors,
+    record,
+    streams,
+    publicUrl,
+    limits,
+    readMetrics: metrics,
+    overdueAfterMs,
+  });
   const handler = createReadApi({
     record,
     streams,
+    pages: pages.routes,
+    showError: pages.showError,
     authenticate: (token) => tokens.authenticate(token),
-    publicUrl: config.CONSOLE_PUBLIC_URL,
+    publicUrl,
     trustProxy: config.TRUST_PROXY,
-    limits: {
-      rate: config.READ_RATE,
-      concurrency: config.READ_CONCURRENCY,
-      streams: config.STREAMS_PER_TOKEN,
-    },
+    limits,
     replicaLagMs: () => watch.lagMs,
     metrics: requests,
     readMetrics: metrics,

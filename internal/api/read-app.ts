@@ -2,6 +2,7 @@ import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
 import { mayStillRead, requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
 import type { Handler } from './http-stack.ts';
+import type { PageRoute } from './page-route.ts';
 import { ping } from './ping.ts';
 import { exportEvents } from './read/export-events.ts';
 import { executionEvents } from './read/execution-events.ts';
@@ -23,6 +24,8 @@ export interface ReadApiOptions
   limits: ReadLimits;
   /** How far the replica is behind, in ms; undefined for a primary. */
   replicaLagMs: () => number | undefined;
+  /** Web pages beside the endpoints. */
+  pages?: readonly PageRoute[];
 }
 
 /** The read endpoints, one file each. */
@@ -56,6 +59,9 @@ function createRouter(options: ReadApiOptions): Router {
   }
   const anybody = requireToken(authenticate, 'any', limitWrongTokens);
   router.register('/v1/ping', ['GET', 'HEAD', 'POST'], anybody(ping()), { name: '/v1/ping/' });
+  for (const { path, methods, answer } of options.pages ?? []) {
+    router.register(path, [...methods], (ctx) => answer(ctx), { name: path });
+  }
   return router;
 }
 

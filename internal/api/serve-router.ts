@@ -8,6 +8,7 @@ import type { AuthenticatedState } from './authenticate.ts';
 import { fastPath } from './fast-path/fast-path.ts';
 import type { Handler } from './http-stack.ts';
 import { noRoute } from './no-route.ts';
+import type { ShowError } from './page-route.ts';
 import { plainKoa } from './plain-koa.ts';
 import { answerProblem } from './problem.ts';
 import { identifyRequests, requestIdOf } from './request-id.ts';
@@ -26,6 +27,8 @@ export interface ServeOptions {
   logger: Logger;
   /** Absent if traces are off. */
   tracing?: Tracing | undefined;
+  /** Answers errors of pages; problem documents answer the others. */
+  showError?: ShowError | undefined;
 }
 
 /**
@@ -42,21 +45,21 @@ export function serveRouter(router: Router, endpoints: string, options: ServeOpt
   if (!options.fastPath) app.use(identifyRequests);
   app.use(requireSecureTransport(publicUrl, trustProxy, metrics));
   if (tracing !== undefined) app.use(traceRequests(tracing));
-  app.use(answer(metrics, logger));
+  app.use(answer(options));
   app.use(stack.routes(router));
   app.use(noRoute(endpoints));
   return stack.handler(app);
 }
 
 /** Turns errors into answers. Counts and times every answer. */
-function answer(metrics: ApiMetrics, logger: Logger): Middleware {
+function answer({ metrics, logger, showError = () => false }: ServeOptions): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
     try {
       requireHost(ctx);
       await next();
     } catch (error) {
-      answerProblem(ctx, error);
+      if (!showError(ctx, error)) answerProblem(ctx, error);
       reportError(ctx, error, logger);
     }
     metrics.requests.add(routeNameOf(ctx), ctx.method, ctx.status, (performance.now() - started) / 1_000);

@@ -1,4 +1,5 @@
 import type { Database } from '../store/database.ts';
+import { aroundExecution, type Surroundings } from './around-execution.ts';
 import type { Automation, AutomationDetail, AutomationPosition, SeriesStep } from './automation.ts';
 import type { ErrorGroupPosition, ErrorGroups } from './error-group.ts';
 import type { Execution, ExecutionPosition } from './execution.ts';
@@ -52,6 +53,8 @@ export interface Record {
     page: PageRequest<ExecutionPosition>,
   ): Promise<Page<Execution, ExecutionPosition>>;
   getExecution(organization: string, automationId: string, executionId: string): Promise<Execution | undefined>;
+  /** The neighbours of an execution, and the usual durations of its automation. */
+  aroundExecution(organization: string, execution: Execution): Promise<Surroundings>;
   /** With `executionId`: oldest first. Otherwise newest first. */
   listEvents(
     organization: string,
@@ -91,6 +94,7 @@ export function createRecord(db: Database, options: RecordOptions = defaultRecor
     listExecutions: (organization, filters, page) => listExecutions(db, organization, filters, page, search),
     getExecution: (organization, automationId, executionId) =>
       getExecution(db, organization, automationId, executionId),
+    aroundExecution: (organization, execution) => aroundExecution(db, organization, execution),
     listEvents: (organization, filters, page) => listEvents(db, organization, filters, page, search),
     listErrors: (organization, filters, page) => listErrors(db, organization, filters, page),
     exportEvents: (organization, filters, page) => exportEvents(db, organization, filters, page, turns),

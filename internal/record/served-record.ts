@@ -26,6 +26,7 @@ export function serveRecord(record: EventRecord, metrics: ConsoleMetrics): Event
     getAutomation: (...query) => serve('getAutomation', () => record.getAutomation(...query)),
     listExecutions: (...query) => serve('listExecutions', () => record.listExecutions(...query)),
     getExecution: (...query) => serve('getExecution', () => record.getExecution(...query)),
+    aroundExecution: (...query) => serve('aroundExecution', () => record.aroundExecution(...query)),
     listEvents: (...query) => serve('listEvents', () => record.listEvents(...query)),
     listErrors: (...query) => serve('listErrors', () => record.listErrors(...query)),
     exportEvents: (...query) => servePages(record.exportEvents(...query), serve),

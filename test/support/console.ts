@@ -1,4 +1,4 @@
-import { consoleSettings, createConsole } from '../../cmd/console/console.ts';
+import { consoleSettings, createConsole, type Visitors } from '../../cmd/console/console.ts';
 import { consoleDatabaseSettings, openConsoleDatabase } from '../../cmd/console/database.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { failing } from '../../internal/ops/probes.ts';
@@ -28,6 +28,7 @@ export async function startConsole(
   url: string,
   settings: Record<string, string> = {},
   authenticate: (given: string) => Authentication = authenticateReader,
+  visitors?: Visitors,
 ): Promise<RunningConsole> {
   const telemetry = createTelemetry('console', 'silent');
   const base = {
@@ -41,7 +42,7 @@ export async function startConsole(
   const none = (): Promise<void> => Promise.resolve();
   const tokens = { name: 'tokens', start: none, stop: none, authenticate, unready: () => undefined };
   const database = openConsoleDatabase(url, config, telemetry.logger);
-  const { component, servers } = createConsole(config, database, tokens, telemetry);
+  const { component, servers } = createConsole(config, database, tokens, telemetry, undefined, visitors);
   await component.start();
   const port = servers[0]?.port ?? 0;
   const client = new ApiClient(`http://127.0.0.1:${port}`, { token: readToken(), 'x-forwarded-proto': 'https' });

@@ -47,12 +47,16 @@ export function suiteConsole(
     get client() {
       return console.client;
     },
-    store: (...events) =>
-      recordEvents(
-        database.db,
-        events.map((given, index) => anEvent({ createdAt: noon + index, ...given })),
-      ),
+    store: (...events) => storeEvents(database.db, ...events),
   };
+}
+
+/** Stores events, a millisecond apart from noon on unless they say when. */
+export function storeEvents(db: TestDatabase['db'], ...events: SomeEvent[]): Promise<unknown> {
+  return recordEvents(
+    db,
+    events.map((given, index) => anEvent({ createdAt: noon + index, ...given })),
+  );
 }
 
 /** An answer with a page of a list. */

@@ -15,7 +15,10 @@ export type Values<Table extends ParameterTable> = {
  * Reads the query of a request by the table of its endpoint.
  * @throws {RequestError} that lists every parameter that is unknown, malformed or given twice.
  */
-export function readQuery<Table extends ParameterTable>(ctx: Context, table: Table): Values<Table> {
+export function readQuery<Table extends ParameterTable>(
+  ctx: Pick<Context, 'querystring'>,
+  table: Table,
+): Values<Table> {
   const values: Record<string, unknown> = {};
   const faults: FieldError[] = [];
   for (const [name, text] of pairsOf(ctx.querystring)) {

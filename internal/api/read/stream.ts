@@ -6,7 +6,7 @@ import type { AuthenticatedState } from '../authenticate.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readQuery } from './query.ts';
 import { streamPosition } from './stream/stream-id.ts';
-import type { Streams } from './stream/streams.ts';
+import type { Reader, Streams } from './stream/streams.ts';
 
 export interface StreamOptions {
   streams: Streams;
@@ -23,24 +23,36 @@ export function stream({ streams, readMetrics, mayStillRead }: StreamOptions): E
     answer: (ctx) => {
       readQuery(ctx, {});
       const { organization } = ctx.state;
-      const seen = lastSeen(ctx, organization);
-      if (streams.stopped) {
-        readMetrics.reject('stopping');
-        throw unavailable('This console is stopping: connect again.');
-      }
-      ctx.status = 200;
-      // Proxies must not collect the messages.
-      ctx.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
-      if (ctx.method === 'HEAD') {
-        ctx.body = '';
-        return;
-      }
-      ctx.respond = false;
-      ctx.flushHeaders();
-      ctx.res.write(`retry: ${retryMs()}\n\n`);
-      streams.open(ctx.res, { organization, seen, mayRead: () => mayStillRead(ctx) });
+      openStream(ctx, { streams, readMetrics }, { organization, mayRead: () => mayStillRead(ctx) });
     },
   };
+}
+
+/**
+ * Answers with a stream that continues after `Last-Event-ID`.
+ * @throws {RequestError} for a wrong id, and while the console stops.
+ */
+export function openStream(
+  ctx: Context,
+  { streams, readMetrics }: Pick<StreamOptions, 'streams' | 'readMetrics'>,
+  reader: Omit<Reader, 'seen'>,
+): void {
+  const seen = lastSeen(ctx, reader.organization);
+  if (streams.stopped) {
+    readMetrics.reject('stopping');
+    throw unavailable('This console is stopping: connect again.');
+  }
+  ctx.status = 200;
+  // Proxies must not collect the messages.
+  ctx.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+  if (ctx.method === 'HEAD') {
+    ctx.body = '';
+    return;
+  }
+  ctx.respond = false;
+  ctx.flushHeaders();
+  ctx.res.write(`retry: ${retryMs()}\n\n`);
+  streams.open(ctx.res, { ...reader, seen });
 }
 
 /** @throws {RequestError} when `Last-Event-ID` is not an id of the organization's streams. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { StreamMetrics } from '../../../telemetry/console-metrics.ts';
-import { idMessage, omittedText, type Message } from './messages.ts';
+import { idMessage, messagesOf, omittedText, type Message, type StreamFormat } from './messages.ts';
 
 /** Most messages, and most characters of them, that wait for a slow reader. */
 const mostMessages = 4_000;
@@ -14,6 +14,8 @@ const patience = 4;
 
 /** One open stream: sends messages as fast as its reader takes them, and drops the oldest ones. */
 export class EventStream {
+  /** The messages that its reader gets. */
+  readonly format: StreamFormat;
   readonly #response: ServerResponse;
   readonly #metrics: StreamMetrics;
   #queue: Message[] = [];
@@ -23,7 +25,8 @@ export class EventStream {
   #blocked = false;
   #blockedTicks = 0;
 
-  constructor(response: ServerResponse, metrics: StreamMetrics) {
+  constructor(response: ServerResponse, metrics: StreamMetrics, format: StreamFormat = messagesOf) {
+    this.format = format;
     this.#response = response;
     this.#metrics = metrics;
     response.on('drain', () => {

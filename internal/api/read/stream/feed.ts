@@ -1,7 +1,7 @@
 import { Repeating } from '../../../async/repeating.ts';
 import type { StoredSince, StreamPosition } from '../../../record/stream.ts';
 import type { EventStream } from './event-stream.ts';
-import { idMessage, messagesOf, type Message } from './messages.ts';
+import { idMessage, type Message, type StreamFormat } from './messages.ts';
 import { streamId } from './stream-id.ts';
 
 export interface FeedOptions {
@@ -17,10 +17,29 @@ export interface FeedOptions {
 /** Events that a reader gets when it resumes, in polls: more than a restart of a console lasts. */
 const resumedPolls = 10;
 
-/** What one poll has for the streams. */
-interface Batch {
-  messages: Message[];
-  omitted: number;
+/** What was stored, and how many events were left out. Streams of one format share its messages. */
+class Batch {
+  readonly omitted: number;
+  readonly #parts: readonly StoredSince[];
+  readonly #organization: string;
+  readonly #messages = new Map<StreamFormat, Message[]>();
+
+  constructor(parts: readonly StoredSince[], organization: string) {
+    this.#parts = parts;
+    this.#organization = organization;
+    this.omitted = parts.reduce((sum, part) => sum + part.omitted, 0);
+  }
+
+  get isEmpty(): boolean {
+    return this.omitted === 0 && this.#parts.every(({ events }) => events.length === 0);
+  }
+
+  sendTo(stream: EventStream): void {
+    const known = this.#messages.get(stream.format);
+    const messages = known ?? this.#parts.flatMap((part) => stream.format(part, this.#organization));
+    this.#messages.set(stream.format, messages);
+    if (messages.length + this.omitted > 0) stream.send(messages, this.omitted);
+  }
 }
 
 /** Polls the record for one organization while streams are open, for all of them together. */
@@ -80,7 +99,7 @@ export class Feed {
     const joining = [...this.#joining];
     const stored = await poll(this.#position, limit);
     this.#position = stored.position;
-    this.#send({ messages: messagesOf(stored, organization), omitted: stored.omitted });
+    this.#send(new Batch([stored], organization));
     const missed = new Map<string, Promise<Batch | undefined>>();
     for (const [stream, seen] of joining.filter(([stream]) => this.#joining.delete(stream))) {
       if (seen === undefined) this.#begin(stream, stored.position);
@@ -89,8 +108,8 @@ export class Feed {
   }
 
   #send(batch: Batch): void {
-    if (batch.messages.length === 0 && batch.omitted === 0) return;
-    for (const stream of this.#streams) stream.send(batch.messages, batch.omitted);
+    if (batch.isEmpty) return;
+    for (const stream of this.#streams) batch.sendTo(stream);
     for (const waiting of this.#resuming.values()) waiting.push(batch);
   }
 
@@ -105,9 +124,9 @@ export class Feed {
     const batch = await missed;
     if (!this.#resuming.delete(stream)) return;
     if (batch === undefined) stream.send([], null);
-    else if (batch.messages.length + batch.omitted > 0) stream.send(batch.messages, batch.omitted);
+    else batch.sendTo(stream);
     this.#begin(stream, position);
-    for (const { messages, omitted } of meanwhile) stream.send(messages, omitted);
+    for (const later of meanwhile) later.sendTo(stream);
   }
 
   /** Streams that have seen the same read together what they missed. */
@@ -129,9 +148,7 @@ export class Feed {
       const rest = seen.until === undefined ? undefined : await poll(seen, resumedPolls * limit);
       const since = rest?.position ?? seen;
       const later = await poll({ ...since, until }, resumedPolls * limit);
-      const parts = [...(rest === undefined ? [] : [rest]), later];
-      const messages = parts.flatMap((part) => messagesOf(part, organization));
-      return { messages, omitted: parts.reduce((sum, part) => sum + part.omitted, 0) };
+      return new Batch([...(rest === undefined ? [] : [rest]), later], organization);
     } catch (error) {
       onError(error);
       return undefined;

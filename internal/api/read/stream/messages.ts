@@ -10,8 +10,11 @@ export interface Message {
   readonly events: 0 | 1;
 }
 
+/** Makes the messages of what was stored, in order. */
+export type StreamFormat = (stored: StoredSince, organization: string) => Message[];
+
 /**
- * The messages of what was stored. A change of an execution precedes the last of its events and has
+ * The messages of what was stored, as JSON. A change of an execution precedes the last of its events and has
  * no id: a reader that resumes between the two gets the change again, and never misses it.
  */
 export function messagesOf({ events, executions }: StoredSince, organization: string): Message[] {

@@ -1,0 +1,78 @@
+import { problemOf, type Problem } from '../api/problem.ts';
+import type { Context, ShowError } from '../api/page-route.ts';
+import { answerHtml } from '../html/answer-html.ts';
+import { html, type Html } from '../html/html.ts';
+import type { MakePage } from './layout.ts';
+import type { Site } from './site.ts';
+import type { Viewer } from './viewer.ts';
+import { wantsPart } from './visit.ts';
+
+interface VisitState {
+  viewer?: Viewer;
+  organization?: string;
+}
+
+/** Shows errors to browsers. Requests of the API and of scripts get problem documents. */
+export function showErrorOf(site: Site, page: MakePage): ShowError {
+  return (ctx, error) => {
+    if (/^\/(v1|static)(\/|$)/.test(ctx.path) || ctx.accepts('json', 'html') !== 'html') return false;
+    const problem = problemOf(error);
+    const { viewer, organization } = ctx.state as VisitState;
+    if (problem.status === 503) ctx.set('Retry-After', '5');
+    if (wantsPart(ctx)) {
+      answerHtml(ctx, failedPart(ctx, problem), problem.status);
+      return true;
+    }
+    const body = errorBody(ctx, problem, site, organization);
+    answerHtml(ctx, page({ title: problem.title, viewer, organization, body }), problem.status);
+    return true;
+  };
+}
+
+/** In the place of a part of a page. The link repeats the request. */
+function failedPart(ctx: Context, { detail, status }: Problem): Html {
+  return html`<div class="notice" role="alert">
+    <p>${status === 503 ? 'The record cannot be read right now.' : detail}</p>
+    <a class="button" href="${ctx.url}" hx-get="${ctx.url}" hx-target="closest .notice" hx-swap="outerHTML"
+      >Try again</a
+    >
+  </div>`;
+}
+
+function errorBody(ctx: Context, problem: Problem, site: Site, organization: string | undefined): Html {
+  const start = organization === undefined ? `${site.base}/` : site.of(organization);
+  const { headline, advice } = words(problem);
+  const faults = (problem.errors ?? []).map((fault) => {
+    const name = 'parameter' in fault ? fault.parameter : '';
+    return html`<li><code>${name}</code> ${fault.detail}</li>`;
+  });
+  return html`<div class="empty ${problem.status === 503 && 'away'}">
+    <p class="code" aria-hidden="true">${problem.status}</p>
+    <h1>${headline}</h1>
+    <p>${advice}</p>
+    ${
+      faults.length > 0 &&
+      html`<ul class="faults">
+        ${faults}
+      </ul>`
+    }
+    <p class="actions">
+      ${problem.status === 400 && html`<a class="button primary" href="${ctx.path}">Clear the filters</a>`}
+      ${problem.status >= 429 && html`<a class="button primary" href="${ctx.url}">Try again</a>`}
+      <a class="button" href="${start}">To the start</a>
+    </p>
+  </div>`;
+}
+
+function words({ status, detail }: Problem): { headline: string; advice: string } {
+  if (status === 404)
+    return { headline: 'There is nothing here', advice: 'The address is wrong, or its page is gone.' };
+  if (status === 400)
+    return { headline: 'These filters do not work', advice: 'The address has parameters with a fault.' };
+  if (status === 429) return { headline: 'Too many requests', advice: detail };
+  if (status === 503) {
+    const advice = `${detail} Events are still accepted and kept: nothing is lost meanwhile.`;
+    return { headline: 'The record cannot be read right now', advice };
+  }
+  return { headline: 'Something went wrong', advice: detail };
+}

@@ -1,0 +1,104 @@
+import type { Context, PageRoute, ShowError } from '../api/page-route.ts';
+import { decodeStrictly } from '../api/read/query.ts';
+import { Fault } from '../api/read/fault.ts';
+import type { ReadLimits } from '../api/read/limits.ts';
+import { TokenLimiter } from '../api/read/token-limiter.ts';
+import { RequestError } from '../errors/request-error.ts';
+import { Assets } from './assets.ts';
+import { showErrorOf } from './error-page.ts';
+import { home } from './home.ts';
+import { createLayout, type MakePage } from './layout.ts';
+import { execution, executionJson, liveExecution } from './screens/execution.ts';
+import { executions } from './screens/executions.ts';
+import { liveExecutions } from './screens/live-executions.ts';
+import { Site } from './site.ts';
+import { maySee, type FindViewer, type NoteAccess, type Viewer } from './viewer.ts';
+import { wantsPart, type Console, type Screen } from './visit.ts';
+
+export interface ConsolePagesOptions extends Omit<Console, 'site' | 'page'> {
+  publicUrl: URL;
+  limits: ReadLimits;
+  findViewer: FindViewer;
+  noteAccess?: NoteAccess | undefined;
+}
+
+/** The web console. */
+export interface ConsolePages {
+  routes: PageRoute[];
+  showError: ShowError;
+  /** The frame of every page, for the pages of the login. */
+  page: MakePage;
+}
+
+const screens: readonly Screen[] = [executions, liveExecutions, execution, executionJson, liveExecution];
+
+/** Creates the web pages of the console. They check in this order: viewer, organization, limits. */
+export function createConsolePages(options: ConsolePagesOptions): ConsolePages {
+  const assets = new Assets();
+  const site = new Site(options.publicUrl, assets);
+  const page = createLayout(site);
+  const console: Console = { ...options, site, page };
+  const visit = createVisits(console, options);
+  const routes = screens.map((screen) => ({
+    path: `/o/:organization${screen.path}`,
+    methods: ['GET', 'HEAD'] as const,
+    answer: visit(screen),
+  }));
+  const start: PageRoute = {
+    path: '/',
+    methods: ['GET', 'HEAD'],
+    answer: async (ctx) => {
+      const viewer = await options.findViewer(ctx);
+      if (viewer === undefined) sendToLogin(ctx, site);
+      else home(ctx, viewer, console);
+    },
+  };
+  return { routes: [start, assets.route(), ...routes], showError: showErrorOf(site, page), page };
+}
+
+/** Returns a function that answers the requests of a screen. */
+function createVisits(
+  console: Console,
+  { findViewer, noteAccess, limits, readMetrics }: ConsolePagesOptions,
+): (screen: Screen) => PageRoute['answer'] {
+  const requests = new TokenLimiter(limits);
+  const streams = new TokenLimiter({ rate: limits.streams, concurrency: limits.streams });
+  const admit = (ctx: Context, { name }: Viewer, limit: Screen['limit']): void => {
+    const end = (limit === 'streams' ? streams : requests).take(name);
+    if (typeof end === 'string') {
+      readMetrics.reject(limit ?? end);
+      throw new RequestError('too-many-requests', 'You have sent too many requests at once.');
+    }
+    ctx.res.once('close', end);
+  };
+  return ({ answer, limit }) =>
+    async (ctx) => {
+      const viewer = await findViewer(ctx);
+      if (viewer === undefined) {
+        sendToLogin(ctx, console.site);
+        return;
+      }
+      ctx.state['viewer'] = viewer;
+      const organization = organizationOf(ctx, viewer);
+      ctx.state.organization = organization;
+      admit(ctx, viewer, limit);
+      await noteAccess?.(ctx, viewer, organization);
+      await answer({ ctx, viewer, organization, now: Date.now() }, console);
+    };
+}
+
+/** @throws {RequestError} 404, the same whether the organization exists or not. */
+function organizationOf(ctx: Context, viewer: Viewer): string {
+  const [segment = ''] = ctx['captures'] as string[];
+  const organization = decodeStrictly(segment);
+  if (!(organization instanceof Fault) && maySee(viewer, organization)) return organization;
+  throw new RequestError('not-found', 'There is no such page.');
+}
+
+/** Redirects a request for a page. A script gets 401, so that the page in view stays. */
+function sendToLogin(ctx: Context, { base }: Site): void {
+  const wantsPage = !wantsPart(ctx) && ctx.accepts('json', 'text/event-stream', 'html') === 'html';
+  if (!wantsPage) throw new RequestError('unauthorized', 'Your session has ended: log in again.');
+  ctx.set('Cache-Control', 'no-store');
+  ctx.redirect(`${base}/login?to=${encodeURIComponent(ctx.url)}`);
+}

@@ -1,0 +1,20 @@
+import { html, type Html } from '../../html/html.ts';
+import { shortenId, shortenUuid } from './format.ts';
+import { icon } from './marks.ts';
+
+/** A button that copies a text. */
+export function copyButton(text: string, what: string): Html {
+  return html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${what}" title="Copy ${what}">
+    ${icon('copy')}
+  </button>`;
+}
+
+/** The id of an execution as a link, shortened. Direction marks in it change nothing around it. */
+export function executionLink(href: string, id: string, longest?: number): Html {
+  return html`<a class="row-link mono" href="${href}" title="${id}"><bdi>${shortenId(id, longest)}</bdi></a>`;
+}
+
+/** The id of an automation as a link, shortened. */
+export function automationLink(href: string, id: string): Html {
+  return html`<a class="mono" href="${href}" title="${id}">${shortenUuid(id)}</a>`;
+}

@@ -1,0 +1,66 @@
+import type { EventKind } from '../../event/schema.ts';
+import { html, markup, type Html } from '../../html/html.ts';
+import type { ExecutionState } from '../../outcome/execution-state.ts';
+
+/** The state of an execution: a shape, a word and a colour. */
+export function stateMark(state: ExecutionState, note = ''): Html {
+  return html`<span class="state ${state}">${icon(state)}<span>${stateWords[state]}${note}</span></span>`;
+}
+
+export const stateWords: Readonly<Record<ExecutionState, string>> = {
+  running: 'Running',
+  succeeded: 'Succeeded',
+  failed: 'Failed',
+};
+
+/** The kind of an event: a shape, a word and a colour. */
+export function kindMark(kind: EventKind): Html {
+  return html`<span class="kind ${kind.toLowerCase()}">${icon(kindIcons[kind])}<span>${kind}</span></span>`;
+}
+
+const kindIcons: Readonly<Record<EventKind, IconName>> = {
+  START: 'start',
+  EVENT: 'event',
+  WARNING: 'warning',
+  ERROR: 'failed',
+  END: 'end',
+};
+
+/** A shape of the sheet that each page holds. Hidden from screen readers: a word is beside it. */
+export function icon(name: IconName): Html {
+  return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><use href="#i-${name}"></use></svg>`;
+}
+
+/** 16 × 16. Each state has an outline of its own: circle, diamond, broken ring, triangle. */
+const shapes = {
+  succeeded:
+    '<circle cx="8" cy="8" r="6.5" fill="currentColor"/><path d="m5 8.2 2.1 2.1L11 6.2" fill="none" class="hole" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round"/>',
+  failed:
+    '<path d="M8 .6 15.4 8 8 15.4.6 8z" fill="currentColor"/><path d="M8 4.6v4M8 11v.4" fill="none" class="hole" stroke-width="1.8" stroke-linecap="round"/>',
+  running:
+    '<circle cx="8" cy="8" r="5.6" fill="none" stroke="currentColor" stroke-width="2.2" stroke-dasharray="8.8 2.93" stroke-linecap="butt"/><circle cx="8" cy="8" r="1.8" fill="currentColor"/>',
+  warning:
+    '<path d="M8 1.2 15.4 14.4H.6z" fill="currentColor"/><path d="M8 6v3.6M8 12v.3" fill="none" class="hole" stroke-width="1.7" stroke-linecap="round"/>',
+  start: '<path d="M4 2.6v10.8L13 8z" fill="currentColor"/>',
+  event: '<circle cx="8" cy="8" r="3.4" fill="currentColor"/>',
+  end: '<rect x="3" y="3" width="10" height="10" rx="1.5" fill="currentColor"/>',
+  overdue:
+    '<circle cx="8" cy="8" r="6.2" fill="none" stroke="currentColor" stroke-width="1.8"/><path d="M8 4.4V8l2.4 1.8" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round"/>',
+  copy: '<rect x="5.2" y="5.2" width="8.3" height="8.3" rx="1.6" fill="none" stroke="currentColor" stroke-width="1.5"/><path d="M10.6 2.8H4.3a1.6 1.6 0 0 0-1.6 1.6v6.3" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round"/>',
+  search:
+    '<circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="m10.4 10.4 3.4 3.4" stroke="currentColor" stroke-width="1.6" stroke-linecap="round"/>',
+  previous:
+    '<path d="M10 3.5 5.5 8l4.5 4.5" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round"/>',
+  next: '<path d="M6 3.5 10.5 8 6 12.5" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round"/>',
+  person:
+    '<circle cx="8" cy="5.4" r="2.9" fill="currentColor"/><path d="M2.4 14.4a5.6 5.6 0 0 1 11.2 0z" fill="currentColor"/>',
+} as const;
+
+export type IconName = keyof typeof shapes;
+
+/** The sheet of all shapes. */
+export const iconSheet = markup(
+  `<svg class="sheet" aria-hidden="true">${Object.entries(shapes)
+    .map(([name, shape]) => `<symbol id="i-${name}" viewBox="0 0 16 16">${shape}</symbol>`)
+    .join('')}</svg>`,
+);

@@ -1,0 +1,26 @@
+import { html, type Html } from '../../html/html.ts';
+import { formatAge, formatDuration, formatTime } from './format.ts';
+
+/** A time relative to now, with the exact one on hover. The script keeps both up to date. */
+export function age(iso: string, now: number): Html {
+  return html`<time datetime="${iso}" title="${formatTime(iso)}" data-age>${formatAge(now - Date.parse(iso))}</time>`;
+}
+
+/** An exact time; the script shows it in the chosen zone. */
+export function exactTime(iso: string): Html {
+  return html`<time datetime="${iso}" data-exact>${formatTime(iso)}</time>`;
+}
+
+/** How long an execution took; for one without END, how long it has been running. */
+export function duration(ms: number | null, sinceIso: string, now: number, isRunning: boolean): Html {
+  if (ms !== null) return html`${formatDuration(ms)}`;
+  if (!isRunning) return html`<span class="quiet" title="It has no END event">–</span>`;
+  return html`<span class="quiet" data-since="${sinceIso}"
+    >${formatDuration(Math.max(0, now - Date.parse(sinceIso)))}</span
+  >`;
+}
+
+/** The time of day, with the exact time on hover. */
+export function clockTime(iso: string): Html {
+  return html`<time datetime="${iso}" title="${formatTime(iso)}" data-clock>${iso.slice(11, 23)}</time>`;
+}

@@ -1,0 +1,27 @@
+import { Fault } from '../api/read/fault.ts';
+import { storableText, uuid, type Parameter } from '../api/read/parameters.ts';
+import { decodeStrictly } from '../api/read/query.ts';
+import { RequestError } from '../errors/request-error.ts';
+import type { Visit } from './visit.ts';
+
+/** The automation of an address. @throws {RequestError} 404 for a malformed id. */
+export function automationOf({ ctx }: Visit): string {
+  return segment(ctx['captures'], 1, uuid);
+}
+
+/** The execution of an address. @throws {RequestError} 404 for a malformed id. */
+export function executionIdOf({ ctx }: Visit): string {
+  return segment(ctx['captures'], 2, storableText(1, 500));
+}
+
+/** The router's own decoding leaves an invalid text as it is. */
+function segment(captures: unknown, index: number, read: Parameter<string>): string {
+  const text = decodeStrictly((captures as string[])[index] ?? '');
+  const value = text instanceof Fault ? text : read(text);
+  if (value instanceof Fault) throw nothingHere();
+  return value;
+}
+
+export function nothingHere(): RequestError {
+  return new RequestError('not-found', 'There is no such page.');
+}

@@ -1,0 +1,48 @@
+import { hash } from 'node:crypto';
+import { html, type Html } from '../../html/html.ts';
+import type { Execution } from '../../record/execution.ts';
+import { count } from '../parts/format.ts';
+import { automationLink, executionLink } from '../parts/ids.ts';
+import { icon, stateMark } from '../parts/marks.ts';
+import { age, duration } from '../parts/time.ts';
+import type { Site } from '../site.ts';
+import type { Visit } from '../visit.ts';
+
+/** The id of the row of an execution in a page. */
+export function rowId({ automation, execution_id }: Pick<Execution, 'automation' | 'execution_id'>): string {
+  return `x-${hash('sha256', `${automation} ${execution_id}`, 'base64url').slice(0, 16)}`;
+}
+
+/** A row of a list of executions. */
+export function executionRow(
+  execution: Execution,
+  { organization, now }: Pick<Visit, 'organization' | 'now'>,
+  site: Site,
+): Html {
+  const { automation, execution_id, state, first_event_at, duration_ms } = execution;
+  const href = site.execution(organization, automation, execution_id);
+  return html`<tr id="${rowId(execution)}" data-row>
+    <td>${stateMark(state)}</td>
+    <td>${executionLink(href, execution_id)} ${anomalyFlag(execution)}</td>
+    <td>${automationLink(site.automation(organization, automation), automation)}</td>
+    <td>${age(first_event_at, now)}</td>
+    <td class="number">${duration(duration_ms, first_event_at, now, state === 'running')}</td>
+    <td>${eventCounts(execution)}</td>
+  </tr>`;
+}
+
+function anomalyFlag({ anomalies }: Execution): Html | false {
+  if (anomalies.length === 0) return false;
+  return html`<span class="flag" title="Broken order of events: ${anomalies.join(', ')}">out of order</span>`;
+}
+
+/** All events, and warnings and errors among them. */
+export function eventCounts({ counts }: Pick<Execution, 'counts'>): Html {
+  const all = Object.values(counts).reduce((sum, part) => sum + part, 0);
+  const { WARNING: warnings, ERROR: errors } = counts;
+  return html`<span class="counts"
+    ><span>${count(all, 'event')}</span>
+    ${errors > 0 && html`<span class="failed">${icon('failed')}${count(errors, 'error')}</span>`}
+    ${warnings > 0 && html`<span class="warning">${icon('warning')}${count(warnings, 'warning')}</span>`}</span
+  >`;
+}

@@ -1,0 +1,97 @@
+import { answerHtml } from '../../html/answer-html.ts';
+import { answerJson } from '../../api/read/answer-json.ts';
+import { html, type Html } from '../../html/html.ts';
+import type { Execution } from '../../record/execution.ts';
+import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';
+import type { Surroundings } from '../../record/around-execution.ts';
+import type { Page } from '../../record/page.ts';
+import { sendLive } from '../live.ts';
+import { automationOf, executionIdOf, nothingHere } from '../path-ids.ts';
+import { shortenId } from '../parts/format.ts';
+import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
+import { anomalyNotes, errorTexts } from './execution-notes.ts';
+import { executionFacts, executionHead } from './execution-head.ts';
+import { timeline } from './timeline.ts';
+
+/** Most events of an execution on its page; the API has all of them. */
+const mostEvents = 500;
+
+/** Time after the last event during which the page looks for more, in ms. */
+const liveMs = 3_600_000;
+
+/** All that the page of an execution shows. */
+export interface ExecutionView {
+  execution: Execution;
+  around: Surroundings;
+  events: Page<StoredEvent, EventPosition>;
+}
+
+const path = '/executions/:automation/:execution';
+
+/** One execution: its state, its events in time, its errors in full. */
+export const execution: Screen = {
+  path,
+  answer: async (visit, console) => {
+    const view = await readView(visit, console);
+    const part = partOf(view, visit, console);
+    if (wantsPart(visit.ctx)) {
+      answerHtml(visit.ctx, part);
+      return;
+    }
+    const { automation, execution_id, state, last_event_at } = view.execution;
+    const isLive = state === 'running' || visit.now - Date.parse(last_event_at) < liveMs;
+    const live = `${console.site.execution(visit.organization, automation, execution_id)}/live`;
+    const body = html`<div class="live-scope" ${isLive && html`hx-sse:connect="${live}" hx-swap="none"`}>${part}</div>`;
+    const { viewer, organization } = visit;
+    const title = shortenId(execution_id);
+    answerHtml(visit.ctx, console.page({ title, viewer, organization, section: 'executions', body }));
+  },
+};
+
+/** The same as JSON, for the button that copies it. */
+export const executionJson: Screen = {
+  path: `${path}/json`,
+  answer: async (visit, console) => {
+    const { execution, events } = await readView(visit, console);
+    answerJson(visit.ctx, { ...execution, events: events.items });
+  },
+};
+
+/** Says when the execution changes; the page then loads its part again. */
+export const liveExecution: Screen = {
+  path: `${path}/live`,
+  limit: 'streams',
+  answer: (visit, console) => {
+    const [automation, executionId] = [automationOf(visit), executionIdOf(visit)];
+    sendLive(visit, console, ({ executions }) => {
+      const changed = executions.some((item) => item.automation === automation && item.execution_id === executionId);
+      return changed ? [{ name: 'change', markup: html`now` }] : [];
+    });
+  },
+};
+
+/** @throws {RequestError} 404 when there is no such execution. */
+async function readView(visit: Visit, { record }: Console): Promise<ExecutionView> {
+  const { organization } = visit;
+  const [automationId, executionId] = [automationOf(visit), executionIdOf(visit)];
+  const [execution, events] = await Promise.all([
+    record.getExecution(organization, automationId, executionId),
+    record.listEvents(organization, { automationId, executionId }, { limit: mostEvents }),
+  ]);
+  if (execution === undefined) throw nothingHere();
+  return { execution, events, around: await record.aroundExecution(organization, execution) };
+}
+
+function partOf(view: ExecutionView, visit: Visit, { site }: Console): Html {
+  const { execution, events } = view;
+  const address = site.execution(visit.organization, execution.automation, execution.execution_id);
+  return html`<article
+    id="execution"
+    hx-get="${address}"
+    hx-trigger="change from:closest .live-scope throttle:1s"
+    hx-swap="outerMorph"
+  >
+    ${executionHead(view, visit, site)} ${executionFacts(view, visit)} ${anomalyNotes(execution)}
+    ${errorTexts(events.items, visit, site)} ${timeline(view)}
+  </article>`;
+}

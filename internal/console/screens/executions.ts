@@ -1,0 +1,102 @@
+import { encodeCursor } from '../../api/read/cursor.ts';
+import { placeOf } from '../../api/read/list.ts';
+import { recordedTime, storableText, uuid } from '../../api/read/parameters.ts';
+import { answerHtml } from '../../html/answer-html.ts';
+import { html, type Html } from '../../html/html.ts';
+import type { Execution, ExecutionPosition } from '../../record/execution.ts';
+import type { Page } from '../../record/page.ts';
+import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
+import { readExecutionQuery, type ExecutionQuery } from './execution-filters.ts';
+import { executionRow } from './execution-row.ts';
+import { filterBar } from './filter-bar.ts';
+import { noExecutions } from './no-executions.ts';
+
+const place = { firstEventAt: recordedTime, automationId: uuid, executionId: storableText(1, 1_000) };
+
+/** The list of executions, newest first. Its address is the view. */
+export const executions: Screen = {
+  path: '/executions',
+  answer: async (visit, console) => {
+    const query = readExecutionQuery(visit.ctx, visit.now);
+    const scope = scopeOf(visit, query);
+    const after = query.cursor === undefined ? undefined : placeOf<ExecutionPosition>(query.cursor, place, scope);
+    const found = await console.record.listExecutions(visit.organization, query.filters, { limit: query.limit, after });
+    const rows = found.items.map((item) => executionRow(item, visit, console.site));
+    const more = nextPage(visit, query, found, console);
+    if (wantsPart(visit.ctx)) {
+      answerHtml(visit.ctx, html`<hx-partial hx-target="#rows" hx-swap="beforeend">${rows}</hx-partial>${more}`);
+      return;
+    }
+    answerHtml(
+      visit.ctx,
+      console.page({
+        title: 'Executions',
+        viewer: visit.viewer,
+        organization: visit.organization,
+        section: 'executions',
+        search: { text: query.given['q'] ?? '', kept: withoutSearch(query.given) },
+        body: body(visit, query, rows, more, console),
+      }),
+    );
+  },
+};
+
+function scopeOf({ organization }: Visit, { given }: ExecutionQuery) {
+  const filters = new URLSearchParams(given);
+  filters.sort();
+  return { endpoint: 'console executions', organization, filters: filters.toString() };
+}
+
+function withoutSearch({ q: _q, ...kept }: Readonly<Record<string, string>>): Record<string, string> {
+  return kept;
+}
+
+function body(visit: Visit, query: ExecutionQuery, rows: Html[], more: Html, console: Console): Html {
+  const { site } = console;
+  const isFirst = query.cursor === undefined;
+  const live = site.of(visit.organization, 'executions/live', query.given);
+  const isEmpty = rows.length === 0 && isFirst;
+  return html`<div class="head">
+      <h1>Executions</h1>
+      ${isFirst && html`<span class="live" data-live role="status">Live</span>`}
+    </div>
+    ${filterBar(visit, query, site)}
+    <div class="pill-slot" data-pill-slot><button type="button" class="pill" data-pill hidden></button></div>
+    <div class="card" data-live-list ${isFirst && html`hx-sse:connect="${live}" hx-swap="none"`}>
+      <table class="rows executions" ${isEmpty && html`hidden`}>
+        <thead>
+          <tr>
+            <th scope="col">State</th>
+            <th scope="col">Execution</th>
+            <th scope="col">Automation</th>
+            <th scope="col">Started</th>
+            <th scope="col" class="number">Duration</th>
+            <th scope="col">Events</th>
+          </tr>
+        </thead>
+        <tbody id="rows">
+          ${rows}
+        </tbody>
+      </table>
+      ${isEmpty && noExecutions(visit, query, console)}
+    </div>
+    ${more}`;
+}
+
+/** The link to the next page. htmx appends its rows, and the address then has a larger limit. */
+function nextPage(
+  visit: Visit,
+  query: ExecutionQuery,
+  { items, next }: Page<Execution, ExecutionPosition>,
+  { site }: Console,
+): Html {
+  if (next === undefined)
+    return html`<div id="more">${items.length > 0 && html`<p class="quiet">That is all.</p>`}</div>`;
+  const cursor = encodeCursor(next, scopeOf(visit, query));
+  const href = site.of(visit.organization, 'executions', { ...query.given, cursor });
+  const words = items.length === 0 ? 'Nothing found so far. Search further back' : 'Load more';
+  return html`<div id="more">
+    <a class="button" href="${href}" hx-get="${href}" hx-target="#more" hx-swap="outerHTML" data-more>${words}</a>
+    <span class="loading" aria-hidden="true">Loading …</span>
+  </div>`;
+}

@@ -1,0 +1,56 @@
+import type { Execution } from '../../record/execution.ts';
+import type { ExecutionFilters } from '../../record/filters.ts';
+import type { StoredEvent } from '../../record/stored-event.ts';
+import { sendLive } from '../live.ts';
+import type { Screen } from '../visit.ts';
+import { readExecutionQuery } from './execution-filters.ts';
+import { executionRow } from './execution-row.ts';
+
+/**
+ * The rows of executions that change. `row` belongs to the list with these filters; `change` only
+ * replaces a row that the list has.
+ */
+export const liveExecutions: Screen = {
+  path: '/executions/live',
+  limit: 'streams',
+  answer: (visit, console) => {
+    const { filters } = readExecutionQuery(visit.ctx, visit.now);
+    sendLive(visit, console, ({ executions, events }) => {
+      const row = { organization: visit.organization, now: Date.now() };
+      return executions.map((execution) => {
+        const own = events.filter(({ event }) => isOf(event, execution)).map(({ event }) => event);
+        const name = matches(execution, own, filters) ? 'row' : 'change';
+        return { name, markup: executionRow(execution, row, console.site) };
+      });
+    });
+  },
+};
+
+function isOf(event: StoredEvent, { automation, execution_id }: Execution): boolean {
+  return event.execution_id === execution_id && event.automation.toLowerCase() === automation;
+}
+
+/** As the query decides. Texts and errors are looked for in the new events only. */
+function matches(execution: Execution, events: readonly StoredEvent[], filters: ExecutionFilters): boolean {
+  const { state, automationId, executionId, from, to, anomaly, warning, errorId, q } = filters;
+  const first = new Date(execution.first_event_at);
+  return (
+    (state === undefined || execution.state === state) &&
+    (automationId === undefined || execution.automation === automationId) &&
+    (executionId === undefined || execution.execution_id === executionId) &&
+    (from === undefined || first >= from) &&
+    (to === undefined || first < to) &&
+    (anomaly === undefined || execution.anomalies.includes(anomaly)) &&
+    (warning !== true || execution.counts.WARNING > 0) &&
+    (errorId === undefined || events.some((event) => event.type_of_event === 'ERROR' && event.error_id === errorId)) &&
+    (q === undefined || contains(execution.execution_id, q) || events.some((event) => eventContains(event, q)))
+  );
+}
+
+function eventContains({ description, error_description_detail }: StoredEvent, q: string): boolean {
+  return contains(description, q) || contains(error_description_detail, q);
+}
+
+function contains(text: string, q: string): boolean {
+  return text.toLowerCase().includes(q.toLowerCase());
+}

@@ -1,0 +1,66 @@
+import { timelineChart } from '../charts/timeline-chart.ts';
+import { html, type Html } from '../../html/html.ts';
+import type { StoredEvent } from '../../record/stored-event.ts';
+import { count, formatDuration } from '../parts/format.ts';
+import { kindMark } from '../parts/marks.ts';
+import { clockTime } from '../parts/time.ts';
+import type { ExecutionView } from './execution.ts';
+
+/** A text up to this length, on one line, is shown without a fold. */
+const shortText = 200;
+
+/** The events in order, with the time between them. */
+export function timeline({ events: { items, next } }: ExecutionView): Html | false {
+  const [first] = items;
+  if (first === undefined) return false;
+  const times = items.map(({ created_at }) => Date.parse(created_at));
+  const begin = times[0] ?? 0;
+  const total = (times.at(-1) ?? begin) - begin;
+  const rows = items.map((event, index) => {
+    const gap = (times[index] ?? 0) - (times[index - 1] ?? begin);
+    return html`${gap > 0 && gapRow(gap, total)}
+      <li class="step" id="t-${event.id}">
+        <span class="offset" title="After the first event">+${formatDuration((times[index] ?? 0) - begin)}</span>
+        ${kindMark(event.type_of_event)}
+        <div class="what">${texts(event)}</div>
+        ${clockTime(event.created_at)}
+      </li>`;
+  });
+  return html`<section class="card" aria-labelledby="timeline-title">
+    <header>
+      <h2 id="timeline-title">Timeline</h2>
+      <span class="quiet"
+        >${count(items.length, 'event')}${next && ', the first ones'} in ${formatDuration(total)}</span
+      >
+    </header>
+    ${timelineChart(items, times)}
+    <ol class="timeline">
+      ${rows}
+    </ol>
+    ${next && html`<p class="quiet">This page shows the first ${items.length} events. The API and the export have all of them.</p>`}
+  </section>`;
+}
+
+/** The time between two events; longer than a quarter of the whole, it stands out. */
+function gapRow(gap: number, total: number): Html {
+  const isLong = gap > total / 4 && gap >= 1_000;
+  return html`<li class="gap ${isLong && 'long'}">
+    <span>${formatDuration(gap)}${isLong && ' without an event'}</span>
+  </li>`;
+}
+
+function texts({ description, error_id, error_description_detail }: StoredEvent): Html {
+  return html`${error_id !== '' && html`<code class="error-id"><bdi>${error_id}</bdi></code> `}${folded(description)}${folded(error_description_detail)}`;
+}
+
+/** A long text shows its beginning, and unfolds on demand. */
+function folded(text: string): Html | false {
+  if (text === '') return false;
+  const [firstLine = ''] = text.split(/\r?\n/);
+  if (firstLine === text && text.length <= shortText) return html`<p class="text"><bdi>${text}</bdi></p>`;
+  const beginning = firstLine.slice(0, shortText);
+  return html`<details class="fold">
+    <summary><bdi>${beginning}</bdi> …</summary>
+    <pre>${text}</pre>
+  </details>`;
+}

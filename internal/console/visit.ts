@@ -1,0 +1,44 @@
+import type { Context } from '../api/page-route.ts';
+import type { ConsoleMetrics } from '../telemetry/console-metrics.ts';
+import type { Record as EventRecord } from '../record/record.ts';
+import type { Streams } from '../api/read/stream/streams.ts';
+import type { MakePage } from './layout.ts';
+import type { Site } from './site.ts';
+import type { FindViewer, Viewer } from './viewer.ts';
+
+/** What screens share. */
+export interface Console {
+  site: Site;
+  page: MakePage;
+  record: EventRecord;
+  streams: Streams;
+  readMetrics: ConsoleMetrics;
+  findViewer: FindViewer;
+  /** The https address of ingest, for examples; undefined if it is not known. */
+  ingestUrl?: URL | undefined;
+  /** Age from which a running execution counts as overdue, in ms. */
+  overdueAfterMs: number;
+}
+
+/** A request of a viewer for a page of an organization that the viewer may see. */
+export interface Visit {
+  ctx: Context;
+  viewer: Viewer;
+  organization: string;
+  /** The time of the request, in ms: all ages on a page are relative to it. */
+  now: number;
+}
+
+/** One screen, or a part of one. */
+export interface Screen {
+  /** After `/o/{organization}`: a pattern of the router, without a trailing slash. */
+  path: string;
+  answer: (visit: Visit, console: Console) => Promise<void> | void;
+  /** The limit that applies: of requests, or of open streams. */
+  limit?: 'streams';
+}
+
+/** True for a request of htmx for a part of a page. */
+export function wantsPart(ctx: Context): boolean {
+  return ctx.get('HX-Request') === 'true';
+}

@@ -1,0 +1,44 @@
+import type { Html } from './html.ts';
+
+/** The part of Koa's context that an answer needs. */
+interface Answer {
+  status: number;
+  body: unknown;
+  set(headers: Record<string, string>): void;
+}
+
+/**
+ * Scripts, styles, images and requests of this address only: no inline script, no inline style, no
+ * frame, and forms lead here.
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The headers of every answer to a browser. */
+export const browserHeaders = {
+  'Content-Security-Policy': contentSecurityPolicy,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+} as const;
+
+/** Answers with a page, or a part of one. No shared cache may keep it. */
+export function answerHtml(ctx: Answer, content: Html, status = 200): void {
+  ctx.status = status;
+  ctx.set({
+    ...browserHeaders,
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'private, no-cache',
+    Vary: 'Cookie, HX-Request',
+  });
+  ctx.body = String(content);
+}

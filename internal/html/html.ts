@@ -1,0 +1,24 @@
+import { html as tagged, raw } from 'hono/html';
+import type { HtmlEscapedString } from 'hono/utils/html';
+
+/** A text of HTML in which every text of a caller is escaped. */
+export type Html = HtmlEscapedString;
+
+/** What a template may hold: markup as it is, anything else escaped, and nothing for no value. */
+export type Content = Html | string | number | false | null | undefined | readonly Content[];
+
+/**
+ * A template of HTML. It escapes texts for elements and for attributes in double quotes: every
+ * attribute needs the quotes.
+ */
+export function html(strings: TemplateStringsArray, ...values: Content[]): Html {
+  // Only a promise among the values makes the result a promise.
+  return tagged(strings, ...values) as Html;
+}
+
+export const nothing: Html = raw('');
+
+/** Markup of this project, never a text of a caller. */
+export function markup(text: string): Html {
+  return raw(text);
+}

@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { readToken, startConsole, type RunningConsole } from '../../support/console.ts';
+import { storeEvents } from '../../support/reading.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
+import type { Viewer } from '../../../internal/console/viewer.ts';
+
+const automation = '0190a0b0-0000-7000-8000-000000000001';
+const [ada, nobody]: (Viewer | undefined)[] = [{ name: 'ada', organizations: ['acme'] }, undefined];
+
+const screens = [
+  '/o/acme/executions',
+  `/o/acme/executions/${automation}/run%201`,
+  `/o/acme/executions/${automation}/run%201/json`,
+];
+
+describe('the pages of the console', () => {
+  let database: TestDatabase;
+  let console: RunningConsole;
+  let viewer: Viewer | undefined;
+  const seen: string[] = [];
+
+  before(async () => {
+    database = await migratedDatabase();
+    const visitors = {
+      findViewer: () => Promise.resolve(viewer),
+      noteAccess: (_: unknown, { name }: Viewer, organization: string) => void seen.push(`${name} ${organization}`),
+    };
+    console = await startConsole(database.url, { CONSOLE_DATABASE_CONNECTIONS: '2' }, undefined, visitors);
+    await storeEvents(database.db, { automationId: automation, executionId: 'run 1' });
+    await storeEvents(database.db, { organization: 'globex', automationId: automation, executionId: 'secret run' });
+    viewer = ada;
+    // Opens the connections that the suite keeps.
+    await Promise.all(screens.map((path) => get(path)));
+  });
+  beforeEach(() => {
+    viewer = ada;
+  });
+  afterEach(() => console.client.close());
+  after(async () => {
+    await console.stop();
+    await database[Symbol.asyncDispose]();
+  });
+
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    console.client.send({ path, headers: { token: undefined, accept: 'text/html', ...headers } });
+
+  for (const path of screens) {
+    it(`are for viewers who are logged in: ${path}`, async () => {
+      expect((await get(path)).status).to.equal(200);
+      expect((await get(`${path}/`)).status).to.equal(200);
+      viewer = nobody;
+      const answer = await get(`${path}?q=a`);
+      expect(answer.status).to.equal(302);
+      expect(answer.headers.location).to.equal(`/login?to=${encodeURIComponent(`${path}?q=a`)}`);
+      expect((await get(path, { token: readToken() })).status).to.equal(302);
+      expect((await get(path, { 'hx-request': 'true' })).status).to.equal(401);
+      expect((await get(path, { accept: 'application/json' })).status).to.equal(401);
+    });
+
+    it(`show no byte of another organization: ${path}`, async () => {
+      const foreign = await get(path.replace('acme', 'globex'));
+      const unknown = await get(path.replace('acme', 'no-such'));
+      expect(foreign.status).to.equal(404);
+      expect(foreign.body).to.equal(unknown.body).and.to.not.contain('secret');
+    });
+  }
+
+  it('tell who looked at which organization', async () => {
+    seen.length = 0;
+    await get('/o/acme/executions');
+    await get('/o/globex/executions');
+    expect(seen).to.deep.equal(['ada acme']);
+  });
+
+  it('begin with the only organization of a viewer, or with a choice', async () => {
+    expect((await get('/')).headers.location).to.equal('/o/acme/');
+    viewer = { name: 'eve', organizations: ['acme', 'globex'] };
+    const choice = await get('/');
+    expect(choice.status).to.equal(200);
+    expect(choice.body).to.contain('href="/o/acme/"').and.to.contain('href="/o/globex/"');
+    viewer = { name: 'new', organizations: [] };
+    expect((await get('/')).body).to.contain('You may see no organization yet');
+    viewer = { name: 'staff', organizations: ['*'] };
+    expect((await get('/o/globex/executions')).body).to.contain('secret run');
+  });
+
+  it('allow scripts and styles of their own address only', async () => {
+    const policy = String((await get('/o/acme/executions')).headers['content-security-policy']);
+    expect(policy).to.contain("default-src 'none'").and.to.contain("script-src 'self';");
+    expect(policy).to.contain("frame-ancestors 'none'").and.to.not.contain('unsafe');
+  });
+
+  it('have static files that never change, compressed if the browser can', async () => {
+    const page = await get('/o/acme/executions');
+    const files = [...page.body.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(([, path]) => path ?? '');
+    expect(files).to.have.length.above(4);
+    for (const path of files) {
+      const [plain, compressed] = [await get(path), await get(path, { 'accept-encoding': 'br' })];
+      expect(plain.status).to.equal(200);
+      expect(plain.headers['cache-control']).to.equal('public, max-age=31536000, immutable');
+      expect(compressed.headers['content-encoding']).to.equal('br');
+    }
+    expect((await get('/static/console.css')).status).to.equal(404);
+  });
+
+  it('explain a wrong address, and show only problem documents to scripts', async () => {
+    const wrong = await get('/o/acme/executions?state=odd&automation_id=1');
+    expect(wrong.status).to.equal(400);
+    expect(wrong.body).to.contain('must be one of running').and.to.contain('must be a UUID');
+    expect((await get('/o/acme/executions?q=&state=')).status).to.equal(200);
+    expect((await get('/o/acme/no-such-page')).body).to.contain('There is nothing here');
+    expect((await get('/v1/nothing')).headers['content-type']).to.equal('application/problem+json');
+    expect((await get(`/o/acme/executions/${automation}/none`)).status).to.equal(404);
+    expect((await get('/o/acme/executions/x/none')).status).to.equal(404);
+    expect((await get(`/o/acme/executions/${automation}/%ff`)).status).to.equal(404);
+  });
+});
