@@ -7,7 +7,7 @@ import { age, duration, exactTime } from '../parts/time.ts';
 import type { Site } from '../site.ts';
 import type { Visit } from '../visit.ts';
 import { eventCounts } from './execution-row.ts';
-import type { ExecutionView } from './execution.ts';
+import type { ExecutionView } from './execution-view.ts';
 
 /** The name of an execution, its state, its neighbours and what one may do with it. */
 export function executionHead({ execution, around }: ExecutionView, { organization }: Visit, site: Site): Html {

@@ -1,14 +1,11 @@
 import { answerHtml } from '../../html/answer-html.ts';
 import { answerJson } from '../../api/read/answer-json.ts';
 import { html, type Html } from '../../html/html.ts';
-import type { Execution } from '../../record/execution.ts';
-import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';
-import type { Surroundings } from '../../record/around-execution.ts';
-import type { Page } from '../../record/page.ts';
 import { sendLive } from '../live.ts';
 import { automationOf, executionIdOf, nothingHere } from '../path-ids.ts';
 import { shortenId } from '../parts/format.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
+import type { ExecutionView } from './execution-view.ts';
 import { anomalyNotes, errorTexts } from './execution-notes.ts';
 import { executionFacts, executionHead } from './execution-head.ts';
 import { timeline } from './timeline.ts';
@@ -18,13 +15,6 @@ const mostEvents = 500;
 
 /** Time after the last event during which the page looks for more, in ms. */
 const liveMs = 3_600_000;
-
-/** All that the page of an execution shows. */
-export interface ExecutionView {
-  execution: Execution;
-  around: Surroundings;
-  events: Page<StoredEvent, EventPosition>;
-}
 
 const path = '/executions/:automation/:execution';
 

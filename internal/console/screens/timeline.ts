@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../record/stored-event.ts';
 import { count, formatDuration } from '../parts/format.ts';
 import { kindMark } from '../parts/marks.ts';
 import { clockTime } from '../parts/time.ts';
-import type { ExecutionView } from './execution.ts';
+import type { ExecutionView } from './execution-view.ts';
 
 /** A text up to this length, on one line, is shown without a fold. */
 const shortText = 200;
@@ -41,7 +41,7 @@ export function timeline({ events: { items, next } }: ExecutionView): Html | fal
   </section>`;
 }
 
-/** The time between two events; longer than a quarter of the whole, it stands out. */
+/** The time between two events; one longer than a quarter of the whole is marked. */
 function gapRow(gap: number, total: number): Html {
   const isLong = gap > total / 4 && gap >= 1_000;
   return html`<li class="gap ${isLong && 'long'}">

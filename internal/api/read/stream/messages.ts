@@ -14,8 +14,9 @@ export interface Message {
 export type StreamFormat = (stored: StoredSince, organization: string) => Message[];
 
 /**
- * The messages of what was stored, as JSON. A change of an execution precedes the last of its events and has
- * no id: a reader that resumes between the two gets the change again, and never misses it.
+ * The messages of what was stored, as JSON. A change of an execution precedes the last of its
+ * events and has no id: a reader that resumes between the two gets the change again, and never
+ * misses it.
  */
 export function messagesOf({ events, executions }: StoredSince, organization: string): Message[] {
   const changed = new Map(executions.map((execution) => [keyOf(execution), execution]));

@@ -1,0 +1,11 @@
+import type { Surroundings } from '../../record/around-execution.ts';
+import type { Execution } from '../../record/execution.ts';
+import type { Page } from '../../record/page.ts';
+import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';
+
+/** All that the page of an execution shows. */
+export interface ExecutionView {
+  execution: Execution;
+  around: Surroundings;
+  events: Page<StoredEvent, EventPosition>;
+}
