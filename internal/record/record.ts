@@ -2,6 +2,9 @@ import type { Database } from '../store/database.ts';
 import { aroundExecution, type Surroundings } from './around-execution.ts';
 import type { Automation, AutomationDetail, AutomationPosition, SeriesStep } from './automation.ts';
 import type { ErrorGroupPosition, ErrorGroups } from './error-group.ts';
+import { countErrors, type ErrorCount } from './count-errors.ts';
+import { countExecutions, type CountedStep, type Steps } from './count-executions.ts';
+import { countRunningOf, type RunningCounts } from './count-running-of.ts';
 import type { Execution, ExecutionPosition } from './execution.ts';
 import { exportEvents } from './export-events.ts';
 import type { ErrorFilters, EventFilters, ExecutionFilters, Window } from './filters.ts';
@@ -11,6 +14,7 @@ import { listAutomations } from './list-automations.ts';
 import { listErrors } from './list-errors.ts';
 import { listEvents } from './list-events.ts';
 import { listExecutions } from './list-executions.ts';
+import { newestRuns, type AutomationRuns } from './newest-runs.ts';
 import type { Page, PageRequest } from './page.ts';
 import { pollStored } from './poll-stored.ts';
 import { usesReaderRole } from './read-as.ts';
@@ -46,6 +50,14 @@ export interface Record {
     automationId: string,
     window: Window & { step: SeriesStep },
   ): Promise<AutomationDetail | undefined>;
+  /** The automations in the order of their ids, each with its newest executions, newest first. */
+  newestRuns(organization: string, count: number): Promise<AutomationRuns[]>;
+  /** Executions of a window by step and state; steps without executions are absent. */
+  countExecutions(organization: string, steps: Steps): Promise<CountedStep[]>;
+  /** Running executions, and those of them that began before a time. */
+  countRunning(organization: string, overdueBefore: Date): Promise<RunningCounts>;
+  /** Errors of a window by automation, `error_id` and step. */
+  countErrors(organization: string, steps: Steps): Promise<ErrorCount[]>;
   /** Newest first, by the first event. */
   listExecutions(
     organization: string,
@@ -91,6 +103,10 @@ export function createRecord(db: Database, options: RecordOptions = defaultRecor
   return {
     listAutomations: (organization, window, page) => listAutomations(db, organization, window, page),
     getAutomation: (organization, automationId, window) => getAutomation(db, organization, automationId, window),
+    newestRuns: (organization, count) => newestRuns(db, organization, count),
+    countExecutions: (organization, steps) => countExecutions(db, organization, steps),
+    countRunning: (organization, overdueBefore) => countRunningOf(db, organization, overdueBefore),
+    countErrors: (organization, steps) => countErrors(db, organization, steps),
     listExecutions: (organization, filters, page) => listExecutions(db, organization, filters, page, search),
     getExecution: (organization, automationId, executionId) =>
       getExecution(db, organization, automationId, executionId),

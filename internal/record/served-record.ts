@@ -24,6 +24,10 @@ export function serveRecord(record: EventRecord, metrics: ConsoleMetrics): Event
   return {
     listAutomations: (...query) => serve('listAutomations', () => record.listAutomations(...query)),
     getAutomation: (...query) => serve('getAutomation', () => record.getAutomation(...query)),
+    newestRuns: (...query) => serve('newestRuns', () => record.newestRuns(...query)),
+    countExecutions: (...query) => serve('countExecutions', () => record.countExecutions(...query)),
+    countRunning: (...query) => serve('countRunning', () => record.countRunning(...query)),
+    countErrors: (...query) => serve('countErrors', () => record.countErrors(...query)),
     listExecutions: (...query) => serve('listExecutions', () => record.listExecutions(...query)),
     getExecution: (...query) => serve('getExecution', () => record.getExecution(...query)),
     aroundExecution: (...query) => serve('aroundExecution', () => record.aroundExecution(...query)),

@@ -1,0 +1,81 @@
+import { scaleBand, scaleLinear } from 'd3-scale';
+import { stack } from 'd3-shape';
+import { html, markup, type Html } from '../../html/html.ts';
+import type { ExecutionState } from '../../outcome/execution-state.ts';
+import type { CountedStep, Steps } from '../../record/count-executions.ts';
+import { count, formatNumber, formatTime } from '../parts/format.ts';
+import { icon, stateWords } from '../parts/marks.ts';
+import { beginsOf } from '../windows.ts';
+
+const [width, height] = [1_000, 160];
+
+/** From bottom to top: failures are on top, where the eye compares them. */
+const order: readonly ExecutionState[] = ['succeeded', 'running', 'failed'];
+
+/** Height of the smallest part that is shown, so that one failure among thousands is seen. */
+const leastHeight = 4;
+
+type Counts = CountedStep['counts'];
+
+/** Executions by step and state. `hrefOf` gives the address of the list behind a bar, by its begin. */
+export function stateChart(counted: readonly CountedStep[], steps: Steps, hrefOf: (begin: number) => string): Html {
+  const byBegin = new Map(counted.map(({ at, counts }) => [Date.parse(at), counts]));
+  const begins = beginsOf(steps);
+  const columns = begins.map((begin) => ({ begin, counts: byBegin.get(begin) ?? none }));
+  const most = Math.max(1, ...columns.map(({ counts }) => sum(counts)));
+  const y = scaleLinear([0, most], [0, height]).nice(3);
+  const x = scaleBand(begins, [0, width]).paddingInner(0.22);
+  const layers = stack<{ counts: Counts }, ExecutionState>().keys(order).value(({ counts }, state) => counts[state])(columns);
+  const bars = columns.map(({ begin, counts }, index) => {
+    const rects = layers.map((layer) => {
+      const [low = 0, high = 0] = layer[index] ?? [];
+      if (high === low) return '';
+      const tall = Math.max(leastHeight, y(high) - y(low));
+      const top = Math.max(0, height - y(low) - tall);
+      return `<rect class="${layer.key}" x="${(x(begin) ?? 0).toFixed(1)}" y="${top.toFixed(1)}" width="${x.bandwidth().toFixed(1)}" height="${tall.toFixed(1)}"/>`;
+    });
+    return bar(begin, counts, index, { rects: rects.join(''), x: x(begin) ?? 0, wide: x.step() }, hrefOf);
+  });
+  return html`<div class="chart">
+    <div class="y-axis" aria-hidden="true">${y.ticks(3).toReversed().map((tick) => html`<span>${formatNumber(tick)}</span>`)}</div>
+    <svg class="state-chart" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="group" aria-label="Executions by time and state" data-bars>
+      ${y.ticks(3).map((tick) => html`<path class="grid" d="M0 ${(height - y(tick)).toFixed(1)}H${width}" />`)} ${bars}
+    </svg>
+    <div class="x-axis" aria-hidden="true">${labels(begins)}</div>
+    <p class="legend">${order.toReversed().map((state) => html`<span class="${state}">${icon(state)}${stateWords[state]}</span>`)}</p>
+  </div>`;
+}
+
+interface Place {
+  rects: string;
+  x: number;
+  wide: number;
+}
+
+function bar(begin: number, counts: Counts, index: number, { rects, x, wide }: Place, hrefOf: (begin: number) => string): Html {
+  const words = `${formatTime(new Date(begin).toISOString()).slice(0, 16)} UTC: ${count(sum(counts), 'execution')}, ${formatNumber(counts.failed)} failed, ${formatNumber(counts.running)} running`;
+  return html`<a href="${hrefOf(begin)}" tabindex="${index === 0 ? 0 : -1}" aria-label="${words}"
+    ><title>${words}</title
+    ><rect class="hit" x="${x.toFixed(1)}" y="0" width="${wide.toFixed(1)}" height="${height}" />${markup(rects)}</a
+  >`;
+}
+
+/** About eight labels, at equal distances. The script shows them in the chosen zone. */
+function labels(begins: readonly number[]): Html[] {
+  const every = Math.ceil(begins.length / 8);
+  const isDays = (begins[1] ?? 0) - (begins[0] ?? 0) >= 6 * 3_600_000;
+  return begins
+    .filter((_, index) => index % every === 0)
+    .map((begin) => {
+      const iso = new Date(begin).toISOString();
+      return isDays
+        ? html`<time datetime="${iso}" data-day>${iso.slice(5, 10)}</time>`
+        : html`<time datetime="${iso}" data-hour>${iso.slice(11, 16)}</time>`;
+    });
+}
+
+const none: Counts = { running: 0, succeeded: 0, failed: 0 };
+
+function sum({ running, succeeded, failed }: Counts): number {
+  return running + succeeded + failed;
+}

@@ -1,0 +1,28 @@
+import { html, type Html } from '../../html/html.ts';
+import type { ExecutionState } from '../../outcome/execution-state.ts';
+
+/** Runs of a strip, and the place of one: two units and a gap. */
+export const stripRuns = 60;
+const [pitch, height] = [3, 16];
+
+/** The height of a run by its state: a failure is tall, whatever its colour. */
+const lines: Readonly<Record<ExecutionState, number>> = { failed: 8, succeeded: 12, running: 14 };
+
+/**
+ * The newest runs as a row of bars, the newest at the right. `states`: newest first. Neighbours of
+ * one state are one dashed line, so that a strip of thousands stays small.
+ */
+export function strip(states: readonly ExecutionState[]): Html {
+  const shown = states.slice(0, stripRuns).toReversed();
+  const left = (stripRuns - shown.length) * pitch;
+  const paths: Record<ExecutionState, string> = { failed: '', succeeded: '', running: '' };
+  for (let begin = 0; begin < shown.length;) {
+    const state = shown[begin] ?? 'running';
+    let end = begin + 1;
+    while (shown[end] === state) end += 1;
+    paths[state] += `M${left + begin * pitch} ${lines[state]}h${(end - begin) * pitch - 1}`;
+    begin = end;
+  }
+  const drawn = Object.entries(paths).filter(([, path]) => path !== '');
+  return html`<svg class="strip" viewBox="0 0 ${stripRuns * pitch} ${height}" aria-hidden="true">${drawn.map(([state, path]) => html`<path class="${state}" d="${path}" />`)}</svg>`;
+}

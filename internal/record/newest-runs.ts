@@ -1,0 +1,58 @@
+import type { ExecutionState } from '../outcome/execution-state.ts';
+import type { Database } from '../store/database.ts';
+import { sql } from '../store/sql.ts';
+import { automationsOf } from './automations-of.ts';
+import { readAs } from './read-as.ts';
+
+/** Most automations that are read: those with the smallest ids. */
+const most = 2_000;
+
+/** An automation and its newest executions, newest first. */
+export interface AutomationRuns {
+  automation: string;
+  runs: Run[];
+}
+
+export interface Run {
+  execution_id: string;
+  state: ExecutionState;
+  first_event_at: string;
+  /** From the first event to END; null without END. */
+  duration_ms: number | null;
+}
+
+interface RunsRow {
+  automation_id: string;
+  ids: string[];
+  states: ExecutionState[];
+  begins: Date[];
+  durations: (number | null)[];
+}
+
+/** Automations in the order of their ids, each with its newest executions, up to `count`. */
+export function newestRuns(db: Database, organization: string, count: number): Promise<AutomationRuns[]> {
+  return readAs(db, organization, async (trx) => {
+    const { rows } = await sql<RunsRow>`
+      select automations.automation_id, newest.* from (${automationsOf(organization, { most })}) as automations
+      cross join lateral (
+        select array_agg(execution_id) as ids, array_agg(state) as states, array_agg(first_event_at) as begins,
+          array_agg(extract(epoch from ended_at - first_event_at)::float8 * 1000) as durations
+        from (
+          select execution_id, state, first_event_at, ended_at from executions
+          where organization = ${organization} and automation_id = automations.automation_id
+          order by first_event_at desc, execution_id desc limit ${count}
+        ) as runs
+      ) as newest
+      order by automations.automation_id
+    `.execute(trx);
+    return rows.map(({ automation_id, ids, states, begins, durations }) => ({
+      automation: automation_id,
+      runs: ids.map((execution_id, index) => ({
+        execution_id,
+        state: states[index] ?? 'running',
+        first_event_at: begins[index]?.toISOString() ?? '',
+        duration_ms: durations[index] ?? null,
+      })),
+    }));
+  });
+}
