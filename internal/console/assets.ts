@@ -12,6 +12,7 @@ const types = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=ut
 const files = {
   'console.css': new URL('static/console.css', import.meta.url),
   'console.js': new URL('static/console.js', import.meta.url),
+  'tail.js': new URL('static/tail.js', import.meta.url),
   'theme.js': new URL('static/theme.js', import.meta.url),
   'icon.svg': new URL('static/icon.svg', import.meta.url),
   'htmx.js': 'htmx.org/dist/htmx.min.js',

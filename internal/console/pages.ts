@@ -8,9 +8,15 @@ import { Assets } from './assets.ts';
 import { showErrorOf } from './error-page.ts';
 import { home } from './home.ts';
 import { createLayout, type MakePage } from './layout.ts';
-import { execution, executionJson, liveExecution } from './screens/execution.ts';
+import { execution, executionJson } from './screens/execution.ts';
 import { executions } from './screens/executions.ts';
 import { liveExecutions } from './screens/live-executions.ts';
+import { automation } from './screens/automation.ts';
+import { automations } from './screens/automations.ts';
+import { errors } from './screens/errors.ts';
+import { liveAutomation, liveChanges, liveExecution } from './screens/live-changes.ts';
+import { overview } from './screens/overview.ts';
+import { liveTail, tail } from './screens/tail.ts';
 import { Site } from './site.ts';
 import { maySee, type FindViewer, type NoteAccess, type Viewer } from './viewer.ts';
 import { wantsPart, type Console, type Screen } from './visit.ts';
@@ -30,7 +36,21 @@ export interface ConsolePages {
   page: MakePage;
 }
 
-const screens: readonly Screen[] = [executions, liveExecutions, execution, executionJson, liveExecution];
+const screens: readonly Screen[] = [
+  overview,
+  liveChanges,
+  automations,
+  automation,
+  liveAutomation,
+  executions,
+  liveExecutions,
+  execution,
+  executionJson,
+  liveExecution,
+  errors,
+  tail,
+  liveTail,
+];
 
 /** Creates the web pages of the console. They check in this order: viewer, organization, limits. */
 export function createConsolePages(options: ConsolePagesOptions): ConsolePages {

@@ -25,7 +25,9 @@ export function stateChart(counted: readonly CountedStep[], steps: Steps, hrefOf
   const most = Math.max(1, ...columns.map(({ counts }) => sum(counts)));
   const y = scaleLinear([0, most], [0, height]).nice(3);
   const x = scaleBand(begins, [0, width]).paddingInner(0.22);
-  const layers = stack<{ counts: Counts }, ExecutionState>().keys(order).value(({ counts }, state) => counts[state])(columns);
+  const layers = stack<{ counts: Counts }, ExecutionState>()
+    .keys(order)
+    .value(({ counts }, state) => counts[state])(columns);
   const bars = columns.map(({ begin, counts }, index) => {
     const rects = layers.map((layer) => {
       const [low = 0, high = 0] = layer[index] ?? [];
@@ -37,12 +39,26 @@ export function stateChart(counted: readonly CountedStep[], steps: Steps, hrefOf
     return bar(begin, counts, index, { rects: rects.join(''), x: x(begin) ?? 0, wide: x.step() }, hrefOf);
   });
   return html`<div class="chart">
-    <div class="y-axis" aria-hidden="true">${y.ticks(3).toReversed().map((tick) => html`<span>${formatNumber(tick)}</span>`)}</div>
-    <svg class="state-chart" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="group" aria-label="Executions by time and state" data-bars>
+    <div class="y-axis" aria-hidden="true">
+      ${y
+        .ticks(3)
+        .toReversed()
+        .map((tick) => html`<span>${formatNumber(tick)}</span>`)}
+    </div>
+    <svg
+      class="state-chart"
+      viewBox="0 0 ${width} ${height}"
+      preserveAspectRatio="none"
+      role="group"
+      aria-label="Executions by time and state"
+      data-bars
+    >
       ${y.ticks(3).map((tick) => html`<path class="grid" d="M0 ${(height - y(tick)).toFixed(1)}H${width}" />`)} ${bars}
     </svg>
     <div class="x-axis" aria-hidden="true">${labels(begins)}</div>
-    <p class="legend">${order.toReversed().map((state) => html`<span class="${state}">${icon(state)}${stateWords[state]}</span>`)}</p>
+    <p class="legend">
+      ${order.toReversed().map((state) => html`<span class="${state}">${icon(state)}${stateWords[state]}</span>`)}
+    </p>
   </div>`;
 }
 
@@ -52,7 +68,13 @@ interface Place {
   wide: number;
 }
 
-function bar(begin: number, counts: Counts, index: number, { rects, x, wide }: Place, hrefOf: (begin: number) => string): Html {
+function bar(
+  begin: number,
+  counts: Counts,
+  index: number,
+  { rects, x, wide }: Place,
+  hrefOf: (begin: number) => string,
+): Html {
   const words = `${formatTime(new Date(begin).toISOString()).slice(0, 16)} UTC: ${count(sum(counts), 'execution')}, ${formatNumber(counts.failed)} failed, ${formatNumber(counts.running)} running`;
   return html`<a href="${hrefOf(begin)}" tabindex="${index === 0 ? 0 : -1}" aria-label="${words}"
     ><title>${words}</title

@@ -24,5 +24,12 @@ export function strip(states: readonly ExecutionState[]): Html {
     begin = end;
   }
   const drawn = Object.entries(paths).filter(([, path]) => path !== '');
-  return html`<svg class="strip" viewBox="0 0 ${stripRuns * pitch} ${height}" aria-hidden="true">${drawn.map(([state, path]) => html`<path class="${state}" d="${path}" />`)}</svg>`;
+  return html`<svg
+    class="strip"
+    preserveAspectRatio="xMinYMid"
+    viewBox="0 0 ${stripRuns * pitch} ${height}"
+    aria-hidden="true"
+  >
+    ${drawn.map(([state, path]) => html`<path class="${state}" d="${path}" />`)}
+  </svg>`;
 }

@@ -42,7 +42,7 @@ export function readExecutionQuery(ctx: Context, now: number): ExecutionQuery {
 }
 
 /** The parameters of a request. A form sends empty ones for fields without a value. */
-function givenOf(ctx: Context): URLSearchParams {
+export function givenOf(ctx: Pick<Context, 'querystring'>): URLSearchParams {
   const given = new URLSearchParams(ctx.querystring);
   for (const [name, value] of Array.from(given)) if (value === '') given.delete(name, value);
   return given;

@@ -52,7 +52,7 @@ export function errorTexts(events: readonly StoredEvent[], { organization }: Vis
     .slice(0, 20)
     .map(({ id, description, error_id, error_description_detail, automation, created_at }) => {
       const group = site.of(organization, 'executions', { error_id, automation_id: automation.toLowerCase() });
-      return html`<section class="card error" id="e-${id}" aria-label="Error">
+      return html`<section class="card failure" id="e-${id}" aria-label="Error">
         <header>
           <h2>
             ${icon('failed')}${error_id === '' ? 'Error' : html`<a href="${group}" title="All executions with this error"><bdi>${error_id}</bdi></a>`}

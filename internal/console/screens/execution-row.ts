@@ -13,6 +13,18 @@ export function rowId({ automation, execution_id }: Pick<Execution, 'automation'
   return `x-${hash('sha256', `${automation} ${execution_id}`, 'base64url').slice(0, 16)}`;
 }
 
+/** The head of a list of executions. */
+export const rowHeadings = html`<thead>
+  <tr>
+    <th scope="col">State</th>
+    <th scope="col">Execution</th>
+    <th scope="col">Automation</th>
+    <th scope="col">Started</th>
+    <th scope="col" class="number">Duration</th>
+    <th scope="col">Events</th>
+  </tr>
+</thead>`;
+
 /** A row of a list of executions. */
 export function executionRow(
   execution: Execution,

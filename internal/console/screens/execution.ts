@@ -1,7 +1,6 @@
 import { answerHtml } from '../../html/answer-html.ts';
 import { answerJson } from '../../api/read/answer-json.ts';
 import { html, type Html } from '../../html/html.ts';
-import { sendLive } from '../live.ts';
 import { automationOf, executionIdOf, nothingHere } from '../path-ids.ts';
 import { shortenId } from '../parts/format.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
@@ -44,19 +43,6 @@ export const executionJson: Screen = {
   answer: async (visit, console) => {
     const { execution, events } = await readView(visit, console);
     answerJson(visit.ctx, { ...execution, events: events.items });
-  },
-};
-
-/** Says when the execution changes; the page then loads its part again. */
-export const liveExecution: Screen = {
-  path: `${path}/live`,
-  limit: 'streams',
-  answer: (visit, console) => {
-    const [automation, executionId] = [automationOf(visit), executionIdOf(visit)];
-    sendLive(visit, console, ({ executions }) => {
-      const changed = executions.some((item) => item.automation === automation && item.execution_id === executionId);
-      return changed ? [{ name: 'change', markup: html`now` }] : [];
-    });
   },
 };
 

@@ -7,7 +7,7 @@ import type { Execution, ExecutionPosition } from '../../record/execution.ts';
 import type { Page } from '../../record/page.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import { readExecutionQuery, type ExecutionQuery } from './execution-filters.ts';
-import { executionRow } from './execution-row.ts';
+import { executionRow, rowHeadings } from './execution-row.ts';
 import { filterBar } from './filter-bar.ts';
 import { noExecutions } from './no-executions.ts';
 
@@ -64,16 +64,7 @@ function body(visit: Visit, query: ExecutionQuery, rows: Html[], more: Html, con
     <div class="pill-slot" data-pill-slot><button type="button" class="pill" data-pill hidden></button></div>
     <div class="card" data-live-list ${isFirst && html`hx-sse:connect="${live}" hx-swap="none"`}>
       <table class="rows executions" ${isEmpty && html`hidden`}>
-        <thead>
-          <tr>
-            <th scope="col">State</th>
-            <th scope="col">Execution</th>
-            <th scope="col">Automation</th>
-            <th scope="col">Started</th>
-            <th scope="col" class="number">Duration</th>
-            <th scope="col">Events</th>
-          </tr>
-        </thead>
+        ${rowHeadings}
         <tbody id="rows">
           ${rows}
         </tbody>

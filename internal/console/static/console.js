@@ -44,6 +44,12 @@ function showTimes(root = document) {
     element.title = exactText(new Date(element.dateTime));
     setText(element, element.title.slice(11, 23));
   }
+  for (const element of all('time[data-hour]', root)) {
+    setText(element, exactText(new Date(element.dateTime)).slice(11, 16));
+  }
+  for (const element of all('time[data-day]', root)) {
+    setText(element, exactText(new Date(element.dateTime)).slice(5, 10));
+  }
   for (const element of all('time[data-exact]', root)) setText(element, exactText(new Date(element.dateTime)));
   for (const element of all('[data-since]', root)) {
     setText(element, `${oneUnit(Math.max(0, now - new Date(element.dataset.since)))} so far`);
@@ -235,7 +241,19 @@ function move(step) {
 const screens = { o: 0, a: 1, e: 2, r: 3, t: 4 };
 let afterG = 0;
 
+/** Within a chart, arrows move from bar to bar. */
+function moveInChart(step) {
+  const bars = all('a', document.activeElement?.closest?.('[data-bars]') ?? document.createElement('i'));
+  const next = bars[bars.indexOf(document.activeElement) + step];
+  if (next === undefined) return false;
+  for (const bar of bars) bar.setAttribute('tabindex', bar === next ? '0' : '-1');
+  next.focus();
+  return true;
+}
+
 function press(key) {
+  if (key === 'ArrowRight') return moveInChart(1);
+  if (key === 'ArrowLeft') return moveInChart(-1);
   if (Date.now() - afterG < 1_500 && key in screens) {
     all('nav[aria-label="Screens"] a')[screens[key]]?.click();
     return true;

@@ -1,0 +1,43 @@
+import type { AutomationRuns, Run } from '../record/newest-runs.ts';
+
+/** How an automation does, from its newest runs. */
+export interface Health extends AutomationRuns {
+  last: Run;
+  /** Failed runs in a row up to the newest that ended; 0 if that one succeeded. */
+  failuresInARow: number;
+  /** When the oldest of these began; undefined without any. */
+  failingSince: string | undefined;
+  failed: number;
+  /** Percentiles of the durations in ms; undefined if no run ended. */
+  p50: number | undefined;
+  p95: number | undefined;
+}
+
+/** The health of each automation that has a run. */
+export function healthOf({ automation, runs }: AutomationRuns): Health[] {
+  const [last] = runs;
+  if (last === undefined) return [];
+  const ended = runs.filter(({ state }) => state !== 'running');
+  const firstSuccess = ended.findIndex(({ state }) => state === 'succeeded');
+  const failuresInARow = firstSuccess === -1 ? ended.length : firstSuccess;
+  const durations = runs.flatMap(({ duration_ms }) => duration_ms ?? []).sort((a, b) => a - b);
+  return [
+    {
+      automation,
+      runs,
+      last,
+      failuresInARow,
+      failingSince: ended[failuresInARow - 1]?.first_event_at,
+      failed: runs.filter(({ state }) => state === 'failed').length,
+      p50: percentile(durations, 0.5),
+      p95: percentile(durations, 0.95),
+    },
+  ];
+}
+
+/** Between two values, as Postgres does (`percentile_cont`). */
+export function percentile(sorted: readonly number[], share: number): number | undefined {
+  const place = share * (sorted.length - 1);
+  const [low, high] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+  return low === undefined || high === undefined ? undefined : low + (high - low) * (place % 1);
+}

@@ -1,0 +1,128 @@
+import { readQuery } from '../../api/read/query.ts';
+import { answerHtml } from '../../html/answer-html.ts';
+import { html, type Html } from '../../html/html.ts';
+import type { AutomationDetail, SeriesPoint } from '../../record/automation.ts';
+import { runsChart } from '../charts/runs-chart.ts';
+import { stateChart } from '../charts/state-chart.ts';
+import { trendChart } from '../charts/trend-chart.ts';
+import { automationOf, nothingHere } from '../path-ids.ts';
+import { count, formatDuration, formatNumber, formatShare, shortenUuid } from '../parts/format.ts';
+import { copyButton } from '../parts/ids.ts';
+import { icon, stateMark } from '../parts/marks.ts';
+import { tile } from '../parts/tile.ts';
+import { windowChoice } from '../parts/window-choice.ts';
+import { age } from '../parts/time.ts';
+import { stepsOf, windowParameter, windows, type WindowName } from '../windows.ts';
+import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
+import { executionRow, rowHeadings } from './execution-row.ts';
+
+/** Rows of the list; the link after them leads to all. */
+const listed = 15;
+
+/** One automation: its last runs, how long they take, and its window by state. */
+export const automation: Screen = {
+  path: '/automations/:automation',
+  answer: async (visit, console) => {
+    const { window = '24h' } = readQuery(visit.ctx, windowParameter);
+    const steps = stepsOf(window, visit.now);
+    const step = window === '24h' ? 'hour' : 'day';
+    const detail = await console.record.getAutomation(visit.organization, automationOf(visit), { ...steps, step });
+    if (detail === undefined) throw nothingHere();
+    const part = partOf(detail, window, visit, console);
+    if (wantsPart(visit.ctx)) {
+      answerHtml(visit.ctx, part);
+      return;
+    }
+    const { viewer, organization } = visit;
+    const live = `${console.site.automation(organization, detail.automation)}/live`;
+    const body = html`<div class="live-scope" hx-sse:connect="${live}" hx-swap="none">${part}</div>`;
+    const title = shortenUuid(detail.automation);
+    answerHtml(visit.ctx, console.page({ title, viewer, organization, section: 'automations', body }));
+  },
+};
+
+function partOf(detail: AutomationDetail, window: WindowName, visit: Visit, console: Console): Html {
+  const { site } = console;
+  const { automation: id, executions } = detail;
+  const { organization, now } = visit;
+  const address = site.automation(organization, id);
+  const list = (parameters: Record<string, string>): string =>
+    site.of(organization, 'executions', { automation_id: id, ...parameters });
+  return html`<article
+    id="automation"
+    hx-get="${address}?window=${window}"
+    hx-trigger="change from:closest .live-scope throttle:5s"
+    hx-swap="outerMorph"
+  >
+    <nav class="crumbs" aria-label="Place"><a href="${site.of(organization, 'automations')}">Automations</a></nav>
+    <div class="head execution-head">
+      <h1 class="mono">${id}${copyButton(id, 'the id of the automation')}</h1>
+      ${windowChoice(window, (name) => `${address}?window=${name}`)}
+    </div>
+    <p class="big-state">
+      ${stateMark(detail.last_execution.state)}
+      <span class="quiet">${age(detail.last_execution.first_event_at, now)}</span>
+    </p>
+    ${figures(detail, window, list)}
+    <section class="card" aria-labelledby="runs-title">
+      <header>
+        <h2 id="runs-title">Last ${count(executions.length, 'execution')}</h2>
+        <span class="quiet">height is the duration</span>
+      </header>
+      ${runsChart(executions, (executionId) => site.execution(organization, id, executionId))}
+    </section>
+    <div class="columns">${series(detail, window, visit, list)}</div>
+    <section class="card" aria-label="Newest executions">
+      <table class="rows executions own">
+        ${rowHeadings}
+        <tbody>
+          ${executions.slice(0, listed).map((item) => executionRow(item, visit, site))}
+        </tbody>
+      </table>
+    </section>
+    <div id="more"><a class="button" href="${list({})}">All executions of this automation</a></div>
+  </article>`;
+}
+
+type ListAddress = (parameters: Record<string, string>) => string;
+
+function figures(
+  { window: { counts, p50_ms, p95_ms } }: AutomationDetail,
+  window: WindowName,
+  list: ListAddress,
+): Html {
+  const all = counts.failed + counts.running + counts.succeeded;
+  const duration = (ms: number | null): string => (ms === null ? '–' : formatDuration(ms));
+  const plain = { tone: '', mark: '' };
+  return html`<div class="tiles">
+    ${tile({ ...plain, title: 'Executions', figure: formatNumber(all), note: windows[window].words.toLowerCase(), href: list({ window }) })}
+    ${tile({
+      title: 'Failed',
+      figure: formatShare(counts.failed, all),
+      note: count(counts.failed, 'execution'),
+      href: list({ window, state: 'failed' }),
+      tone: counts.failed > 0 ? 'failed' : '',
+      mark: icon('failed'),
+    })}
+    ${tile({ ...plain, title: 'Median duration', figure: duration(p50_ms), note: 'p50, from first event to END', href: list({ window, state: 'succeeded' }) })}
+    ${tile({ ...plain, title: '95 % end within', figure: duration(p95_ms), note: 'p95, from first event to END', href: list({ window, state: 'succeeded' }) })}
+  </div>`;
+}
+
+function series(detail: AutomationDetail, window: WindowName, { now }: Visit, list: ListAddress): Html {
+  const stepMs = window === '24h' ? 3_600_000 : 86_400_000;
+  const steps = { ...stepsOf(window === '24h' ? '24h' : '30d', now), stepMs };
+  const from = new Date(
+    Math.max(steps.from.getTime(), Math.floor(stepsOf(window, now).from.getTime() / stepMs) * stepMs),
+  );
+  const at = (ms: number): string => new Date(ms).toISOString();
+  const points: SeriesPoint[] = detail.series;
+  return html`<section class="card" aria-labelledby="states-title">
+      <header><h2 id="states-title">By state</h2></header>
+      ${stateChart(points, { ...steps, from }, (begin) => list({ from: at(begin), to: at(begin + stepMs) }))}
+    </section>
+    <section class="card" aria-labelledby="trend-title">
+      <header><h2 id="trend-title">Duration</h2></header>
+      ${trendChart(points, { ...steps, from })}
+    </section>`;
+}

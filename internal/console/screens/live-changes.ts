@@ -1,0 +1,40 @@
+import { html } from '../../html/html.ts';
+import { sendLive } from '../live.ts';
+import { automationOf, executionIdOf } from '../path-ids.ts';
+import type { Screen } from '../visit.ts';
+
+const change = { name: 'change', markup: html`now` };
+
+/** Says when anything was stored; the overview then loads its figures again. */
+export const liveChanges: Screen = {
+  path: '/live',
+  limit: 'streams',
+  answer: (visit, console) => sendLive(visit, console, () => [change]),
+};
+
+/** Says when an execution of an automation changes. */
+export const liveAutomation: Screen = {
+  path: '/automations/:automation/live',
+  limit: 'streams',
+  answer: (visit, console) => {
+    const id = automationOf(visit);
+    sendLive(visit, console, ({ executions }) =>
+      executions.some(({ automation }) => automation === id) ? [change] : [],
+    );
+  },
+};
+
+/** Says when one execution changes. */
+export const liveExecution: Screen = {
+  path: '/executions/:automation/:execution/live',
+  limit: 'streams',
+  answer: (visit, console) => {
+    const [id, executionId] = [automationOf(visit), executionIdOf(visit)];
+    sendLive(visit, console, ({ executions }) => {
+      const changed = executions.some(
+        ({ automation, execution_id }) => automation === id && execution_id === executionId,
+      );
+      return changed ? [change] : [];
+    });
+  },
+};

@@ -1,0 +1,140 @@
+import { readQuery } from '../../api/read/query.ts';
+import { answerHtml } from '../../html/answer-html.ts';
+import { html, type Html } from '../../html/html.ts';
+import type { CountedStep, Steps } from '../../record/count-executions.ts';
+import type { RunningCounts } from '../../record/count-running-of.ts';
+import type { ErrorGroup } from '../../record/error-group.ts';
+import { stateChart } from '../charts/state-chart.ts';
+import { healthOf, type Health } from '../health.ts';
+import { count, formatNumber, formatShare } from '../parts/format.ts';
+import { icon } from '../parts/marks.ts';
+import { tile } from '../parts/tile.ts';
+import { stepsOf, windowParameter, type WindowName } from '../windows.ts';
+import { windowChoice } from '../parts/window-choice.ts';
+import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
+import { failingList, newestErrors } from './overview-lists.ts';
+import { firstEvent } from './no-executions.ts';
+
+/** Most groups of errors, and automations that fail, in the lists. */
+const listed = 8;
+
+/** Runs from which the health of an automation is told. */
+const runsForHealth = 10;
+
+interface OverviewData {
+  window: WindowName;
+  steps: Steps;
+  counted: CountedStep[];
+  running: RunningCounts;
+  automations: Health[];
+  errors: ErrorGroup[];
+}
+
+/** What fails, what runs, and what is overdue. */
+export const overview: Screen = {
+  path: '',
+  answer: async (visit, console) => {
+    const { window = '24h' } = readQuery(visit.ctx, windowParameter);
+    const data = await readOverview(visit, console, window);
+    const part = partOf(data, visit, console);
+    if (wantsPart(visit.ctx)) {
+      answerHtml(visit.ctx, part);
+      return;
+    }
+    const { viewer, organization } = visit;
+    const live = console.site.of(organization, 'live');
+    const body = html`<div class="live-scope" hx-sse:connect="${live}" hx-swap="none">${part}</div>`;
+    answerHtml(visit.ctx, console.page({ title: 'Overview', viewer, organization, section: '', body }));
+  },
+};
+
+async function readOverview(
+  { organization, now }: Visit,
+  { record, overdueAfterMs }: Console,
+  window: WindowName,
+): Promise<OverviewData> {
+  const steps = stepsOf(window, now);
+  const [counted, running, runs, errors] = await Promise.all([
+    record.countExecutions(organization, steps),
+    record.countRunning(organization, new Date(now - overdueAfterMs)),
+    record.newestRuns(organization, runsForHealth),
+    record.listErrors(organization, steps, { limit: listed }),
+  ]);
+  return { window, steps, counted, running, automations: runs.flatMap(healthOf), errors: errors.items };
+}
+
+function partOf(data: OverviewData, visit: Visit, console: Console): Html {
+  const { site } = console;
+  const { organization } = visit;
+  const { window } = data;
+  return html`<div
+    id="overview"
+    hx-get="${site.of(organization, '', { window })}"
+    hx-trigger="change from:closest .live-scope throttle:5s"
+    hx-swap="outerMorph"
+  >
+    <div class="head">
+      <h1>Overview</h1>
+      <span class="live" data-live role="status">Live</span>
+      ${windowChoice(window, (name) => site.of(organization, '', { window: name }))}
+    </div>
+    ${data.automations.length === 0 ? html`<div class="card">${firstEvent(console)}</div>` : figures(data, visit, console)}
+  </div>`;
+}
+
+function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Console): Html {
+  const { organization, now } = visit;
+  const { counted, steps, running, automations, errors, window } = data;
+  const failing = automations.filter(({ failuresInARow }) => failuresInARow > 0);
+  const total = (state: 'running' | 'failed' | 'succeeded'): number =>
+    counted.reduce((sum, { counts }) => sum + counts[state], 0);
+  const all = total('running') + total('failed') + total('succeeded');
+  const list = (parameters: Record<string, string>): string => site.of(organization, 'executions', parameters);
+  const beforeOverdue = new Date(now - overdueAfterMs).toISOString();
+  const more = running.more ? ' or more' : '';
+  const at = (ms: number): string => new Date(ms).toISOString();
+  return html`<div class="tiles">
+      ${tile({
+        title: 'Failing now',
+        figure: formatNumber(failing.length),
+        note: `of ${count(automations.length, 'automation')}`,
+        href: site.of(organization, 'automations', { state: 'failing' }),
+        tone: failing.length > 0 ? 'failed' : 'succeeded',
+        mark: icon(failing.length > 0 ? 'failed' : 'succeeded'),
+      })}
+      ${tile({
+        title: 'Running',
+        figure: `${formatNumber(running.running)}${more}`,
+        note: 'without an END yet',
+        href: list({ state: 'running' }),
+        tone: 'running',
+        mark: icon('running'),
+      })}
+      ${tile({
+        title: 'Overdue',
+        figure: formatNumber(running.overdue),
+        note: `running for over ${Math.round(overdueAfterMs / 3_600_000)} h`,
+        href: list({ state: 'running', to: beforeOverdue }),
+        tone: running.overdue > 0 ? 'warning' : '',
+        mark: icon('overdue'),
+      })}
+      ${tile({
+        title: 'Failure rate',
+        figure: formatShare(total('failed'), all),
+        note: `${formatNumber(total('failed'))} of ${count(all, 'execution')}`,
+        href: list({ state: 'failed', window }),
+        tone: '',
+        mark: '',
+      })}
+    </div>
+    <section class="card" aria-labelledby="chart-title">
+      <header>
+        <h2 id="chart-title">Executions by state</h2>
+        <span class="quiet">each bar leads to its executions</span>
+      </header>
+      ${stateChart(counted, steps, (begin) => list({ from: at(begin), to: at(begin + steps.stepMs) }))}
+    </section>
+    <div class="columns">
+      ${failingList(failing.slice(0, listed), failing.length, visit, site)} ${newestErrors(errors, visit, site, window)}
+    </div>`;
+}

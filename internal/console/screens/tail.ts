@@ -1,0 +1,100 @@
+import { oneOf } from '../../api/read/parameters.ts';
+import { readQuery } from '../../api/read/query.ts';
+import { eventKinds, type EventKind } from '../../event/schema.ts';
+import { answerHtml } from '../../html/answer-html.ts';
+import { html, type Html } from '../../html/html.ts';
+import type { StoredEvent } from '../../record/stored-event.ts';
+import { sendLive } from '../live.ts';
+import { shortenId, shortenUuid } from '../parts/format.ts';
+import { kindMark } from '../parts/marks.ts';
+import { clockTime } from '../parts/time.ts';
+import type { Site } from '../site.ts';
+import type { Console, Screen, Visit } from '../visit.ts';
+import { givenOf } from './execution-filters.ts';
+import { firstEvent } from './no-executions.ts';
+
+/** Events that the page begins with. */
+const first = 100;
+
+/** Characters of a text in a line. */
+const longest = 300;
+
+const table = { kind: oneOf(eventKinds) } as const;
+
+/** Events as they are stored, the newest at the end. */
+export const tail: Screen = {
+  path: '/tail',
+  answer: async (visit, console) => {
+    const { viewer, organization } = visit;
+    const { kind } = readQuery({ querystring: givenOf(visit.ctx).toString() }, table);
+    const { items } = await console.record.listEvents(organization, { kind }, { limit: first });
+    const lines = items.toReversed().map((event) => line(event, organization, console.site));
+    const body = bodyOf(kind, lines, visit, console);
+    const page = { title: 'Tail', viewer, organization, section: 'tail', scripts: ['tail.js'], body } as const;
+    answerHtml(visit.ctx, console.page(page));
+  },
+};
+
+/** The lines of the events that are stored from now on. */
+export const liveTail: Screen = {
+  path: '/tail/live',
+  limit: 'streams',
+  answer: (visit, console) => {
+    const { kind } = readQuery(visit.ctx, table);
+    sendLive(visit, console, ({ events }) =>
+      events
+        .filter(({ event }) => kind === undefined || event.type_of_event === kind)
+        .map(({ event }) => ({ name: 'line', markup: line(event, visit.organization, console.site) })),
+    );
+  },
+};
+
+function bodyOf(kind: EventKind | undefined, lines: Html[], { organization }: Visit, console: Console): Html {
+  const { site } = console;
+  const live = site.of(organization, 'tail/live', { kind });
+  const choice = (value: EventKind | undefined): Html =>
+    html`<a href="${site.of(organization, 'tail', { kind: value })}" ${value === kind && html`aria-current="true"`}
+      >${value === undefined ? 'All' : kindMark(value)}</a
+    >`;
+  return html`<div class="head">
+      <h1>Tail</h1>
+      <span class="live" data-live role="status">Live</span>
+      <nav class="segments right" aria-label="Kind of event">${[undefined, ...eventKinds].map(choice)}</nav>
+    </div>
+    <div class="card tail-card" hx-sse:connect="${live}" hx-swap="none" data-tail-stream>
+      <ol class="tail" tabindex="0" aria-label="Events, the newest at the end" data-tail>
+        ${lines}
+      </ol>
+      ${
+        lines.length === 0 &&
+        (kind === undefined
+          ? firstEvent(console)
+          : html`<div class="empty">
+              <h2>No ${kind} event yet</h2>
+              <p>The next one appears here.</p>
+            </div>`)
+      }
+      <button type="button" class="pill end" data-end hidden>To the end</button>
+    </div>
+    <p class="quiet omitted" data-omitted hidden></p>`;
+}
+
+/** A line of the tail. Long texts are cut: the page of the execution has them in full. */
+function line(event: StoredEvent, organization: string, site: Site): Html {
+  const { automation, execution_id, type_of_event, description, error_id, error_description_detail, created_at } =
+    event;
+  const id = automation.toLowerCase();
+  const text = [description, error_description_detail].filter((part) => part !== '').join(' · ');
+  return html`<li>
+    ${clockTime(created_at)} ${kindMark(type_of_event)}
+    <a class="mono" href="${site.automation(organization, id)}" title="${id}">${shortenUuid(id)}</a>
+    <a class="mono" href="${site.execution(organization, id, execution_id)}" title="${execution_id}"
+      ><bdi>${shortenId(execution_id, 28)}</bdi></a
+    >
+    <span class="what"
+      >${error_id !== '' && html`<code class="error-id"><bdi>${error_id}</bdi></code> `}<bdi
+        >${text.slice(0, longest)}${text.length > longest && '…'}</bdi
+      ></span
+    >
+  </li>`;
+}
