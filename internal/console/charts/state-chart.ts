@@ -17,7 +17,7 @@ const leastHeight = 4;
 
 type Counts = CountedStep['counts'];
 
-/** Executions by step and state. `hrefOf` gives the address of the list behind a bar, by its begin. */
+/** Executions by step and state. `hrefOf` gives the address of the list behind a bar. */
 export function stateChart(counted: readonly CountedStep[], steps: Steps, hrefOf: (begin: number) => string): Html {
   const byBegin = new Map(counted.map(({ at, counts }) => [Date.parse(at), counts]));
   const begins = beginsOf(steps);
