@@ -24,7 +24,7 @@ demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RA
 	  --read-token-file "$${DATA_DIR:-.data}/demo-read-token" --console https://localhost:$${CONSOLE_PORT:-8444}
 
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
-	@deploy/install.sh redis postgres prometheus caddy
+	@deploy/install.sh redis postgres prometheus caddy chromium
 	@mocha
 
 test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (needs Go, or kube-apiserver and etcd)

@@ -51,7 +51,7 @@ function partOf(detail: AutomationDetail, window: WindowName, visit: Visit, cons
   return html`<article
     id="automation"
     hx-get="${address}?window=${window}"
-    hx-trigger="change from:closest .live-scope throttle:5s"
+    hx-trigger="change from:'closest .live-scope' throttle:5s"
     hx-swap="outerMorph"
   >
     <nav class="crumbs" aria-label="Place"><a href="${site.of(organization, 'automations')}">Automations</a></nav>

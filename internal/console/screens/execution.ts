@@ -64,7 +64,7 @@ function partOf(view: ExecutionView, visit: Visit, { site }: Console): Html {
   return html`<article
     id="execution"
     hx-get="${address}"
-    hx-trigger="change from:closest .live-scope throttle:1s"
+    hx-trigger="change from:'closest .live-scope' throttle:1s"
     hx-swap="outerMorph"
   >
     ${executionHead(view, visit, site)} ${executionFacts(view, visit)} ${anomalyNotes(execution)}

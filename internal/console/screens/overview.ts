@@ -70,7 +70,7 @@ function partOf(data: OverviewData, visit: Visit, console: Console): Html {
   return html`<div
     id="overview"
     hx-get="${site.of(organization, '', { window })}"
-    hx-trigger="change from:closest .live-scope throttle:5s"
+    hx-trigger="change from:'closest .live-scope' throttle:5s"
     hx-swap="outerMorph"
   >
     <div class="head">
