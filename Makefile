@@ -5,7 +5,7 @@ PACKAGES := node_modules/.package-lock.json
 export NODE_COMPILE_CACHE := $(CURDIR)/.cache/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: help run demo test test-cluster test-node test-fault soak bench check docs format schema
+.PHONY: help run demo test test-cluster test-node test-fault soak bench check docs format schema screenshots
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -57,6 +57,10 @@ docs: $(PACKAGES) ## Regenerate the parts of documents that come from the code
 schema: $(PACKAGES) ## After a migration: write the schema dump that a test compares
 	@deploy/install.sh postgres
 	@$(NODE) test/support/write-schema.ts
+
+screenshots: $(PACKAGES) ## Take the pictures of the console in README.md, from the record of a demo fleet
+	@deploy/install.sh postgres chromium
+	@$(NODE) test/support/screenshots.ts
 
 format: $(PACKAGES) ## Format the source
 	@prettier --write --log-level warn .

@@ -45,6 +45,10 @@ export function executionFacts({ execution, around }: ExecutionView, { now, orga
   const lasted = duration_ms ?? (state === 'running' ? now - Date.parse(first_event_at) : null);
   return html`<section class="card facts" aria-label="Facts">
     <dl>
+      <div class="wide">
+        <dt>Duration</dt>
+        <dd>${duration(duration_ms, first_event_at, now, state === 'running')}${comparison(lasted, around)}</dd>
+      </div>
       <div>
         <dt>Started</dt>
         <dd>${age(first_event_at, now)}<small>${exactTime(first_event_at)}</small></dd>
@@ -60,10 +64,6 @@ export function executionFacts({ execution, around }: ExecutionView, { now, orga
       <div>
         <dt>Automation</dt>
         <dd><small class="mono">${automation}${copyButton(automation, 'the id of the automation')}</small></dd>
-      </div>
-      <div class="wide">
-        <dt>Duration</dt>
-        <dd>${duration(duration_ms, first_event_at, now, state === 'running')}${comparison(lasted, around)}</dd>
       </div>
     </dl>
   </section>`;
