@@ -46,13 +46,25 @@ export interface ExecutionRow extends Record<Anomaly, boolean> {
   end_count: number;
 }
 
+const keyColumns = 'automation_id, execution_id, first_event_at';
+const otherColumns = [
+  'state, last_event_at, started_at, failed_at, ended_at',
+  'start_count, event_count, warning_count, error_count, end_count',
+  ...anomalies,
+].join(', ');
+
 /** The columns of {@link ExecutionRow}. */
-export const executionColumns = sql.raw(
-  [
-    'automation_id, execution_id, state, first_event_at, last_event_at, started_at, failed_at, ended_at',
-    'start_count, event_count, warning_count, error_count, end_count',
-    ...anomalies,
-  ].join(', '),
+export const executionColumns = sql.raw(`${keyColumns}, ${otherColumns}`);
+
+/**
+ * Running executions, with the same columns and the organization. `limit 1` has Postgres find each
+ * by its key: it takes the columns of the key for independent, and would read all executions.
+ */
+export const runningExecutions = sql.raw(
+  `running_executions as r cross join lateral (
+    select ${otherColumns} from executions as e
+    where (e.organization, e.automation_id, e.execution_id) = (r.organization, r.automation_id, r.execution_id) limit 1
+  ) as e`,
 );
 
 /** The order of lists of executions. */

@@ -7,6 +7,7 @@ import {
   executionOf,
   newestExecutionFirst,
   positionOfExecution,
+  runningExecutions,
   type Execution,
   type ExecutionPosition,
   type ExecutionRow,
@@ -57,9 +58,8 @@ async function baseConditions(trx: Reading, organization: string, filters: Execu
     ...when(executionId, (id) => sql`execution_id = ${id}`),
     ...when(from, (from) => sql`first_event_at >= ${time(from)}`),
     ...when(to, (to) => sql`first_event_at < ${time(to)}`),
-    // Not the state: an index on it would be written with the END of each failed execution too.
-    ...(state === 'failed' || errorId !== undefined ? [sql`error_count > 0`] : []),
-    ...(state === 'running' ? [sql`state = 'running'`] : []),
+    // Not the state: an index on it would be written with each END.
+    ...(state === 'failed' || errorId !== undefined ? [sql`failed_at is not null`] : []),
     ...when(anomaly, () => sql`(start_missing or start_repeated or start_late or event_after_end)`),
   ];
 }
@@ -90,9 +90,10 @@ async function readSlice(
       sql`(first_event_at, automation_id, execution_id) < (${time(firstEventAt)}, ${automationId}::uuid, ${executionId})`,
   );
   const matches = all(rowConditions(filters));
+  const source = filters.state === 'running' ? runningExecutions : sql`executions`;
   const { rows } = await sql<ExecutionRow & { matches: boolean; number: number }>`
     with slice as materialized (
-      select ${executionColumns} from executions where ${all([...base, ...following])}
+      select ${executionColumns} from ${source} where ${all([...base, ...following])}
       order by ${newestExecutionFirst} limit ${size}
     ),
     numbered as (select *, ${matches} as matches, (row_number() over ())::integer as number from slice)

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
-import { createIndex, obsoleteIndexes, readerIndexes, type ReaderIndex } from './indexes.ts';
+import { fillRunning } from './fill-running.ts';
+import { createIndex, indexesOfRunning, obsoleteIndexes, readerIndexes, type ReaderIndex } from './indexes.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
 /** Runledger's own numbers of the advisory locks: one process builds at a time. */
@@ -22,15 +23,18 @@ interface Missing {
 }
 
 /**
- * Builds the missing indexes and drops obsolete ones, while workers write. `concurrently: false` is
- * for an embedded Postgres with one session. An interrupted build continues with the next call.
+ * Builds the missing indexes, fills `running_executions` and drops obsolete indexes, while workers
+ * write. `concurrently: false` is for an embedded Postgres with one session. An interrupted build
+ * continues with the next call.
  */
 export async function buildIndexes(db: Database, { concurrently }: { concurrently: boolean }): Promise<void> {
   for (const index of readerIndexes.filter(({ table }) => table === 'events')) await createOnParent(db, index);
   const how = concurrently ? 'concurrently' : 'plain';
   const build = async (): Promise<void> => {
     await buildMissing(db, how);
-    await dropIndexes(db, await listObsolete(db), how);
+    const obsolete = await listObsolete(db);
+    if (obsolete.some((name) => indexesOfRunning.includes(name))) await fillRunning(db);
+    await dropIndexes(db, obsolete, how);
   };
   while ((await listMissing(db)).length + (await listObsolete(db)).length > 0) {
     const built = concurrently ? await withBuildLock(db, build) : await build().then(() => true);

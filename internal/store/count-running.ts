@@ -15,7 +15,7 @@ export async function countRunning(db: Database, overdueBefore: number): Promise
       count(*)::integer as running,
       (count(*) filter (where first_event_at < ${new Date(overdueBefore).toISOString()}::timestamptz))::integer as overdue
     from (
-      select first_event_at from executions where state = 'running' limit ${sql.lit(most)}
+      select first_event_at from running_executions limit ${sql.lit(most)}
     ) as running
   `.execute(db);
   return rows[0] ?? { running: 0, overdue: 0 };

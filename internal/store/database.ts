@@ -4,12 +4,14 @@ import { PreparedStatementPool } from './prepared-statement-pool.ts';
 import type { DeadLettersTable } from './dead-letters-table.ts';
 import type { EventsTable } from './events-table.ts';
 import type { ExecutionsTable } from './executions-table.ts';
+import type { RunningExecutionsTable } from './running-executions-table.ts';
 import { prepareSession } from './session.ts';
 
 /** The tables, as queries see them. */
 export interface Tables {
   events: EventsTable;
   executions: ExecutionsTable;
+  running_executions: RunningExecutionsTable;
   dead_letters: DeadLettersTable;
 }
 

@@ -12,17 +12,21 @@ const newest = '(organization, first_event_at)';
 const newestOfAutomation = '(organization, automation_id, first_event_at)';
 
 /**
- * The indexes of `internal/record`. None is on a column that each event changes: Postgres updates
- * an execution in place only if no indexed column changes. So the failed ones are those with an
- * ERROR, whatever their state: END does not touch these indexes. None holds a text of a caller:
- * an entry of an index has 2,700 bytes at most, and Postgres refuses an event with a longer one.
+ * The indexes of `internal/record`. None is on a column that each event changes, nor on the state:
+ * Postgres updates an execution in place only if no indexed column changes. So the failed ones are
+ * those with an ERROR, whatever their state: neither END nor another ERROR touches these indexes.
+ * Running ones are in a table of their own (migration 0003). No index holds a text of a caller: an
+ * entry has 2,700 bytes at most, and Postgres refuses an event with a longer one.
  */
 export const readerIndexes: readonly ReaderIndex[] = [
   { name: 'executions_newest', table: 'executions', on: newest },
   { name: 'executions_of_automation', table: 'executions', on: newestOfAutomation },
-  { name: 'executions_failed', table: 'executions', on: `${newest} where error_count > 0` },
-  { name: 'executions_failed_of_automation', table: 'executions', on: `${newestOfAutomation} where error_count > 0` },
-  { name: 'executions_running_newest', table: 'executions', on: `${newest} where state = 'running'` },
+  { name: 'executions_with_error', table: 'executions', on: `${newest} where failed_at is not null` },
+  {
+    name: 'executions_with_error_of_automation',
+    table: 'executions',
+    on: `${newestOfAutomation} where failed_at is not null`,
+  },
   {
     name: 'executions_with_anomaly',
     table: 'executions',
@@ -36,10 +40,18 @@ export const readerIndexes: readonly ReaderIndex[] = [
 ];
 
 /**
- * Indexes of earlier releases that these replace. Without `executions_running`, a worker of an
- * earlier release sorts the running executions to count them.
+ * Indexes of running executions of earlier releases. While one exists, `running_executions` may
+ * lack executions. Without them, a worker or console of an earlier release reads all executions to
+ * find the running ones.
  */
-export const obsoleteIndexes: readonly string[] = ['executions_running'];
+export const indexesOfRunning: readonly string[] = ['executions_running', 'executions_running_newest'];
+
+/** Indexes of earlier releases that these, and `running_executions`, replace. */
+export const obsoleteIndexes: readonly string[] = [
+  ...indexesOfRunning,
+  'executions_failed',
+  'executions_failed_of_automation',
+];
 
 interface CreateOptions {
   name: string;

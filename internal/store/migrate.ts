@@ -4,11 +4,16 @@ import type { Database } from './database.ts';
 import { buildIndexes } from './build-indexes.ts';
 import * as initial from './migrations/0001-initial.ts';
 import * as read from './migrations/0002-read.ts';
+import * as runningExecutions from './migrations/0003-running-executions.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
 /** The migrations, in order. Never change a released one; add the next (expand, then contract). */
-const migrations = { '0001-initial': initial, '0002-read': read };
+const migrations = {
+  '0001-initial': initial,
+  '0002-read': read,
+  '0003-running-executions': runningExecutions,
+};
 
 export interface MigrateOptions {
   /**
@@ -22,8 +27,9 @@ export interface MigrateOptions {
 
 /**
  * Migrates the schema in one transaction under a lock, so that several processes may run at once;
- * then builds missing indexes while workers write. Resolves with the names of the migrations that
- * ran. Rejects when one fails, and changes nothing; also when the database is not in UTF-8.
+ * then builds missing indexes and fills new tables, while workers write. Resolves with the names of
+ * the migrations that ran. Rejects when one fails, and changes nothing; also when the database is
+ * not in UTF-8.
  */
 export async function migrateToLatest(db: Database, options: MigrateOptions = {}): Promise<string[]> {
   await requireUtf8(db);

@@ -14,9 +14,10 @@ export const readerRoleIsComplete = sql<boolean>`exists (
     and pg_has_role(oid, case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end)
     and has_table_privilege(oid, to_regclass('events'), 'SELECT')
     and has_table_privilege(oid, to_regclass('executions'), 'SELECT')
-    and 2 = (
-      select count(*) from pg_policy
-      where polname = 'one_organization' and polrelid in (to_regclass('events'), to_regclass('executions'))
+    and has_table_privilege(oid, to_regclass('running_executions'), 'SELECT')
+    and 3 = (
+      select count(*) from pg_policy where polname = 'one_organization'
+        and polrelid in (to_regclass('events'), to_regclass('executions'), to_regclass('running_executions'))
     )
 )`;
 
@@ -73,7 +74,7 @@ const createRole = sql`
     end;
     execute format('grant usage on schema %I to runledger_reader',
       (select relnamespace::regnamespace::text from pg_class where oid = 'events'::regclass));
-    foreach name in array array['events', 'executions'] loop
+    foreach name in array array['events', 'executions', 'running_executions'] loop
       execute format('grant select on %I to runledger_reader', name);
       if not exists (select from pg_policy where polname = 'one_organization' and polrelid = name::regclass) then
         execute format('create policy one_organization on %I as restrictive for select to runledger_reader '

@@ -1,3 +1,31 @@
+CREATE FUNCTION public.keep_running_executions() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO '$user', 'public'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+    begin
+      if tg_op = 'INSERT' then
+        insert into running_executions (organization, automation_id, execution_id, first_event_at)
+        select organization, automation_id, execution_id, first_event_at from changed where state = 'running'
+        on conflict (organization, automation_id, execution_id) do update set first_event_at = excluded.first_event_at;
+      elsif tg_op = 'UPDATE' then
+        delete from running_executions r using changed c
+        where c.state <> 'running'
+          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
+        update running_executions r set first_event_at = c.first_event_at from changed c
+        where c.state = 'running' and c.first_event_at <> r.first_event_at
+          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
+      else
+        delete from running_executions r using changed c
+        where c.state = 'running'
+          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
+      end if;
+      return null;
+    end
+    $$;
+
 CREATE TABLE public.dead_letters (
     organization text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -63,7 +91,7 @@ END) STORED NOT NULL,
     start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
     event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL
 )
-WITH (fillfactor='80');
+WITH (fillfactor='50');
 
 CREATE TABLE public.kysely_migration (
     name character varying(255) NOT NULL,
@@ -73,6 +101,13 @@ CREATE TABLE public.kysely_migration (
 CREATE TABLE public.kysely_migration_lock (
     id character varying(255) NOT NULL,
     is_locked integer DEFAULT 0 NOT NULL
+);
+
+CREATE TABLE public.running_executions (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    first_event_at timestamp(3) with time zone NOT NULL
 );
 
 ALTER TABLE ONLY public.events ATTACH PARTITION public.events_default DEFAULT;
@@ -95,6 +130,9 @@ ALTER TABLE ONLY public.kysely_migration_lock
 ALTER TABLE ONLY public.kysely_migration
     ADD CONSTRAINT kysely_migration_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY public.running_executions
+    ADD CONSTRAINT running_executions_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
 CREATE INDEX events_of_execution ON ONLY public.events USING btree (automation_id, execution_id, organization);
 
 CREATE INDEX events_default_automation_id_execution_id_organization_idx ON public.events_default USING btree (automation_id, execution_id, organization);
@@ -103,17 +141,17 @@ CREATE INDEX events_errors ON ONLY public.events USING btree (organization, crea
 
 CREATE INDEX events_default_errors ON public.events_default USING btree (organization, created_at, id) WHERE (kind = 'ERROR'::text);
 
-CREATE INDEX executions_failed ON public.executions USING btree (organization, first_event_at) WHERE (error_count > 0);
-
-CREATE INDEX executions_failed_of_automation ON public.executions USING btree (organization, automation_id, first_event_at) WHERE (error_count > 0);
-
 CREATE INDEX executions_newest ON public.executions USING btree (organization, first_event_at);
 
 CREATE INDEX executions_of_automation ON public.executions USING btree (organization, automation_id, first_event_at);
 
-CREATE INDEX executions_running_newest ON public.executions USING btree (organization, first_event_at) WHERE (state = 'running'::text);
-
 CREATE INDEX executions_with_anomaly ON public.executions USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_with_error ON public.executions USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_with_error_of_automation ON public.executions USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX running_executions_newest ON public.running_executions USING btree (organization, first_event_at);
 
 ALTER INDEX public.events_of_execution ATTACH PARTITION public.events_default_automation_id_execution_id_organization_idx;
 
@@ -121,14 +159,26 @@ ALTER INDEX public.events_errors ATTACH PARTITION public.events_default_errors;
 
 ALTER INDEX public.events_pkey ATTACH PARTITION public.events_default_pkey;
 
+CREATE TRIGGER keep_running_executions_on_delete AFTER DELETE ON public.executions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.keep_running_executions();
+
+CREATE TRIGGER keep_running_executions_on_insert AFTER INSERT ON public.executions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.keep_running_executions();
+
+CREATE TRIGGER keep_running_executions_on_update AFTER UPDATE ON public.executions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.keep_running_executions();
+
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY everybody ON public.events USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.executions USING (true) WITH CHECK (true);
 
+CREATE POLICY everybody ON public.running_executions USING (true) WITH CHECK (true);
+
 ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY one_organization ON public.events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.running_executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+ALTER TABLE public.running_executions ENABLE ROW LEVEL SECURITY;

@@ -3,10 +3,12 @@ import { createPartition } from '../../internal/store/partitions.ts';
 import { query } from './postgres-server.ts';
 import { openDatabase } from './store.ts';
 
-/** How much to store, ending now. */
+/** How much to store. */
 export interface Seed {
   executions: number;
   days: number;
+  /** Time of the newest; now if absent. */
+  ending?: Date;
 }
 
 /** The organization that has half of the executions, in 200 automations. */
@@ -21,14 +23,14 @@ export const automationOfLargest = (number: number): string =>
  * organization, half of 19 others. Of a hundred, two fail with one of five error ids, five have a
  * warning; of a thousand, one has no START, and one does not end.
  */
-export async function seedRecord(url: string, { executions, days }: Seed): Promise<void> {
-  await createPartitions(url, days);
+export async function seedRecord(url: string, { executions, days, ending = new Date() }: Seed): Promise<void> {
+  await createPartitions(url, days, ending);
   await query(
     url,
     `create unlogged table made as
      select
        number,
-       date_trunc('milliseconds', now() - interval '${days} days' * (1 - number::float8 / ${executions + 1})) as at,
+       timestamptz '${ending.toISOString()}' + date_trunc('milliseconds', - interval '${days} days' * (1 - number::float8 / ${executions + 1})) as at,
        case when number % 2 = 0 then '${largest}' else 'org-' || (number / 2 % 19) end as organization,
        (lpad(to_hex(number / 2 % 200), 8, '0') || '-0000-4000-9000-000000000000')::uuid as automation,
        to_char(now(), 'YYYYMMDD"T"HH24MISS') || '-' || left(md5(number::text), 16) as execution,
@@ -62,14 +64,14 @@ export async function seedRecord(url: string, { executions, days }: Seed): Promi
      from made, lateral (select interval '7 ms' * (1 + number % 5) as gap) as gaps`,
   );
   await query(url, 'drop table made');
-  await query(url, 'vacuum (analyze) events, executions');
+  await query(url, 'vacuum (analyze) events, executions, running_executions');
 }
 
-/** The maintenance makes those of today and later. */
-async function createPartitions(url: string, days: number): Promise<void> {
+/** The maintenance makes those of the last day and later. */
+async function createPartitions(url: string, days: number, ending: Date): Promise<void> {
   const db = openDatabase(url, 60_000);
   try {
-    const past = daysFrom(daysBefore(dayOf(Date.now()), days), days);
+    const past = daysFrom(daysBefore(dayOf(ending.getTime()), days), days);
     await db.transaction().execute(async (trx) => {
       for (const day of past) await createPartition(trx, day);
     });

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import { Client } from 'pg';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import type { Execution } from './outcome-oracle.ts';
@@ -70,6 +70,17 @@ export function openDatabase(
 /** The table `executions` in the form of the pure function, in no order. */
 export async function storedExecutions(db: Database): Promise<Execution[]> {
   return (await db.selectFrom('executions').selectAll().execute()).map(executionOf);
+}
+
+/** The rows in which `running_executions` differs from the running ones of `executions`. */
+export async function wrongRunning(db: Database): Promise<unknown[]> {
+  const { rows } = await sql`
+    select * from running_executions full join (
+      select organization, automation_id, execution_id, first_event_at, state from executions where state = 'running'
+    ) as executions using (organization, automation_id, execution_id, first_event_at)
+    where state is null or running_executions is null
+  `.execute(db);
+  return rows;
 }
 
 /** A row of `executions` in the form of the pure function. */

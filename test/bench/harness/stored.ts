@@ -24,7 +24,36 @@ export async function verify(database: string, answers: Answers, unanswered: num
        or start_count + event_count + warning_count + error_count + end_count is distinct from truth.total`,
   );
   if (row?.['wrong'] !== 0) throw new Error(`${String(row?.['wrong'])} executions have a wrong outcome`);
+  const [running] = await query(
+    database,
+    `select
+       (select count(*) from executions where state = 'running') = (select count(*) from running_executions) and not exists (
+         select from running_executions left join executions using (organization, automation_id, execution_id, first_event_at)
+         where state is distinct from 'running'
+       ) as right`,
+  );
+  if (running?.['right'] !== true) throw new Error('running_executions differs from executions');
   return events;
+}
+
+/** Updates of executions so far, and those of them that changed no index (HOT). */
+export interface Updates {
+  all: number;
+  inPlace: number;
+}
+
+/** Sessions report their updates at their end, or up to a second later. */
+export async function updatesOf(database: string): Promise<Updates> {
+  const [row] = await query(
+    database,
+    `select n_tup_upd::float8 as all, n_tup_hot_upd::float8 as in_place from pg_stat_user_tables where relname = 'executions'`,
+  );
+  return { all: Number(row?.['all']), inPlace: Number(row?.['in_place']) };
+}
+
+/** The share of updates that were in place since then, in per cent. */
+export function shareInPlace(since: Updates, now: Updates): number {
+  return (100 * (now.inPlace - since.inPlace)) / Math.max(1, now.all - since.all);
 }
 
 export async function countEvents(database: string): Promise<number> {

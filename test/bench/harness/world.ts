@@ -105,7 +105,7 @@ export class World implements AsyncDisposable {
   /** Empties the tables, and has Postgres write down what is pending from earlier loads. */
   async emptyTables(database: string): Promise<void> {
     await this.postgresIdle();
-    await query(database, 'truncate events, executions');
+    await query(database, 'truncate events, executions, running_executions');
     await this.checkpoint(database);
   }
 

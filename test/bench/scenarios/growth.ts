@@ -69,7 +69,7 @@ export async function generateEvents(database: string, events: number): Promise<
        at + interval '1 ms', at + interval '5 ms', at + interval '1 ms', at + interval '5 ms', 1, 3, 0, 0, 1 from made`,
   );
   await query(database, 'drop table made');
-  await query(database, 'vacuum (analyze) events, executions');
+  await query(database, 'vacuum (analyze) events, executions, running_executions');
 }
 
 function millions(events: number): string {

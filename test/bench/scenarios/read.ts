@@ -1,10 +1,10 @@
-import { query } from '../../support/postgres-server.ts';
 import { seedRecord } from '../../support/seed-record.ts';
 import { drainQueue, fillQueue } from '../harness/drains.ts';
 import { compare, figure, percentile, type Figure, type Finding } from '../harness/figures.ts';
 import type { Options } from '../harness/options.ts';
 import { get, readMeanwhile, readsOf } from '../harness/reads.ts';
 import { startConsole } from '../harness/sides.ts';
+import { shareInPlace, updatesOf } from '../harness/stored.ts';
 import type { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -24,10 +24,18 @@ export const read: Scenario = async (world, options) => {
 /** With a database that is filled. */
 export async function measureReads(world: World, database: string, options: Options): Promise<Finding> {
   const console = await startConsole(world, database);
+  const before = await updatesOf(database);
   const latencies = await latenciesDuringDrains(world, database, console.port, options);
   const heavy = await drainsBesideReaders(world, database, console.port, options);
   await world.end(console.program);
-  return { figures: [...latencyFigures(latencies), ...heavy, await shareOfUpdatesInPlace(database)] };
+  const inPlace = shareInPlace(before, await updatesOf(database));
+  return {
+    figures: [
+      ...latencyFigures(latencies),
+      ...heavy,
+      figure('Updates of executions in place, in drains', inPlace, '%'),
+    ],
+  };
 }
 
 /** Fills the queue. The result drains it, and resolves with the rate. */
@@ -99,17 +107,4 @@ async function drainsBesideReaders(
     figure(`Drain beside ${heavyReads.length} heavy readers`, rates.median('rate', 'beside'), 'events/s'),
     figure('Beside heavy readers against without', rates.ratio('rate', 'beside', 'alone'), '×'),
   ];
-}
-
-/**
- * Of the updates of executions, those that changed no index. An END changes the index of running
- * executions, and with five events an execution most updates of a drain have the END.
- */
-async function shareOfUpdatesInPlace(database: string): Promise<Figure> {
-  const [row] = await query(
-    database,
-    `select (100.0 * n_tup_hot_upd / greatest(n_tup_upd, 1))::float8 as share
-     from pg_stat_user_tables where relname = 'executions'`,
-  );
-  return figure('Updates of executions in place, in drains', Number(row?.['share']), '%');
 }

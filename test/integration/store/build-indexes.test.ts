@@ -7,6 +7,8 @@ import { readerIndexes } from '../../../internal/store/indexes.ts';
 import { maintain } from '../../../internal/store/maintain.ts';
 import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import * as initial from '../../../internal/store/migrations/0001-initial.ts';
+import * as read from '../../../internal/store/migrations/0002-read.ts';
+import * as runningExecutions from '../../../internal/store/migrations/0003-running-executions.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
@@ -24,8 +26,7 @@ describe('an upgrade of a database in use', () => {
   beforeEach(async () => {
     url = await emptyDatabase();
     db = openDatabase(url);
-    const getMigrations = () => Promise.resolve({ '0001-initial': initial });
-    expect((await new Migrator({ db, provider: { getMigrations } }).migrateToLatest()).error).to.equal(undefined);
+    await bring({ '0001-initial': initial });
     await maintain(db, keepAll);
     await recordEvents(db, [anEvent({ createdAt: now }), anEvent({ executionId: 'old', createdAt: now - 9 * day })]);
     other = new Client({ connectionString: url });
@@ -36,6 +37,13 @@ describe('an upgrade of a database in use', () => {
     await db.destroy();
   });
 
+  /** Without building indexes. */
+  const bring = async (migrations: Record<string, typeof initial>): Promise<void> => {
+    const provider = { getMigrations: () => Promise.resolve(migrations) };
+    expect((await new Migrator({ db, provider }).migrateToLatest()).error).to.equal(undefined);
+  };
+  const bringToLatest = (): Promise<void> =>
+    bring({ '0001-initial': initial, '0002-read': read, '0003-running-executions': runningExecutions });
   const write = (executionId: string): Promise<unknown> => recordEvents(db, [anEvent({ executionId, createdAt: now })]);
   const migrated = async (): Promise<boolean> =>
     (await query(url, `select name from kysely_migration where name = '0002-read'`)).length > 0;
@@ -70,11 +78,12 @@ describe('an upgrade of a database in use', () => {
     for (const number of [1, 2, 3, 4, 5]) await write(`run ${number}`);
     expect(await migrated()).to.equal(false);
     await other.query('commit');
-    expect(await migration).to.deep.equal(['0002-read']);
+    expect(await migration).to.deep.equal(['0002-read', '0003-running-executions']);
     await expectAllIndexes();
   }).timeout(60_000);
 
   it('builds indexes while workers write and make partitions', async () => {
+    await bringToLatest();
     await holdAnExecution();
     const build = buildIndexes(db, { concurrently: true });
     await buildWaits();
@@ -86,6 +95,7 @@ describe('an upgrade of a database in use', () => {
   }).timeout(60_000);
 
   it('continues where a build was interrupted', async () => {
+    await bringToLatest();
     await holdAnExecution();
     const build = failureOf(buildIndexes(db, { concurrently: true }));
     const [waiting] = await buildWaits();

@@ -20,7 +20,11 @@ describe('embedded Postgres', () => {
     const events = (['START', 'ERROR', 'END'] as const).map((kind, index) => anEvent({ kind, createdAt: now + index }));
     try {
       let db = await openEmbedded(folder);
-      expect(await migrateToLatest(db, { concurrently: false })).to.deep.equal(['0001-initial', '0002-read']);
+      expect(await migrateToLatest(db, { concurrently: false })).to.deep.equal([
+        '0001-initial',
+        '0002-read',
+        '0003-running-executions',
+      ]);
       let store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
       const results = await Promise.all([store.recordEvents(events.slice(0, 2)), store.recordEvents(events)]);
       expect(results.reduce((sum, { stored }) => sum + stored, 0)).to.equal(3);

@@ -5,7 +5,7 @@ import { executionsOf, keyText } from '../../support/outcome-oracle.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
-import { eachDatabase, storedEvents, storedExecutions } from '../../support/store.ts';
+import { eachDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
 
 /** Executions by organization and state, as the transitions reported add up. */
 function balance(transitions: Transition[]): Record<string, number> {
@@ -69,6 +69,7 @@ describe('recording events', () => {
       const expected = [...executionsOf(events).values()];
       expect(byText(await storedExecutions(db), keyText)).to.deep.equal(byText(expected, keyText));
       expect(byText(await storedEvents(db), ({ id }) => id)).to.deep.equal(byText(events, ({ id }) => id));
+      expect(await wrongRunning(db), 'wrong rows of running_executions').to.deep.equal([]);
       expect(results.reduce((sum, { stored }) => sum + stored, 0)).to.equal(events.length);
       const states = expected.map(({ organization, state }) => ({
         organization,

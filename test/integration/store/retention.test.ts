@@ -6,7 +6,7 @@ import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { day, keepAll, midnight, now } from '../../support/maintenance-day.ts';
-import { eachDatabase, openSession, storedEvents, storedExecutions } from '../../support/store.ts';
+import { eachDatabase, openSession, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
 
 const keepThree = { ...keepAll, retentionDays: 3 };
 const old = midnight - 10 * day;
@@ -33,6 +33,7 @@ describe('retention', () => {
     const left = (await storedExecutions(db)).map(({ executionId }) => executionId);
     expect(left.toSorted()).to.deep.equal(['last kept day', 'lives on']);
     expect((await storedEvents(db)).map(({ executionId }) => executionId)).to.deep.equal(['last kept day', 'lives on']);
+    expect(await wrongRunning(db)).to.deep.equal([]);
     expect(await db.selectFrom('dead_letters').selectAll().execute()).to.deep.equal([]);
   });
 

@@ -45,10 +45,10 @@ describe('the metrics of the maintenance', () => {
       );
       await untilShown(0, 500, 1, 0);
 
-      await query(database.url, 'alter event trigger no_ddl disable; alter table executions rename to away');
+      await query(database.url, 'alter event trigger no_ddl disable; alter table running_executions rename to away');
       await untilShown(undefined, undefined, undefined, undefined);
 
-      await query(database.url, 'alter table away rename to executions');
+      await query(database.url, 'alter table away rename to running_executions');
       await untilShown(8, 0, 1, 0);
     } finally {
       await maintenance.stop();
