@@ -21,7 +21,7 @@ export function countRunningOf(db: Database, organization: string, overdueBefore
       select count(*)::integer as running,
         (count(*) filter (where first_event_at < ${time(overdueBefore)}))::integer as overdue
       from (
-        select first_event_at from executions where organization = ${organization} and state = 'running'
+        select first_event_at from running_executions where organization = ${organization}
         order by first_event_at limit ${sql.lit(most)}
       ) as oldest
     `.execute(trx);
