@@ -60,8 +60,28 @@ export function playExecution(automation: DemoAutomation, number: number): DemoE
   return { automation: automation.id, events, state: stateOf(fails, endless) };
 }
 
+/** Causes of failures, the most frequent one first. */
+const causes = [
+  {
+    error_id: 'E-TIMEOUT',
+    error_description:
+      'TimeoutError: no answer within 30 s\n  at fetchPage (steps/fetch.js:48:11)\n  at run (main.js:21:5)',
+  },
+  {
+    error_id: 'E-LAYOUT',
+    error_description:
+      'ElementNotFound: no button "Export" on /reports\n  at click (steps/export.js:12:9)\n  at run (main.js:24:5)',
+  },
+  {
+    error_id: 'E-LOGIN',
+    error_description:
+      'LoginError: the portal answered 401, the password has expired\n  at logIn (steps/login.js:7:13)',
+  },
+] as const;
+
 function failure(event: DemoEvent): DemoEvent {
-  return { ...event, error_id: 'E-TIMEOUT', error_description: 'TimeoutError: no answer within 30 s\n  at fetchPage' };
+  const [first] = causes;
+  return { ...event, ...(causes[Math.floor(Math.random() ** 2 * causes.length)] ?? first) };
 }
 
 function stateOf(fails: boolean, endless: boolean): ExecutionState {

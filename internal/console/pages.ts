@@ -17,11 +17,12 @@ import { errors } from './screens/errors.ts';
 import { liveAutomation, liveChanges, liveExecution } from './screens/live-changes.ts';
 import { overview } from './screens/overview.ts';
 import { liveTail, tail } from './screens/tail.ts';
+import { SharedReads } from './shared-reads.ts';
 import { Site } from './site.ts';
 import { maySee, type FindViewer, type NoteAccess, type Viewer } from './viewer.ts';
 import { wantsPart, type Console, type Screen } from './visit.ts';
 
-export interface ConsolePagesOptions extends Omit<Console, 'site' | 'page'> {
+export interface ConsolePagesOptions extends Omit<Console, 'site' | 'page' | 'overviews'> {
   publicUrl: URL;
   limits: ReadLimits;
   findViewer: FindViewer;
@@ -35,6 +36,9 @@ export interface ConsolePages {
   /** The frame of every page, for the pages of the login. */
   page: MakePage;
 }
+
+/** How long viewers share the figures of an overview, in ms. Each open one asks every 5 s. */
+const overviewMs = 2_000;
 
 const screens: readonly Screen[] = [
   overview,
@@ -57,7 +61,7 @@ export function createConsolePages(options: ConsolePagesOptions): ConsolePages {
   const assets = new Assets();
   const site = new Site(options.publicUrl, assets);
   const page = createLayout(site);
-  const console: Console = { ...options, site, page };
+  const console: Console = { ...options, site, page, overviews: new SharedReads(overviewMs) };
   const visit = createVisits(console, options);
   const routes = screens.map((screen) => ({
     path: `/o/:organization${screen.path}`,

@@ -3,6 +3,8 @@ import type { ConsoleMetrics } from '../telemetry/console-metrics.ts';
 import type { Record as EventRecord } from '../record/record.ts';
 import type { Streams } from '../api/read/stream/streams.ts';
 import type { MakePage } from './layout.ts';
+import type { OverviewData } from './overview-data.ts';
+import type { SharedReads } from './shared-reads.ts';
 import type { Site } from './site.ts';
 import type { FindViewer, Viewer } from './viewer.ts';
 
@@ -16,6 +18,8 @@ export interface Console {
   findViewer: FindViewer;
   /** The https address of ingest, for examples; undefined if it is not known. */
   ingestUrl?: URL | undefined;
+  /** The figures of overviews, by organization and window: their viewers share them. */
+  overviews: SharedReads<OverviewData>;
   /** Age from which a running execution counts as overdue, in ms. */
   overdueAfterMs: number;
 }

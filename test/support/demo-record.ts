@@ -14,7 +14,10 @@ export interface DemoRecord {
   organization?: string;
 }
 
-/** Stores the executions of a demo fleet in the time before now, each some seconds long. */
+/**
+ * Stores the executions of a demo fleet in the time before now, each some seconds long. The newest
+ * ones of its first automation have failed.
+ */
 export async function storeDemoRecord(
   db: Database,
   { executions, hours, organization = 'acme' }: DemoRecord,
@@ -27,7 +30,8 @@ export async function storeDemoRecord(
   const events = createFleet().flatMap((automation, index) =>
     Array.from({ length: executions }, (_, number) => {
       const at = begin + ((number + (index + 1) / 7) / executions) * (now - begin);
-      return eventsOf(playExecution(automation, number), at, organization);
+      const fails = index === 0 && number >= executions - 4;
+      return eventsOf(playExecution(fails ? { ...automation, failing: 1 } : automation, number), at, organization);
     }).flat(),
   );
   const past = events.filter(({ createdAt }) => createdAt <= now).sort((a, b) => a.createdAt - b.createdAt);

@@ -5,11 +5,12 @@ export function formatNumber(value: number): string {
   return numbers.format(value);
 }
 
-/** A share in percent; tiny ones do not become 0 %. */
+/** A share in percent. Only nothing is 0 %, and only all is 100 %. */
 export function formatShare(part: number, whole: number): string {
   if (whole === 0 || part === 0) return '0 %';
   const percent = (100 * part) / whole;
   if (percent < 0.1) return '< 0.1 %';
+  if (percent > 99.5 && part < whole) return '> 99 %';
   return `${percent < 10 ? percent.toFixed(1).replace(/\.0$/, '') : Math.round(percent)} %`;
 }
 
@@ -20,7 +21,7 @@ const day = 24 * hour;
 
 /** A duration in its two largest units, such as `340 ms`, `2.4 s`, `3 min 5 s`, `2 d 4 h`. */
 export function formatDuration(ms: number): string {
-  if (ms < second) return `${Math.round(ms)} ms`;
+  if (Math.round(ms) < second) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / second).toFixed(ms < 10 * second ? 2 : 1).replace(/\.?0+$/, '')} s`;
   if (ms < hour) return two(ms, minute, 'min', second, 's');
   if (ms < day) return two(ms, hour, 'h', minute, 'min');

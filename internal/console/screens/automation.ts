@@ -35,7 +35,9 @@ export const automation: Screen = {
     }
     const { viewer, organization } = visit;
     const live = `${console.site.automation(organization, detail.automation)}/live`;
-    const body = html`<div class="live-scope" hx-sse:connect="${live}" hx-swap="none">${part}</div>`;
+    const body = html`<div class="live-scope" hx-sse:connect="${live}" hx-trigger="load, retry" hx-swap="none">
+      ${part}
+    </div>`;
     const title = shortenUuid(detail.automation);
     answerHtml(visit.ctx, console.page({ title, viewer, organization, section: 'automations', body }));
   },

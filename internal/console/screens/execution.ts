@@ -30,7 +30,12 @@ export const execution: Screen = {
     const { automation, execution_id, state, last_event_at } = view.execution;
     const isLive = state === 'running' || visit.now - Date.parse(last_event_at) < liveMs;
     const live = `${console.site.execution(visit.organization, automation, execution_id)}/live`;
-    const body = html`<div class="live-scope" ${isLive && html`hx-sse:connect="${live}" hx-swap="none"`}>${part}</div>`;
+    const body = html`<div
+      class="live-scope"
+      ${isLive && html`hx-sse:connect="${live}" hx-trigger="load, retry" hx-swap="none"`}
+    >
+      ${part}
+    </div>`;
     const { viewer, organization } = visit;
     const title = shortenId(execution_id);
     answerHtml(visit.ctx, console.page({ title, viewer, organization, section: 'executions', body }));

@@ -62,7 +62,11 @@ function body(visit: Visit, query: ExecutionQuery, rows: Html[], more: Html, con
     </div>
     ${filterBar(visit, query, site)}
     <div class="pill-slot" data-pill-slot><button type="button" class="pill" data-pill hidden></button></div>
-    <div class="card" data-live-list ${isFirst && html`hx-sse:connect="${live}" hx-swap="none"`}>
+    <div
+      class="card"
+      data-live-list
+      ${isFirst && html`hx-sse:connect="${live}" hx-trigger="load, retry" hx-swap="none"`}
+    >
       <table class="rows executions" ${isEmpty && html`hidden`}>
         ${rowHeadings}
         <tbody id="rows">

@@ -1,17 +1,15 @@
 import { readQuery } from '../../api/read/query.ts';
 import { answerHtml } from '../../html/answer-html.ts';
 import { html, type Html } from '../../html/html.ts';
-import type { CountedStep, Steps } from '../../record/count-executions.ts';
-import type { RunningCounts } from '../../record/count-running-of.ts';
-import type { ErrorGroup } from '../../record/error-group.ts';
 import { stateChart } from '../charts/state-chart.ts';
-import { healthOf, type Health } from '../health.ts';
+import { healthOf } from '../health.ts';
 import { count, formatNumber, formatShare } from '../parts/format.ts';
 import { icon } from '../parts/marks.ts';
 import { tile } from '../parts/tile.ts';
 import { stepsOf, windowParameter, type WindowName } from '../windows.ts';
 import { windowChoice } from '../parts/window-choice.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
+import type { OverviewData } from '../overview-data.ts';
 import { failingList, newestErrors } from './overview-lists.ts';
 import { firstEvent } from './no-executions.ts';
 
@@ -21,21 +19,13 @@ const listed = 8;
 /** Runs from which the health of an automation is told. */
 const runsForHealth = 10;
 
-interface OverviewData {
-  window: WindowName;
-  steps: Steps;
-  counted: CountedStep[];
-  running: RunningCounts;
-  automations: Health[];
-  errors: ErrorGroup[];
-}
-
 /** What fails, what runs, and what is overdue. */
 export const overview: Screen = {
   path: '',
   answer: async (visit, console) => {
     const { window = '24h' } = readQuery(visit.ctx, windowParameter);
-    const data = await readOverview(visit, console, window);
+    const key = `${visit.organization} ${window}`;
+    const data = await console.overviews.get(key, () => readOverview(visit, console, window));
     const part = partOf(data, visit, console);
     if (wantsPart(visit.ctx)) {
       answerHtml(visit.ctx, part);
@@ -43,7 +33,9 @@ export const overview: Screen = {
     }
     const { viewer, organization } = visit;
     const live = console.site.of(organization, 'live');
-    const body = html`<div class="live-scope" hx-sse:connect="${live}" hx-swap="none">${part}</div>`;
+    const body = html`<div class="live-scope" hx-sse:connect="${live}" hx-trigger="load, retry" hx-swap="none">
+      ${part}
+    </div>`;
     answerHtml(visit.ctx, console.page({ title: 'Overview', viewer, organization, section: '', body }));
   },
 };

@@ -61,7 +61,7 @@ function bodyOf(kind: EventKind | undefined, lines: Html[], { organization }: Vi
       <span class="live" data-live role="status">Live</span>
       <nav class="segments right" aria-label="Kind of event">${[undefined, ...eventKinds].map(choice)}</nav>
     </div>
-    <div class="card tail-card" hx-sse:connect="${live}" hx-swap="none" data-tail-stream>
+    <div class="card tail-card" hx-sse:connect="${live}" hx-trigger="load, retry" hx-swap="none" data-tail-stream>
       <ol class="tail" tabindex="0" aria-label="Events, the newest at the end" data-tail>
         ${lines}
       </ol>

@@ -147,6 +147,14 @@ document.addEventListener('htmx:sse:error', ({ detail }) => {
   if (detail.status === 401) showSessionEnded();
   showLive('off', 'Reconnecting …');
 });
+// htmx connects again when a stream breaks, and not when its first request fails.
+for (const name of ['htmx:response:error', 'htmx:error']) {
+  document.addEventListener(name, ({ target, detail }) => {
+    if (!target.hasAttribute?.('hx-sse:connect') || detail.ctx?.response?.status === 401) return;
+    showLive('off', 'Reconnecting …');
+    setTimeout(() => htmx.trigger(target, 'retry'), 3_000);
+  });
+}
 document.addEventListener('htmx:sse:close', () => showLive('off', 'Not live'));
 
 /** New rows wait until the reader asks for them: nothing in view moves. */

@@ -124,6 +124,15 @@ describe('views of the console', () => {
     );
   });
 
+  it('become live when the console did not take their stream at first', async () => {
+    await using opened = await suite.open();
+    const { page } = opened;
+    await page.route('**/executions/live', (route) => route.fulfill({ status: 503 }), { times: 1 });
+    await page.goto('/o/acme/executions');
+    await page.waitForSelector('[data-live][data-state=off]');
+    await page.waitForSelector('[data-live][data-state=on]');
+  });
+
   it('say that Postgres does not answer, and work again afterwards', async () => {
     await using opened = await suite.open();
     const { page } = opened;
