@@ -10,6 +10,10 @@ export interface OverviewData {
   steps: Steps;
   counted: CountedStep[];
   running: RunningCounts;
-  automations: Health[];
+  /** Automations, and those of them that fail now. */
+  automations: number;
+  failing: number;
+  /** The newest of those that fail. */
+  failingShown: Health[];
   errors: ErrorGroup[];
 }

@@ -1,45 +1,63 @@
 import type { ExecutionState } from '../outcome/execution-state.ts';
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
-import { time } from './conditions.ts';
+import { time, type Condition } from './conditions.ts';
 import type { Window } from './filters.ts';
 import { readAs } from './read-as.ts';
 
-/** Most executions that are counted: the newest. */
-const most = 500_000;
+/** Most executions that are counted of one step. */
+const most = 100_000;
 
 /** The executions that began in a step of a window. Steps without executions are absent. */
 export interface CountedStep {
   at: string;
   counts: Record<ExecutionState, number>;
+  /** True if the step has more executions than were counted. */
+  more?: boolean;
 }
 
 /** Steps begin at multiples of `stepMs` since the Unix epoch. */
 export type Steps = Window & { stepMs: number };
 
-/** Counts the executions of a window by step and state. */
+interface CountedRow {
+  at: Date;
+  total: number;
+  failed: number;
+  running: number;
+}
+
+/**
+ * Counts the executions of a window by step and state. Indexes have all three counts; the rest has
+ * succeeded.
+ */
 export function countExecutions(
   db: Database,
   organization: string,
   { from, to, stepMs }: Steps,
 ): Promise<CountedStep[]> {
-  const step = sql`${stepMs / 1_000}::integer * interval '1 second'`;
+  const step = sql`(${stepMs}::integer * interval '1 millisecond')`;
+  const begin = new Date(Math.floor(from.getTime() / stepMs) * stepMs);
+  const last = new Date(to.getTime() - 1);
+  const counted = (table: Condition, condition: Condition): Condition => sql`(
+    select count(*)::integer from (
+      select from ${table} where organization = ${organization} and ${condition}
+        and first_event_at >= greatest(at, ${time(from)}) and first_event_at < least(at + ${step}, ${time(to)})
+      limit ${sql.lit(most)}
+    ) as counted
+  )`;
+  const executions = sql`executions`;
   return readAs(db, organization, async (trx) => {
-    const { rows } = await sql<Record<ExecutionState, number> & { at: Date }>`
-      select date_bin(${step}, first_event_at, timestamptz '1970-01-01 00:00:00Z') as at,
-        (count(*) filter (where state = 'running'))::integer as running,
-        (count(*) filter (where state = 'succeeded'))::integer as succeeded,
-        (count(*) filter (where state = 'failed'))::integer as failed
-      from (
-        select first_event_at, state from executions
-        where organization = ${organization} and first_event_at >= ${time(from)} and first_event_at < ${time(to)}
-        order by first_event_at desc limit ${sql.lit(most)}
-      ) as newest
-      group by 1 order by 1
+    const { rows } = await sql<CountedRow>`
+      select at, ${counted(executions, sql`true`)} as total,
+        ${counted(executions, sql`failed_at is not null`)} as failed,
+        ${counted(sql`running_executions`, sql`true`)} as running
+      from generate_series(${time(begin)}, ${time(last)}, ${step}) as at
     `.execute(trx);
-    return rows.map(({ at, running, succeeded, failed }) => ({
-      at: at.toISOString(),
-      counts: { running, succeeded, failed },
-    }));
+    return rows.filter(({ total }) => total > 0).map(stepOf);
   });
+}
+
+function stepOf({ at, total, failed, running }: CountedRow): CountedStep {
+  const succeeded = Math.max(0, total - failed - running);
+  return { at: at.toISOString(), counts: { running, succeeded, failed }, ...(total === most && { more: true }) };
 }

@@ -29,11 +29,23 @@ interface RunsRow {
   durations: (number | null)[];
 }
 
-/** Automations in the order of their ids, each with its newest executions, up to `count`. */
-export function newestRuns(db: Database, organization: string, count: number): Promise<AutomationRuns[]> {
+/**
+ * Automations in the order of their ids, each with its newest executions, up to `count`: all
+ * automations, or those given.
+ */
+export function newestRuns(
+  db: Database,
+  organization: string,
+  count: number,
+  only?: readonly string[],
+): Promise<AutomationRuns[]> {
+  const wanted =
+    only === undefined
+      ? automationsOf(organization, { most })
+      : sql`select unnest(${Array.from(only)}::uuid[]) as automation_id`;
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<RunsRow>`
-      select automations.automation_id, newest.* from (${automationsOf(organization, { most })}) as automations
+      select automations.automation_id, newest.* from (${wanted}) as automations
       cross join lateral (
         select array_agg(execution_id) as ids, array_agg(state) as states, array_agg(first_event_at) as begins,
           array_agg(extract(epoch from ended_at - first_event_at)::float8 * 1000) as durations
@@ -43,6 +55,7 @@ export function newestRuns(db: Database, organization: string, count: number): P
           order by first_event_at desc, execution_id desc limit ${count}
         ) as runs
       ) as newest
+      where ids is not null
       order by automations.automation_id
     `.execute(trx);
     return rows.map(({ automation_id, ids, states, begins, durations }) => ({

@@ -50,8 +50,8 @@ export interface Record {
     automationId: string,
     window: Window & { step: SeriesStep },
   ): Promise<AutomationDetail | undefined>;
-  /** The automations in the order of their ids, each with its newest executions, newest first. */
-  newestRuns(organization: string, count: number): Promise<AutomationRuns[]>;
+  /** Automations, all or some, in the order of their ids, each with its newest executions. */
+  newestRuns(organization: string, count: number, only?: readonly string[]): Promise<AutomationRuns[]>;
   /** Executions of a window by step and state; steps without executions are absent. */
   countExecutions(organization: string, steps: Steps): Promise<CountedStep[]>;
   /** Running executions, and those of them that began before a time. */
@@ -103,7 +103,7 @@ export function createRecord(db: Database, options: RecordOptions = defaultRecor
   return {
     listAutomations: (organization, window, page) => listAutomations(db, organization, window, page),
     getAutomation: (organization, automationId, window) => getAutomation(db, organization, automationId, window),
-    newestRuns: (organization, count) => newestRuns(db, organization, count),
+    newestRuns: (organization, count, only) => newestRuns(db, organization, count, only),
     countExecutions: (organization, steps) => countExecutions(db, organization, steps),
     countRunning: (organization, overdueBefore) => countRunningOf(db, organization, overdueBefore),
     countErrors: (organization, steps) => countErrors(db, organization, steps),

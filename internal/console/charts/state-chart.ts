@@ -19,16 +19,16 @@ type Counts = CountedStep['counts'];
 
 /** Executions by step and state. `hrefOf` gives the address of the list behind a bar. */
 export function stateChart(counted: readonly CountedStep[], steps: Steps, hrefOf: (begin: number) => string): Html {
-  const byBegin = new Map(counted.map(({ at, counts }) => [Date.parse(at), counts]));
+  const byBegin = new Map(counted.map((step) => [Date.parse(step.at), step]));
   const begins = beginsOf(steps);
-  const columns = begins.map((begin) => ({ begin, counts: byBegin.get(begin) ?? none }));
+  const columns = begins.map((begin) => ({ begin, counts: none, ...byBegin.get(begin) }));
   const most = Math.max(1, ...columns.map(({ counts }) => sum(counts)));
   const y = scaleLinear([0, most], [0, height]).nice(3);
   const x = scaleBand(begins, [0, width]).paddingInner(0.22);
   const layers = stack<{ counts: Counts }, ExecutionState>()
     .keys(order)
     .value(({ counts }, state) => counts[state])(columns);
-  const bars = columns.map(({ begin, counts }, index) => {
+  const bars = columns.map(({ begin, counts, more = false }, index) => {
     const rects = layers.map((layer) => {
       const [low = 0, high = 0] = layer[index] ?? [];
       if (high === low) return '';
@@ -36,7 +36,7 @@ export function stateChart(counted: readonly CountedStep[], steps: Steps, hrefOf
       const top = Math.max(0, height - y(low) - tall);
       return `<rect class="${layer.key}" x="${(x(begin) ?? 0).toFixed(1)}" y="${top.toFixed(1)}" width="${x.bandwidth().toFixed(1)}" height="${tall.toFixed(1)}"/>`;
     });
-    return bar(begin, counts, index, { rects: rects.join(''), x: x(begin) ?? 0, wide: x.step() }, hrefOf);
+    return bar({ begin, counts, more }, index, { rects: rects.join(''), x: x(begin) ?? 0, wide: x.step() }, hrefOf);
   });
   return html`<div class="chart">
     <div class="y-axis" aria-hidden="true">
@@ -68,14 +68,19 @@ interface Place {
   wide: number;
 }
 
+interface Column {
+  begin: number;
+  counts: Counts;
+  more: boolean;
+}
+
 function bar(
-  begin: number,
-  counts: Counts,
+  { begin, counts, more }: Column,
   index: number,
   { rects, x, wide }: Place,
   hrefOf: (begin: number) => string,
 ): Html {
-  const words = `${formatTime(new Date(begin).toISOString()).slice(0, 16)} UTC: ${count(sum(counts), 'execution')}, ${formatNumber(counts.failed)} failed, ${formatNumber(counts.running)} running`;
+  const words = `${formatTime(new Date(begin).toISOString()).slice(0, 16)} UTC: ${more ? 'at least ' : ''}${count(sum(counts), 'execution')}, ${formatNumber(counts.failed)} failed, ${formatNumber(counts.running)} running`;
   return html`<a href="${hrefOf(begin)}" tabindex="${index === 0 ? 0 : -1}" aria-label="${words}"
     ><title>${words}</title
     ><rect class="hit" x="${x.toFixed(1)}" y="0" width="${wide.toFixed(1)}" height="${height}" />${markup(rects)}</a

@@ -1,8 +1,9 @@
 import { readQuery } from '../../api/read/query.ts';
 import { answerHtml } from '../../html/answer-html.ts';
 import { html, type Html } from '../../html/html.ts';
+import { stripRuns } from '../charts/strip.ts';
 import { stateChart } from '../charts/state-chart.ts';
-import { healthOf } from '../health.ts';
+import { healthOf, type Health } from '../health.ts';
 import { count, formatNumber, formatShare } from '../parts/format.ts';
 import { icon } from '../parts/marks.ts';
 import { tile } from '../parts/tile.ts';
@@ -17,7 +18,7 @@ import { firstEvent } from './no-executions.ts';
 const listed = 8;
 
 /** Runs from which the health of an automation is told. */
-const runsForHealth = 10;
+const runsForHealth = 5;
 
 /** What fails, what runs, and what is overdue. */
 export const overview: Screen = {
@@ -52,7 +53,29 @@ async function readOverview(
     record.newestRuns(organization, runsForHealth),
     record.listErrors(organization, steps, { limit: listed }),
   ]);
-  return { window, steps, counted, running, automations: runs.flatMap(healthOf), errors: errors.items };
+  const automations = runs.flatMap(healthOf);
+  const failing = automations.filter(isFailing);
+  const shown = failing.toSorted(newestFailureFirst).slice(0, listed);
+  const ids = shown.map(({ automation }) => automation);
+  const failingRuns = ids.length === 0 ? [] : await record.newestRuns(organization, stripRuns, ids);
+  return {
+    window,
+    steps,
+    counted,
+    running,
+    automations: automations.length,
+    failing: failing.length,
+    failingShown: failingRuns.flatMap(healthOf).sort(newestFailureFirst),
+    errors: errors.items,
+  };
+}
+
+function isFailing({ failuresInARow }: Health): boolean {
+  return failuresInARow > 0;
+}
+
+function newestFailureFirst(a: Health, b: Health): number {
+  return b.last.first_event_at.localeCompare(a.last.first_event_at);
 }
 
 function partOf(data: OverviewData, visit: Visit, console: Console): Html {
@@ -70,14 +93,13 @@ function partOf(data: OverviewData, visit: Visit, console: Console): Html {
       <span class="live" data-live role="status">Live</span>
       ${windowChoice(window, (name) => site.of(organization, '', { window: name }))}
     </div>
-    ${data.automations.length === 0 ? html`<div class="card">${firstEvent(console)}</div>` : figures(data, visit, console)}
+    ${data.automations === 0 ? html`<div class="card">${firstEvent(console)}</div>` : figures(data, visit, console)}
   </div>`;
 }
 
 function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Console): Html {
   const { organization, now } = visit;
-  const { counted, steps, running, automations, errors, window } = data;
-  const failing = automations.filter(({ failuresInARow }) => failuresInARow > 0);
+  const { counted, steps, running, automations, failing, errors, window } = data;
   const total = (state: 'running' | 'failed' | 'succeeded'): number =>
     counted.reduce((sum, { counts }) => sum + counts[state], 0);
   const all = total('running') + total('failed') + total('succeeded');
@@ -88,11 +110,11 @@ function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Con
   return html`<div class="tiles">
       ${tile({
         title: 'Failing now',
-        figure: formatNumber(failing.length),
-        note: `of ${count(automations.length, 'automation')}`,
+        figure: formatNumber(failing),
+        note: `of ${count(automations, 'automation')}`,
         href: site.of(organization, 'automations', { state: 'failing' }),
-        tone: failing.length > 0 ? 'failed' : 'succeeded',
-        mark: icon(failing.length > 0 ? 'failed' : 'succeeded'),
+        tone: failing > 0 ? 'failed' : 'succeeded',
+        mark: icon(failing > 0 ? 'failed' : 'succeeded'),
       })}
       ${tile({
         title: 'Running',
@@ -127,6 +149,6 @@ function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Con
       ${stateChart(counted, steps, (begin) => list({ from: at(begin), to: at(begin + steps.stepMs) }))}
     </section>
     <div class="columns">
-      ${failingList(failing.slice(0, listed), failing.length, visit, site)} ${newestErrors(errors, visit, site, window)}
+      ${failingList(data.failingShown, failing, visit, site)} ${newestErrors(errors, visit, site, window)}
     </div>`;
 }

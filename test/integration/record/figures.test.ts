@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { createRecord } from '../../../internal/record/record.ts';
+import { noon, storeEvents, type SomeEvent } from '../../support/reading.ts';
+import { eachDatabase } from '../../support/store.ts';
+
+const [first, second] = ['0190a0b0-0000-7000-8000-000000000001', '0190a0b0-0000-7000-8000-000000000002'] as const;
+const hour = 3_600_000;
+const at = (hours: number): string => new Date(noon + hours * hour).toISOString();
+
+/** An execution that begins some hours after noon and ends a second later as it should. */
+function execution(
+  id: string,
+  hours: number,
+  state: 'running' | 'succeeded' | 'failed',
+  given: SomeEvent = {},
+): SomeEvent[] {
+  const kinds = { running: ['START'], succeeded: ['START', 'END'], failed: ['START', 'ERROR', 'END'] } as const;
+  return kinds[state].map((kind, index) => ({
+    automationId: first,
+    executionId: id,
+    kind,
+    createdAt: noon + hours * hour + index * 1_000,
+    ...(kind === 'ERROR' && { errorId: 'E-1' }),
+    ...given,
+  }));
+}
+
+describe('figures of the console', () => {
+  const database = eachDatabase();
+  const record = (): ReturnType<typeof createRecord> => createRecord(database.db);
+
+  beforeEach(() =>
+    storeEvents(
+      database.db,
+      ...execution('a', 0, 'succeeded'),
+      ...execution('b', 0.5, 'failed'),
+      ...execution('c', 0.75, 'running'),
+      ...execution('d', 2, 'failed', { automationId: second }),
+      ...execution('e', 3, 'succeeded'),
+      ...execution('x', 1, 'failed', { organization: 'globex' }),
+    ),
+  );
+
+  it('count executions by step and state, in the window only', async () => {
+    const window = { from: new Date(noon), to: new Date(noon + 3 * hour), stepMs: hour };
+    expect(await record().countExecutions('acme', window)).to.deep.equal([
+      { at: at(0), counts: { running: 1, succeeded: 1, failed: 1 } },
+      { at: at(2), counts: { running: 0, succeeded: 0, failed: 1 } },
+    ]);
+    const cut = { from: new Date(noon + 0.6 * hour), to: new Date(noon + 3.5 * hour), stepMs: 2 * hour };
+    expect(await record().countExecutions('acme', cut)).to.deep.equal([
+      { at: at(0), counts: { running: 1, succeeded: 0, failed: 0 } },
+      { at: at(2), counts: { running: 0, succeeded: 1, failed: 1 } },
+    ]);
+  });
+
+  it('count running executions, and overdue ones among them', async () => {
+    const counts = (overdueBefore: number) => record().countRunning('acme', new Date(overdueBefore));
+    expect(await counts(noon)).to.deep.equal({ running: 1, overdue: 0, more: false });
+    expect(await counts(noon + hour)).to.deep.equal({ running: 1, overdue: 1, more: false });
+  });
+
+  it('have the newest runs of all automations, or of some', async () => {
+    const runsOf = async (...given: Parameters<ReturnType<typeof record>['newestRuns']>) =>
+      (await record().newestRuns(...given)).map(({ automation, runs }) => [
+        automation,
+        runs.map(({ execution_id, state, duration_ms }) => `${execution_id} ${state} ${duration_ms}`),
+      ]);
+    expect(await runsOf('acme', 3)).to.deep.equal([
+      [first, ['e succeeded 1000', 'c running null', 'b failed 2000']],
+      [second, ['d failed 2000']],
+    ]);
+    expect(await runsOf('acme', 1, [second, '0190a0b0-0000-7000-8000-00000000000f'])).to.deep.equal([
+      [second, ['d failed 2000']],
+    ]);
+    expect(await runsOf('nobody', 3)).to.deep.equal([]);
+  });
+
+  it('count errors by automation, error_id and step', async () => {
+    const window = { from: new Date(noon), to: new Date(noon + 4 * hour), stepMs: hour };
+    const counts = await record().countErrors('acme', window);
+    expect(counts.sort((a, b) => a.at.localeCompare(b.at))).to.deep.equal([
+      { automation: first, error_id: 'E-1', at: at(0), count: 1 },
+      { automation: second, error_id: 'E-1', at: at(2), count: 1 },
+    ]);
+  });
+
+  it('name the neighbours of an execution, and the usual durations of its automation', async () => {
+    const around = async (id: string) => {
+      const found = await record().getExecution('acme', first, id);
+      return found && record().aroundExecution('acme', found);
+    };
+    const durations = { p50_ms: 1_000, p95_ms: 1_900, compared: 3 };
+    expect(await around('a')).to.deep.equal({ previous: null, next: 'b', ...durations });
+    expect(await around('b')).to.deep.equal({ previous: 'a', next: 'c', ...durations });
+    expect(await around('e')).to.deep.equal({ previous: 'c', next: null, ...durations });
+  });
+});
