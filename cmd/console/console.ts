@@ -1,9 +1,11 @@
 import { createReadApi } from '../../internal/api/read-app.ts';
 import { Streams } from '../../internal/api/read/stream/streams.ts';
 import type { ApiServer } from '../../internal/api/server.ts';
+import { createWrongTokenLimiter } from '../../internal/api/wrong-token-limiter.ts';
 import type { Config } from '../../internal/config/read.ts';
 import { createConsolePages, type ConsolePagesOptions } from '../../internal/console/pages.ts';
 import { ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
+import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { createRecord } from '../../internal/record/record.ts';
 import { RecordWatch } from '../../internal/record/record-watch.ts';
 import { serveRecord } from '../../internal/record/served-record.ts';
@@ -13,10 +15,12 @@ import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 import { createServers, serverSettings } from '../ingest/servers.ts';
 import type { ConsoleDatabase } from './database.ts';
+import { createConsoleLogin, loginSettings } from './login.ts';
 
 /** The settings of the console, beside those of every process and of its database. */
 export const consoleSettings = [
   ...serverSettings,
+  ...loginSettings,
   'CONSOLE_PUBLIC_URL',
   'READ_RATE',
   'READ_CONCURRENCY',
@@ -33,23 +37,26 @@ export interface Console {
   servers: ApiServer[];
 }
 
-/** Who looks at the web pages. Without a login, nobody is logged in. */
-export type Visitors = Pick<ConsolePagesOptions, 'findViewer' | 'noteAccess' | 'ingestUrl'>;
+/** Who looks at the web pages. */
+export type Visitors = Pick<ConsolePagesOptions, 'findViewer' | 'noteAccess'>;
 
-const nobody: Visitors = { findViewer: () => Promise.resolve(undefined) };
+export interface ConsoleExtras extends Pick<ConsolePagesOptions, 'ingestUrl'> {
+  /** Counts the requests; standalone counts those of ingest in the same metrics. */
+  requests?: ApiMetrics;
+  oneTimeLink?: OneTimeLink;
+  /** In place of those who log in. */
+  visitors?: Visitors | undefined;
+}
 
-/**
- * Wires the console: Postgres → readers. The caller opens and closes the database. `requests`
- * counts the requests; standalone counts those of ingest in the same metrics.
- */
+/** Wires the console: Postgres → readers. The caller opens and closes the database. */
 export function createConsole(
   config: Omit<ConsoleConfig, 'PORT'> & { PORT: number | undefined },
-  { db, pool }: ConsoleDatabase,
+  { db, pool, login: loginDatabase }: ConsoleDatabase,
   tokens: TokenSource,
-  { logger, registry, probes, tracing }: Telemetry,
-  requests: ApiMetrics = apiMetrics(registry),
-  visitors: Visitors = nobody,
+  telemetry: Telemetry,
+  { requests = apiMetrics(telemetry.registry), oneTimeLink, visitors, ingestUrl }: ConsoleExtras = {},
 ): Console {
+  const { logger, registry, probes, tracing } = telemetry;
   const metrics = consoleMetrics(registry, () => pool);
   const record = serveRecord(createRecord(db), metrics);
   const watch = new RecordWatch(record, metrics, logger);
@@ -72,7 +79,10 @@ export function createConsole(
   const publicUrl = config.CONSOLE_PUBLIC_URL;
   const overdueAfterMs = config.OVERDUE_AFTER_HOURS * 3_600_000;
   const pages = createConsolePages({
+    findViewer: (ctx) => login.findViewer(ctx),
+    noteAccess: (ctx, viewer, organization) => login.noteAccess(ctx, viewer, organization),
     ...visitors,
+    ingestUrl,
     record,
     streams,
     publicUrl,
@@ -80,16 +90,21 @@ export function createConsole(
     readMetrics: metrics,
     overdueAfterMs,
   });
+  const limitWrongTokens = createWrongTokenLimiter();
+  const parts = { tokens, limitWrongTokens, oneTimeLink, page: pages.page };
+  const login = createConsoleLogin(config, loginDatabase, parts, telemetry);
   const handler = createReadApi({
     record,
     streams,
-    pages: pages.routes,
+    pages: [...pages.routes, ...login.routes],
     showError: pages.showError,
     authenticate: (token) => tokens.authenticate(token),
     publicUrl,
     trustProxy: config.TRUST_PROXY,
     limits,
     replicaLagMs: () => watch.lagMs,
+    limitWrongTokens,
+    noteAccess: (access) => login.accessLog.note(access),
     metrics: requests,
     readMetrics: metrics,
     logger,
@@ -97,6 +112,6 @@ export function createConsole(
   });
   const servers = createServers(config, { handler, fastPath: false, logger });
   // The end of the streams comes first: servers wait for their answers.
-  const parts = [watch, tokens, inParallel('servers', servers), streams];
-  return { component: new ComponentGroup('console', parts, logger), servers };
+  const components = [watch, tokens, ...login.components, inParallel('servers', servers), streams];
+  return { component: new ComponentGroup('console', components, logger), servers };
 }

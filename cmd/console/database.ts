@@ -9,7 +9,18 @@ export interface ConsoleDatabase {
   db: Database;
   /** Absent for an embedded database, which has one connection. */
   pool?: PoolCounters | undefined;
+  login: LoginDatabase;
 }
+
+/** The database of the sessions and of the access log, which the console writes. */
+export interface LoginDatabase {
+  db: Database;
+  /** The setting with its address. */
+  setting: string;
+}
+
+/** Connections for sessions and the access log, if they have a database of their own. */
+const loginConnections = 4;
 
 /** The address in `CONSOLE_DATABASE_URL`, else in `DATABASE_URL`. @throws {ConfigError} */
 export function consoleDatabaseUrl(environment?: NodeJS.ProcessEnv): string {
@@ -17,25 +28,53 @@ export function consoleDatabaseUrl(environment?: NodeJS.ProcessEnv): string {
   return String(readConfig([name], environment)[name]);
 }
 
-/** The console's Postgres. Connects on demand, so that a console starts without it. */
+/**
+ * The address in `DATABASE_URL`, if `CONSOLE_DATABASE_URL` is set too: that may be a replica, which
+ * cannot hold sessions. @throws {ConfigError}
+ */
+export function loginDatabaseUrl(environment?: NodeJS.ProcessEnv): string | undefined {
+  const both = isGiven('CONSOLE_DATABASE_URL', environment) && isGiven('DATABASE_URL', environment);
+  return both ? readConfig(['DATABASE_URL'], environment).DATABASE_URL : undefined;
+}
+
+/**
+ * The console's Postgres. Connects on demand, so that a console starts without it. Without a
+ * `loginUrl` the same database holds the sessions.
+ */
 export function openConsoleDatabase(
   url: string,
   config: Config<(typeof consoleDatabaseSettings)[number]>,
   logger: Logger,
+  loginUrl?: string,
 ): ConsoleDatabase {
   let pool: PoolCounters | undefined;
+  const common = {
+    statementTimeout: config.READ_STATEMENT_TIMEOUT_MS,
+    preparesStatements: false,
+    onIdleError: (error: Error) => logger.warn({ error }, 'idle postgres connection lost'),
+    // The console writes nothing that a crash of Postgres must not lose.
+    onNotDurable: () => undefined,
+  };
   const db = openPostgres({
+    ...common,
     url,
     maxConnections: config.CONSOLE_DATABASE_CONNECTIONS,
     applicationName: 'runledger-console',
-    statementTimeout: config.READ_STATEMENT_TIMEOUT_MS,
-    preparesStatements: false,
-    onIdleError: (error) => logger.warn({ error }, 'idle postgres connection lost'),
-    // The console writes nothing.
-    onNotDurable: () => undefined,
     onOpen: (counters) => {
       pool = counters;
     },
   });
-  return { db, pool };
+  if (loginUrl === undefined) return { db, pool, login: { db, setting: 'CONSOLE_DATABASE_URL or DATABASE_URL' } };
+  const login = openPostgres({
+    ...common,
+    url: loginUrl,
+    maxConnections: loginConnections,
+    applicationName: 'runledger-login',
+  });
+  return { db, pool, login: { db: login, setting: 'DATABASE_URL' } };
+}
+
+/** Closes the connections of a console. */
+export async function closeConsoleDatabase({ db, login }: ConsoleDatabase): Promise<void> {
+  await Promise.all([db.destroy(), ...(login.db === db ? [] : [login.db.destroy()])]);
 }

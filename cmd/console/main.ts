@@ -8,19 +8,25 @@ import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 import { createTracing } from '../../internal/telemetry/create-tracing.ts';
 import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
 import { consoleSettings, createConsole } from './console.ts';
-import { consoleDatabaseSettings, consoleDatabaseUrl, openConsoleDatabase } from './database.ts';
+import {
+  closeConsoleDatabase,
+  consoleDatabaseSettings,
+  consoleDatabaseUrl,
+  loginDatabaseUrl,
+  openConsoleDatabase,
+} from './database.ts';
 
 runMain(async () => {
   const config = readConfig([...processSettings, ...consoleSettings, ...consoleDatabaseSettings, ...tokenSettings]);
   requireTimeToStop(config);
-  const url = consoleDatabaseUrl();
+  const [url, loginUrl] = [consoleDatabaseUrl(), loginDatabaseUrl()];
   const tracing = await createTracing('console', config);
   const telemetry = { ...createTelemetry('console', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
   const { logger, probes, registry } = telemetry;
   const ops = new OpsServer(config, probes, registry);
   const tokens = createTokenSource(config, telemetry);
-  const database = openConsoleDatabase(url, config, logger);
-  const postgres = component('postgres', { stop: () => database.db.destroy() });
+  const database = openConsoleDatabase(url, config, logger, loginUrl);
+  const postgres = component('postgres', { stop: () => closeConsoleDatabase(database) });
   const console = createConsole(config, database, tokens, telemetry);
   await runProcess({
     main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), postgres, console.component], logger),

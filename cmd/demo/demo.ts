@@ -28,6 +28,7 @@ const patience = 60_000;
 export async function runDemo(options: DemoOptions): Promise<boolean> {
   const token = await readToken(options.tokenFile);
   const readingToken = await readToken(options.readTokenFile);
+  process.stdout.write(watchIt(options));
   const fleet = createFleet();
   const ledger = new Ledger(fleet);
   const pace = new Pace(options.rate);
@@ -56,6 +57,11 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
   }
   showProgress(options, ledger, began);
   return report(options.console, readingToken, fleet, ledger);
+}
+
+/** Where a person sees the fleet at work. */
+function watchIt({ console, readTokenFile }: DemoOptions): string {
+  return `Watch it: ${console}/\n(log in with the link that \`make run\` printed, or with the token in ${readTokenFile})\n\n`;
 }
 
 async function readToken(file: string): Promise<string> {

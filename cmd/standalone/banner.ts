@@ -8,7 +8,7 @@ import type { Addresses } from './standalone.ts';
  */
 export function banner(folder: DataFolder, addresses: Addresses | undefined, listening?: string): string {
   if (addresses === undefined) return '';
-  const { api, plainHttp, console, ops } = addresses;
+  const { api, plainHttp, console, login, ops } = addresses;
   const certificate = shown(folder.certificate);
   const token = shown(folder.demoToken);
   const readToken = shown(folder.demoReadToken);
@@ -17,11 +17,15 @@ export function banner(folder: DataFolder, addresses: Addresses | undefined, lis
 
     API       ${api}            (certificate ${certificate})
     http      ${plainHttp}             (301 to the API)
-    console   ${console}            (the read API, same certificate)
+    console   ${console}            (web pages and the read API, same certificate)
     ops       ${ops}             (/metrics /healthz /readyz)
     data      ${shown(folder.root)}
 
   ${reach(listening)}
+
+  Open the console (the link logs in once, within 15 minutes):
+
+    ${login}
 
   Register an event:
 

@@ -1,6 +1,8 @@
 import { isGiven, readConfig } from '../../internal/config/read.ts';
 import type { SettingName } from '../../internal/config/settings.ts';
+import { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
+import type { Database } from '../../internal/store/database.ts';
 import type { ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import type { Logger } from '../../internal/telemetry/logger.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
@@ -15,7 +17,10 @@ import {
 
 /** What the console of standalone shares with ingest and worker. */
 export interface SharedParts {
-  database: ConsoleDatabase;
+  /** Of the worker: it holds the sessions. */
+  db: Database;
+  /** Of the console's own, if it has one. */
+  own: ConsoleDatabase | undefined;
   /** Ingest starts and stops it. */
   tokens: TokenSource;
   requests: ApiMetrics;
@@ -31,11 +36,19 @@ export function openOwnDatabase(logger: Logger): ConsoleDatabase | undefined {
   return openConsoleDatabase(consoleDatabaseUrl(), readConfig(consoleDatabaseSettings), logger);
 }
 
-/** Creates the console, with HTTPS on `CONSOLE_PORT` only. `port` is known once it has started. */
+export interface StandaloneConsole {
+  component: Component;
+  /** Known once it has started. */
+  port: () => number | undefined;
+  /** Logs in to the organization `demo`. */
+  oneTimeLink: OneTimeLink;
+}
+
+/** Creates the console, with HTTPS on `CONSOLE_PORT` only. */
 export function createStandaloneConsole(
-  { database, tokens, requests, telemetry }: SharedParts,
+  { db, own, tokens, requests, telemetry }: SharedParts,
   serverDefaults: Partial<Record<SettingName, string>>,
-): { component: Component; port: () => number | undefined } {
+): StandaloneConsole {
   const { CONSOLE_PORT: port } = readConfig(['CONSOLE_PORT']);
   const defaults = { ...serverDefaults, CONSOLE_PUBLIC_URL: `https://localhost:${port}` };
   const config = { ...readConfig(consoleSettings, undefined, defaults), PORT: undefined, HTTPS_PORT: port };
@@ -44,10 +57,15 @@ export function createStandaloneConsole(
     start: () => Promise.resolve(),
     stop: () => Promise.resolve(),
     authenticate: (token) => tokens.authenticate(token),
+    authenticateDigest: (digest) => tokens.authenticateDigest(digest),
+    organizations: () => tokens.organizations(),
     unready: () => tokens.unready(),
   };
   // Readiness is about requests of automations, which are accepted without Postgres.
   const probes = { ...telemetry.probes, ready: new Map() };
-  const { component, servers } = createConsole(config, database, shared, { ...telemetry, probes }, requests);
-  return { component, port: () => servers[0]?.port };
+  const oneTimeLink = new OneTimeLink('demo');
+  const database = { db, ...own, login: { db, setting: 'DATABASE_URL' } };
+  const extras = { requests, oneTimeLink };
+  const { component, servers } = createConsole(config, database, shared, { ...telemetry, probes }, extras);
+  return { component, port: () => servers[0]?.port, oneTimeLink };
 }

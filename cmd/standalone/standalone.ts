@@ -27,6 +27,8 @@ export interface Addresses {
   api: string;
   plainHttp: string;
   console: string;
+  /** Logs in to the console, once. */
+  login: string;
   ops: string;
 }
 
@@ -94,7 +96,7 @@ export class Standalone implements Component {
     const addresses = await this.#startIngest(redis, tokens, requests);
     const console = await this.#startConsole(db, tokens, requests);
     if ('redis' in failing(probes.ready) && isGiven('REDIS_URL')) throw new Error('REDIS_URL: Redis does not answer');
-    this.addresses = { ...addresses, console, ops: `http://localhost:${ops.port}` };
+    this.addresses = { ...addresses, ...console, ops: `http://localhost:${ops.port}` };
   }
 
   /** The settings that lead to the Redis in use. */
@@ -144,19 +146,21 @@ export class Standalone implements Component {
     return { api: `https://localhost:${https?.port}`, plainHttp: `http://localhost:${http?.port}` };
   }
 
-  async #startConsole(db: Database, tokens: TokenSource, requests: ApiMetrics): Promise<string> {
+  async #startConsole(
+    db: Database,
+    tokens: TokenSource,
+    requests: ApiMetrics,
+  ): Promise<Pick<Addresses, 'console' | 'login'>> {
     const { logger } = this.#telemetry;
     const own = openOwnDatabase(logger);
     if (own !== undefined) {
       await this.#parts.begin(component('console database', { stop: () => own.db.destroy() }));
     }
     const defaults = this.#serverDefaults();
-    const { component: console, port } = createStandaloneConsole(
-      { database: own ?? { db }, tokens, requests, telemetry: this.#telemetry },
-      defaults,
-    );
-    await this.#parts.begin(console);
-    return `https://localhost:${port()}`;
+    const made = createStandaloneConsole({ db, own, tokens, requests, telemetry: this.#telemetry }, defaults);
+    await this.#parts.begin(made.component);
+    const console = `https://localhost:${made.port()}`;
+    return { console, login: `${console}/once/${made.oneTimeLink.secret}` };
   }
 
   /** What the servers of ingest and console share: the address and the certificate. */

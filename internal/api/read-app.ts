@@ -13,10 +13,10 @@ import { listAutomations } from './read/list-automations.ts';
 import { listErrors } from './read/list-errors.ts';
 import { listEvents } from './read/list-events.ts';
 import { listExecutions } from './read/list-executions.ts';
+import { noteReads, type NoteAccess } from './read/note-access.ts';
 import type { ReadOptions } from './read/read-options.ts';
 import { stream, type StreamOptions } from './read/stream.ts';
 import { serveRouter, type ServeOptions } from './serve-router.ts';
-import { createWrongTokenLimiter } from './wrong-token-limiter.ts';
 
 export interface ReadApiOptions
   extends ReadOptions, Omit<StreamOptions, 'mayStillRead'>, Omit<ServeOptions, 'fastPath'> {
@@ -26,6 +26,9 @@ export interface ReadApiOptions
   replicaLagMs: () => number | undefined;
   /** Web pages beside the endpoints. */
   pages?: readonly PageRoute[];
+  /** Delays the answers to many wrong tokens; the pages share it. */
+  limitWrongTokens: () => Promise<void>;
+  noteAccess: NoteAccess;
 }
 
 /** The read endpoints, one file each. */
@@ -47,14 +50,13 @@ export function createReadApi(options: ReadApiOptions): Handler {
 }
 
 function createRouter(options: ReadApiOptions): Router {
-  const { authenticate, readMetrics, replicaLagMs } = options;
-  const limitWrongTokens = createWrongTokenLimiter();
+  const { authenticate, readMetrics, replicaLagMs, limitWrongTokens, noteAccess } = options;
   const reading = requireToken(authenticate, 'read', limitWrongTokens);
   const limited = limitTokens(options.limits, readMetrics);
   const router = new Router<AuthenticatedState>({ sensitive: true });
   for (const endpoint of endpoints) {
     const made = endpoint({ ...options, mayStillRead: (ctx) => mayStillRead(authenticate, ctx) });
-    const route = showLag(replicaLagMs, limited(made));
+    const route = showLag(replicaLagMs, limited({ ...made, answer: noteReads(noteAccess, made) }));
     router.register(patternOf(made.path), ['GET', 'HEAD'], reading(route), { name: made.path });
   }
   const anybody = requireToken(authenticate, 'any', limitWrongTokens);

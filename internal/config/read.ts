@@ -8,13 +8,15 @@ export class ConfigError extends Error {
 }
 
 /**
- * Settings that hold a password. The setting with the suffix `_FILE` names a file to read instead.
+ * Settings that hold a password, or a text for a file. The setting with the suffix `_FILE` names a file to read instead.
  */
 const secrets = [
   'REDIS_URL',
   'REDIS_PASSWORD',
   'DATABASE_URL',
   'CONSOLE_DATABASE_URL',
+  'OIDC_CLIENT_SECRET',
+  'OIDC_ORGANIZATIONS',
 ] as const satisfies SettingName[];
 
 /** The typed and checked values of some settings. */

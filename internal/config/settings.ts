@@ -3,11 +3,13 @@ import {
   flag,
   httpsUrl,
   ipAddress,
+  issuerUrl,
   portNumber,
   postgresUrl,
   queueName,
   ratio,
   redisUrl,
+  scopes,
   wholeNumber,
 } from './validators.ts';
 
@@ -36,7 +38,38 @@ export const settings = {
   DATABASE_URL: postgresUrl({ desc: 'postgres://user:password@host:5432/database' }),
   CONSOLE_DATABASE_URL: postgresUrl({
     default: undefined,
-    desc: 'The Postgres that the console reads; a replica works; DATABASE_URL unless set',
+    desc: 'The Postgres that the console reads; DATABASE_URL unless set. For a replica set both: sessions are written to DATABASE_URL',
+  }),
+  OIDC_ISSUER: issuerUrl({
+    default: undefined,
+    desc: 'Issuer of the OpenID Connect provider at which people log in to the console; off unless set',
+  }),
+  OIDC_CLIENT_ID: str({ default: undefined, desc: 'Client id of the console at the provider' }),
+  OIDC_CLIENT_SECRET: str({ default: undefined, desc: 'Client secret; none for a public client' }),
+  OIDC_SCOPES: scopes({ default: 'openid profile email', desc: 'Scopes that the console asks the provider for' }),
+  OIDC_GROUPS_CLAIM: str({
+    default: 'groups',
+    desc: "Claim with a person's groups; a path such as realm_access.roles works",
+  }),
+  OIDC_ORGANIZATIONS: str({
+    default: undefined,
+    desc: "Which groups read which organizations, in YAML: {billing: acme, audit: [acme, globex], platform: '*'}",
+  }),
+  OIDC_PROXY_AUDIENCE: str({
+    default: undefined,
+    desc: 'Client id of a proxy that logs people in and sends their id token as Authorization: Bearer; off unless set',
+  }),
+  SESSION_IDLE_MINUTES: wholeNumber({
+    min: 5,
+    max: 525_600,
+    default: 120,
+    desc: 'A session of the console ends when nobody has used it for so long',
+  }),
+  SESSION_HOURS: wholeNumber({
+    min: 1,
+    max: 8_760,
+    default: 12,
+    desc: 'A session of the console ends so long after the login, used or not',
   }),
   QUEUE_NAME: queueName({ default: 'events', desc: 'Name of the queue in Redis' }),
   TOKENS_NAMESPACE: str({ default: undefined, desc: "Namespace of the token Secrets; the pod's namespace unless set" }),

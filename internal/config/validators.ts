@@ -45,6 +45,25 @@ export const httpsUrl = makeExactValidator<URL>((text) => {
 });
 
 /**
+ * The issuer of an OpenID Connect provider: `https://…`, or `http://…` on this machine, without
+ * query or fragment.
+ */
+export const issuerUrl = makeExactValidator<URL>((text) => {
+  const url = URL.parse(text);
+  const bare = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
+  const isHere = url?.protocol === 'http:' && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
+  if (bare && (url.protocol === 'https:' || isHere)) return url;
+  throw new Error('must be an https:// address without user, query or fragment');
+});
+
+/** Scopes of OpenID Connect, with spaces between. */
+export const scopes = makeExactValidator<string>((text) => {
+  const given = text.trim().split(/\s+/);
+  if (given.includes('openid')) return given.join(' ');
+  throw new Error('must hold the scope openid');
+});
+
+/**
  * `redis://` or `rediss://`. Several with commas are the nodes of a cluster. An absolute path is a
  * Unix socket. Errors never repeat the value, which holds a password.
  */

@@ -1,11 +1,13 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, type ClientBase } from 'pg';
 import { PreparedStatementPool } from './prepared-statement-pool.ts';
+import type { AccessLogTable } from './access-log-table.ts';
 import type { DeadLettersTable } from './dead-letters-table.ts';
 import type { EventsTable } from './events-table.ts';
 import type { ExecutionsTable } from './executions-table.ts';
 import type { RunningExecutionsTable } from './running-executions-table.ts';
 import { prepareSession } from './session.ts';
+import type { SessionsTable } from './sessions-table.ts';
 
 /** The tables, as queries see them. */
 export interface Tables {
@@ -13,6 +15,8 @@ export interface Tables {
   executions: ExecutionsTable;
   running_executions: RunningExecutionsTable;
   dead_letters: DeadLettersTable;
+  sessions: SessionsTable;
+  access_log: AccessLogTable;
 }
 
 /** An open database. `destroy` closes its connections. */

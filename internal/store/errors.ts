@@ -7,6 +7,7 @@ const dataClasses = new Set(['22', '23', '54', 'P0']);
 const checkViolation = '23514';
 const uniqueViolation = '23505';
 const queryCanceled = '57014';
+const insufficientPrivilege = '42501';
 
 /**
  * True when Postgres rejects the data, so that a retry cannot help. Other errors (connection,
@@ -26,6 +27,11 @@ export function isDuplicate(error: unknown): boolean {
 /** True when a statement took longer than the statement time-out, or the client's. */
 export function isTimeout(error: unknown): boolean {
   return codeOf(error) === queryCanceled || messageOf(error) === 'Query read timeout';
+}
+
+/** True when the user lacks a right. */
+export function isForbidden(error: unknown): boolean {
+  return codeOf(error) === insufficientPrivilege;
 }
 
 /**

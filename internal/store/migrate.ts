@@ -5,6 +5,7 @@ import { buildIndexes } from './build-indexes.ts';
 import * as initial from './migrations/0001-initial.ts';
 import * as read from './migrations/0002-read.ts';
 import * as runningExecutions from './migrations/0003-running-executions.ts';
+import * as login from './migrations/0004-login.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -13,6 +14,7 @@ const migrations = {
   '0001-initial': initial,
   '0002-read': read,
   '0003-running-executions': runningExecutions,
+  '0004-login': login,
 };
 
 export interface MigrateOptions {

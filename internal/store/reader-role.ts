@@ -1,7 +1,10 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Database } from './database.ts';
 
-/** The role of every read query (ARCHITECTURE.md, "Reading"). */
+/**
+ * The role of every read query (ARCHITECTURE.md, "Reading"). A console whose user is in this role
+ * can also keep sessions, and append to the access log.
+ */
 export const readerRole = 'runledger_reader';
 
 /**
@@ -21,6 +24,19 @@ export const readerRoleIsComplete = sql<boolean>`exists (
     )
 )`;
 
+/** True if the role can keep sessions and append to the access log. */
+const readerRoleCanLogIn = sql<boolean>`exists (
+  select from pg_roles where rolname = ${sql.lit(readerRole)} and ${mayLogIn(sql`oid`)}
+)`;
+
+/** The rights on the tables of the login, for a user or the id of a role. */
+export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
+  const has = (table: string, right: string) =>
+    sql`coalesce(has_table_privilege(${role}, to_regclass(${sql.lit(table)}), ${sql.lit(right)}), false)`;
+  const rights = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].map((right) => has('sessions', right));
+  return sql<boolean>`(${sql.join([...rights, has('access_log', 'INSERT')], sql` and `)})`;
+}
+
 /** Runledger's own number of the advisory lock: concurrent grants on one table fail. */
 const lock = 7_215_004_113;
 
@@ -30,19 +46,19 @@ const lock = 7_215_004_113;
  * because an administrator may create the role later.
  */
 export async function ensureReaderRole(db: Database): Promise<boolean> {
-  if (!(await isComplete(db))) {
+  if (!(await isTrue(db, sql`${readerRoleIsComplete} and ${readerRoleCanLogIn}`))) {
     await db.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(${sql.lit(lock)})`.execute(trx);
       await sql`set local lock_timeout = '200ms'`.execute(trx);
       await createRole.execute(trx);
     });
   }
-  return isComplete(db);
+  return isTrue(db, readerRoleIsComplete);
 }
 
-async function isComplete(db: Database): Promise<boolean> {
-  const { rows } = await sql<{ complete: boolean }>`select ${readerRoleIsComplete} as complete`.execute(db);
-  return rows[0]?.complete ?? false;
+async function isTrue(db: Database, condition: RawBuilder<unknown>): Promise<boolean> {
+  const { rows } = await sql<{ holds: boolean }>`select ${condition} as holds`.execute(db);
+  return rows[0]?.holds ?? false;
 }
 
 /** Each part is tried for itself: without CREATEROLE an existing role still gets its rights. */
@@ -81,6 +97,8 @@ const createRole = sql`
           'using (organization = current_setting(''runledger.organization'', true))', name);
       end if;
     end loop;
+    grant select, insert, update, delete on sessions to runledger_reader;
+    grant insert on access_log to runledger_reader;
   end
   $$
 `;

@@ -7,7 +7,7 @@ import { readManifestFile } from './manifest-file.ts';
 import { explain } from './secret-refusal.ts';
 import { showTokenSet } from './token-gauges.ts';
 import { tokenSetOf, type TokenSet } from './token-set.ts';
-import { authenticateIn, type Authentication, type TokenSource } from './token-source.ts';
+import { authenticateDigestIn, authenticateIn, type Authentication, type TokenSource } from './token-source.ts';
 
 export interface FileTokenSourceOptions {
   /** A file of YAML documents: the same Secret manifests that a cluster takes. */
@@ -63,6 +63,14 @@ export class FileTokenSource implements TokenSource {
     return authenticateIn(this.#set, token);
   }
 
+  authenticateDigest(digest: string): Authentication {
+    return authenticateDigestIn(this.#set, digest);
+  }
+
+  organizations(): readonly string[] {
+    return this.#set?.organizations ?? [];
+  }
+
   unready(): string | undefined {
     return this.#set === undefined ? `the tokens of ${this.#options.path} are not loaded` : undefined;
   }
@@ -112,7 +120,7 @@ export class FileTokenSource implements TokenSource {
     for (const refusal of set.refusals) {
       logger.warn({ secret: refusal.secret.name, refusal: explain(refusal) }, 'token refused');
     }
-    logger.info({ organizations: set.organizationCount, tokens: set.tokens.size, path }, 'tokens loaded');
+    logger.info({ organizations: set.organizations.length, tokens: set.tokens.size, path }, 'tokens loaded');
   }
 }
 

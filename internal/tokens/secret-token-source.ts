@@ -10,7 +10,7 @@ import { followSecrets, type SecretCache, type SecretWatchTimes } from './secret
 import { showTokenSet } from './token-gauges.ts';
 import { TokenSetBuilder } from './token-set-builder.ts';
 import type { TokenSet } from './token-set.ts';
-import { authenticateIn, type Authentication, type TokenSource } from './token-source.ts';
+import { authenticateDigestIn, authenticateIn, type Authentication, type TokenSource } from './token-source.ts';
 
 export interface SecretTokenSourceOptions {
   readonly connect: ConnectToCluster;
@@ -77,6 +77,14 @@ export class SecretTokenSource implements TokenSource {
 
   authenticate(token: string): Authentication {
     return authenticateIn(this.#set, token);
+  }
+
+  authenticateDigest(digest: string): Authentication {
+    return authenticateDigestIn(this.#set, digest);
+  }
+
+  organizations(): readonly string[] {
+    return this.#set?.organizations ?? [];
   }
 
   unready(): string | undefined {

@@ -31,8 +31,8 @@ export interface KnownToken {
 export interface TokenSet {
   /** Digest of a token → its owner. */
   readonly tokens: ReadonlyMap<string, KnownToken>;
-  /** Number of organizations with at least one usable token. */
-  readonly organizationCount: number;
+  /** The organizations with at least one usable token, in order. */
+  readonly organizations: readonly string[];
   readonly refusals: readonly SecretRefusal[];
 }
 
@@ -82,7 +82,7 @@ export function mergeDigests(secrets: Iterable<SecretDigests>): TokenSet {
     else refusals.push(...refuseAll(holders, conflict));
   }
   const organizations = new Set(Array.from(tokens.values(), ({ organization }) => organization));
-  return { tokens, organizationCount: organizations.size, refusals };
+  return { tokens, organizations: [...organizations].sort(), refusals };
 }
 
 function knownToken({ digest, organization, scope }: SecretToken): KnownToken {

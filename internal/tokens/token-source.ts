@@ -14,6 +14,10 @@ export interface TokenSource {
   stop(): Promise<void>;
   /** Returns the owner of a token, from memory. */
   authenticate(token: string): Authentication;
+  /** The same for the digest of a token: its SHA-256 in lower-case hexadecimal. */
+  authenticateDigest(digest: string): Authentication;
+  /** The organizations with a usable token, in order; empty while the tokens are not loaded. */
+  organizations(): readonly string[];
   /** One sentence for the readiness probe while the tokens are not loaded; undefined afterwards. */
   unready(): string | undefined;
 }
@@ -23,6 +27,11 @@ const notLoaded: Authentication = { status: 'not-loaded' };
 
 /** Looks up a token by its digest. An undefined set is not loaded. */
 export function authenticateIn(set: TokenSet | undefined, token: string): Authentication {
+  return authenticateDigestIn(set, digestOf(token));
+}
+
+/** Looks up the digest of a token. An undefined set is not loaded. */
+export function authenticateDigestIn(set: TokenSet | undefined, digest: string): Authentication {
   if (set === undefined) return notLoaded;
-  return set.tokens.get(digestOf(token)) ?? unknown;
+  return set.tokens.get(digest) ?? unknown;
 }

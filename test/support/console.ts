@@ -1,10 +1,10 @@
 import { consoleSettings, createConsole, type Visitors } from '../../cmd/console/console.ts';
-import { consoleDatabaseSettings, openConsoleDatabase } from '../../cmd/console/database.ts';
+import { closeConsoleDatabase, consoleDatabaseSettings, openConsoleDatabase } from '../../cmd/console/database.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { failing } from '../../internal/ops/probes.ts';
 import { createTelemetry, type Telemetry } from '../../internal/telemetry/telemetry.ts';
 import { digestOf } from '../../internal/tokens/token-entry.ts';
-import type { Authentication } from '../../internal/tokens/token-source.ts';
+import type { Authentication, TokenSource } from '../../internal/tokens/token-source.ts';
 import { ApiClient } from './api-client.ts';
 
 export interface RunningConsole extends AsyncDisposable {
@@ -27,7 +27,7 @@ export function readToken(organization = 'acme'): string {
 export async function startConsole(
   url: string,
   settings: Record<string, string> = {},
-  authenticate: (given: string) => Authentication = authenticateReader,
+  authenticate: ((given: string) => Authentication) | TokenSource = authenticateReader,
   visitors?: Visitors,
 ): Promise<RunningConsole> {
   const telemetry = createTelemetry('console', 'silent');
@@ -39,17 +39,16 @@ export async function startConsole(
     READ_CONCURRENCY: '100',
   };
   const config = readConfig([...consoleSettings, ...consoleDatabaseSettings], { ...base, ...settings });
-  const none = (): Promise<void> => Promise.resolve();
-  const tokens = { name: 'tokens', start: none, stop: none, authenticate, unready: () => undefined };
+  const tokens = typeof authenticate === 'function' ? sourceOf(authenticate) : authenticate;
   const database = openConsoleDatabase(url, config, telemetry.logger);
-  const { component, servers } = createConsole(config, database, tokens, telemetry, undefined, visitors);
+  const { component, servers } = createConsole(config, database, tokens, telemetry, { visitors });
   await component.start();
   const port = servers[0]?.port ?? 0;
   const client = new ApiClient(`http://127.0.0.1:${port}`, { token: readToken(), 'x-forwarded-proto': 'https' });
   const stop = async (): Promise<void> => {
     client.close();
     await component.stop();
-    await database.db.destroy();
+    await closeConsoleDatabase(database);
   };
   return {
     client,
@@ -60,6 +59,12 @@ export async function startConsole(
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+function sourceOf(authenticate: (given: string) => Authentication): TokenSource {
+  const none = (): Promise<void> => Promise.resolve();
+  const known = { organizations: () => [], authenticateDigest: () => ({ status: 'unknown' }) as const };
+  return { name: 'tokens', start: none, stop: none, authenticate, ...known, unready: () => undefined };
 }
 
 /** Takes the token of every organization, and a write token of each. */

@@ -46,7 +46,8 @@ export async function startIngest(
 ): Promise<RunningIngest> {
   const telemetry = createTelemetry('ingest', 'silent');
   const base = { PORT: '0', PUBLIC_URL: 'https://runledger.example', TRUST_PROXY: 'true' };
-  const tokens = { ...stub('tokens'), authenticate, unready: () => undefined };
+  const unused = { authenticateDigest: authenticate, organizations: () => [] };
+  const tokens = { ...stub('tokens'), ...unused, authenticate, unready: () => undefined };
   const { component, servers } = createIngest(readConfig(ingestSettings, { ...base, ...settings }), tokens, telemetry);
   await component.start();
   const [port = 0, httpsPort = 0] = servers.map((server) => server.port);

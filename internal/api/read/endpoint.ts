@@ -11,4 +11,6 @@ export interface Endpoint {
   readonly answer: Answer;
   /** The limit that applies: of requests, or of open streams. */
   readonly limit?: 'streams';
+  /** True if its answer is an export, for the access log. */
+  readonly exports?: true;
 }

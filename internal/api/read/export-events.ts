@@ -54,6 +54,7 @@ export interface ExportOptions extends ReadOptions, Pick<StreamOptions, 'mayStil
 export function exportEvents({ record, readMetrics, mayStillRead }: ExportOptions): Endpoint {
   return {
     path: '/v1/export/events/',
+    exports: true,
     answer: async (ctx) => {
       const { after, format, kind, ...common } = readQuery(ctx, parameters);
       const filters = { ...commonFiltersOf(common), kind };

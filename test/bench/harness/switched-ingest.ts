@@ -20,6 +20,8 @@ const tokens = {
   name: 'tokens',
   start: nothing,
   stop: nothing,
+  authenticateDigest: () => ({ status: 'unknown' }) as const,
+  organizations: () => [],
   unready: () => undefined,
   authenticate: () => ({ status: 'known', organization: 'acme', scope: 'write', tokenId: '0123456789ab' }) as const,
 };

@@ -10,6 +10,7 @@ const addresses = {
   api: 'https://localhost:1',
   plainHttp: 'http://localhost:2',
   console: 'https://localhost:4',
+  login: 'https://localhost:4/once/secret',
   ops: 'http://localhost:3',
 };
 

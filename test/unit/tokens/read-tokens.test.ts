@@ -27,7 +27,7 @@ describe('read tokens of a token set', () => {
     it(`are enough for a Secret: ${Object.keys(entries).join()}`, () => {
       const set = setOf(secret('one', 'acme', entries));
       expect(authenticateIn(set, tokenA)).to.include(reading);
-      expect([set.organizationCount, set.refusals]).to.deep.equal([1, []]);
+      expect([set.organizations, set.refusals]).to.deep.equal([['acme'], []]);
     });
   }
 

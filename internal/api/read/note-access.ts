@@ -1,0 +1,20 @@
+import type { Answer, Endpoint } from './endpoint.ts';
+
+/** Notes that a reader looks at the record of an organization, or exports it. */
+export type NoteAccess = (access: {
+  subject: string;
+  name: string;
+  organization: string;
+  action: 'looked' | 'exported';
+}) => void;
+
+/** Notes each request of an endpoint that is answered; not those that are refused. */
+export function noteReads(noteAccess: NoteAccess, { answer, exports }: Endpoint): Answer {
+  return async (ctx, next) => {
+    await answer(ctx, next);
+    const { organization, tokenId } = ctx.state;
+    if (ctx.status >= 400) return;
+    const action = exports === true ? 'exported' : 'looked';
+    noteAccess({ subject: `token:${tokenId}`, name: `read token ${tokenId}`, organization, action });
+  };
+}

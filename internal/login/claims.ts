@@ -1,0 +1,49 @@
+/** The claims of a person, from an id token or the userinfo endpoint. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+/**
+ * The groups of a person: the texts of a claim. The claim is a name, or a path such as
+ * `realm_access.roles`. Undefined if the claim is absent.
+ */
+export function groupsOf(claims: Claims, claim: string): string[] | undefined {
+  const value = valueOf(claims, claim);
+  if (value === undefined || value === null) return undefined;
+  const values: unknown[] = Array.isArray(value) ? value : [value];
+  return values.filter((one) => typeof one === 'string');
+}
+
+/** A name may hold dots itself, as those that are addresses. */
+function valueOf(claims: Claims, claim: string): unknown {
+  if (Object.hasOwn(claims, claim)) return claims[claim];
+  return claim.split('.').reduce<unknown>((value, name) => {
+    const inside = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+    return inside ? (value as Claims)[name] : undefined;
+  }, claims);
+}
+
+/**
+ * True if the provider left the groups out because there are too many: Microsoft Entra ID then
+ * points to an API of its own (overage).
+ */
+export function hasTooManyGroups(claims: Claims, claim: string): boolean {
+  const { _claim_names: elsewhere, hasgroups } = claims;
+  const isElsewhere = typeof elsewhere === 'object' && elsewhere !== null && Object.hasOwn(elsewhere, claim);
+  return isElsewhere || hasgroups === true || hasgroups === 'true';
+}
+
+/** A name for people. */
+export function nameOf({ name, preferred_username, email, sub }: Claims): string {
+  const given = [name, preferred_username, email, sub].find((text) => typeof text === 'string' && text.trim() !== '');
+  return storable(typeof given === 'string' ? given : '', 200);
+}
+
+/** The issuer and the subject of a person. Undefined for a subject that OpenID Connect forbids. */
+export function subjectOf(issuer: string, { sub }: Claims): string | undefined {
+  const isSubject = typeof sub === 'string' && /^[\x20-\x7e]{1,255}$/.test(sub);
+  return isSubject ? `${issuer}#${sub}` : undefined;
+}
+
+/** A text that Postgres can hold. */
+function storable(text: string, length: number): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD').slice(0, length).toWellFormed();
+}

@@ -1,0 +1,134 @@
+import {
+  authorizationCodeGrant,
+  AuthorizationResponseError,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  ClientError,
+  fetchUserInfo,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+  ResponseBodyError,
+  type Configuration,
+} from 'openid-client';
+import { groupsOf, hasTooManyGroups, type Claims } from './claims.ts';
+import type { Provider } from './provider.ts';
+
+/** What the browser keeps between the begin and the end of a login. */
+export interface LoginChecks {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+/**
+ * Why a login ended: the provider does not answer, or refused the person, or its answer does not
+ * belong to this login.
+ */
+export type CodeFlowFailure = 'unavailable' | 'refused' | 'not-valid';
+
+export class CodeFlowError extends Error {
+  override readonly name = 'CodeFlowError';
+  readonly failure: CodeFlowFailure;
+
+  constructor(failure: CodeFlowFailure, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.failure = failure;
+  }
+}
+
+export interface CodeFlowOptions {
+  provider: Provider;
+  /** The address of `/login/callback`, as the provider knows it. */
+  redirectUri: string;
+  scopes: string;
+  groupsClaim: string;
+}
+
+/** Provider metadata may be so old at the begin and at the end of a login, in ms. */
+const oldestAtBegin = 5_000;
+const oldestAtEnd = 3_600_000;
+
+/** Login with the authorization code flow of OpenID Connect: PKCE, state and nonce. */
+export class CodeFlow {
+  readonly #options: CodeFlowOptions;
+
+  constructor(options: CodeFlowOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Begins a login: the address of the provider, and the checks for the end.
+   * @throws {CodeFlowError} when the provider does not answer.
+   */
+  async begin(): Promise<{ address: URL; checks: LoginChecks }> {
+    const { redirectUri, scopes } = this.#options;
+    const configuration = await this.#configuration(oldestAtBegin);
+    const checks = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+    const address = buildAuthorizationUrl(configuration, {
+      redirect_uri: redirectUri,
+      scope: scopes,
+      state: checks.state,
+      nonce: checks.nonce,
+      code_challenge: await calculatePKCECodeChallenge(checks.verifier),
+      code_challenge_method: 'S256',
+    });
+    return { address, checks };
+  }
+
+  /**
+   * Ends a login: the claims of the person. `search` is the query of the provider's answer. Issuer,
+   * audience, signature, times, state and nonce are checked.
+   * @throws {CodeFlowError}
+   */
+  async end(search: string, { state, nonce, verifier }: LoginChecks): Promise<Claims> {
+    const configuration = await this.#configuration(oldestAtEnd);
+    const answer = new URL(this.#options.redirectUri);
+    answer.search = search;
+    try {
+      const tokens = await authorizationCodeGrant(configuration, answer, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      });
+      const claims: Claims = { ...tokens.claims() };
+      return await this.#withGroups(configuration, claims, tokens.access_token);
+    } catch (error) {
+      throw new CodeFlowError(failureOf(error), error);
+    }
+  }
+
+  async #configuration(oldestMs: number): Promise<Configuration> {
+    try {
+      return await this.#options.provider.configuration(oldestMs);
+    } catch (error) {
+      throw new CodeFlowError('unavailable', error);
+    }
+  }
+
+  /** Many providers give the groups at their userinfo endpoint only. */
+  async #withGroups(configuration: Configuration, claims: Claims, accessToken: string): Promise<Claims> {
+    const { groupsClaim } = this.#options;
+    if (groupsOf(claims, groupsClaim) !== undefined || hasTooManyGroups(claims, groupsClaim)) return claims;
+    if (configuration.serverMetadata().userinfo_endpoint === undefined) return claims;
+    const more = await fetchUserInfo(configuration, accessToken, String(claims['sub']));
+    return { ...more, ...claims };
+  }
+}
+
+/** Errors of the client for an answer of the provider that is no answer. */
+const noAnswer = new Set([
+  'OAUTH_TIMEOUT',
+  'OAUTH_ABORT',
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
+]);
+
+function failureOf(error: unknown): CodeFlowFailure {
+  if (error instanceof AuthorizationResponseError) return 'refused';
+  // An invalid code was used before or is too old; all else is about this client.
+  if (error instanceof ResponseBodyError) return error.error === 'invalid_grant' ? 'not-valid' : 'unavailable';
+  if (error instanceof ClientError) return noAnswer.has(error.code ?? '') ? 'unavailable' : 'not-valid';
+  return 'unavailable';
+}

@@ -1,0 +1,32 @@
+import type { Context } from '../api/page-route.ts';
+
+/**
+ * The browser sends a cookie with the prefix `__Host-` over HTTPS only, and to this host only; no
+ * other host can set it.
+ */
+export const sessionCookie = '__Host-runledger-session';
+export const loginCookie = '__Host-runledger-login';
+
+/** Lax: a link from elsewhere leads to the page, a form from elsewhere has no session. */
+const attributes = 'Path=/; Secure; HttpOnly; SameSite=Lax';
+
+/** The value of a cookie; undefined if the request has none, or several. */
+export function readCookie(ctx: Context, name: string): string | undefined {
+  const values = ctx
+    .get('Cookie')
+    .split(';')
+    .map((part) => part.trim())
+    .filter((part) => part.startsWith(`${name}=`))
+    .map((part) => part.slice(name.length + 1));
+  return values.length === 1 ? values[0] : undefined;
+}
+
+/** Sets a cookie. Without `maxAge`, in seconds, it ends with the browser. */
+export function setCookie(ctx: Context, name: string, value: string, maxAge?: number): void {
+  const lifetime = maxAge === undefined ? '' : `; Max-Age=${maxAge}`;
+  ctx.append('Set-Cookie', `${name}=${value}; ${attributes}${lifetime}`);
+}
+
+export function clearCookie(ctx: Context, name: string): void {
+  setCookie(ctx, name, '', 0);
+}

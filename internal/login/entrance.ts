@@ -1,0 +1,59 @@
+import type { Context } from '../api/page-route.ts';
+import type { LoginMetrics, LoginWay } from '../telemetry/login-metrics.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { readCookie, sessionCookie, setCookie } from './cookies.ts';
+import { loginPage } from './login-page.ts';
+import { outcomePage, type Outcome } from './outcome-page.ts';
+import { answerPage, leadTo, type Page } from './page.ts';
+import { returnAddress } from './return-path.ts';
+import type { Identity, Sessions } from './sessions.ts';
+
+export interface EntranceOptions {
+  publicUrl: URL;
+  sessions: Sessions;
+  page: Page;
+  /** The host of the OpenID Connect provider; undefined without one. */
+  provider: string | undefined;
+  metrics: LoginMetrics;
+  logger: Logger;
+}
+
+/** What every way to log in shares: opening the session, and the pages. */
+export class Entrance {
+  /** The path in front of every link. */
+  readonly base: string;
+  readonly #options: EntranceOptions;
+
+  constructor(options: EntranceOptions) {
+    this.#options = options;
+    this.base = options.publicUrl.pathname.replace(/\/$/, '');
+  }
+
+  /**
+   * Opens a session and leads to the page `to`. The session always has a new id, and the one that
+   * the browser had ends: an id from before the login is worth nothing after it.
+   */
+  async enter(ctx: Context, way: LoginWay, identity: Identity, to: string | undefined): Promise<void> {
+    const { sessions, publicUrl, metrics, logger } = this.#options;
+    const earlier = readCookie(ctx, sessionCookie);
+    if (earlier !== undefined && earlier !== '') await sessions.close(earlier);
+    setCookie(ctx, sessionCookie, await sessions.open(identity));
+    metrics.count(way, 'ok');
+    logger.info({ way, subject: identity.subject, name: identity.name }, 'logged in');
+    leadTo(ctx, returnAddress(publicUrl, to));
+  }
+
+  /** Shows the login page, with the fault of the last attempt. */
+  showForm(ctx: Context, to: string | undefined, fault?: { status: number; problem: string }): void {
+    const { page, provider, publicUrl } = this.#options;
+    const back = returnAddress(publicUrl, to).slice(publicUrl.origin.length);
+    const body = loginPage({ base: this.base, to: back, provider, problem: fault?.problem });
+    answerPage(ctx, page({ title: 'Log in', body }), fault?.status);
+  }
+
+  /** Shows the page of an outcome that is no success. */
+  show(ctx: Context, outcome: Outcome, about: { who?: string | undefined; detail?: string | undefined } = {}): void {
+    const { status, title, body } = outcomePage(outcome, { base: this.base, ...about });
+    answerPage(ctx, this.#options.page({ title, body }), status);
+  }
+}

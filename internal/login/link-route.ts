@@ -1,0 +1,42 @@
+import type { PageRoute } from '../api/page-route.ts';
+import type { LoginMetrics } from '../telemetry/login-metrics.ts';
+import type { Entrance } from './entrance.ts';
+import type { OneTimeLink } from './one-time-link.ts';
+import { leadTo } from './page.ts';
+import { returnAddress } from './return-path.ts';
+import type { Viewers } from './viewers.ts';
+
+export interface LinkRouteOptions {
+  publicUrl: URL;
+  link: OneTimeLink;
+  entrance: Entrance;
+  viewers: Viewers;
+  limitWrongTokens: () => Promise<void>;
+  metrics: LoginMetrics;
+}
+
+/** `/once/<secret>` logs in to the organization of the link, once. */
+export function linkRoute({ publicUrl, link, entrance, viewers, ...options }: LinkRouteOptions): PageRoute {
+  return {
+    path: '/once/:secret',
+    methods: ['GET'],
+    answer: async (ctx) => {
+      const { organization } = link;
+      if (link.use(ctx.path.split('/')[2] ?? '')) {
+        const name = `one-time link of ${organization}`;
+        const identity = { subject: `link:${organization}`, name, groups: [], tokenDigest: undefined, organization };
+        await entrance.enter(ctx, 'link', identity, undefined);
+        return;
+      }
+      // The person who used it opens it again.
+      const viewer = await viewers.find(ctx);
+      if (viewer !== undefined && viewer.organizations.length > 0) {
+        leadTo(ctx, returnAddress(publicUrl, undefined));
+        return;
+      }
+      await options.limitWrongTokens();
+      options.metrics.count('link', 'refused');
+      entrance.show(ctx, 'link-used');
+    },
+  };
+}

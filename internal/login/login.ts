@@ -1,0 +1,91 @@
+import type { Context, PageRoute } from '../api/page-route.ts';
+import type { LoginMetrics } from '../telemetry/login-metrics.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Access, AccessLog } from './access-log.ts';
+import { BearerLogin } from './bearer.ts';
+import { CodeFlow } from './code-flow.ts';
+import { Entrance } from './entrance.ts';
+import { linkRoute } from './link-route.ts';
+import { logoutRoutes } from './logout-routes.ts';
+import { oidcRoutes } from './oidc-routes.ts';
+import type { OneTimeLink } from './one-time-link.ts';
+import type { OrganizationMap } from './organization-map.ts';
+import type { Page } from './page.ts';
+import { Provider } from './provider.ts';
+import type { Sessions } from './sessions.ts';
+import { tokenRoutes } from './token-routes.ts';
+import type { FindViewer, Viewer } from './viewer.ts';
+import { Viewers, type KnownViewer, type Tokens } from './viewers.ts';
+
+/** People who log in at an OpenID Connect provider. */
+export interface OidcOptions {
+  issuer: URL;
+  /** Turns on the login by the console itself. */
+  clientId?: string | undefined;
+  clientSecret?: string | undefined;
+  scopes: string;
+  groupsClaim: string;
+  organizations: OrganizationMap;
+  /** Turns on id tokens from a proxy that logs people in: its client id. */
+  proxyAudience?: string | undefined;
+}
+
+export interface LoginOptions {
+  /** The https address of the console: of redirects, and of the provider's answer. */
+  publicUrl: URL;
+  sessions: Sessions;
+  accessLog: AccessLog;
+  tokens: Tokens;
+  oidc?: OidcOptions | undefined;
+  oneTimeLink?: OneTimeLink | undefined;
+  /** Delays the answers to many wrong tokens; the API shares it. */
+  limitWrongTokens: () => Promise<void>;
+  page: Page;
+  metrics: LoginMetrics;
+  logger: Logger;
+}
+
+export interface Login {
+  findViewer: FindViewer;
+  routes: readonly PageRoute[];
+  /** Notes in the access log that the viewer of this request reads an organization. */
+  noteAccess: (ctx: Context, viewer: Viewer, organization: string, action?: Access['action']) => void;
+}
+
+/** The login of the web console: who sends a request, and the ways in and out. */
+export function createLogin(options: LoginOptions): Login {
+  const { oidc, oneTimeLink: link, sessions, tokens, publicUrl, page, metrics, logger, limitWrongTokens } = options;
+  const provider = oidc && new Provider({ ...oidc, clientId: oidc.clientId ?? oidc.proxyAudience ?? '' });
+  const people = oidc && { ...oidc, issuer: issuerOf(oidc.issuer) };
+  const audience = oidc?.proxyAudience;
+  const bearer = provider && audience !== undefined ? new BearerLogin({ provider, audience, logger }) : undefined;
+  const viewers = new Viewers({ sessions, tokens, people, bearer });
+  const ownLogin = oidc?.clientId === undefined ? undefined : oidc;
+  const entrance = new Entrance({ publicUrl, sessions, page, provider: ownLogin?.issuer.host, metrics, logger });
+  const routes = [
+    ...tokenRoutes({ publicUrl, entrance, viewers, tokens, limitWrongTokens, metrics }),
+    ...logoutRoutes({ publicUrl, sessions, entrance }),
+  ];
+  if (provider !== undefined && ownLogin !== undefined) {
+    const { scopes, groupsClaim } = ownLogin;
+    const redirectUri = `${publicUrl.origin}${entrance.base}/login/callback`;
+    const flow = new CodeFlow({ provider, redirectUri, scopes, groupsClaim });
+    routes.push(...oidcRoutes({ flow, entrance, viewers, metrics, logger }));
+  }
+  if (link !== undefined) {
+    routes.push(linkRoute({ publicUrl, link, entrance, viewers, limitWrongTokens, metrics }));
+  }
+  return {
+    findViewer: (ctx) => viewers.find(ctx),
+    routes,
+    noteAccess: (_ctx, viewer, organization, action = 'looked') => {
+      const { name, subject = name } = viewer as Viewer & Partial<KnownViewer>;
+      options.accessLog.note({ subject, name, organization, action });
+    },
+  };
+}
+
+/** Issuers are compared as texts: a URL without a path gets no slash at its end. */
+function issuerOf({ href, pathname }: URL): string {
+  return pathname === '/' ? href.slice(0, -1) : href;
+}

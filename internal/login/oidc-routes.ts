@@ -1,0 +1,100 @@
+import { AuthorizationResponseError } from 'openid-client';
+import type { Context, PageRoute } from '../api/page-route.ts';
+import type { LoginMetrics } from '../telemetry/login-metrics.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { nameOf } from './claims.ts';
+import { CodeFlowError, type CodeFlow, type LoginChecks } from './code-flow.ts';
+import { clearCookie, loginCookie, readCookie, setCookie } from './cookies.ts';
+import type { Entrance } from './entrance.ts';
+import type { Outcome } from './outcome-page.ts';
+import { leadTo } from './page.ts';
+import type { Viewers } from './viewers.ts';
+
+export interface OidcRoutesOptions {
+  flow: CodeFlow;
+  entrance: Entrance;
+  viewers: Viewers;
+  metrics: LoginMetrics;
+  logger: Logger;
+}
+
+/** Longest time from the begin to the end of a login, in seconds. */
+const longestLogin = 600;
+
+const outcomes = {
+  unavailable: 'provider-unavailable',
+  refused: 'provider-refused',
+  'not-valid': 'not-valid',
+} as const satisfies Record<CodeFlowError['failure'], Outcome>;
+
+/** `/login/oidc` begins a login at the provider, `/login/callback` ends it. */
+export function oidcRoutes(options: OidcRoutesOptions): PageRoute[] {
+  const guarded =
+    (answer: (ctx: Context) => Promise<void>) =>
+    async (ctx: Context): Promise<void> => {
+      try {
+        await answer(ctx);
+      } catch (error) {
+        if (!(error instanceof CodeFlowError)) throw error;
+        showFailure(ctx, error, options);
+      }
+    };
+  return [
+    { path: '/login/oidc', methods: ['GET'], answer: guarded((ctx) => begin(ctx, options)) },
+    { path: '/login/callback', methods: ['GET'], answer: guarded((ctx) => end(ctx, options)) },
+  ];
+}
+
+/** The checks are in a cookie, so only the browser that began a login can end it. */
+async function begin(ctx: Context, { flow }: OidcRoutesOptions): Promise<void> {
+  const to = new URLSearchParams(ctx.querystring).get('to') ?? '';
+  const { address, checks } = await flow.begin();
+  setCookie(ctx, loginCookie, encode({ ...checks, to: to.slice(0, 2_000) }), longestLogin);
+  leadTo(ctx, address.href);
+}
+
+async function end(ctx: Context, options: OidcRoutesOptions): Promise<void> {
+  const { flow, entrance, viewers, metrics } = options;
+  const begun = decode(readCookie(ctx, loginCookie));
+  clearCookie(ctx, loginCookie);
+  if (begun === undefined) throw new CodeFlowError('not-valid', 'the browser did not begin this login');
+  const claims = await flow.end(ctx.search, begun);
+  const identity = viewers.identityOf(claims);
+  if (identity === 'not-valid') throw new CodeFlowError('not-valid', 'the subject is not valid');
+  if (identity === 'too-many-groups' || identity.groups.length === 0) {
+    metrics.count('oidc', 'refused');
+    const outcome = identity === 'too-many-groups' ? identity : 'no-organization';
+    entrance.show(ctx, outcome, { who: nameOf(claims) });
+    return;
+  }
+  await entrance.enter(ctx, 'oidc', identity, begun.to);
+}
+
+function showFailure(ctx: Context, error: CodeFlowError, { entrance, metrics, logger }: OidcRoutesOptions): void {
+  const { failure, cause } = error;
+  const isUnavailable = failure === 'unavailable';
+  metrics.count('oidc', isUnavailable ? 'unavailable' : 'refused');
+  if (isUnavailable) logger.warn({ error: cause }, 'openid connect provider does not answer');
+  else logger.info({ reason: failure, error: cause }, 'login refused');
+  if (isUnavailable) ctx.set('Retry-After', '5');
+  entrance.show(ctx, outcomes[failure], {
+    detail: cause instanceof AuthorizationResponseError ? cause.error.slice(0, 100) : undefined,
+  });
+}
+
+type Begun = LoginChecks & { to: string };
+
+function encode(begun: Begun): string {
+  return Buffer.from(JSON.stringify(begun)).toString('base64url');
+}
+
+/** The browser may send anything. */
+function decode(text: string | undefined): Begun | undefined {
+  try {
+    const { state, nonce, verifier, to } = JSON.parse(Buffer.from(text ?? '', 'base64url').toString()) as Begun;
+    const isWhole = [state, nonce, verifier, to].every((part) => typeof part === 'string');
+    return isWhole ? { state, nonce, verifier, to } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Context } from '../api/page-route.ts';
+import { answerHtml } from '../html/answer-html.ts';
+import type { Html } from '../html/html.ts';
+import type { Viewer } from './viewer.ts';
+
+/** Makes a page of the console of a title and a body. */
+export type Page = (content: { title: string; viewer?: Viewer | undefined; body: Html }) => Html;
+
+/** Answers with a page of the login. No cache may keep it. */
+export function answerPage(ctx: Context, content: Html, status = 200): void {
+  answerHtml(ctx, content, status);
+  ctx.set('Cache-Control', 'no-store');
+}
+
+/** Leads the browser to another address with a GET. */
+export function leadTo(ctx: Context, address: string): void {
+  ctx.status = 303;
+  ctx.set({ Location: address, 'Cache-Control': 'no-store' });
+  ctx.body = '';
+}

@@ -1,0 +1,12 @@
+import type { Context } from '../api/page-route.ts';
+
+/**
+ * True if a page of this console sent the form. Another site could otherwise log a person out, or
+ * log them in as somebody else. Browsers send one of these two headers, and scripts cannot set
+ * them.
+ */
+export function isFromThisSite(ctx: Context, publicUrl: URL): boolean {
+  const site = ctx.get('Sec-Fetch-Site');
+  if (site !== '') return site === 'same-origin';
+  return ctx.get('Origin') === publicUrl.origin;
+}

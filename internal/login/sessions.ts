@@ -1,0 +1,106 @@
+import { hash, randomBytes } from 'node:crypto';
+import { unavailable } from '../errors/request-error.ts';
+import type { Database } from '../store/database.ts';
+import { isForbidden, isTimeout, isUnavailable } from '../store/errors.ts';
+import { sql } from '../store/sql.ts';
+
+/** A person who has logged in. */
+export interface Identity {
+  /** Issuer and subject of a person, or the name of a read token: for logs. */
+  subject: string;
+  name: string;
+  /** The groups that lead to organizations. */
+  groups: readonly string[];
+  /** The read token of the login: the session ends with it. */
+  tokenDigest: string | undefined;
+  /** The one organization of a one-time link. */
+  organization: string | undefined;
+}
+
+export interface SessionTimes {
+  /** The session ends when nobody has used it for so long. */
+  idleMs: number;
+  /** The session ends so long after the login. */
+  longestMs: number;
+}
+
+/** Most time between two notes of the use of a session: not each request writes. */
+const noteEvery = sql<Date>`now() - interval '1 minute'`;
+
+/**
+ * The sessions, in Postgres. A session has an id of 256 random bits, which only the browser has;
+ * the table has its digest. All times are those of Postgres' clock.
+ * Each operation throws a `RequestError` when Postgres cannot serve it now.
+ */
+export class Sessions {
+  readonly #db: Database;
+  readonly #times: SessionTimes;
+
+  constructor(db: Database, times: SessionTimes) {
+    this.#db = db;
+    this.#times = times;
+  }
+
+  /** Opens a session. Resolves with its id. */
+  async open({ subject, name, groups, tokenDigest, organization }: Identity): Promise<string> {
+    const id = randomBytes(32).toString('base64url');
+    const session = {
+      digest: digestOf(id),
+      subject,
+      name,
+      groups: [...groups],
+      token_digest: tokenDigest ?? null,
+      organization: organization ?? null,
+      expires_at: sql<Date>`now() + ${this.#times.longestMs} * interval '1 millisecond'`,
+    };
+    await serve(() => this.#db.insertInto('sessions').values(session).execute());
+    return id;
+  }
+
+  /** Finds a session that has not ended, and notes that it is in use. */
+  async find(id: string): Promise<Identity | undefined> {
+    const idleSince = sql<Date>`now() - ${this.#times.idleMs} * interval '1 millisecond'`;
+    const row = await serve(() =>
+      this.#db
+        .selectFrom('sessions')
+        .select(['subject', 'name', 'groups', 'token_digest', 'organization'])
+        .select((is) => is('seen_at', '<', noteEvery).as('unnoted'))
+        .where('digest', '=', digestOf(id))
+        .where('expires_at', '>', sql<Date>`now()`)
+        .where('seen_at', '>', idleSince)
+        .executeTakeFirst(),
+    );
+    if (row === undefined) return undefined;
+    if (row.unnoted === true) await this.#note(id);
+    const { subject, name, groups, token_digest, organization } = row;
+    return { subject, name, groups, tokenDigest: token_digest ?? undefined, organization: organization ?? undefined };
+  }
+
+  async #note(id: string): Promise<void> {
+    const note = { seen_at: sql<Date>`now()` };
+    await serve(() => this.#db.updateTable('sessions').set(note).where('digest', '=', digestOf(id)).execute());
+  }
+
+  /** Ends a session, if there is one. */
+  async close(id: string): Promise<void> {
+    await serve(() => this.#db.deleteFrom('sessions').where('digest', '=', digestOf(id)).execute());
+  }
+
+  /** Ends all sessions of a subject. */
+  async closeAllOf(subject: string): Promise<void> {
+    await serve(() => this.#db.deleteFrom('sessions').where('subject', '=', subject).execute());
+  }
+}
+
+function digestOf(id: string): Buffer {
+  return hash('sha256', id, 'buffer');
+}
+
+async function serve<T>(query: () => Promise<T>): Promise<T> {
+  try {
+    return await query();
+  } catch (error) {
+    if (!isTimeout(error) && !isUnavailable(error) && !isForbidden(error)) throw error;
+    throw unavailable('Sessions cannot be read or written now.', error);
+  }
+}

@@ -1,0 +1,15 @@
+import type { Context } from '../api/page-route.ts';
+
+/** A person who looks at the console. */
+export interface Viewer {
+  /** A name for people, and for logs. */
+  readonly name: string;
+  /** The organizations that the viewer may see. */
+  readonly organizations: readonly string[];
+}
+
+/**
+ * Finds who sends a request; undefined when nobody is logged in.
+ * @throws {RequestError} when Postgres or the tokens cannot be asked now.
+ */
+export type FindViewer = (ctx: Context) => Promise<Viewer | undefined>;

@@ -1,0 +1,97 @@
+import type { Context } from '../api/page-route.ts';
+import { unavailable } from '../errors/request-error.ts';
+import type { TokenSource } from '../tokens/token-source.ts';
+import type { BearerLogin } from './bearer.ts';
+import { groupsOf, hasTooManyGroups, nameOf, subjectOf, type Claims } from './claims.ts';
+import { readCookie, sessionCookie } from './cookies.ts';
+import type { OrganizationMap } from './organization-map.ts';
+import type { Identity, Sessions } from './sessions.ts';
+import type { Viewer } from './viewer.ts';
+
+/** What is known of people from a provider. */
+export interface People {
+  issuer: string;
+  /** The claim with the groups. */
+  groupsClaim: string;
+  organizations: OrganizationMap;
+}
+
+export type Tokens = Pick<TokenSource, 'authenticate' | 'authenticateDigest' | 'organizations' | 'unready'>;
+
+export interface ViewersOptions {
+  sessions: Sessions;
+  tokens: Tokens;
+  people?: People | undefined;
+  /** Absent unless a proxy logs people in. */
+  bearer?: BearerLogin | undefined;
+}
+
+/** A viewer, and the name of the person in the access log. */
+export interface KnownViewer extends Viewer {
+  readonly subject: string;
+}
+
+/** Why the claims of a person make no identity. */
+export type ClaimsFault = 'not-valid' | 'too-many-groups';
+
+/** Finds out who sends a request, and which organizations that person may see now. */
+export class Viewers {
+  readonly #options: ViewersOptions;
+
+  constructor(options: ViewersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The viewer of a request, by its id token or its session. A viewer may see no organization.
+   * @throws {RequestError} when Postgres, the tokens or the provider's keys cannot be read now.
+   */
+  async find(ctx: Context): Promise<KnownViewer | undefined> {
+    const identity = (await this.#ofBearer(ctx)) ?? (await this.ofSession(ctx));
+    if (identity === undefined || typeof identity === 'string') return undefined;
+    const organizations = this.#organizationsOf(identity);
+    const { subject, name } = identity;
+    return organizations && { subject, name, organizations };
+  }
+
+  /** The identity of the session of a request. */
+  async ofSession(ctx: Context): Promise<Identity | undefined> {
+    const id = readCookie(ctx, sessionCookie);
+    return id === undefined || id === '' ? undefined : this.#options.sessions.find(id);
+  }
+
+  /** The identity of a person, from the claims of an id token that is valid. */
+  identityOf(claims: Claims): Identity | ClaimsFault {
+    const { people } = this.#options;
+    const subject = people && subjectOf(people.issuer, claims);
+    if (people === undefined || subject === undefined) return 'not-valid';
+    const groups = groupsOf(claims, people.groupsClaim);
+    if (groups === undefined && hasTooManyGroups(claims, people.groupsClaim)) return 'too-many-groups';
+    const known = people.organizations.known(groups ?? []);
+    return { subject, name: nameOf(claims), groups: known, tokenDigest: undefined, organization: undefined };
+  }
+
+  /** True if a proxy logged in a person whose groups the provider left out. */
+  async hasTooManyGroups(ctx: Context): Promise<boolean> {
+    return (await this.#ofBearer(ctx)) === 'too-many-groups';
+  }
+
+  async #ofBearer(ctx: Context): Promise<Identity | ClaimsFault | undefined> {
+    const claims = await this.#options.bearer?.claimsOf(ctx);
+    return claims && this.identityOf(claims);
+  }
+
+  /** Undefined when the session has ended with its token or its provider. */
+  #organizationsOf({ subject, groups, tokenDigest, organization }: Identity): readonly string[] | undefined {
+    const { tokens, people } = this.#options;
+    if (organization !== undefined) return [organization];
+    // Sessions do not end because the tokens are not loaded yet.
+    if (tokens.unready() !== undefined) throw unavailable('Tokens are not loaded yet.');
+    if (tokenDigest !== undefined) {
+      const token = tokens.authenticateDigest(tokenDigest);
+      return token.status === 'known' && token.scope === 'read' ? [token.organization] : undefined;
+    }
+    if (people === undefined || !subject.startsWith(`${people.issuer}#`)) return undefined;
+    return people.organizations.organizationsOf(groups, () => tokens.organizations());
+  }
+}

@@ -1,0 +1,40 @@
+import { Counter, Gauge, type Registry, unknownAtFirst } from './metrics.ts';
+
+export type LoginMetrics = ReturnType<typeof loginMetrics>;
+
+const ways = ['oidc', 'token', 'link'] as const;
+const results = ['ok', 'refused', 'unavailable'] as const;
+export type LoginWay = (typeof ways)[number];
+export type LoginResult = (typeof results)[number];
+
+/** The metrics of logins to the web console, and of its access log. */
+export function loginMetrics(registry: Registry) {
+  const registers = [registry];
+  const logins = new Counter({
+    name: 'runledger_logins_total',
+    help: 'Logins to the web console, by way (oidc, token, link) and result (ok; refused: a wrong token, no organization, an answer of the provider that does not match; unavailable: the provider or Postgres does not answer).',
+    labelNames: ['way', 'result'] as const,
+    registers,
+  });
+  const entries = new Counter({
+    name: 'runledger_access_log_entries_total',
+    help: 'Entries of the access log, by result: written to the table access_log, or lost: they are in the log of the process only.',
+    labelNames: ['result'] as const,
+    registers,
+  });
+  // Starts at 0, so that the first one counts as an increase.
+  for (const way of ways) for (const result of results) logins.inc({ way, result }, 0);
+  for (const result of ['written', 'lost'] as const) entries.inc({ result }, 0);
+  return {
+    count: (way: LoginWay, result: LoginResult) => logins.inc({ way, result }),
+    written: (count: number) => entries.inc({ result: 'written' }, count),
+    lost: (count: number) => entries.inc({ result: 'lost' }, count),
+    writable: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_login_database_writable',
+        help: '1 when the console can write sessions and the access log; 0 when it cannot: nobody can log in, and the access log is in the log of the process only.',
+        registers,
+      }),
+    ),
+  };
+}

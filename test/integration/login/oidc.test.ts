@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import { isLoggedIn, sessionCookie, suiteLogin } from '../../support/login.ts';
+import { OidcProvider } from '../../support/oidc-provider.ts';
+
+const groups = { 'acme-staff': 'acme', audit: ['acme', 'globex'], platform: '*' };
+const alice = { sub: 'alice', name: 'Alice', groups: ['acme-staff', 'chess'] };
+
+describe('login at an OpenID Connect provider', () => {
+  let provider: OidcProvider;
+  before(async () => {
+    provider = await OidcProvider.start();
+  });
+  after(() => provider.stop());
+  const suite = suiteLogin(() => provider.settings(groups));
+  const sessions = () => suite.database.db.selectFrom('sessions').selectAll().execute();
+
+  it('uses the code flow with PKCE, state and nonce, and leads back to the page that was asked for', async () => {
+    const browser = suite.browser();
+    const page = await browser.get('/login?to=%2Fo%2Facme%2Ferrors');
+    expect(page.body).to.include(`href="/login/oidc?to=%2Fo%2Facme%2Ferrors"`).and.to.include('127.0.0.1');
+    const begin = await browser.get('/login/oidc?to=%2Fo%2Facme%2Ferrors', { host: 'evil.example' });
+    const asked = new URL(String(begin.headers.location)).searchParams;
+    expect(Object.fromEntries(asked)).to.include({
+      client_id: 'runledger',
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      // Of CONSOLE_PUBLIC_URL, not of Host.
+      redirect_uri: 'https://console.example/login/callback',
+    });
+    for (const name of ['state', 'nonce', 'code_challenge']) expect(asked.get(name), name).to.have.length.at.least(43);
+    const end = await browser.logIn(provider, alice, '/o/acme/errors');
+    expect(end.status, end.body).to.equal(303);
+    expect(end.headers.location).to.equal('https://console.example/o/acme/errors');
+    expect(await isLoggedIn(browser)).to.equal(true);
+    expect(browser.cookies.size).to.equal(1);
+    expect(await sessions()).to.containSubset([
+      { subject: `${provider.issuer}#alice`, name: 'Alice', groups: ['acme-staff'], token_digest: null },
+    ]);
+  });
+
+  it('finds groups at the userinfo endpoint too', async () => {
+    const browser = suite.browser();
+    await browser.logIn(provider, { sub: 'bob', atUserinfo: { groups: ['audit'] } });
+    expect(await isLoggedIn(browser)).to.equal(true);
+  });
+
+  it('lets in people with a thousand groups: their session has no room in a cookie, and needs none', async () => {
+    const many = Array.from({ length: 1_000 }, (_, index) => `a-group-with-a-long-name-${index}`);
+    const browser = suite.browser();
+    const answer = await browser.logIn(provider, { sub: 'busy', groups: [...many, 'platform'] });
+    expect(answer.status).to.equal(303);
+    expect(String(answer.headers['set-cookie']).length).to.be.lessThan(400);
+    expect((await sessions())[0]?.groups).to.deep.equal(['platform']);
+  });
+
+  for (const [what, account, words] of [
+    ['no group', { sub: 'carol', name: 'Carol' }, 'No organization for you yet'],
+    ['groups that lead nowhere', { sub: 'carol', name: 'Carol', groups: ['chess'] }, 'No organization for you yet'],
+    ['too many groups for a token (overage)', { sub: 'carol', name: 'Carol', hasgroups: true }, 'too many groups'],
+  ] as const) {
+    it(`shows nothing to a person with ${what}, and says so`, async () => {
+      const browser = suite.browser();
+      const answer = await browser.logIn(provider, account);
+      expect(answer.status).to.equal(403);
+      expect(answer.body).to.include(words).and.to.include('Carol');
+      expect(browser.cookies.size).to.equal(0);
+      expect(await sessions()).to.deep.equal([]);
+    });
+  }
+
+  it('shows why the provider refused a person', async () => {
+    const answer = await suite.browser().logIn(provider, 'nobody');
+    expect(answer.status).to.equal(403);
+    expect(answer.body).to.include('The login was refused').and.to.include('access_denied');
+  });
+
+  it('escapes what a person is called', async () => {
+    const answer = await suite.browser().logIn(provider, { sub: 'x', name: '<script>alert(1)</script>' });
+    expect(answer.body).to.include('&lt;script&gt;').and.to.not.include('<script>alert');
+  });
+
+  it('takes the answer of the provider once, and only in the browser that asked', async () => {
+    const [browser, other] = [suite.browser(), suite.browser()];
+    const callback = await browser.authorize(provider, alice);
+    // An attacker's own login, planted in the browser of a victim.
+    expect((await other.get(callback)).status).to.equal(400);
+    await other.get('/login/oidc');
+    expect((await other.get(callback)).status, 'with another state').to.equal(400);
+    expect(other.cookies.has(sessionCookie)).to.equal(false);
+    const kept = new Map(browser.cookies);
+    expect((await browser.get(callback)).status).to.equal(303);
+    for (const [name, value] of kept) browser.cookies.set(name, value);
+    const again = await browser.get(callback);
+    expect(again.status, 'a code that was used').to.equal(400);
+    expect(again.body).to.include('not valid any more');
+  });
+
+  it('refuses an answer that was changed', async () => {
+    const browser = suite.browser();
+    const callback = await browser.authorize(provider, alice);
+    for (const changed of [
+      callback.replace(/code=[^&]+/, 'code=stolen'),
+      callback.replace(/iss=[^&]+/, 'iss=https%3A%2F%2Fevil.example'),
+      '/login/callback',
+    ]) {
+      const kept = new Map(browser.cookies);
+      expect((await browser.get(changed)).status, changed).to.equal(400);
+      for (const [name, value] of kept) browser.cookies.set(name, value);
+    }
+  });
+
+  it('ends the sessions of a person everywhere', async () => {
+    const [one, two] = [suite.browser(), suite.browser()];
+    for (const browser of [one, two]) await browser.logIn(provider, alice);
+    await one.post('/logout-everywhere');
+    expect(await isLoggedIn(two)).to.equal(false);
+  });
+});
