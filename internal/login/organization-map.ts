@@ -40,9 +40,7 @@ export class OrganizationMap {
 
 function organizationsIn(group: string, given: unknown): string[] {
   const organizations: unknown[] = Array.isArray(given) ? given : [given];
-  for (const organization of organizations) {
-    if (typeof organization === 'string' && organization.trim() !== '') continue;
-    throw new Error(`must give the group ${group} an organization, a list of them, or '*' in quotes`);
-  }
-  return organizations as string[];
+  const areNames = organizations.every((name) => typeof name === 'string' && name.trim() !== '');
+  if (organizations.length > 0 && areNames) return organizations as string[];
+  throw new Error(`must give the group ${group} an organization, a list of them, or '*' in quotes`);
 }

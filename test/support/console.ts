@@ -29,6 +29,7 @@ export async function startConsole(
   settings: Record<string, string> = {},
   authenticate: ((given: string) => Authentication) | TokenSource = authenticateReader,
   visitors?: Visitors,
+  loginUrl?: string,
 ): Promise<RunningConsole> {
   const telemetry = createTelemetry('console', 'silent');
   const base = {
@@ -40,7 +41,7 @@ export async function startConsole(
   };
   const config = readConfig([...consoleSettings, ...consoleDatabaseSettings], { ...base, ...settings });
   const tokens = typeof authenticate === 'function' ? sourceOf(authenticate) : authenticate;
-  const database = openConsoleDatabase(url, config, telemetry.logger);
+  const database = openConsoleDatabase(url, config, telemetry.logger, loginUrl);
   const { component, servers } = createConsole(config, database, tokens, telemetry, { visitors });
   await component.start();
   const port = servers[0]?.port ?? 0;

@@ -38,6 +38,24 @@ describe('login at an OpenID Connect provider', () => {
     ]);
   });
 
+  for (const [what, groups, sees] of [
+    ['one organization', ['acme-staff', 'chess'], ['acme']],
+    ['several organizations', ['audit'], ['acme', 'globex']],
+    ['all organizations that have a token', ['platform'], ['acme', 'globex', 'initech']],
+  ] as const) {
+    it(`shows ${what} to a person whose groups lead there, and no other`, async () => {
+      const browser = suite.browser();
+      await browser.logIn(provider, { sub: 'dora', groups });
+      for (const organization of ['acme', 'globex', 'initech', 'no-such']) {
+        const answer = await browser.get(`/o/${organization}/executions`);
+        expect(answer.status, organization).to.equal((sees as readonly string[]).includes(organization) ? 200 : 404);
+      }
+      const start = await browser.get('/');
+      if (sees.length === 1) expect(start.headers.location).to.equal('/o/acme/');
+      else for (const name of sees) expect(start.body).to.include(`href="/o/${name}/"`);
+    });
+  }
+
   it('finds groups at the userinfo endpoint too', async () => {
     const browser = suite.browser();
     await browser.logIn(provider, { sub: 'bob', atUserinfo: { groups: ['audit'] } });

@@ -1,0 +1,140 @@
+import { hash } from 'node:crypto';
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { AccessLog, type Access } from '../../../internal/login/access-log.ts';
+import { loginMetrics } from '../../../internal/telemetry/login-metrics.ts';
+import { createRegistry } from '../../../internal/telemetry/metrics.ts';
+import { readToken } from '../../support/console.ts';
+import { failureOf } from '../../support/failure.ts';
+import { suiteLogin } from '../../support/login.ts';
+import { recordingLogger } from '../../support/recording-logger.ts';
+import { query } from '../../support/postgres-server.ts';
+import { eachDatabase, type TestDatabase } from '../../support/store.ts';
+import { until } from '../../support/until.ts';
+
+const entriesOf = ({ db }: Pick<TestDatabase, 'db'>) =>
+  db.selectFrom('access_log').select(['subject', 'name', 'organization', 'action']).orderBy('id').execute();
+const nameOf = (organization: string): string => hash('sha256', readToken(organization)).slice(0, 12);
+
+describe('the access log of a console', () => {
+  const suite = suiteLogin();
+  const headers = { token: readToken('acme') };
+
+  it('says who looked at or exported which organization, on pages and over the API', async () => {
+    const browser = await suite.reader('globex');
+    await browser.get('/o/globex/executions');
+    await browser.get('/o/globex/executions');
+    await browser.get('/o/acme/executions');
+    for (const path of ['/v1/executions/', '/v1/events/', '/v1/export/events/', '/v1/export/events/?format=csv']) {
+      expect((await suite.console.client.send({ path, headers })).status).to.equal(200);
+    }
+    // Nobody saw anything of these.
+    for (const path of ['/v1/executions/?odd=1', '/v1/nothing', '/v1/ping/']) {
+      await suite.console.client.send({ path, headers: { token: readToken('initech') } });
+    }
+    await suite.console.client.send({ path: '/v1/executions/', headers: { token: 'wrong' } });
+    const entry = (organization: string, action: string) => {
+      const id = nameOf(organization);
+      return { subject: `token:${id}`, name: `read token ${id}`, organization, action };
+    };
+    const expected = [
+      entry('globex', 'looked'),
+      entry('acme', 'looked'),
+      entry('acme', 'exported'),
+      entry('acme', 'exported'),
+    ];
+    await until('the entries', async () => (await entriesOf(suite.database)).length >= expected.length);
+    expect(await entriesOf(suite.database)).to.deep.equal(expected);
+    const metrics = await suite.console.telemetry.registry.metrics();
+    expect(metrics).to.match(/runledger_access_log_entries_total\{result="written",process="console"\} 4/);
+  });
+});
+
+describe('the access log', () => {
+  const database = eachDatabase();
+  let now = Date.parse('2026-11-20T12:00:00Z');
+  const look: Access = { subject: 'i#alice', name: 'Alice', organization: 'acme', action: 'looked' };
+
+  function open() {
+    const registry = createRegistry('test');
+    const { logger, records } = recordingLogger();
+    const log = new AccessLog({ db: database.db, metrics: loginMetrics(registry), logger, now: () => now });
+    const counted = async (result: string): Promise<number> =>
+      Number(new RegExp(`entries_total\\{result="${result}",.*\\} (\\d+)`).exec(await registry.metrics())?.[1]);
+    return { log, records, counted };
+  }
+
+  it('notes a look of the same person at the same organization once in ten minutes, and each export', async () => {
+    const { log, records } = open();
+    for (let index = 0; index < 100; index += 1) log.note(look);
+    log.note({ ...look, organization: 'globex' });
+    log.note({ ...look, subject: 'i#bob', name: 'Bob' });
+    for (let index = 0; index < 2; index += 1) log.note({ ...look, action: 'exported' });
+    now += 10 * 60_000;
+    log.note(look);
+    await log.stop();
+    const entries = await entriesOf(database);
+    expect(entries).to.have.length(6);
+    expect(entries.filter(({ action }) => action === 'exported')).to.have.length(2);
+    expect(records.map(({ message, fields }) => [message, fields])).to.deep.equal(
+      entries.map((entry) => ['record accessed', entry]),
+    );
+  });
+
+  it('only grows: a console with its own user cannot change, delete or read it', async () => {
+    const { log } = open();
+    log.note(look);
+    await log.stop();
+    const asReader = `${database.url}?options=${encodeURIComponent('-c role=runledger_reader')}`;
+    const insert = `insert into access_log (organization, at, subject, name, action) values ('acme', now(), 's', 'n', 'looked')`;
+    await query(asReader, insert);
+    for (const statement of [
+      `update access_log set name = 'somebody else'`,
+      'delete from access_log',
+      'truncate access_log',
+      'select * from access_log',
+    ]) {
+      expect(await failureOf(query(asReader, statement)), statement).to.match(/permission denied/);
+    }
+    expect(await entriesOf(database)).to.have.length(2);
+  });
+
+  it('keeps entries while the table cannot be written, and says so', async () => {
+    const { log, records, counted } = open();
+    await sql`alter table access_log rename to away`.execute(database.db);
+    log.note(look);
+    await log.start();
+    await until('a failure', () => log.problem !== undefined);
+    expect(records.map(({ level, message }) => `${level} ${message}`)).to.deep.equal([
+      'info record accessed',
+      'error access log cannot be written, entries wait',
+    ]);
+    await sql`alter table away rename to access_log`.execute(database.db);
+    await until('the entry', async () => (await counted('written')) === 1);
+    expect(log.problem).to.equal(undefined);
+    await log.stop();
+    expect(await entriesOf(database)).to.have.length(1);
+    expect(await counted('lost')).to.equal(0);
+  });
+
+  it('counts entries that a stop leaves out of the table', async () => {
+    const { log, records, counted } = open();
+    await sql`drop table access_log`.execute(database.db);
+    log.note(look);
+    await log.stop();
+    expect(await counted('lost')).to.equal(1);
+    expect(records.at(-1)).to.deep.include({ level: 'error', message: 'entries are missing in the table access_log' });
+  });
+
+  it('does not let an entry that Postgres refuses hold up the others', async () => {
+    const { log, counted } = open();
+    await log.start();
+    log.note({ ...look, organization: 'a'.repeat(100_000) + Math.random() });
+    log.note({ ...look, organization: 'a\0' });
+    await until('a refusal', async () => (await counted('lost')) > 0);
+    log.note(look);
+    await until('the entry', async () => (await counted('written')) === 1);
+    await log.stop();
+    expect(await entriesOf(database)).to.deep.equal([look]);
+  });
+});
