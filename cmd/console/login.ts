@@ -64,9 +64,8 @@ export function createConsoleLogin(
 function oidcOf(config: LoginConfig): OidcOptions | undefined {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_PROXY_AUDIENCE: proxyAudience } = config;
   if (issuer === undefined) {
-    const [alone] = (['OIDC_CLIENT_ID', 'OIDC_PROXY_AUDIENCE', 'OIDC_ORGANIZATIONS'] as const).filter(
-      (name) => config[name] !== undefined,
-    );
+    const others = ['OIDC_CLIENT_ID', 'OIDC_PROXY_AUDIENCE', 'OIDC_ORGANIZATIONS'] as const;
+    const alone = others.find((name) => config[name] !== undefined);
     if (alone !== undefined) throw new ConfigError(`OIDC_ISSUER is required when ${alone} is set`);
     return undefined;
   }

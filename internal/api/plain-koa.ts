@@ -16,8 +16,9 @@ export const plainKoa: HttpStack = {
 };
 
 /**
- * Creates a reader that collects the bytes of a body of one type with koa-bodyparser. The parser only collects:
- * it would accept forms, inflate before it counts, and replace invalid UTF-8 silently.
+ * Creates a reader that collects the bytes of a body of one type with koa-bodyparser. The parser
+ * only collects: it would accept forms, inflate before it counts, and replace invalid UTF-8
+ * silently.
  */
 export function collectBody(limit: number, type = 'application/json'): ReadBytes {
   const options: bodyParser.Options & { encoding: null } = {

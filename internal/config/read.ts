@@ -8,7 +8,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Settings that hold a password, or a text for a file. The setting with the suffix `_FILE` names a file to read instead.
+ * Settings that hold a password, or a long text. The setting with the suffix `_FILE` names a file
+ * to read instead.
  */
 const secrets = [
   'REDIS_URL',

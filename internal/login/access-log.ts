@@ -97,7 +97,7 @@ export class AccessLog {
         await db.insertInto('access_log').values(entries).execute();
       } catch (error) {
         if (isDataError(error)) {
-          // Entries that Postgres refuses must not hold up the next ones.
+          // Entries that Postgres refuses must not delay the next ones.
           logger.error({ error }, 'access log entries refused');
           this.#lose(entries.length);
           continue;

@@ -11,7 +11,7 @@ export interface LogoutRoutesOptions {
   entrance: Entrance;
 }
 
-/** `/logout` ends the session; `/logout-everywhere` ends all sessions of the same person or token. */
+/** `/logout` ends the session; `/logout-everywhere` all sessions of the same person or token. */
 export function logoutRoutes({ publicUrl, sessions, entrance }: LogoutRoutesOptions): PageRoute[] {
   const leaving = (end: (id: string) => Promise<void>) => async (ctx: Context) => {
     if (!isFromThisSite(ctx, publicUrl)) return entrance.show(ctx, 'other-site');

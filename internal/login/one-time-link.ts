@@ -3,7 +3,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 /** The link works for so long, in ms. */
 const lifetimeMs = 15 * 60_000;
 
-/** A link that logs in to one organization, once. Lives in this process: a restart makes another. */
+/** A link that logs in to one organization, once. Another process has another one. */
 export class OneTimeLink {
   readonly organization: string;
   readonly #now: () => number;

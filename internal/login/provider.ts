@@ -38,7 +38,7 @@ export class Provider {
   }
 
   /**
-   * The endpoints and rules of the provider, asked anew if they are older than `oldestMs`.
+   * The endpoints and rules of the provider, asked again if they are older than `oldestMs`.
    * @throws the error of the request when the provider does not answer.
    */
   async configuration(oldestMs: number): Promise<Configuration> {

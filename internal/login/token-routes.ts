@@ -40,7 +40,7 @@ export function tokenRoutes(options: TokenRoutesOptions): PageRoute[] {
   ];
 }
 
-/** Who is logged in already goes on. */
+/** A person who is logged in already does not see the form. */
 async function showLogin(ctx: Context, { publicUrl, entrance, viewers }: TokenRoutesOptions): Promise<void> {
   const to = new URLSearchParams(ctx.querystring).get('to') ?? undefined;
   const viewer = await viewers.find(ctx);

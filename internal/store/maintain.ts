@@ -32,10 +32,11 @@ const mostMoved = 100_000;
 
 /**
  * Creates the partitions of today, of the days ahead and of days with rows in the default
- * partition, drops partitions past retention, and deletes ended sessions. Each step is a short transaction that gives up
- * rather than block writers; the run then rejects with the day, and the next run continues. Events
- * of a day move at once: an event in neither table would be invisible, and a redelivery would store
- * it twice. If a day has too many, the DEFAULT partition becomes its partition.
+ * partition, drops partitions past retention, and deletes ended sessions. Each step is a short
+ * transaction that gives up rather than block writers; the run then rejects with the day, and the
+ * next run continues. Events of a day move at once: an event in neither table would be invisible,
+ * and a redelivery would store it twice. If a day has too many, the DEFAULT partition becomes its
+ * partition.
  */
 export async function maintain(db: Database, options: MaintenanceOptions): Promise<MaintenanceReport> {
   const today = dayOf(options.now);

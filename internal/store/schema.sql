@@ -112,6 +112,9 @@ CREATE TABLE public.running_executions (
 
 ALTER TABLE ONLY public.events ATTACH PARTITION public.events_default DEFAULT;
 
+ALTER TABLE ONLY public.access_log
+    ADD CONSTRAINT access_log_pkey PRIMARY KEY (organization, at, id);
+
 ALTER TABLE ONLY public.dead_letters
     ADD CONSTRAINT dead_letters_pkey PRIMARY KEY (organization, id);
 

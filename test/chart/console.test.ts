@@ -24,7 +24,25 @@ const environments: [what: string, values: string[], expected: Record<string, st
       PGPASSWORD: 'runledger-reader/password',
       PGSSLMODE: 'verify-full',
       TOKENS_NAMESPACE: 'runledger-tokens',
+      DATABASE_URL: 'runledger-db-app/uri',
+      OIDC_ISSUER: 'https://login.example.com:8443/realms/main',
+      OIDC_CLIENT_ID: 'runledger',
+      OIDC_CLIENT_SECRET: 'runledger-oidc/client-secret',
+      OIDC_SCOPES: 'openid profile email',
+      OIDC_GROUPS_CLAIM: 'realm_access.roles',
+      OIDC_ORGANIZATIONS: '{"audit":["acme","globex"],"billing":"acme","platform":"*"}',
+      SESSION_IDLE_MINUTES: '120',
+      SESSION_HOURS: '12',
     },
+  ],
+  [
+    'people behind a proxy that logs them in',
+    [
+      'console.oidc.issuer=https://login.example.com',
+      'console.oidc.proxyAudience=oauth2-proxy',
+      'console.oidc.organizations.billing=acme',
+    ],
+    { OIDC_PROXY_AUDIENCE: 'oauth2-proxy', OIDC_ORGANIZATIONS: '{"billing":"acme"}' },
   ],
   [
     'a replica whose URL an operator writes',
@@ -68,7 +86,8 @@ describe('chart, console', () => {
       const found = environment(await renderWith(...values), 'runledger-console');
       expect(found).to.include(expected);
       expect(found).not.to.have.any.keys('REDIS_URL', 'REDIS_PASSWORD');
-      if ('CONSOLE_DATABASE_URL' in expected) expect(found).not.to.have.property('DATABASE_URL');
+      if ('CONSOLE_DATABASE_URL' in expected && !('DATABASE_URL' in expected))
+        expect(found).not.to.have.property('DATABASE_URL');
     });
   }
 
@@ -106,6 +125,14 @@ describe('chart, console', () => {
       ingress: [{ ports: [{ port: 'http' }], from: [{ namespaceSelector: proxy }] }],
       egress: [{ ports: [{ port: 5432 }, { port: 5433 }] }],
     });
+  });
+
+  it('connects to the port of its OpenID Connect provider, if it has one', async () => {
+    const ports = async (...values: string[]): Promise<string> =>
+      JSON.stringify(specOf(await renderWith(...values), 'NetworkPolicy', 'runledger-console'));
+    const oidc = '{"ports":[{"port":443,"protocol":"TCP"},{"port":8443,"protocol":"TCP"}]}';
+    expect(await ports('external-services')).to.include(oidc);
+    expect(await ports()).to.not.include('8443');
   });
 
   it('reads the tokens with an account of its own', async () => {

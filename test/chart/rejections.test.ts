@@ -38,6 +38,13 @@ const rejections: Record<string, string> = {
     'console.database.username would be ignored without a host: set console.database.host, or leave it empty.',
   'console.database.url=postgres://replica/runledger console.database.credentialsSecret.name=reader':
     'console.database.credentialsSecret.name would be ignored without a host: set console.database.host',
+  'console.sessions.urlSecret.name=primary':
+    'console.sessions.urlSecret is for a console that reads a replica: set console.database, or leave it empty.',
+  'console.oidc.clientId=runledger': 'console.oidc needs the address of the provider: set console.oidc.issuer.',
+  'console.oidc.issuer=https://login.example.com console.oidc.organizations.a=acme':
+    'console.oidc.issuer needs a client: set console.oidc.clientId, or console.oidc.proxyAudience',
+  'console.oidc.issuer=https://login.example.com console.oidc.clientId=runledger':
+    'console.oidc.issuer needs a mapping, or nobody could read anything: set console.oidc.organizations.',
   'console.extraEnv[0].name=CONSOLE_PUBLIC_URL': 'console.extraEnv sets CONSOLE_PUBLIC_URL, which the pod already has',
   'redis.enabled=false':
     'Redis is neither bundled nor external: set redis.enabled=true, or name a Secret that holds its URL in externalRedis.urlSecret.name.',

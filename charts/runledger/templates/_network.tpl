@@ -116,6 +116,14 @@ Takes (dict "root" $ "component" "ingest" "from" .Values.networkPolicy.ingestFro
 {{- include "runledger.network.to" (dict "ports" .Values.networkPolicy.apiServerPorts "to" .Values.networkPolicy.apiServerTo) }}
 {{- end -}}
 
+{{/* To the OpenID Connect provider of the console. */}}
+{{- define "runledger.network.toOidc" }}
+{{- with .Values.console.oidc.issuer }}
+{{- $ports := dict "ports" $.Values.networkPolicy.oidcPorts "external" (dict "host" "" "url" .) }}
+{{- include "runledger.network.to" (dict "ports" (include "runledger.network.ports" $ports | fromYamlArray) "to" $.Values.networkPolicy.oidcTo) }}
+{{- end }}
+{{- end -}}
+
 {{- define "runledger.network.extra" }}
 {{- with .Values.networkPolicy.extraEgress }}
 {{ toYaml . }}

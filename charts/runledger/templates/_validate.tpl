@@ -105,9 +105,29 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
     {{- fail (printf "%s would be ignored without a host: set console.database.host, or leave it empty." (join " and " $needsHost)) -}}
   {{- end -}}
 {{- end -}}
+{{- if and .Values.console.sessions.urlSecret.name (not (include "runledger.database.ways" .Values.console.database | fromYamlArray)) -}}
+  {{- fail "console.sessions.urlSecret is for a console that reads a replica: set console.database, or leave it empty." -}}
+{{- end -}}
+{{- include "runledger.validate.oidc" .Values.console.oidc -}}
 {{- include "runledger.validate.drain" $console -}}
 {{- include "runledger.validate.account" $console -}}
 {{- include "runledger.validate.env" (dict "setting" "console.extraEnv" "own" (include "runledger.console.env" .) "extra" .Values.console.extraEnv) -}}
+{{- end -}}
+
+{{/* The login at an OpenID Connect provider. Takes .Values.console.oidc. */}}
+{{- define "runledger.validate.oidc" -}}
+{{- if not .issuer -}}
+  {{- if or .clientId .proxyAudience .organizations -}}
+    {{- fail "console.oidc needs the address of the provider: set console.oidc.issuer." -}}
+  {{- end -}}
+{{- else -}}
+  {{- if not (or .clientId .proxyAudience) -}}
+    {{- fail "console.oidc.issuer needs a client: set console.oidc.clientId, or console.oidc.proxyAudience behind a proxy that logs people in." -}}
+  {{- end -}}
+  {{- if not .organizations -}}
+    {{- fail "console.oidc.issuer needs a mapping, or nobody could read anything: set console.oidc.organizations." -}}
+  {{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "runledger.validate.scaling" -}}

@@ -80,7 +80,7 @@ describe('the database of sessions', () => {
   });
 });
 
-describe('a console whose database is away', () => {
+describe('a console whose database is unavailable', () => {
   const suite = suiteLogin();
 
   it('shows an error page to people, and knows them again afterwards', async () => {

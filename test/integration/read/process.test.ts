@@ -32,6 +32,31 @@ describe('the process of the console', () => {
       { ...good, CONSOLE_DATABASE_URL: 'hunter2' },
       /^runledger: CONSOLE_DATABASE_URL must be a postgres:\/\/ or postgresql:\/\/ address/,
     ],
+    [
+      'a provider without an issuer',
+      { ...good, OIDC_CLIENT_ID: 'runledger' },
+      /^runledger: OIDC_ISSUER is required when OIDC_CLIENT_ID is set$/,
+    ],
+    [
+      'a provider without a client',
+      { ...good, OIDC_ISSUER: 'https://login.example', OIDC_ORGANIZATIONS: '{a: acme}' },
+      /^runledger: OIDC_CLIENT_ID is required when OIDC_ISSUER is set, or OIDC_PROXY_AUDIENCE$/,
+    ],
+    [
+      'a provider without organizations',
+      { ...good, OIDC_ISSUER: 'https://login.example', OIDC_CLIENT_ID: 'runledger' },
+      /^runledger: OIDC_ORGANIZATIONS is required when OIDC_ISSUER is set: which groups read which organizations$/,
+    ],
+    [
+      'organizations that are no mapping',
+      { ...good, OIDC_ISSUER: 'https://login.example', OIDC_CLIENT_ID: 'runledger', OIDC_ORGANIZATIONS: 'acme' },
+      /^runledger: OIDC_ORGANIZATIONS must be a mapping in YAML from groups to organizations, such as \{billing: acme\}$/,
+    ],
+    [
+      'a missing file of organizations',
+      { ...good, OIDC_ISSUER: 'https://login.example', OIDC_ORGANIZATIONS_FILE: '/no/such' },
+      /^runledger: OIDC_ORGANIZATIONS_FILE names an unreadable file: \/no\/such \(ENOENT\)$/,
+    ],
     ['a bad limit', { ...good, READ_RATE: '0' }, /^runledger: READ_RATE must be a whole number from 1 to 100000$/],
   ] as const) {
     it(`ends at once with one line that names a wrong setting: ${what}`, async () => {

@@ -24,6 +24,7 @@ describe('embedded Postgres', () => {
         '0001-initial',
         '0002-read',
         '0003-running-executions',
+        '0004-login',
       ]);
       let store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
       const results = await Promise.all([store.recordEvents(events.slice(0, 2)), store.recordEvents(events)]);

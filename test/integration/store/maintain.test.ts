@@ -45,6 +45,19 @@ describe('maintenance of the partitions', () => {
     expect(await measurePartitions(there, keepAll)).to.include({ daysAhead: 3 });
   });
 
+  it('deletes the sessions that have ended', async () => {
+    const { db } = database;
+    const session = { subject: 's', name: 'n', groups: [] };
+    const endsAt = (ms: number) => ({ ...session, digest: Buffer.from(String(ms)), expires_at: new Date(ms) });
+    await db
+      .insertInto('sessions')
+      .values([endsAt(now - 1), endsAt(now + 1)])
+      .execute();
+    await maintain(db, keepAll);
+    const left = await db.selectFrom('sessions').select('expires_at').execute();
+    expect(left).to.deep.equal([{ expires_at: new Date(now + 1) }]);
+  });
+
   it('is done once by many at once', async () => {
     const reports = await Promise.all(Array.from({ length: 6 }, () => maintain(database.db, keepAll)));
     expect(reports.flatMap(({ created }) => created).toSorted()).to.have.length(3);

@@ -4,6 +4,7 @@ import {
   growing,
   late,
   late3,
+  logins,
   ofConsole,
   ofIngest,
   queries,
@@ -35,6 +36,7 @@ const refused = 'runledger_token_secrets_refused{namespace="rl",pod="i",reason="
 const plain = 'runledger_plain_http_requests_total{namespace="rl",pod="i",token="true"}';
 const oldestJob = ofIngest('queue_oldest_job_age_seconds');
 const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
+const lostEntries = 'runledger_access_log_entries_total{namespace="rl",pod="c",result="lost"}';
 const maintenanceFailures = ofWorker('maintenance_failures_total');
 
 /** Workers store nothing and report no progress. */
@@ -161,6 +163,15 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerReaderRoleMissing: {
     fires: { [ofConsole('reader_role')]: steady(0) },
     nearly: { [ofConsole('reader_role')]: undefined },
+  },
+  RunledgerLoginDatabaseNotWritable: {
+    fires: { [ofConsole('login_database_writable')]: steady(0) },
+    nearly: { [ofConsole('login_database_writable')]: steady(1), [lostEntries]: steady(3) },
+    alsoFires: { 'entries are lost': { [ofConsole('login_database_writable')]: steady(1), [lostEntries]: growing(1) } },
+  },
+  RunledgerLoginProviderUnavailable: {
+    fires: { [logins('unavailable')]: growing(1) },
+    nearly: { [logins('unavailable')]: steady(5), [logins('refused')]: growing(9) },
   },
   RunledgerFailureRateJumped: {
     fires: {

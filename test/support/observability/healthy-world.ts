@@ -34,6 +34,9 @@ export const answers = (status: number): string =>
 export const queries = (le: string): string =>
   `runledger_console_query_seconds_bucket{namespace="rl",pod="c",operation="listExecutions",le="${le}"}`;
 
+export const logins = (result: string): string =>
+  `runledger_logins_total{namespace="rl",pod="c",way="oidc",result="${result}"}`;
+
 /** A gauge or counter of an ingest, a worker or a console. */
 export const ofIngest = (name: string): string => `runledger_${name}{namespace="rl",pod="i"}`;
 export const ofConsole = (name: string): string => `runledger_${name}{namespace="rl",pod="c"}`;
@@ -69,6 +72,9 @@ export const healthy: World = {
   [queries('+Inf')]: growing(60),
   [ofConsole('replica_lag_seconds')]: steady(0),
   [ofConsole('reader_role')]: steady(1),
+  [ofConsole('login_database_writable')]: steady(1),
+  [logins('ok')]: growing(1),
+  [logins('unavailable')]: steady(0),
   [transitions('none', 'running')]: growing(10),
   [transitions('running', 'succeeded')]: growing(9),
   [transitions('running', 'failed')]: growing(1),

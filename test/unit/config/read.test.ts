@@ -19,7 +19,7 @@ function complaint(name: SettingName, environment: Record<string, string>): stri
 }
 
 const whole = (Object.keys(settings) as SettingName[]).filter((name) =>
-  /(PORT|_MS|_BYTES|_EVENTS|_LENGTH|_JOBS|_SIZE|_DAYS|_IN_FLIGHT|_CONCURRENCY|_CONNECTIONS|_RATE|_TOKEN|_SECOND)$/.test(
+  /(PORT|_MS|_BYTES|_EVENTS|_LENGTH|_JOBS|_SIZE|_DAYS|_IN_FLIGHT|_CONCURRENCY|_CONNECTIONS|_RATE|_TOKEN|_SECOND|_MINUTES|_HOURS)$/.test(
     name,
   ),
 );
@@ -73,6 +73,10 @@ describe('settings', () => {
     ['REDIS_URL', 'hunter2', /must be a redis:\/\/ or rediss:\/\/ address/],
     ['CONSOLE_PUBLIC_URL', 'http://runledger.example', /must be an https:\/\/ address/],
     ['CONSOLE_DATABASE_URL', 'mysql://u:hunter2@db/x', /must be a postgres:\/\/ or postgresql:\/\/ address/],
+    ['OIDC_ISSUER', 'http://login.example', /must be an https:\/\/ address/],
+    ['OIDC_ISSUER', 'http://127.0.0.1.evil.example', /must be an https:\/\/ address/],
+    ['OIDC_ISSUER', 'https://u:hunter2@login.example', /must be an https:\/\/ address without user/],
+    ['OIDC_SCOPES', 'profile email', /must hold the scope openid$/],
     ['DATABASE_URL', 'mysql://u:hunter2@db/x', /must be a postgres:\/\/ or postgresql:\/\/ address/],
     ['DATABASE_URL', 'postgres://u:hunter2@db:port/x', /must be a postgres:\/\/ or postgresql:\/\/ address/],
   ] as const) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
+import { array, assert, constantFrom, oneof, property, string, webUrl } from 'fast-check';
 import { returnAddress } from '../../../internal/login/return-path.ts';
 
 const console = new URL('https://console.example');
@@ -50,13 +50,9 @@ describe('the address after a login', () => {
   });
 
   it('has the origin of the console, whatever is asked for', () => {
-    const part = fc.oneof(
-      fc.constantFrom('/', '\\', '.', '..', '%2f', '@', ':', '?', '#', '//', '\t'),
-      fc.webUrl(),
-      fc.string(),
-    );
-    fc.assert(
-      fc.property(fc.array(part), (parts) => {
+    const part = oneof(constantFrom('/', '\\', '.', '..', '%2f', '@', ':', '?', '#', '//', '\t'), webUrl(), string());
+    assert(
+      property(array(part), (parts) => {
         const address = returnAddress(console, parts.join(''));
         expect(new URL(address).origin).to.equal('https://console.example');
         // Read as a path only, it leads to the same host.

@@ -6,6 +6,38 @@
   value: {{ include "runledger.publicUrl" $console | quote }}
 {{- include "runledger.tokens.env" . }}
 {{- include "runledger.console.database.env" . }}
+{{- include "runledger.console.login.env" . }}
 - { name: LOG_LEVEL, value: {{ .Values.config.logLevel }} }
 {{- include "runledger.caBundle.env" . }}
+{{- end -}}
+
+{{/* The environment of sessions, and of the login at an OpenID Connect provider. */}}
+{{- define "runledger.console.login.env" -}}
+{{- with .Values.console.sessions }}
+{{- if .urlSecret.name }}
+- name: DATABASE_URL
+  valueFrom: { secretKeyRef: { name: {{ .urlSecret.name }}, key: {{ .urlSecret.key }} } }
+{{- end }}
+- { name: SESSION_IDLE_MINUTES, value: {{ int .idleMinutes | quote }} }
+- { name: SESSION_HOURS, value: {{ int .hours | quote }} }
+{{- end }}
+{{- with .Values.console.oidc }}
+{{- if .issuer }}
+- { name: OIDC_ISSUER, value: {{ .issuer | quote }} }
+{{- with .clientId }}
+- { name: OIDC_CLIENT_ID, value: {{ . | quote }} }
+{{- end }}
+{{- if .clientSecret.name }}
+- name: OIDC_CLIENT_SECRET
+  valueFrom: { secretKeyRef: { name: {{ .clientSecret.name }}, key: {{ .clientSecret.key }} } }
+{{- end }}
+- { name: OIDC_SCOPES, value: {{ .scopes | quote }} }
+- { name: OIDC_GROUPS_CLAIM, value: {{ .groupsClaim | quote }} }
+- name: OIDC_ORGANIZATIONS
+  value: {{ .organizations | toJson | quote }}
+{{- with .proxyAudience }}
+- { name: OIDC_PROXY_AUDIENCE, value: {{ . | quote }} }
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end -}}
