@@ -1,7 +1,6 @@
 import type { MaintenanceReport } from '../outcome/maintenance-report.ts';
 import { withDaysInError } from './error-context.ts';
 import type { Database } from './database.ts';
-import { deleteExpiredSessions } from './expired-sessions.ts';
 import { dayAfter, dayOf, daysBefore, daysFrom } from './days.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
 import {
@@ -32,11 +31,10 @@ const mostMoved = 100_000;
 
 /**
  * Creates the partitions of today, of the days ahead and of days with rows in the default
- * partition, drops partitions past retention, and deletes ended sessions. Each step is a short
- * transaction that gives up rather than block writers; the run then rejects with the day, and the
- * next run continues. Events of a day move at once: an event in neither table would be invisible,
- * and a redelivery would store it twice. If a day has too many, the DEFAULT partition becomes its
- * partition.
+ * partition, and drops partitions past retention. Each step is a short transaction that gives up
+ * rather than block writers; the run then rejects with the day, and the next run continues. Events
+ * of a day move at once: an event in neither table would be invisible, and a redelivery would store
+ * it twice. If a day has too many, the DEFAULT partition becomes its partition.
  */
 export async function maintain(db: Database, options: MaintenanceOptions): Promise<MaintenanceReport> {
   const today = dayOf(options.now);
@@ -45,7 +43,6 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
   const wanted = [...new Set([...daysFrom(today, options.daysAhead + 1), ...defaultRows.keys()])];
   const report: MaintenanceReport = { created: [], dropped: [], moved: 0 };
 
-  await deleteExpiredSessions(db, options.now);
   // The hardest step comes last, so that it cannot block the others.
   const tooMany = wanted.filter((day) => defaultRowsOf(day) > mostMoved);
   const range = tooMany.length === 0 ? undefined : { from: Math.min(...tooMany), to: dayAfter(Math.max(...tooMany)) };

@@ -5,6 +5,7 @@ import { countRunning } from './count-running.ts';
 import type { Database } from './database.ts';
 import { keepDeadLetter } from './dead-letters.ts';
 import { isDataError } from './errors.ts';
+import { deleteExpiredSessions } from './expired-sessions.ts';
 import { maintain } from './maintain.ts';
 import { measurePartitions } from './measure.ts';
 import { ping } from './reachable.ts';
@@ -41,7 +42,12 @@ export function createStore(db: Database, options: StoreOptions): Store {
     keepDeadLetter: (event, reason) => keepDeadLetter(db, event, reason),
     isDataError,
     ping: () => ping(db),
-    maintain: () => maintain(db, { now: Date.now(), daysAhead, retentionDays }),
+    maintain: async () => {
+      const now = Date.now();
+      const report = await maintain(db, { now, daysAhead, retentionDays });
+      await deleteExpiredSessions(db, now);
+      return report;
+    },
     measure: async () => {
       const now = Date.now();
       const partitions = await measurePartitions(db, { now, daysAhead });
