@@ -38,9 +38,9 @@ export interface Console {
 }
 
 /** Who looks at the web pages. */
-export type Visitors = Pick<ConsolePagesOptions, 'findViewer' | 'noteAccess'>;
+export type Visitors = Pick<ConsolePagesOptions, 'findViewer' | 'noteAccess' | 'ingestUrl'>;
 
-export interface ConsoleExtras extends Pick<ConsolePagesOptions, 'ingestUrl'> {
+export interface ConsoleExtras {
   /** Counts the requests; standalone counts those of ingest in the same metrics. */
   requests?: ApiMetrics;
   oneTimeLink?: OneTimeLink;
@@ -54,7 +54,7 @@ export function createConsole(
   { db, pool, login: loginDatabase }: ConsoleDatabase,
   tokens: TokenSource,
   telemetry: Telemetry,
-  { requests = apiMetrics(telemetry.registry), oneTimeLink, visitors, ingestUrl }: ConsoleExtras = {},
+  { requests = apiMetrics(telemetry.registry), oneTimeLink, visitors }: ConsoleExtras = {},
 ): Console {
   const { logger, registry, probes, tracing } = telemetry;
   const metrics = consoleMetrics(registry, () => pool);
@@ -82,7 +82,6 @@ export function createConsole(
     findViewer: (ctx) => login.findViewer(ctx),
     noteAccess: (ctx, viewer, organization) => login.noteAccess(ctx, viewer, organization),
     ...visitors,
-    ingestUrl,
     record,
     streams,
     publicUrl,

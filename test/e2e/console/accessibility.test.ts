@@ -24,6 +24,7 @@ describe('the console in a browser', () => {
     'one execution': async () => `/o/acme/executions/${await executionWith(suite.database, 'failed')}`,
     Errors: () => Promise.resolve('/o/acme/errors'),
     Tail: () => Promise.resolve('/o/acme/tail'),
+    'the login': () => Promise.resolve('/login?to=/o/acme/errors'),
     'a wrong address': () => Promise.resolve('/o/acme/executions?state=odd'),
     'a choice of organizations': () => Promise.resolve('/'),
   };
