@@ -26,6 +26,25 @@ CREATE FUNCTION public.keep_running_executions() RETURNS trigger
     end
     $$;
 
+CREATE TABLE public.access_log (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    at timestamp(3) with time zone NOT NULL,
+    id bigint NOT NULL,
+    subject text NOT NULL,
+    name text NOT NULL,
+    action text NOT NULL,
+    CONSTRAINT access_log_action_check CHECK ((action = ANY (ARRAY['looked'::text, 'exported'::text])))
+);
+
+ALTER TABLE public.access_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.access_log_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.dead_letters (
     organization text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -110,6 +129,18 @@ CREATE TABLE public.running_executions (
     first_event_at timestamp(3) with time zone NOT NULL
 );
 
+CREATE TABLE public.sessions (
+    digest bytea NOT NULL,
+    subject text NOT NULL,
+    name text NOT NULL,
+    groups text[] NOT NULL,
+    token_digest text,
+    organization text COLLATE pg_catalog."C",
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    seen_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL
+);
+
 ALTER TABLE ONLY public.events ATTACH PARTITION public.events_default DEFAULT;
 
 ALTER TABLE ONLY public.access_log
@@ -136,6 +167,9 @@ ALTER TABLE ONLY public.kysely_migration
 ALTER TABLE ONLY public.running_executions
     ADD CONSTRAINT running_executions_pkey PRIMARY KEY (organization, automation_id, execution_id);
 
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (digest);
+
 CREATE INDEX events_of_execution ON ONLY public.events USING btree (automation_id, execution_id, organization);
 
 CREATE INDEX events_default_automation_id_execution_id_organization_idx ON public.events_default USING btree (automation_id, execution_id, organization);
@@ -155,6 +189,8 @@ CREATE INDEX executions_with_error ON public.executions USING btree (organizatio
 CREATE INDEX executions_with_error_of_automation ON public.executions USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
 
 CREATE INDEX running_executions_newest ON public.running_executions USING btree (organization, first_event_at);
+
+CREATE INDEX sessions_of_subject ON public.sessions USING btree (subject);
 
 ALTER INDEX public.events_of_execution ATTACH PARTITION public.events_default_automation_id_execution_id_organization_idx;
 
