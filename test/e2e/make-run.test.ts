@@ -12,7 +12,6 @@ import { eventKinds } from '../../internal/event/schema.ts';
 import { executionsOf, type Execution } from '../support/outcome-oracle.ts';
 import { openEmbedded } from '../../internal/store/embedded.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { Browser } from '../support/browser.ts';
 import { failureOf } from '../support/failure.ts';
 import { freePort } from '../support/free-port.ts';
 import { MakeRun } from '../support/make-run.ts';
@@ -65,40 +64,6 @@ describe('make run', function suite() {
     expect(csv).to.have.length(2);
     expect(csv[1]).to.include('SMTP-421');
     await run.interrupt();
-  });
-
-  it('prints a link that logs in to the console once, and shows the fleet of make demo there', async () => {
-    await run.start();
-    const link = (): URL => new URL(/https:\S+\/once\/\S+/.exec(run.output.join('\n'))?.[0] ?? '');
-    const first = link();
-    expect(first.origin).to.equal(`https://localhost:${run.ports.console}`);
-    const reader = await run.reader();
-    try {
-      const [browser, other] = [new Browser(reader), new Browser(reader)];
-      expect((await browser.get(first.pathname)).headers.location).to.equal(`${first.origin}/`);
-      expect((await browser.get(first.pathname)).status, 'opened again by the same person').to.equal(303);
-      expect((await other.get(first.pathname)).status, 'opened by somebody else').to.equal(410);
-      expect((await browser.get('/')).headers.location).to.equal('/o/demo/');
-
-      const demo = run.demo(300);
-      const began = performance.now();
-      await until('a living page', async () => /Watch it: https:/.test(demo.output.join('\n')));
-      await until('a living page', async () => {
-        const page = await browser.get('/o/demo/executions', { accept: 'text/html' });
-        return page.status === 200 && page.body.includes('/o/demo/executions/');
-      });
-      expect(performance.now() - began).to.be.lessThan(10_000);
-      await demo.exited;
-      await run.interrupt();
-
-      await run.start();
-      expect(link().pathname).to.not.equal(first.pathname);
-      expect((await other.get(first.pathname)).status, 'a link of an earlier process').to.equal(410);
-      expect((await browser.get('/o/demo/executions')).status, 'the session').to.equal(200);
-    } finally {
-      reader.close();
-      await run.interrupt();
-    }
   });
 
   it('shows a fleet what it sent: make demo', async () => {
