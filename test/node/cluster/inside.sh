@@ -32,17 +32,33 @@ ip link set machine up
 start() { # NAME COMMAND…
   "${@:2}" > "$logs/$1.log" 2>&1 < /dev/null &
 }
-until_ok() { # COMMAND…
-  until "$@" > /dev/null 2>&1; do sleep 0.1; done
+# Says why the start failed, in the ends of the logs.
+give_up() { # WHAT
+  echo "not within three minutes: $1" >&2
+  tail -n 5 "$logs"/*.log >&2
+  exit 1
 }
+until_ok() { # COMMAND…
+  local deadline=$((SECONDS + 180))
+  until "$@" > /dev/null 2>&1; do
+    [ "$SECONDS" -lt "$deadline" ] || give_up "$*"
+    sleep 0.1
+  done
+}
+both_registered() { [ "$(kubectl get nodes -o name | wc -l)" = 2 ]; }
 
 . "$here/control-plane.sh"
 . "$here/node.sh"
 start_control_plane
+for name in n1 n2; do ip netns add "$name"; done
 start_node n1 1 &
+first=$!
 start_node n2 2 &
-until [ "$(kubectl get nodes -o name 2>/dev/null | wc -l)" = 2 ]; do sleep 0.2; done
-kubectl wait --for=condition=Ready nodes --all --timeout=180s > /dev/null
+second=$!
+wait "$first"
+wait "$second"
+until_ok both_registered
+until_ok kubectl wait --for=condition=Ready nodes --all --timeout=5s
 start_network_policies n1
 start_network_policies n2
 start_services

@@ -3,7 +3,6 @@
 start_node() { # NAME NUMBER
   local name=$1 number=$2 home=$STATE/$1 address=$lan.$((10 + $2)) pods=10.244.$2
   mkdir -p "$home/cni"
-  ip netns add "$name"
   ip link add "$name" type veth peer name eth0 netns "$name"
   ip link set "$name" master lan up
   ip -n "$name" link set lo up
@@ -23,6 +22,7 @@ start_node() { # NAME NUMBER
 EOF
   cat > "$home/containerd.toml" <<EOF
 version = 2
+disabled_plugins = ["io.containerd.internal.v1.opt"]
 root = "$home/containerd"
 state = "/run/$name-containerd"
 [grpc]
@@ -53,14 +53,11 @@ healthzPort: 0
 imageGCHighThresholdPercent: 100
 evictionHard: { memory.available: 100Mi }
 # Two cores and 4 GiB are left for pods.
-systemReserved: { memory: $(($(awk '/MemTotal/ { print $2 }' /proc/meminfo) - 4 * 1024 * 1024 - 102400))Ki }
+systemReserved:
+  cpu: "$(($(nproc) - 2))"
+  memory: $(($(awk '/MemTotal/ { print $2 }' /proc/meminfo) - 4 * 1024 * 1024 - 102400))Ki
 EOF
-  for hierarchy in /sys/fs/cgroup/*/; do
-    mkdir -p "$hierarchy$CGROUP/$name"
-    for file in cpuset.cpus cpuset.mems; do
-      [ ! -e "$hierarchy$CGROUP/$file" ] || cat "$hierarchy$CGROUP/$file" > "$hierarchy$CGROUP/$name/$file"
-    done
-  done
+  for hierarchy in $(hierarchies); do make_group "$hierarchy/$CGROUP/$name"; done
   : > "$STATE/resolv.conf"
   start "$name-containerd" "${enter[@]}" containerd --config "$home/containerd.toml"
   until_ok ctr -a "/run/$name.sock" version
@@ -72,8 +69,7 @@ EOF
     --conntrack-tcp-timeout-close-wait=0s --healthz-bind-address=127.0.0.1:10256 --metrics-bind-address=127.0.0.1:10249
 }
 
-# Enforces NetworkPolicies, and does nothing else of what it can. It ends when its node is not
-# registered yet.
+# Enforces NetworkPolicies: only its firewall is on. It exits if its node is not registered.
 start_network_policies() { # NAME
   start "$1-kube-router" nsenter --net="/run/netns/$1" "$BIN/kube-router" --kubeconfig="$STATE/admin.kubeconfig" \
     --hostname-override="$1" --run-firewall=true --run-router=false --run-service-proxy=false \

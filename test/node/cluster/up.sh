@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Runs a Kubernetes cluster in network, mount and process namespaces of its own until stdin ends:
 #   up.sh BIN IMAGES
-# BIN, IMAGES: what ../prepare.sh made. Prints `ready NUMBER` when the nodes are: the machine
-# reaches them at 198.18.NUMBER.0/24, and finds in /tmp/runledger-node-NUMBER all that the cluster
-# keeps. Leaves no process, mount, cgroup or interface, also after a crash: the kernel ends a
+# BIN, IMAGES: what ../prepare.sh made; IMAGES goes at the end. Prints `ready NUMBER` when the nodes
+# are: the machine reaches them at 198.18.NUMBER.0/24, and finds in /tmp/runledger-node-NUMBER all
+# that the cluster keeps. A start that takes longer than three minutes fails and prints the ends of
+# the logs. Leaves no process, mount, cgroup or interface, also after a crash: the kernel ends a
 # process namespace with its first process, which ends when stdin does.
 set -euo pipefail
 export BIN=$1 IMAGES=$2
@@ -15,6 +16,20 @@ here=$(cd "$(dirname "$0")" && pwd)
 hierarchies() {
   if [ -e /sys/fs/cgroup/cgroup.controllers ]; then echo /sys/fs/cgroup; else ls -d /sys/fs/cgroup/*/; fi
 }
+# FOLDER: makes a control group. On v2 its parent hands its controllers down; on v1 it takes the
+# processors and memories of its parent.
+make_group() {
+  local parent
+  parent=$(dirname "$1")
+  mkdir -p "$1"
+  for controller in $(cat "$parent/cgroup.controllers" 2> /dev/null); do
+    echo "+$controller" > "$parent/cgroup.subtree_control"
+  done
+  for file in cpuset.cpus cpuset.mems; do
+    [ ! -e "$parent/$file" ] || cat "$parent/$file" > "$1/$file"
+  done
+}
+export -f hierarchies make_group
 
 # NUMBER: removes what the cluster of that number has left.
 remove_rest() {
@@ -28,10 +43,18 @@ remove_rest() {
   rm -rf --one-file-system "/tmp/runledger-node-$1"
 }
 
+# With the first process of the namespace go all others, their mounts and their networks. Nothing is
+# left to do when this cluster's folder has gone: another one may have its number.
 clean_up() {
-  # With the first process of the namespace go all others, their mounts and their networks.
-  [ -z "${cluster:-}" ] || { kill -KILL "$cluster" && wait "$cluster"; } 2> /dev/null || true
+  exec 9> /tmp/runledger-node.lock
+  flock 9
+  [ "$(cat "$STATE/owner" 2> /dev/null)" = "$OWNER" ] || return 0
+  if [ -n "${cluster:-}" ] && grep -qs inside.sh "/proc/$cluster/cmdline"; then
+    kill -KILL "$cluster" 2> /dev/null || true
+    while [ -e "/proc/$cluster" ] && ! grep -qs '^State:.Z' "/proc/$cluster/status"; do sleep 0.05; done
+  fi
   remove_rest "$NUMBER"
+  rm -rf "$IMAGES"
 }
 runs() { ip link show "rl-node-$1" > /dev/null 2>&1; }
 
@@ -39,23 +62,20 @@ runs() { ip link show "rl-node-$1" > /dev/null 2>&1; }
 exec 9> /tmp/runledger-node.lock
 flock 9
 # The rest of runs that were killed: their networks are gone.
-for folder in /tmp/runledger-node-*; do
+for folder in /tmp/runledger-node-[0-9]*; do
   number=${folder##*-}
   runs "$number" || remove_rest "$number"
 done
 NUMBER=0
 while runs "$NUMBER"; do NUMBER=$((NUMBER + 1)); done
 export NUMBER STATE=/tmp/runledger-node-$NUMBER CGROUP=runledger-node-$NUMBER
+OWNER="$$ $(date +%s%N)"
+mkdir -m 0700 "$STATE"
+echo "$OWNER" > "$STATE/owner"
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
-for hierarchy in $(hierarchies); do
-  mkdir -p "$hierarchy/$CGROUP"
-  for file in cpuset.cpus cpuset.mems; do
-    [ ! -e "$hierarchy/$CGROUP/$file" ] || cat "$hierarchy/$file" > "$hierarchy/$CGROUP/$file" 2>/dev/null || true
-  done
-done
+for hierarchy in $(hierarchies); do make_group "$hierarchy/$CGROUP"; done
 
-mkdir -m 0700 "$STATE"
 unshare --mount --net --pid --fork --kill-child --mount-proc --propagation private \
   bash "$here/inside.sh" <&0 9>&- &
 cluster=$!
