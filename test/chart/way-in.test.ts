@@ -81,7 +81,7 @@ describe('chart, the way in', () => {
     const inCluster = await notes('demo.enabled=true');
     expect(inCluster).to.include('-n runledger port-forward service/runledger-console 8444:443');
     expect(inCluster).to.include(
-      `curl -w '\\n' -k -H "token: $READ_TOKEN" 'https://localhost:8444/v1/executions/?limit=1'`,
+      `curl -w '\\n' --retry 9 --retry-connrefused -k -H "token: $READ_TOKEN" 'https://localhost:8444/v1/executions/?limit=1'`,
     );
     expect(await notes('ingress-nginx')).to.include(`'https://record.example.com/v1/executions/?limit=1'`);
     expect(await notes('haproxy')).not.to.include('/v1/executions/');
