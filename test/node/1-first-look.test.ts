@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { repository } from '../support/helm.ts';
+import { installation, stepsOf } from '../support/node/first-steps.ts';
 import type { Kubernetes } from '../support/node/kubernetes.ts';
+import { Rights } from '../support/node/rights.ts';
 import { until } from '../support/until.ts';
 import { sharedKubernetes } from '../support/node/shared-kubernetes.ts';
 
@@ -10,15 +9,18 @@ import { sharedKubernetes } from '../support/node/shared-kubernetes.ts';
 const longestStart = 90_000;
 
 const tokens = 'runledger-tokens';
-const ingest = 'app.kubernetes.io/component=ingest';
+/** The components that read tokens. */
+const readers = ['ingest', 'console'];
 
 describe('the installation of the README, on a node of two cores and 4 GiB', () => {
   let kubernetes: Kubernetes;
+  let rights: Rights;
   let existing: string[];
   let notes: string;
 
   before(async () => {
     kubernetes = sharedKubernetes();
+    rights = new Rights(kubernetes, 'runledger');
     await kubernetes.kubectl('cordon', 'n2');
     // Pods that do not meet the Pod Security Standard `restricted` are refused.
     await kubernetes.kubectl('create', 'namespace', 'runledger');
@@ -32,6 +34,7 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     notes = await kubernetes.shell(await installation());
     const output = await kubernetes.shell(stepsOf(notes).slice(0, -1).join('\n'));
     expect(output).to.include('"type_of_event":"START"');
+    expect(output).to.include('"execution_id":"first","state":"running"');
     const took = performance.now() - began;
     console.log(`      first 201 after ${Math.round(took / 1_000)} s`);
     expect(took).to.be.lessThan(longestStart);
@@ -45,6 +48,8 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
   it('restarts no container', async () => {
     const pods = await kubernetes.pods('runledger');
     expect(pods.map(({ name }) => name.replace(/-[0-9a-f]+-\w{5}$/, '')).sort()).to.deep.equal([
+      'runledger-console',
+      'runledger-console',
       'runledger-ingest',
       'runledger-ingest',
       'runledger-postgresql-0',
@@ -53,23 +58,33 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
       'runledger-worker',
     ]);
     expect(pods.filter(({ restarts }) => restarts > 0)).to.deep.equal([]);
-    // One that ingest refuses, so that it writes an Event on it.
-    await kubernetes.apply({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'refused', namespace: tokens, labels: { 'runledger.dev/organization': 'refused' } },
-      stringData: { token: 'short' },
-    });
+  });
+
+  it('runs where the Pod Security Standard refuses others', async () => {
+    const privileged = kubernetes.kubectl('run', 'privileged', '--image=none', '--privileged', '--namespace=runledger');
+    const refusal = await privileged.then(String, String);
+    expect(refusal).to.include('violates PodSecurity "restricted');
   });
 
   it('gives its accounts the rights that the documentation says, and no other', async () => {
-    expect(await rightsOf('runledger-ingest', tokens)).to.deep.equal(['events [create]', 'secrets [list watch]']);
-    for (const namespace of ['runledger', 'kube-system', 'default']) {
-      expect(await rightsOf('runledger-ingest', namespace), namespace).to.deep.equal([]);
+    const accounts = await kubernetes.kubectl('get', 'serviceaccounts', '--namespace', 'runledger', '-o', 'name');
+    expect(accounts.trim().split('\n')).to.deep.equal([
+      'serviceaccount/default',
+      'serviceaccount/runledger-console',
+      'serviceaccount/runledger-ingest',
+    ]);
+    for (const component of readers) {
+      expect(await rights.of(`runledger-${component}`, tokens), component).to.deep.equal([
+        'events [create]',
+        'secrets [list watch]',
+      ]);
+      for (const namespace of ['runledger', 'kube-system', 'default']) {
+        expect(await rights.of(`runledger-${component}`, namespace), `${component} in ${namespace}`).to.deep.equal([]);
+      }
     }
     // The account of all other pods, which mount no token of it.
     for (const namespace of ['runledger', tokens]) {
-      expect(await rightsOf('default', namespace), namespace).to.deep.equal([]);
+      expect(await rights.of('default', namespace), namespace).to.deep.equal([]);
     }
   });
 
@@ -79,66 +94,49 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     ['create', 'events', /create Event: the API server answered 403/],
   ] as const) {
     it(`needs the right to ${verb} ${resource}`, async () => {
-      expect(await ingestLogs(), 'with the right').not.to.match(complaint);
-      const role = ['role', 'runledger.runledger-ingest', '--namespace', tokens];
-      const { rules } = JSON.parse(await kubernetes.kubectl('get', ...role, '-o', 'json')) as { rules: Rule[] };
-      const without = rules
-        .map((rule) => ({
-          ...rule,
-          verbs: rule.verbs.filter((other) => other !== verb || !rule.resources.includes(resource)),
-        }))
-        .filter(({ verbs }) => verbs.length > 0);
-      const patch = (kept: Rule[]): Promise<string> =>
-        kubernetes.kubectl('patch', ...role, '--type', 'merge', '--patch', JSON.stringify({ rules: kept }));
-      await patch(without);
-      try {
-        await kubernetes.kubectl('delete', 'pod', '--selector', ingest, '--namespace', 'runledger', '--wait=false');
-        await until('ingest complains', async () => (complaint.test(await ingestLogs()) ? true : undefined), 120_000);
-      } finally {
-        await patch(rules);
+      // Its refusal needs an Event.
+      await kubernetes.apply({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'refused', namespace: tokens, labels: { 'runledger.dev/organization': 'refused' } },
+        stringData: { token: 'short' },
+      });
+      for (const component of readers) {
+        expect(await logsOf(component), `${component} with the right`).not.to.match(complaint);
       }
-      await kubernetes.kubectl('delete', 'pod', '--selector', ingest, '--namespace', 'runledger', '--now');
-      await kubernetes.kubectl('rollout', 'status', 'deployment/runledger-ingest', '--namespace', 'runledger');
+      const restore = await Promise.all(readers.map((component) => rights.takeAway(component, verb, resource, tokens)));
+      try {
+        await deletePods();
+        for (const component of readers) {
+          const complains = async (): Promise<boolean> => complaint.test(await logsOf(component));
+          await until(`${component} complains`, complains, 120_000);
+        }
+      } finally {
+        for (const give of restore) await give();
+      }
+      await deletePods();
+      for (const component of readers) {
+        await kubernetes.kubectl('rollout', 'status', `deployment/runledger-${component}`, '--namespace', 'runledger');
+      }
     });
   }
 
-  const ingestLogs = (): Promise<string> =>
-    kubernetes.kubectl('logs', '--selector', ingest, '--namespace', 'runledger', '--tail=-1').catch(() => '');
+  const logsOf = (component: string): Promise<string> =>
+    kubernetes
+      .kubectl('logs', `--selector=app.kubernetes.io/component=${component}`, '--namespace=runledger', '--tail=-1')
+      .catch(() => '');
 
-  /**
-   * The rights of an account in a namespace, beyond those of an account to which nobody gave any.
-   */
-  const rightsOf = async (account: string, namespace: string): Promise<string[]> => {
-    const list = async (name: string): Promise<string[]> => {
-      const rows = await kubernetes.kubectl(
-        'auth',
-        'can-i',
-        '--list',
-        '--no-headers',
-        '--namespace',
-        namespace,
-        '--as',
-        `system:serviceaccount:runledger:${name}`,
-      );
-      return rows
-        .trim()
-        .split('\n')
-        .map((row) =>
-          row
-            .replaceAll(/\s+\[\]/g, '')
-            .replaceAll(/\s+/g, ' ')
-            .trim(),
-        );
-    };
-    const everybody = await list('nobody');
-    return (await list(account)).filter((row) => !everybody.includes(row)).sort();
+  const deletePods = (): Promise<string> => {
+    const selector = `app.kubernetes.io/component in (${readers.join()})`;
+    return kubernetes.kubectl('delete', 'pod', '--selector', selector, '--namespace', 'runledger', '--now');
   };
 
-  it('lets only those connect whom its NetworkPolicies name', async () => {
+  it('has NetworkPolicies that admit only the named peers', async () => {
     await kubernetes.kubectl('create', 'namespace', 'monitoring');
     const strangers = await startProbe('default');
     const monitoring = await startProbe('monitoring');
     const worker = ['--namespace', 'runledger', 'deployment/runledger-worker'];
+    const reader = ['--namespace', 'runledger', 'deployment/runledger-console'];
     const services = { redis: 'runledger-redis:6379', postgres: 'runledger-postgresql:5432', https: 'runledger:443' };
     const ingestPod = (await kubernetes.pods('runledger')).find(({ name }) => name.includes('ingest'));
     const ops = `${ingestPod?.address}:9090`;
@@ -152,7 +150,7 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
         setTimeout(() => { console.log('false'); process.exit(); }, 2000);`;
       return (await kubernetes.kubectl('exec', ...from, '--', 'node', '--eval', script)).trim() === 'true';
     };
-    const found = {
+    const look = async (): Promise<Record<string, boolean>> => ({
       'strangers to Redis': await connects(strangers, services.redis),
       'strangers to Postgres': await connects(strangers, services.postgres),
       'strangers to HTTPS': await connects(strangers, services.https),
@@ -163,7 +161,11 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
       'worker to Postgres': await connects(worker, services.postgres),
       'worker to the API server': await connects(worker, '10.96.0.1:443'),
       'worker to HTTPS': await connects(worker, services.https),
-    };
+      'console to Postgres': await connects(reader, services.postgres),
+      'console to Redis': await connects(reader, services.redis),
+      'console to HTTPS': await connects(reader, services.https),
+    });
+    const found = await look();
     expect(found).to.deep.equal({
       'strangers to Redis': false,
       'strangers to Postgres': false,
@@ -175,12 +177,16 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
       'worker to Postgres': true,
       'worker to the API server': false,
       'worker to HTTPS': false,
+      'console to Postgres': true,
+      'console to Redis': false,
+      'console to HTTPS': false,
     });
-    // It is the policies that refuse.
+    // It is the policies that refuse: without them everybody connects.
     await kubernetes.kubectl('delete', 'networkpolicy', '--all', '--namespace', 'runledger');
     await until('without policies strangers connect', async () =>
       (await connects(strangers, services.redis)) ? true : undefined,
     );
+    expect(await look()).to.deep.equal(Object.fromEntries(Object.keys(found).map((pair) => [pair, true])));
     for (const [, namespace = ''] of [strangers, monitoring]) {
       await kubernetes.kubectl('delete', 'pod', 'probe', '--now', '--namespace', namespace);
     }
@@ -208,6 +214,15 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
 
   it('leaves at uninstallation what the documentation says', async () => {
     await kubernetes.kubectl('delete', 'secret', 'refused', '--namespace', tokens);
+    // Its event waits in Redis.
+    await kubernetes.kubectl('scale', 'deployment/runledger-worker', '--replicas=0', '--namespace', 'runledger');
+    await until(
+      'the workers have stopped',
+      async () => !(await kubernetes.pods('runledger')).some(({ name }) => name.includes('worker')),
+    );
+    const [, readTokens = '', register = ''] = stepsOf(notes);
+    const receipt = await kubernetes.shell(`${readTokens}\n${register.replace('"first"', '"kept"')}`);
+    expect(receipt).to.include('"execution_id":"kept"');
     await kubernetes.helm('uninstall', 'runledger', '--namespace', 'runledger', '--wait');
     const left = await until(
       'all pods have stopped',
@@ -228,7 +243,7 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     ]);
   });
 
-  it('finds its data when it is installed again', async () => {
+  it('finds its data when it is installed again, in Postgres and in Redis', async () => {
     const rows = (): Promise<string> =>
       kubernetes.kubectl(
         'exec',
@@ -240,28 +255,10 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
         '-U',
         'runledger',
         '-Atc',
-        `select execution_id from executions where execution_id = 'first'`,
+        'select execution_id from executions order by first_event_at',
       );
     await kubernetes.shell(`${await installation()} --wait`);
-    expect(await rows()).to.equal('first\n');
+    await until('the event that waited in Redis is stored', async () => (await rows()) === 'first\nkept\n');
     await kubernetes.helm('uninstall', 'runledger', '--namespace', 'runledger', '--wait');
   });
 });
-
-interface Rule {
-  readonly resources: string[];
-  readonly verbs: string[];
-}
-
-/** The command of the README. */
-async function installation(): Promise<string> {
-  const readme = await readFile(join(repository, 'README.md'), 'utf8');
-  const [, command = ''] = /```sh\n(helm install runledger [^`]*)```/.exec(readme) ?? [];
-  return command.trim();
-}
-
-/** The commands that the notes print, step by step. */
-function stepsOf(notes: string): string[] {
-  const steps = notes.split(/^\d\. /m).slice(1);
-  return steps.map((step) => [...step.matchAll(/^ {3}(.*)$/gm)].map(([, line]) => line).join('\n'));
-}

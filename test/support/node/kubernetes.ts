@@ -22,20 +22,20 @@ export async function reasonNotToRun(): Promise<string | undefined> {
   return failed?.split('\n').at(-1);
 }
 
-/** What a container uses. */
+/** What a container uses, and the memory that it requests in Mi. */
 export interface Use {
   readonly pod: string;
   readonly milliCores: number;
   readonly mebibytes: number;
-  readonly limit: number;
+  readonly requested: number;
 }
 
-/** Of the kubelet's summary, what {@link Use} takes. */
+/** The fields of the kubelet's summary that {@link Use} needs. */
 interface Stats {
   readonly podRef: { name: string; namespace: string };
   readonly containers?: {
     cpu: { usageNanoCores: number };
-    memory: { workingSetBytes: number; availableBytes: number };
+    memory: { workingSetBytes: number };
   }[];
 }
 
@@ -138,13 +138,9 @@ export class Kubernetes {
     return helm([...args, '--kubeconfig', this.kubeconfig]);
   }
 
-  /**
-   * Runs a script with kubectl and helm in a checkout; resolves with stdout. It waits for what it
-   * connects to.
-   */
+  /** Runs a script with kubectl and helm in a checkout; resolves with stdout. */
   async shell(script: string): Promise<string> {
-    const prelude = `set -eo pipefail; trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
-      curl() { command curl --silent --show-error --retry 30 --retry-delay 1 --retry-connrefused "$@"; }`;
+    const prelude = "set -eo pipefail; trap 'kill $(jobs -p) 2> /dev/null || true' EXIT";
     const { stdout } = await promisify(execFile)('bash', ['-c', `${prelude}\n${script}`], {
       cwd: repository,
       env: { ...this.#environment, KUBECONFIG: this.kubeconfig },
@@ -206,8 +202,7 @@ export class Kubernetes {
   }
 
   /**
-   * Every object of the cluster as `Kind namespace/name`, but for those that controllers keep to
-   * themselves.
+   * Every object of the cluster as `Kind namespace/name`, except those that controllers own.
    */
   async objects(): Promise<string[]> {
     const kinds = (await this.kubectl('api-resources', '--verbs=list', '-o', 'name')).trim().split('\n');
@@ -239,20 +234,49 @@ export class Kubernetes {
       }));
   }
 
-  /** What the containers of a namespace use just now, and the limit of their memory, in Mi. */
+  /** What the containers of a namespace use just now. */
   async use(namespace: string): Promise<Use[]> {
     const used: Use[] = [];
+    const requests = new Map<string, number>();
+    const { items } = (await this.api.must('GET', `/api/v1/namespaces/${namespace}/pods`)) as {
+      items: {
+        metadata: { name: string };
+        spec: { containers: [{ resources: { requests: { memory: string } } }] };
+      }[];
+    };
+    for (const { metadata, spec } of items) {
+      requests.set(metadata.name, Number.parseInt(spec.containers[0].resources.requests.memory, 10));
+    }
     for (const node of ['n1', 'n2']) {
       const { pods } = (await this.api.must('GET', `/api/v1/nodes/${node}/proxy/stats/summary`)) as { pods: Stats[] };
       for (const { podRef, containers } of pods.filter((pod) => pod.podRef.namespace === namespace)) {
         for (const { cpu, memory } of containers ?? []) {
           const mebibytes = Math.round(memory.workingSetBytes / 2 ** 20);
-          const limit = Math.round((memory.workingSetBytes + memory.availableBytes) / 2 ** 20);
-          used.push({ pod: podRef.name, milliCores: Math.round(cpu.usageNanoCores / 1e6), mebibytes, limit });
+          const requested = requests.get(podRef.name) ?? 0;
+          used.push({ pod: podRef.name, milliCores: Math.round(cpu.usageNanoCores / 1e6), mebibytes, requested });
         }
       }
     }
     return used;
+  }
+
+  /** How many pods of a Service are ready, as its EndpointSlices say. */
+  async endpoints(namespace: string, service: string): Promise<number> {
+    const selector = `labelSelector=kubernetes.io/service-name=${service}`;
+    const path = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices?${selector}`;
+    const { items } = (await this.api.must('GET', path)) as {
+      items: { endpoints: { conditions: { ready: boolean } }[] }[];
+    };
+    return items.flatMap(({ endpoints }) => endpoints).filter(({ conditions }) => conditions.ready).length;
+  }
+
+  /** Stops the processes of a pod in their tracks, as a hanging event loop does. */
+  async freeze(namespace: string, pod: string): Promise<void> {
+    const uid = await this.kubectl('get', 'pod', pod, '--namespace', namespace, '-o', 'jsonpath={.metadata.uid}');
+    await promisify(execFile)('bash', [
+      '-c',
+      `grep -l 'pod${uid}' /proc/[0-9]*/cgroup 2> /dev/null | cut -d/ -f3 | xargs kill -STOP`,
+    ]);
   }
 
   /** Ends every process, and removes every trace on the machine. */
