@@ -25,7 +25,7 @@ demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RA
 
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
 	@deploy/install.sh redis postgres prometheus caddy chromium
-	@mocha
+	@test/support/at-once.sh "mocha 'test/integration/**/*.test.ts'" "mocha 'test/{unit,chart,e2e}/**/*.test.ts'"
 
 test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (needs Go, or kube-apiserver and etcd)
 	@deploy/install.sh redis postgres

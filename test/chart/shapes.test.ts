@@ -42,8 +42,7 @@ for (const shape of await shapes()) {
       const rendered = withoutContent(withoutRandom(await template(['--values', valuesOf(shape)])));
       const file = join(import.meta.dirname, 'snapshots', `${shape}.yaml`);
       if (process.env['UPDATE_SNAPSHOTS'] !== undefined) await writeFile(file, rendered);
-      const hint =
-        'a change on purpose? UPDATE_SNAPSHOTS=1 mocha --no-config --timeout 60000 test/chart/shapes.test.ts';
+      const hint = 'a change on purpose? UPDATE_SNAPSHOTS=1 mocha test/chart/shapes.test.ts';
       expect(rendered, hint).to.equal(await readFile(file, 'utf8'));
     });
 
