@@ -178,7 +178,7 @@ describe('a release behind a Gateway, under 500 events a second over TLS', () =>
         await kubectl('exec', worker, '--container', 'worker', '--', 'sh', '-c', script).catch(() => undefined);
         const path = 'jsonpath={.status.containerStatuses[0].lastState.terminated.reason}';
         const reason = (): Promise<string> => kubectl('get', 'pod', worker, '-o', path);
-        await until('the kubelet has noticed', async () => (await reason()) === 'OOMKilled', 30_000);
+        await until('the kubelet has noticed', async () => (await reason()) === 'OOMKilled', 120_000);
         await release.ready();
       },
       { restarts: worker },
@@ -189,7 +189,7 @@ describe('a release behind a Gateway, under 500 events a second over TLS', () =>
   it('upgrades to changed values, and rolls back', async () => {
     const settings = async (): Promise<string[]> => [
       await kubectl('get', 'pod', await podOf('ingest'), '-o', 'jsonpath={..env[?(@.name=="LOG_LEVEL")].value}'),
-      await kubectl('get', 'pod', await podOf('redis'), '-o', 'jsonpath={..limits.memory}'),
+      await kubectl('get', 'pod', await podOf('redis'), '-o', 'jsonpath={.spec.containers[0].resources.limits.memory}'),
     ];
     const old = await settings();
     const others = await release.underLoad(async () => {

@@ -163,6 +163,7 @@ console: { gateway: { enabled: true, hostnames: [${hosts.record}], tlsSecretName
     const database = await this.#kubernetes.postgres(this.namespace);
     try {
       await until('every receipt is stored', () => isStored(load.ledger, database), 60_000);
+      expect(load.ledger.invalidAnswers.slice(0, 3), 'answers that no caller may get').to.deep.equal([]);
       const found = await audit(load.ledger, database, load.automations.ids, 'acme');
       expect(found).to.deep.include({ ...flawless, findings: [] });
     } finally {
