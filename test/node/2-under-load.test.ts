@@ -23,7 +23,7 @@ describe('a release behind a Gateway, under 500 events a second over TLS', () =>
   });
 
   /** kubectl in the release's namespace. */
-  const kubectl = (...args: string[]): Promise<string> => kubernetes.kubectl(...args, '--namespace', release.namespace);
+  const kubectl = (...args: string[]): Promise<string> => kubernetes.kubectl('--namespace', release.namespace, ...args);
   const podOf = async (component: string): Promise<string> =>
     (await kubernetes.pods(release.namespace)).find(({ name }) => name.includes(component))?.name ?? '';
 
