@@ -18,8 +18,11 @@ import type { Kubernetes } from './kubernetes.ts';
 const rate = 500;
 /** Receipts before the work begins. */
 const warmUp = 500;
-/** How long after Redis serves again callers may still get 503, in ms: ingest connects again. */
-const reconnectMs = 5_000;
+/**
+ * How long after Redis serves again callers may still get 503, in ms: its new address reaches
+ * kube-proxy and the network policies, and ingest connects again.
+ */
+const reconnectMs = 10_000;
 
 const hosts = { events: 'events.example.com', record: 'record.example.com' };
 
