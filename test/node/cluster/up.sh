@@ -75,7 +75,7 @@ echo "$OWNER" > "$STATE/owner"
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 for hierarchy in $(hierarchies); do make_group "$hierarchy/$CGROUP"; done
-# It stands for two machines: beside other work on this one, it weighs as much as ten processes.
+# It takes the place of two machines: beside other work it weighs as much as ten processes.
 for share in /sys/fs/cgroup/cpu/"$CGROUP"/cpu.shares=10240 /sys/fs/cgroup/"$CGROUP"/cpu.weight=1000; do
   [ ! -e "${share%=*}" ] || echo "${share#*=}" > "${share%=*}"
 done
