@@ -4,7 +4,7 @@ import { icon } from './marks.ts';
 
 /** A button that copies a text. */
 export function copyButton(text: string, what: string): Html {
-  return html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${what}" title="Copy ${what}">
+  return html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${what}">
     ${icon('copy')}
   </button>`;
 }

@@ -90,6 +90,13 @@ describe('the pages of the console', () => {
     expect(policy).to.contain("frame-ancestors 'none'").and.to.not.contain('unsafe');
   });
 
+  it('are compressed if the browser can', async () => {
+    const [plain, compressed] = [await get('/o/acme/'), await get('/o/acme/', { 'accept-encoding': 'gzip' })];
+    expect(plain.headers['content-encoding']).to.equal(undefined);
+    expect(compressed.headers['content-encoding']).to.equal('gzip');
+    expect(Number(compressed.headers['content-length'])).to.be.below(plain.body.length / 2);
+  });
+
   it('have static files that never change, compressed if the browser can', async () => {
     const page = await get('/o/acme/executions');
     const files = [...page.body.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(([, path]) => path ?? '');
