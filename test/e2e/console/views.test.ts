@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Route } from 'playwright-core';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { lockRecord } from '../../support/reading.ts';
@@ -127,10 +128,15 @@ describe('views of the console', () => {
   it('become live when the console did not take their stream at first', async () => {
     await using opened = await suite.open();
     const { page } = opened;
-    await page.route('**/executions/live', (route) => route.fulfill({ status: 503 }), { times: 1 });
+    let refused = 0;
+    const refuse = (route: Route): Promise<void> => {
+      refused += 1;
+      return route.fulfill({ status: 503 });
+    };
+    await page.route('**/executions/live', refuse, { times: 1 });
     await page.goto('/o/acme/executions');
-    await page.waitForSelector('[data-live][data-state=off]');
     await page.waitForSelector('[data-live][data-state=on]');
+    expect(refused).to.equal(1);
   });
 
   it('say that Postgres does not answer, and work again afterwards', async () => {
