@@ -44,6 +44,8 @@ export interface ConsoleExtras {
   /** Counts the requests; standalone counts those of ingest in the same metrics. */
   requests?: ApiMetrics;
   oneTimeLink?: OneTimeLink;
+  /** The https address of ingest, for examples on pages. */
+  ingestUrl?: URL | undefined;
   /** In place of those who log in. */
   visitors?: Visitors | undefined;
 }
@@ -54,7 +56,7 @@ export function createConsole(
   { db, pool, login: loginDatabase }: ConsoleDatabase,
   tokens: TokenSource,
   telemetry: Telemetry,
-  { requests = apiMetrics(telemetry.registry), oneTimeLink, visitors }: ConsoleExtras = {},
+  { requests = apiMetrics(telemetry.registry), oneTimeLink, ingestUrl, visitors }: ConsoleExtras = {},
 ): Console {
   const { logger, registry, probes, tracing } = telemetry;
   const metrics = consoleMetrics(registry, () => pool);
@@ -81,6 +83,7 @@ export function createConsole(
   const pages = createConsolePages({
     findViewer: (ctx) => login.findViewer(ctx),
     noteAccess: (ctx, viewer, organization) => login.noteAccess(ctx, viewer, organization),
+    ingestUrl,
     ...visitors,
     record,
     streams,

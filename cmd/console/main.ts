@@ -1,5 +1,5 @@
 import { processSettings, requireTimeToStop } from '../../internal/config/process-settings.ts';
-import { readConfig } from '../../internal/config/read.ts';
+import { isGiven, readConfig } from '../../internal/config/read.ts';
 import { component, ComponentGroup } from '../../internal/lifecycle/group.ts';
 import { runMain } from '../../internal/lifecycle/main.ts';
 import { runProcess } from '../../internal/lifecycle/run-process.ts';
@@ -27,7 +27,8 @@ runMain(async () => {
   const tokens = createTokenSource(config, telemetry);
   const database = openConsoleDatabase(url, config, logger, loginUrl);
   const postgres = component('postgres', { stop: () => closeConsoleDatabase(database) });
-  const console = createConsole(config, database, tokens, telemetry);
+  const ingestUrl = isGiven('PUBLIC_URL') ? readConfig(['PUBLIC_URL']).PUBLIC_URL : undefined;
+  const console = createConsole(config, database, tokens, telemetry, { ingestUrl });
   await runProcess({
     main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), postgres, console.component], logger),
     probes,

@@ -25,6 +25,8 @@ export interface SharedParts {
   tokens: TokenSource;
   requests: ApiMetrics;
   telemetry: Telemetry;
+  /** The https address of ingest, for examples on pages. */
+  ingestUrl: URL;
 }
 
 /**
@@ -46,7 +48,7 @@ export interface StandaloneConsole {
 
 /** Creates the console, with HTTPS on `CONSOLE_PORT` only. */
 export function createStandaloneConsole(
-  { db, own, tokens, requests, telemetry }: SharedParts,
+  { db, own, tokens, requests, telemetry, ingestUrl }: SharedParts,
   serverDefaults: Partial<Record<SettingName, string>>,
 ): StandaloneConsole {
   const { CONSOLE_PORT: port } = readConfig(['CONSOLE_PORT']);
@@ -65,7 +67,7 @@ export function createStandaloneConsole(
   const probes = { ...telemetry.probes, ready: new Map() };
   const oneTimeLink = new OneTimeLink('demo');
   const database = { db, ...own, login: { db, setting: 'DATABASE_URL' } };
-  const extras = { requests, oneTimeLink };
+  const extras = { requests, oneTimeLink, ingestUrl };
   const { component, servers } = createConsole(config, database, shared, { ...telemetry, probes }, extras);
   return { component, port: () => servers[0]?.port, oneTimeLink };
 }

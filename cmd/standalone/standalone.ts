@@ -94,7 +94,7 @@ export class Standalone implements Component {
       this.#telemetry,
     );
     const addresses = await this.#startIngest(redis, tokens, requests);
-    const console = await this.#startConsole(db, tokens, requests);
+    const console = await this.#startConsole(db, tokens, requests, new URL(addresses.api));
     if ('redis' in failing(probes.ready) && isGiven('REDIS_URL')) throw new Error('REDIS_URL: Redis does not answer');
     this.addresses = { ...addresses, ...console, ops: `http://localhost:${ops.port}` };
   }
@@ -150,6 +150,7 @@ export class Standalone implements Component {
     db: Database,
     tokens: TokenSource,
     requests: ApiMetrics,
+    ingestUrl: URL,
   ): Promise<Pick<Addresses, 'console' | 'login'>> {
     const { logger } = this.#telemetry;
     const own = openOwnDatabase(logger);
@@ -157,7 +158,10 @@ export class Standalone implements Component {
       await this.#parts.begin(component('console database', { stop: () => own.db.destroy() }));
     }
     const defaults = this.#serverDefaults();
-    const made = createStandaloneConsole({ db, own, tokens, requests, telemetry: this.#telemetry }, defaults);
+    const made = createStandaloneConsole(
+      { db, own, tokens, requests, telemetry: this.#telemetry, ingestUrl },
+      defaults,
+    );
     await this.#parts.begin(made.component);
     const console = `https://localhost:${made.port()}`;
     return { console, login: `${console}/once/${made.oneTimeLink.secret}` };

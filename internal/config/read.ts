@@ -43,8 +43,11 @@ export function readConfig<Name extends SettingName>(
   });
 }
 
-/** True when a setting or its `_FILE` variant is set. */
-export function isGiven(name: (typeof secrets)[number], environment: NodeJS.ProcessEnv = process.env): boolean {
+/** True when a setting or its `_FILE` variant is set: one that only some processes require. */
+export function isGiven(
+  name: (typeof secrets)[number] | 'PUBLIC_URL',
+  environment: NodeJS.ProcessEnv = process.env,
+): boolean {
   const given = withoutEmpty(environment);
   return name in given || `${name}_FILE` in given;
 }

@@ -11,8 +11,8 @@ export type Content = Html | string | number | false | null | undefined | readon
 const compact = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
 
 /**
- * A template of HTML. A line break in it is a space in the page. It escapes texts for elements and for attributes in double quotes: every
- * attribute needs the quotes.
+ * A template of HTML. A line break in it is a space in the page. It escapes texts for elements and
+ * for attributes in double quotes: every attribute needs the quotes.
  */
 export function html(strings: TemplateStringsArray, ...values: Content[]): Html {
   // Only a promise among the values makes the result a promise.

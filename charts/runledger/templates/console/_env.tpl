@@ -4,6 +4,8 @@
 {{- include "runledger.servers.env" $console }}
 - name: CONSOLE_PUBLIC_URL
   value: {{ include "runledger.publicUrl" $console | quote }}
+- name: PUBLIC_URL
+  value: {{ include "runledger.publicUrl" (dict "root" . "component" "ingest") | quote }}
 {{- include "runledger.tokens.env" . }}
 {{- include "runledger.console.database.env" . }}
 {{- include "runledger.console.login.env" . }}
