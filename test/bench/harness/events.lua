@@ -1,5 +1,6 @@
--- Requests for wrk: executions of five events (START, three EVENTs, END). Each event is a JSON body
--- of 300 bytes. Arguments after `--`: token, and optionally the mean pause of a connection in ms.
+-- Requests for wrk: executions of five events (START, three EVENTs, END; in one of twenty an EVENT is
+-- a WARNING) of the automations that test/support/seed-record.ts stores. Each event is a JSON body of
+-- 300 bytes. Arguments after `--`: token, and optionally the mean pause of a connection in ms.
 local started = 0
 
 function setup(thread)
@@ -17,7 +18,7 @@ local execution, automation, step, pause = "", "", 5, nil
 function init(args)
   math.randomseed(os.time() * 1000 + number * 7919 + tonumber(args[3] or 0))
   for i = 1, 200 do
-    automations[i] = format("%08x-%04x-4%03x-9%03x-%06x%06x", i * 2654435 % 2 ^ 31, i * 40503 % 65536, i, i * 7 % 4096, i * 7919, i * 104729 % 2 ^ 24)
+    automations[i] = format("%08x-0000-4000-9000-000000000000", i - 1)
   end
   wrk.method = "POST"
   wrk.path = "/v1/register/"
@@ -34,6 +35,7 @@ local function body()
   if step == 5 then
     step = 0
     automation = automations[random(200)]
+    kinds[3] = random(20) == 1 and "WARNING" or "EVENT"
     execution = format("%s-%08x%08x", os.date("!%Y%m%dT%H%M%S"), random(0, 2 ^ 31 - 1), random(0, 2 ^ 31 - 1))
   end
   step = step + 1
