@@ -1,6 +1,7 @@
--- Requests for wrk: executions of five events (START, three EVENTs, END; in one of twenty an EVENT is
--- a WARNING) of the automations that test/support/seed-record.ts stores. Each event is a JSON body of
--- 300 bytes. Arguments after `--`: token, and optionally the mean pause of a connection in ms.
+-- Requests for wrk: executions of five events (START, three EVENTs, END; in one of twenty an EVENT
+-- is a WARNING) of the automations that test/support/seed-record.ts stores. Each event is a JSON
+-- body of 300 bytes. Arguments after `--`: token, and optionally the mean pause of a connection in
+-- ms.
 local started = 0
 
 function setup(thread)
