@@ -52,7 +52,7 @@ export function newestRuns(
         from (
           select execution_id, state, first_event_at, ended_at from executions
           where organization = ${organization} and automation_id = automations.automation_id
-          order by first_event_at desc, execution_id desc limit ${count}
+          order by first_event_at desc limit ${count}
         ) as runs
       ) as newest
       where ids is not null

@@ -18,7 +18,7 @@ import { firstEvent } from './no-executions.ts';
 const listed = 8;
 
 /** Runs from which the health of an automation is told. */
-const runsForHealth = 5;
+const runsForHealth = 3;
 
 /** What fails, what runs, and what is overdue. */
 export const overview: Screen = {
