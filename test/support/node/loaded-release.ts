@@ -22,7 +22,9 @@ const warmUp = 500;
  * How long after Redis serves again callers may still get 503, in ms: its new address reaches
  * kube-proxy and the network policies, and ingest connects again.
  */
-const reconnectMs = 10_000;
+const reconnectMs = 20_000;
+/** How late the API server may tell that Redis is away, in ms. */
+const noticeMs = 5_000;
 
 const hosts = { events: 'events.example.com', record: 'record.example.com' };
 
@@ -150,7 +152,7 @@ console: { gateway: { enabled: true, hostnames: [${hosts.record}], tlsSecretName
     await this.#audit(load);
     const others = load.ledger.samples.filter(({ status }) => status !== 201);
     const explained = ({ status, begun, ended }: Sample): boolean =>
-      status === 503 && redisAway.some((at) => at > begun - reconnectMs && at < ended + 1_000);
+      status === 503 && redisAway.some((at) => at > begun - reconnectMs && at < ended + noticeMs);
     const unexplained = others.filter((sample) => !explained(sample));
     console.log(
       `      ${load.ledger.samples.length} requests; other than 201: ${others.length}, of which ${unexplained.length} while Redis served`,
