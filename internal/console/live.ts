@@ -6,6 +6,9 @@ import type { StoredSince } from '../record/stream.ts';
 import type { Console, Visit } from './visit.ts';
 import { maySee } from './viewer.ts';
 
+/** Without an answer about the session for so long, in ms, a stream ends. */
+const longestDoubtMs = 30_000;
+
 /** One message of a live page: a named event whose data is markup. */
 export interface LiveMessage {
   name: string;
@@ -14,7 +17,8 @@ export interface LiveMessage {
 
 /**
  * Answers with a stream of markup. It ends within two ticks of the end of the session, or of the
- * right to see the organization.
+ * right to see the organization, and half a minute after Postgres last answered whether it may go
+ * on.
  */
 export function sendLive(
   { ctx, organization }: Visit,
@@ -22,13 +26,23 @@ export function sendLive(
   messagesOf: (stored: StoredSince) => LiveMessage[],
 ): void {
   let allowed = true;
+  let asking = false;
+  let answeredAt = performance.now();
+  const ask = async (): Promise<void> => {
+    asking = true;
+    try {
+      const viewer = await findViewer(ctx);
+      allowed = viewer !== undefined && maySee(viewer, organization);
+      answeredAt = performance.now();
+    } catch {
+      // Postgres does not answer: the last answer holds for a while.
+    } finally {
+      asking = false;
+    }
+  };
   const mayRead = (): boolean => {
-    void findViewer(ctx).then(
-      (viewer) => (allowed = viewer !== undefined && maySee(viewer, organization)),
-      // Postgres does not answer: the last answer stays.
-      () => undefined,
-    );
-    return allowed;
+    if (!asking) void ask();
+    return allowed && performance.now() - answeredAt < longestDoubtMs;
   };
   openStream(ctx, { streams, readMetrics }, { organization, mayRead, format: formatOf(messagesOf) });
 }

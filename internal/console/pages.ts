@@ -87,8 +87,8 @@ function createVisits(
 ): (screen: Screen) => PageRoute['answer'] {
   const requests = new TokenLimiter(limits);
   const streams = new TokenLimiter({ rate: limits.streams, concurrency: limits.streams });
-  const admit = (ctx: Context, { name }: Viewer, limit: Screen['limit']): void => {
-    const end = (limit === 'streams' ? streams : requests).take(name);
+  const admit = (ctx: Context, { subject }: Viewer, limit: Screen['limit']): void => {
+    const end = (limit === 'streams' ? streams : requests).take(subject);
     if (typeof end === 'string') {
       readMetrics.reject(limit ?? end);
       throw new RequestError('too-many-requests', 'You have sent too many requests at once.');

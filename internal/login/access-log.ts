@@ -63,7 +63,7 @@ export class AccessLog {
   note(access: Access): void {
     if (access.action === 'looked' && this.#isKnown(access)) return;
     const { subject, name, organization, action } = access;
-    this.#options.logger.info({ subject, name, organization, action }, 'record accessed');
+    this.#options.logger.info({ audit: true, subject, name, organization, action }, 'record accessed');
     this.#waiting.push({ subject, name, organization, action, at: new Date(this.#now()) });
     if (this.#waiting.length > mostWaiting) this.#lose(batch);
   }

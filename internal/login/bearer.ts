@@ -41,14 +41,14 @@ export class BearerLogin {
     const { provider, audience, logger } = this.#options;
     try {
       const { issuer, jwks_uri: keys } = (await provider.configuration(oldest)).serverMetadata();
-      const { payload } = await jwtVerify(token, this.#keysAt(String(keys)), {
+      const { payload, protectedHeader } = await jwtVerify(token, this.#keysAt(String(keys)), {
         issuer,
         audience,
         algorithms,
         clockTolerance: 30,
         requiredClaims: ['sub', 'exp', 'iat'],
       });
-      return isFor(audience, payload) ? payload : undefined;
+      return isIdToken(protectedHeader, payload) && isFor(audience, payload) ? payload : undefined;
     } catch (error) {
       if (!isOfToken(error)) throw unavailable('The keys of the OpenID Connect provider cannot be read.', error);
       logger.info({ reason: error.code }, 'id token refused');
@@ -68,9 +68,21 @@ const fetchOnce = (url: string, options: RequestInit & { headers: Headers }): Pr
   return fetch(url, options);
 };
 
-/** A token for several audiences must be one for the proxy in the first place. */
-function isFor(audience: string, { aud, azp }: Claims): boolean {
-  return Array.isArray(aud) && aud.length > 1 ? azp === audience : true;
+/**
+ * A token that names the client which it was issued to, or several audiences, must be one for the
+ * proxy in the first place (OpenID Connect Core, section 3.1.3.7).
+ */
+export function isFor(audience: string, { aud, azp }: Claims): boolean {
+  const severalAudiences = Array.isArray(aud) && aud.length > 1;
+  return azp === undefined ? !severalAudiences : azp === audience;
+}
+
+/**
+ * An access token of the same issuer and audience is no id token: its header says `at+jwt`
+ * (RFC 9068), or its claims `Bearer` (Keycloak).
+ */
+export function isIdToken(header: { typ?: string }, claims: Claims): boolean {
+  return ['JWT', undefined].includes(header.typ) && ['ID', undefined].includes(claims['typ'] as string | undefined);
 }
 
 /** Codes of errors of the request for the keys. */

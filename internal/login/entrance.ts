@@ -39,7 +39,7 @@ export class Entrance {
     if (earlier !== undefined && earlier !== '') await sessions.close(earlier);
     setCookie(ctx, sessionCookie, await sessions.open(identity));
     metrics.count(way, 'ok');
-    logger.info({ way, subject: identity.subject, name: identity.name }, 'logged in');
+    logger.info({ audit: true, way, subject: identity.subject, name: identity.name }, 'logged in');
     leadTo(ctx, returnAddress(publicUrl, to));
   }
 

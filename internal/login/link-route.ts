@@ -25,7 +25,10 @@ export function linkRoute({ publicUrl, link, entrance, viewers, ...options }: Li
       if (link.use(ctx.path.split('/')[2] ?? '')) {
         const name = `one-time link of ${organization}`;
         const identity = { subject: `link:${organization}`, name, groups: [], tokenDigest: undefined, organization };
-        await entrance.enter(ctx, 'link', identity, undefined);
+        await entrance.enter(ctx, 'link', identity, undefined).catch((error: unknown) => {
+          link.giveBack();
+          throw error;
+        });
         return;
       }
       // The person who used it opens it again.

@@ -15,7 +15,7 @@ import { Provider } from './provider.ts';
 import type { Sessions } from './sessions.ts';
 import { tokenRoutes } from './token-routes.ts';
 import type { FindViewer, Viewer } from './viewer.ts';
-import { Viewers, type KnownViewer, type Tokens } from './viewers.ts';
+import { Viewers, type Tokens } from './viewers.ts';
 
 /** People who log in at an OpenID Connect provider. */
 export interface OidcOptions {
@@ -79,7 +79,7 @@ export function createLogin(options: LoginOptions): Login {
     findViewer: (ctx) => viewers.find(ctx),
     routes,
     noteAccess: (_ctx, viewer, organization, action = 'looked') => {
-      const { name, subject = name } = viewer as Viewer & Partial<KnownViewer>;
+      const { subject, name } = viewer;
       options.accessLog.note({ subject, name, organization, action });
     },
   };

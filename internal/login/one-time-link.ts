@@ -26,4 +26,9 @@ export class OneTimeLink {
     this.#used = true;
     return true;
   }
+
+  /** Makes it usable again: the login failed. */
+  giveBack(): void {
+    this.#used = false;
+  }
 }

@@ -2,6 +2,8 @@ import type { Context } from '../api/page-route.ts';
 
 /** A person who looks at the console. */
 export interface Viewer {
+  /** Who it is, for logs and limits: two people may have the same name. */
+  readonly subject: string;
   /** A name for people, and for logs. */
   readonly name: string;
   /** The organizations that the viewer may see. */

@@ -26,11 +26,6 @@ export interface ViewersOptions {
   bearer?: BearerLogin | undefined;
 }
 
-/** A viewer, and the name of the person in the access log. */
-export interface KnownViewer extends Viewer {
-  readonly subject: string;
-}
-
 /** Why the claims of a person make no identity. */
 export type ClaimsFault = 'not-valid' | 'too-many-groups';
 
@@ -46,7 +41,7 @@ export class Viewers {
    * The viewer of a request, by its id token or its session. A viewer may see no organization.
    * @throws {RequestError} when Postgres, the tokens or the provider's keys cannot be read now.
    */
-  async find(ctx: Context): Promise<KnownViewer | undefined> {
+  async find(ctx: Context): Promise<Viewer | undefined> {
     const identity = (await this.#ofBearer(ctx)) ?? (await this.ofSession(ctx));
     if (identity === undefined || typeof identity === 'string') return undefined;
     const organizations = this.#organizationsOf(identity);
@@ -57,7 +52,8 @@ export class Viewers {
   /** The identity of the session of a request. */
   async ofSession(ctx: Context): Promise<Identity | undefined> {
     const id = readCookie(ctx, sessionCookie);
-    return id === undefined || id === '' ? undefined : this.#options.sessions.find(id);
+    // Postgres is not asked for what cannot be an id.
+    return id !== undefined && /^[\w-]{43}$/.test(id) ? this.#options.sessions.find(id) : undefined;
   }
 
   /** The identity of a person, from the claims of an id token that is valid. */

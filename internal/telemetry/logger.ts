@@ -16,7 +16,8 @@ const [limitedFrom, limitedTo] = [30, 50];
 /**
  * Writes one JSON line per record to stdout. `msg` is constant; variables are fields. Callers never
  * pass a token, its digest or a body. `error` becomes type, message and code. Equal records
- * (message, error, status, reason) are limited to 10 a minute; `suppressed` counts the rest.
+ * (message, error, status, reason) are limited to 10 a minute; `suppressed` counts the rest. Those
+ * with `audit: true` all pass: each is a fact for auditors.
  */
 export function createLogger(process: string, level: LogLevel, destination?: { write(line: string): void }): Logger {
   const limit = new RepeatLimit();
@@ -28,7 +29,8 @@ export function createLogger(process: string, level: LogLevel, destination?: { w
     serializers: { error: describeError },
     hooks: {
       logMethod(this: Logger, args: unknown[], method: (...args: never[]) => void, severity: number) {
-        const suppressed = severity >= limitedFrom && severity <= limitedTo ? limit.pass(kindOf(args)) : 0;
+        const limited = severity >= limitedFrom && severity <= limitedTo && !isAudit(args);
+        const suppressed = limited ? limit.pass(kindOf(args)) : 0;
         if (suppressed === undefined) return;
         method.apply(this, (suppressed > 0 ? withSuppressed(args, suppressed) : args) as never[]);
       },
@@ -48,6 +50,11 @@ interface Fields {
   error?: unknown;
   status?: unknown;
   reason?: unknown;
+  audit?: unknown;
+}
+
+function isAudit([first]: unknown[]): boolean {
+  return typeof first === 'object' && first !== null && (first as Fields).audit === true;
 }
 
 /** Equal for records of the same kind. Error messages are left out, since they differ each time. */

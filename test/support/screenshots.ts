@@ -17,7 +17,7 @@ async function takeScreenshots(): Promise<void> {
   const db = openDatabase(url);
   await migrateToLatest(db);
   await storeDemoRecord(db, { executions: 240, hours: 26 });
-  const viewer = { name: 'ada@example.com', organizations: ['acme'] };
+  const viewer = { subject: 'ada', name: 'ada@example.com', organizations: ['acme'] };
   const console = await startConsole(url, {}, undefined, { findViewer: () => Promise.resolve(viewer) });
   const browser = await startBrowser();
   const screens = {

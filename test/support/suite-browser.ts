@@ -23,7 +23,7 @@ interface SuiteOptions {
 /** Connections that the suite opens at once, and keeps. */
 const few = { CONSOLE_DATABASE_CONNECTIONS: '2' };
 
-export const ada: Viewer = { name: 'ada@example.com', organizations: ['acme'] };
+export const ada: Viewer = { subject: 'ada', name: 'ada@example.com', organizations: ['acme'] };
 
 /**
  * A browser and a console for all tests of the suite it is called in, and the record of a demo

@@ -31,7 +31,8 @@ describe('the console in a browser', () => {
 
   for (const [name, pathOf] of Object.entries(screens)) {
     it(`has no barrier, dark and light, narrow and wide: ${name}`, async () => {
-      if (name === 'a choice of organizations') suite.viewer = { name: 'eve', organizations: ['acme', 'globex'] };
+      if (name === 'a choice of organizations')
+        suite.viewer = { subject: 'eve', name: 'Eve', organizations: ['acme', 'globex'] };
       await using opened = await suite.open({ viewport: { width: 1_440, height: 900 } });
       const { page, complaints } = opened;
       await page.goto(await pathOf(), { waitUntil: 'load' });

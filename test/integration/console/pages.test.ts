@@ -5,7 +5,7 @@ import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
 import type { Viewer } from '../../../internal/console/viewer.ts';
 
 const automation = '0190a0b0-0000-7000-8000-000000000001';
-const [ada, nobody]: (Viewer | undefined)[] = [{ name: 'ada', organizations: ['acme'] }, undefined];
+const [ada, nobody]: (Viewer | undefined)[] = [{ subject: 'ada', name: 'ada', organizations: ['acme'] }, undefined];
 
 const screens = [
   '/o/acme/executions',
@@ -74,13 +74,13 @@ describe('the pages of the console', () => {
 
   it('begin with the only organization of a viewer, or with a choice', async () => {
     expect((await get('/')).headers.location).to.equal('/o/acme/');
-    viewer = { name: 'eve', organizations: ['acme', 'globex'] };
+    viewer = { subject: 'eve', name: 'eve', organizations: ['acme', 'globex'] };
     const choice = await get('/');
     expect(choice.status).to.equal(200);
     expect(choice.body).to.contain('href="/o/acme/"').and.to.contain('href="/o/globex/"');
-    viewer = { name: 'new', organizations: [] };
+    viewer = { subject: 'new', name: 'new', organizations: [] };
     expect((await get('/')).body).to.contain('You may see no organization yet');
-    viewer = { name: 'staff', organizations: ['*'] };
+    viewer = { subject: 'staff', name: 'staff', organizations: ['*'] };
     expect((await get('/o/globex/executions')).body).to.contain('secret run');
   });
 

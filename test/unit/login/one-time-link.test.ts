@@ -15,6 +15,14 @@ describe('a one-time link', () => {
     expect(one.use(one.secret)).to.equal(false);
   });
 
+  it('works again when the login failed', () => {
+    const one = link();
+    expect(one.use(one.secret)).to.equal(true);
+    one.giveBack();
+    expect(one.use(one.secret)).to.equal(true);
+    expect(one.use(one.secret)).to.equal(false);
+  });
+
   it('works for 15 minutes', () => {
     const one = link();
     now = 15 * 60_000 + 1;

@@ -37,6 +37,12 @@ describe('log records', () => {
     expect(lines.filter(({ msg }) => msg === 'request refused')).to.have.length(3);
   });
 
+  it('for auditors are all there', () => {
+    const { logger, lines } = logging();
+    for (let time = 0; time < 50; time += 1) logger.info({ audit: true, subject: `${time}` }, 'record accessed');
+    expect(new Set(lines.map(({ subject }) => subject)).size).to.equal(50);
+  });
+
   it('for debugging are all there', () => {
     const { logger, lines } = logging('debug');
     for (let time = 0; time < 50; time += 1) logger.debug({ time }, 'detail');
