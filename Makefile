@@ -23,9 +23,12 @@ demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RA
 	  --token-file "$${DATA_DIR:-.data}/demo-token" --url https://localhost:$${HTTPS_PORT:-8443} \
 	  --read-token-file "$${DATA_DIR:-.data}/demo-read-token" --console https://localhost:$${CONSOLE_PORT:-8444}
 
+# Integration tests of the second group, so that both take about as long.
+QUICKER := test/integration/{console,login,observability,record}/**/*.test.ts
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
 	@deploy/install.sh redis postgres prometheus caddy chromium
-	@test/support/at-once.sh "mocha 'test/integration/**/*.test.ts'" "mocha 'test/{unit,chart,e2e}/**/*.test.ts'"
+	@test/support/at-once.sh "mocha 'test/integration/**/*.test.ts' --ignore '$(QUICKER)'" \
+	  "mocha 'test/{unit,chart,e2e}/**/*.test.ts' '$(QUICKER)'"
 
 test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (needs Go, or kube-apiserver and etcd)
 	@deploy/install.sh redis postgres

@@ -77,7 +77,7 @@ describe('the access log', () => {
     expect(entries).to.have.length(6);
     expect(entries.filter(({ action }) => action === 'exported')).to.have.length(2);
     expect(records.map(({ message, fields }) => [message, fields])).to.deep.equal(
-      entries.map((entry) => ['record accessed', entry]),
+      entries.map((entry) => ['record accessed', { audit: true, ...entry }]),
     );
   });
 

@@ -23,7 +23,7 @@ const warmUp = 500;
  * kube-proxy and the network policies, and ingest connects again.
  */
 const reconnectMs = 20_000;
-/** How late the API server may tell that Redis is away, in ms. */
+/** How late the API server may tell that Redis is unavailable, in ms. */
 const noticeMs = 5_000;
 
 const hosts = { events: 'events.example.com', record: 'record.example.com' };
