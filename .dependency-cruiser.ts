@@ -8,7 +8,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   async: [],
   batching: [],
   config: [],
-  console: ['api', 'errors', 'event', 'html', 'outcome', 'record', 'telemetry'],
+  console: ['api', 'errors', 'event', 'html', 'login', 'outcome', 'record', 'telemetry'],
   errors: [],
   event: ['errors'],
   html: [],

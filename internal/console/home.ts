@@ -7,26 +7,15 @@ import type { Console } from './visit.ts';
 /** Leads to the only organization of a viewer, or offers a choice. */
 export function home(ctx: Context, viewer: Viewer, { site, page }: Console): void {
   const [only, ...others] = viewer.organizations;
-  const typed = ctx.query['organization'];
-  if (typeof typed === 'string' && typed !== '') return ctx.redirect(site.of(typed));
-  if (only !== undefined && only !== '*' && others.length === 0) return ctx.redirect(site.of(only));
-  const named = viewer.organizations.filter((name) => name !== '*').sort();
+  if (only !== undefined && others.length === 0) return ctx.redirect(site.of(only));
   const list = html`<ul class="choices">
-    ${named.map((name) => html`<li><a class="row-link" href="${site.of(name)}">${name}</a></li>`)}
+    ${viewer.organizations.toSorted().map((name) => html`<li><a class="row-link" href="${site.of(name)}">${name}</a></li>`)}
   </ul>`;
   const body = html`<div class="narrow">
     <h1>Organizations</h1>
-    ${named.length > 0 && list} ${viewer.organizations.includes('*') && anyOrganization()}
-    ${viewer.organizations.length === 0 && noOrganization()}
+    ${viewer.organizations.length === 0 ? noOrganization() : list}
   </div>`;
   return answerHtml(ctx, page({ title: 'Organizations', viewer, body }));
-}
-
-function anyOrganization(): Html {
-  return html`<form class="line">
-    <label>Organization <input name="organization" required autocomplete="off" spellcheck="false" /></label>
-    <button class="primary">Open</button>
-  </form>`;
 }
 
 function noOrganization(): Html {

@@ -80,7 +80,7 @@ function header(site: Site, { viewer, organization, section, search }: HeaderCon
 }
 
 function switcher(site: Site, organization: string, viewer: Viewer | undefined): Html {
-  const hasChoice = viewer !== undefined && (viewer.organizations.length > 1 || viewer.organizations.includes('*'));
+  const hasChoice = viewer !== undefined && viewer.organizations.length > 1;
   if (!hasChoice) return html`<span class="organization">${organization}</span>`;
   return html`<a class="organization" href="${site.base}/?choose" title="Choose another organization"
     >${organization}</a
