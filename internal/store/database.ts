@@ -2,12 +2,17 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, type ClientBase } from 'pg';
 import { PreparedStatementPool } from './prepared-statement-pool.ts';
 import type { AccessLogTable } from './access-log-table.ts';
+import type { AlertNoticesTable, AlertsTable } from './alerts-table.ts';
+import type { AutomationsTable } from './automations-table.ts';
+import type { ControllerStateTable, RecordGapsTable } from './controller-tables.ts';
 import type { DeadLettersTable } from './dead-letters-table.ts';
+import type { DeliveriesTable } from './deliveries-table.ts';
 import type { EventsTable } from './events-table.ts';
 import type { ExecutionsTable } from './executions-table.ts';
 import type { RunningExecutionsTable } from './running-executions-table.ts';
 import { prepareSession } from './session.ts';
 import type { SessionsTable } from './sessions-table.ts';
+import type { WebhooksTable } from './webhooks-table.ts';
 
 /** The tables, as queries see them. */
 export interface Tables {
@@ -17,6 +22,13 @@ export interface Tables {
   dead_letters: DeadLettersTable;
   sessions: SessionsTable;
   access_log: AccessLogTable;
+  automations: AutomationsTable;
+  webhooks: WebhooksTable;
+  alerts: AlertsTable;
+  alert_notices: AlertNoticesTable;
+  deliveries: DeliveriesTable;
+  controller_state: ControllerStateTable;
+  record_gaps: RecordGapsTable;
 }
 
 /** An open database. `destroy` closes its connections. */

@@ -6,6 +6,7 @@ import * as initial from './migrations/0001-initial.ts';
 import * as read from './migrations/0002-read.ts';
 import * as runningExecutions from './migrations/0003-running-executions.ts';
 import * as login from './migrations/0004-login.ts';
+import * as expectations from './migrations/0006-expectations.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -15,6 +16,7 @@ const migrations = {
   '0002-read': read,
   '0003-running-executions': runningExecutions,
   '0004-login': login,
+  '0006-expectations': expectations,
 };
 
 export interface MigrateOptions {

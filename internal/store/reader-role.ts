@@ -7,6 +7,18 @@ import type { Database } from './database.ts';
  */
 export const readerRole = 'runledger_reader';
 
+/** The tables that the role reads: rows of one organization. */
+const readTables = [
+  'events',
+  'executions',
+  'running_executions',
+  'automations',
+  'webhooks',
+  'alerts',
+  'alert_notices',
+  'deliveries',
+];
+
 /**
  * True if this user can take the role, and the role sees the tables of this database and one
  * organization only; false before the first migration too. Postgres 16 distinguishes the right to
@@ -15,12 +27,13 @@ export const readerRole = 'runledger_reader';
 export const readerRoleIsComplete = sql<boolean>`exists (
   select from pg_roles where rolname = ${sql.lit(readerRole)}
     and pg_has_role(oid, case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end)
-    and has_table_privilege(oid, to_regclass('events'), 'SELECT')
-    and has_table_privilege(oid, to_regclass('executions'), 'SELECT')
-    and has_table_privilege(oid, to_regclass('running_executions'), 'SELECT')
-    and 3 = (
+    and ${sql.join(
+      readTables.map((table) => sql`has_table_privilege(oid, to_regclass(${sql.lit(table)}), 'SELECT')`),
+      sql` and `,
+    )}
+    and ${sql.lit(readTables.length)} = (
       select count(*) from pg_policy where polname = 'one_organization'
-        and polrelid in (to_regclass('events'), to_regclass('executions'), to_regclass('running_executions'))
+        and polrelid in (${sql.join(readTables.map((table) => sql`to_regclass(${sql.lit(table)})`))})
     )
 )`;
 
@@ -90,7 +103,7 @@ const createRole = sql`
     end;
     execute format('grant usage on schema %I to runledger_reader',
       (select relnamespace::regnamespace::text from pg_class where oid = 'events'::regclass));
-    foreach name in array array['events', 'executions', 'running_executions'] loop
+    foreach name in array array[${sql.join(readTables.map((table) => sql.lit(table)))}] loop
       execute format('grant select on %I to runledger_reader', name);
       if not exists (select from pg_policy where polname = 'one_organization' and polrelid = name::regclass) then
         execute format('create policy one_organization on %I as restrictive for select to runledger_reader '

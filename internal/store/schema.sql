@@ -45,6 +45,60 @@ ALTER TABLE public.access_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.alert_notices (
+    alert_id uuid NOT NULL,
+    receiver text NOT NULL,
+    organization text NOT NULL COLLATE pg_catalog."C",
+    first_told_at timestamp(3) with time zone,
+    resolved_told_at timestamp(3) with time zone,
+    last_error text
+);
+
+CREATE TABLE public.alerts (
+    id uuid NOT NULL,
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    kind text NOT NULL,
+    occurrence text NOT NULL COLLATE pg_catalog."C",
+    reason text NOT NULL,
+    facts jsonb NOT NULL,
+    opened_at timestamp(3) with time zone NOT NULL,
+    seen_at timestamp(3) with time zone NOT NULL,
+    resolved_at timestamp(3) with time zone,
+    resolved_reason text,
+    CONSTRAINT alerts_kind_check CHECK ((kind = ANY (ARRAY['missing'::text, 'late'::text, 'overrunning'::text, 'failing'::text])))
+);
+
+CREATE TABLE public.automations (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    namespace text NOT NULL,
+    name text NOT NULL,
+    uid text NOT NULL,
+    generation bigint NOT NULL,
+    display_name text NOT NULL,
+    owner text NOT NULL,
+    links jsonb NOT NULL,
+    expect jsonb,
+    alert_labels jsonb NOT NULL,
+    suspend boolean NOT NULL,
+    declared_at timestamp(3) with time zone NOT NULL,
+    next_at timestamp(3) with time zone,
+    evaluated_at timestamp(3) with time zone,
+    verdict jsonb
+);
+
+CREATE TABLE public.controller_state (
+    only_row boolean DEFAULT true NOT NULL,
+    watermark timestamp(3) with time zone,
+    watermark_at timestamp(3) with time zone,
+    ticked_at timestamp(3) with time zone,
+    blind_since timestamp(3) with time zone,
+    blind_reason text,
+    executions_until timestamp(3) with time zone,
+    CONSTRAINT controller_state_only_row_check CHECK (only_row)
+);
+
 CREATE TABLE public.dead_letters (
     organization text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -52,6 +106,32 @@ CREATE TABLE public.dead_letters (
     dead_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     reason text NOT NULL,
     event bytea NOT NULL
+);
+
+CREATE TABLE public.deliveries (
+    id uuid NOT NULL,
+    sequence bigint NOT NULL,
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    webhook_namespace text NOT NULL,
+    webhook_name text NOT NULL,
+    event jsonb NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    last_status integer,
+    last_error text,
+    delivered_at timestamp(3) with time zone,
+    given_up_at timestamp(3) with time zone
+);
+
+ALTER TABLE public.deliveries ALTER COLUMN sequence ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.deliveries_sequence_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.events (
@@ -122,6 +202,12 @@ CREATE TABLE public.kysely_migration_lock (
     is_locked integer DEFAULT 0 NOT NULL
 );
 
+CREATE TABLE public.record_gaps (
+    from_at timestamp(3) with time zone NOT NULL,
+    until_at timestamp(3) with time zone NOT NULL,
+    reason text NOT NULL
+);
+
 CREATE TABLE public.running_executions (
     organization text NOT NULL COLLATE pg_catalog."C",
     automation_id uuid NOT NULL,
@@ -141,13 +227,44 @@ CREATE TABLE public.sessions (
     expires_at timestamp(3) with time zone NOT NULL
 );
 
+CREATE TABLE public.webhooks (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    namespace text NOT NULL,
+    name text NOT NULL,
+    url text NOT NULL,
+    secret_ref text NOT NULL,
+    kinds text[] NOT NULL,
+    filter jsonb NOT NULL,
+    allow_private boolean NOT NULL,
+    failing_since timestamp(3) with time zone,
+    open_until timestamp(3) with time zone
+);
+
 ALTER TABLE ONLY public.events ATTACH PARTITION public.events_default DEFAULT;
 
 ALTER TABLE ONLY public.access_log
     ADD CONSTRAINT access_log_pkey PRIMARY KEY (organization, at, id);
 
+ALTER TABLE ONLY public.alert_notices
+    ADD CONSTRAINT alert_notices_pkey PRIMARY KEY (alert_id, receiver);
+
+ALTER TABLE ONLY public.alerts
+    ADD CONSTRAINT alerts_organization_automation_id_kind_occurrence_opened_at_key UNIQUE (organization, automation_id, kind, occurrence, opened_at);
+
+ALTER TABLE ONLY public.alerts
+    ADD CONSTRAINT alerts_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.automations
+    ADD CONSTRAINT automations_pkey PRIMARY KEY (organization, automation_id);
+
+ALTER TABLE ONLY public.controller_state
+    ADD CONSTRAINT controller_state_pkey PRIMARY KEY (only_row);
+
 ALTER TABLE ONLY public.dead_letters
     ADD CONSTRAINT dead_letters_pkey PRIMARY KEY (organization, id);
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (organization, created_at, id);
@@ -164,11 +281,31 @@ ALTER TABLE ONLY public.kysely_migration_lock
 ALTER TABLE ONLY public.kysely_migration
     ADD CONSTRAINT kysely_migration_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY public.record_gaps
+    ADD CONSTRAINT record_gaps_pkey PRIMARY KEY (from_at);
+
 ALTER TABLE ONLY public.running_executions
     ADD CONSTRAINT running_executions_pkey PRIMARY KEY (organization, automation_id, execution_id);
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (digest);
+
+ALTER TABLE ONLY public.webhooks
+    ADD CONSTRAINT webhooks_pkey PRIMARY KEY (organization, namespace, name);
+
+CREATE INDEX alerts_newest ON public.alerts USING btree (organization, opened_at, id);
+
+CREATE INDEX alerts_open ON public.alerts USING btree (organization, automation_id) WHERE (resolved_at IS NULL);
+
+CREATE INDEX alerts_resolved ON public.alerts USING btree (resolved_at);
+
+CREATE INDEX automations_due ON public.automations USING btree (next_at);
+
+CREATE INDEX deliveries_due ON public.deliveries USING btree (next_attempt_at) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
+
+CREATE INDEX deliveries_in_order ON public.deliveries USING btree (organization, automation_id, webhook_namespace, webhook_name, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
+
+CREATE INDEX deliveries_newest ON public.deliveries USING btree (organization, created_at, id);
 
 CREATE INDEX events_of_execution ON ONLY public.events USING btree (automation_id, execution_id, organization);
 
@@ -204,7 +341,26 @@ CREATE TRIGGER keep_running_executions_on_insert AFTER INSERT ON public.executio
 
 CREATE TRIGGER keep_running_executions_on_update AFTER UPDATE ON public.executions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.keep_running_executions();
 
+ALTER TABLE ONLY public.alert_notices
+    ADD CONSTRAINT alert_notices_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES public.alerts(id) ON DELETE CASCADE;
+
+ALTER TABLE public.alert_notices ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.alerts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.automations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.deliveries ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY everybody ON public.alert_notices USING (true) WITH CHECK (true);
+
+CREATE POLICY everybody ON public.alerts USING (true) WITH CHECK (true);
+
+CREATE POLICY everybody ON public.automations USING (true) WITH CHECK (true);
+
+CREATE POLICY everybody ON public.deliveries USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.events USING (true) WITH CHECK (true);
 
@@ -212,7 +368,17 @@ CREATE POLICY everybody ON public.executions USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.running_executions USING (true) WITH CHECK (true);
 
+CREATE POLICY everybody ON public.webhooks USING (true) WITH CHECK (true);
+
 ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY one_organization ON public.alert_notices AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.alerts AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.automations AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.deliveries AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
@@ -220,4 +386,8 @@ CREATE POLICY one_organization ON public.executions AS RESTRICTIVE FOR SELECT TO
 
 CREATE POLICY one_organization ON public.running_executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
+CREATE POLICY one_organization ON public.webhooks AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
 ALTER TABLE public.running_executions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.webhooks ENABLE ROW LEVEL SECURITY;

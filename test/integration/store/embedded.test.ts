@@ -25,6 +25,7 @@ describe('embedded Postgres', () => {
         '0002-read',
         '0003-running-executions',
         '0004-login',
+        '0006-expectations',
       ]);
       let store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
       const results = await Promise.all([store.recordEvents(events.slice(0, 2)), store.recordEvents(events)]);

@@ -1,0 +1,54 @@
+import type { AutomationLink, AutomationSpec } from './automation.ts';
+import { Fields } from './fields.ts';
+import { readExpectation } from './read-expectation.ts';
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+/** Labels that Runledger sets itself. */
+const ownLabels = new Set(['alertname', 'organization', 'automation']);
+
+/** A checked declaration, or every problem of it, as `field: problem`. */
+export type ReadAutomation = { spec: AutomationSpec; problems: [] } | { spec?: undefined; problems: string[] };
+
+/** Checks the `spec` of an `Automation` and completes it with defaults. */
+export function readAutomation(given: unknown): ReadAutomation {
+  const fields = new Fields(given, '');
+  fields.only(['automationId', 'displayName', 'owner', 'links', 'expect', 'alertLabels', 'suspend']);
+  const automationId = fields.text('automationId') ?? fields.missing('automationId') ?? '';
+  if (automationId !== '' && !uuid.test(automationId)) fields.problem('automationId', 'must be a UUID');
+  const expect = fields.group('expect');
+  const spec: AutomationSpec = {
+    automationId: automationId.toLowerCase(),
+    displayName: fields.text('displayName', 200) ?? '',
+    owner: fields.text('owner', 200) ?? '',
+    links: readLinks(fields),
+    expect: undefined,
+    alertLabels: readLabels(fields),
+    suspend: fields.flag('suspend') ?? false,
+  };
+  if (expect !== undefined) spec.expect = readExpectation(expect).declared;
+  return fields.problems.length === 0 ? { spec, problems: [] } : { problems: fields.problems };
+}
+
+function readLinks(fields: Fields): AutomationLink[] {
+  return fields.groups('links', 20).map((link) => {
+    link.only(['title', 'url']);
+    const url = link.text('url', 2_000) ?? link.missing('url') ?? '';
+    if (url !== '' && !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+      link.problem('url', 'must be an http:// or https:// address');
+    }
+    return { title: link.text('title', 200) ?? url, url };
+  });
+}
+
+function readLabels(fields: Fields): Record<string, string> {
+  const labels = fields.group('alertLabels');
+  if (labels === undefined) return {};
+  const read = labels.names().map((name) => {
+    if (!labelName.test(name)) labels.problem(name, 'must be a label name: letters, digits and underscores');
+    if (ownLabels.has(name)) labels.problem(name, 'is a label that Runledger sets itself');
+    return [name, labels.text(name, 200) ?? ''] as const;
+  });
+  return Object.fromEntries(read);
+}

@@ -1,0 +1,108 @@
+import type { DeclaredExpectation, DeclaredFailures, Expectation } from './automation.ts';
+import { readDuration } from './duration.ts';
+import { Fields } from './fields.ts';
+import { isTimeZone, problemOfSchedule } from './schedule.ts';
+
+const secondMs = 1_000;
+const dayMs = 86_400_000;
+
+const defaultTimeZone = 'UTC';
+const defaultGraceMs = 600_000;
+
+/** Bounds of durations, in ms. An evaluation reads the runs of the longest of them. */
+const bounds = {
+  every: [10 * secondMs, 366 * dayMs],
+  grace: [0, 7 * dayMs],
+  maxDuration: [secondMs, 31 * dayMs],
+  within: [secondMs, 31 * dayMs],
+} as const;
+
+/** Most runs that `failures` may count. */
+const mostRuns = 1_000;
+
+/** Checks expectations; the problems are in `fields`. Both results are right only without any. */
+export function readExpectation(fields: Fields): { declared: DeclaredExpectation; expectation: Expectation } {
+  fields.only(['schedule', 'every', 'timeZone', 'grace', 'maxDuration', 'failures']);
+  const starts = readStarts(fields);
+  const grace = duration(fields, 'grace');
+  const maxDuration = duration(fields, 'maxDuration');
+  const failures = readFailures(fields);
+  const given = [starts?.declared, grace && { grace: grace.text }, maxDuration && { maxDuration: maxDuration.text }];
+  const declared = Object.assign({}, ...given, failures && { failures: failures.declared }) as DeclaredExpectation;
+  const expectation = {
+    starts: starts?.expected,
+    graceMs: grace?.ms ?? defaultGraceMs,
+    maxDurationMs: maxDuration?.ms,
+    failures: failures?.expected,
+  };
+  return { declared, expectation };
+}
+
+/** The expectations of a declaration that has been checked before. */
+export function expectationOf(declared: unknown): Expectation {
+  return readExpectation(new Fields(declared, 'expect')).expectation;
+}
+
+type Starts = { declared: DeclaredExpectation; expected: Expectation['starts'] };
+
+function readStarts(fields: Fields): Starts | undefined {
+  const timeZone = fields.text('timeZone');
+  if (timeZone !== undefined && !isTimeZone(timeZone)) {
+    fields.problem('timeZone', 'must be a time zone of the IANA database, such as Europe/Madrid');
+  }
+  const every = duration(fields, 'every');
+  const schedule = fields.text('schedule');
+  if (schedule !== undefined && every !== undefined) fields.problem('every', 'must not be set beside schedule');
+  if (timeZone !== undefined && !fields.has('schedule')) fields.problem('timeZone', 'needs a schedule');
+  if (every !== undefined) return { declared: { every: every.text }, expected: { kind: 'every', everyMs: every.ms } };
+  if (schedule === undefined) {
+    if (fields.has('grace') && !fields.has('every')) fields.problem('grace', 'needs a schedule, or every');
+    return undefined;
+  }
+  const zone = timeZone ?? defaultTimeZone;
+  const problem = problemOfSchedule(schedule, isTimeZone(zone) ? zone : defaultTimeZone);
+  if (problem !== undefined) fields.problem('schedule', problem);
+  return {
+    declared: { schedule, ...(timeZone !== undefined && { timeZone }) },
+    expected: { kind: 'schedule', schedule, timeZone: zone },
+  };
+}
+
+function readFailures(
+  fields: Fields,
+): { declared: DeclaredFailures; expected: NonNullable<Expectation['failures']> } | undefined {
+  const failures = fields.group('failures');
+  if (failures === undefined) return undefined;
+  failures.only(['consecutive', 'count', 'within', 'rate', 'of']);
+  const names = failures
+    .names()
+    .filter((name) => failures.has(name))
+    .toSorted()
+    .join();
+  if (names === 'consecutive') {
+    const consecutive = failures.wholeNumber('consecutive', 1, mostRuns) ?? 1;
+    return { declared: { consecutive }, expected: { kind: 'consecutive', consecutive } };
+  }
+  if (names === 'count,within') {
+    const count = failures.wholeNumber('count', 1, mostRuns) ?? 1;
+    const within = duration(failures, 'within') ?? { text: '', ms: 1 };
+    return { declared: { count, within: within.text }, expected: { kind: 'count', count, withinMs: within.ms } };
+  }
+  if (names === 'of,rate') {
+    const rate = failures.wholeNumber('rate', 1, 100) ?? 1;
+    const of = failures.wholeNumber('of', 1, mostRuns) ?? 1;
+    return { declared: { rate, of }, expected: { kind: 'rate', rate, of } };
+  }
+  return fields.problem('failures', 'must have either consecutive, or count and within, or rate and of');
+}
+
+function duration(fields: Fields, name: keyof typeof bounds): { text: string; ms: number } | undefined {
+  const text = fields.text(name);
+  if (text === undefined) return undefined;
+  const ms = readDuration(text);
+  const [least, most] = bounds[name];
+  if (ms === undefined) return fields.problem(name, 'must be a duration such as 45s, 10m, 1h30m or 2d');
+  if (ms < least) return fields.problem(name, `must be at least ${least / secondMs}s`);
+  if (ms > most) return fields.problem(name, `must be at most ${most / dayMs}d`);
+  return { text, ms };
+}

@@ -1,0 +1,54 @@
+import type { AutomationLink } from './automation.ts';
+import type { AlertKind, Facts } from './verdict.ts';
+
+/** An alert, as receivers get it; times in ms since the Unix epoch. */
+export interface Alert {
+  /** The id of its row. */
+  id: string;
+  organization: string;
+  automationId: string;
+  kind: AlertKind;
+  occurrence: string;
+  reason: string;
+  facts: Facts;
+  openedAt: number;
+  /** Undefined while it is open. */
+  resolvedAt: number | undefined;
+  resolvedReason: string | undefined;
+}
+
+/** What people declared about the automation of an alert. */
+export interface AlertedAutomation {
+  namespace: string;
+  name: string;
+  displayName: string;
+  owner: string;
+  links: readonly AutomationLink[];
+  alertLabels: Readonly<Record<string, string>>;
+}
+
+/**
+ * A change of an alert, in one tick. `opened` with `resolvedAt`: it is over already. That is so for
+ * each `late`, and for alerts that began and ended between two ticks.
+ */
+export interface Transition {
+  change: 'opened' | 'resolved';
+  alert: Alert;
+  /** Undefined if the automation is no longer declared. */
+  automation: AlertedAutomation | undefined;
+}
+
+/** One tick, as receivers get it; times in ms since the Unix epoch. */
+export interface Tick {
+  /** All events accepted before this time are stored. */
+  watermark: number;
+  transitions: readonly Transition[];
+}
+
+/** Why the watermark does not move, and since when. */
+export interface Blindness {
+  /** In ms since the Unix epoch. */
+  since: number;
+  /** One sentence for people. */
+  reason: string;
+}

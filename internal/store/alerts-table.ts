@@ -1,0 +1,29 @@
+import type { ColumnType } from 'kysely';
+
+/** The table `alerts`: one row for each time that an expectation was not met. */
+export interface AlertsTable {
+  id: string;
+  organization: string;
+  automation_id: string;
+  kind: 'missing' | 'late' | 'overrunning' | 'failing';
+  /** The expected time, the execution, or `failing`. */
+  occurrence: string;
+  reason: string;
+  facts: ColumnType<Record<string, unknown>, string, string>;
+  opened_at: Date;
+  /** The watermark of the tick that wrote the row. */
+  seen_at: Date;
+  /** Null while it is open. Once set, the row never changes. */
+  resolved_at: Date | null;
+  resolved_reason: string | null;
+}
+
+/** The table `alert_notices`: which receiver was told about which alert, and when. */
+export interface AlertNoticesTable {
+  alert_id: string;
+  receiver: string;
+  organization: string;
+  first_told_at: Date | null;
+  resolved_told_at: Date | null;
+  last_error: string | null;
+}

@@ -1,0 +1,38 @@
+import type { ColumnType } from 'kysely';
+
+/** JSON that queries write as text. */
+type Json = ColumnType<unknown, string, string>;
+
+/**
+ * The table `automations`: what is declared about each automation, and its last verdicts.
+ * `internal/automations` writes the declaration, `internal/verdicts` the rest.
+ */
+export interface AutomationsTable {
+  organization: string;
+  automation_id: string;
+  namespace: string;
+  name: string;
+  uid: string;
+  generation: string;
+  display_name: string;
+  owner: string;
+  links: Json;
+  /** As declared, after `readAutomation` has accepted it; null without expectations. */
+  expect: ColumnType<unknown, string | null, string | null>;
+  alert_labels: Json;
+  suspend: boolean;
+  /**
+   * Expectations hold from this time on. A declaration whose `expect` or `suspend` changed gets a
+   * new time.
+   */
+  declared_at: Date;
+  /**
+   * The watermark at which the verdicts may change without new events. Null: at the next tick. A
+   * changed declaration sets it to null.
+   */
+  next_at: Date | null;
+  /** The watermark of the last evaluation. A changed declaration keeps it. */
+  evaluated_at: Date | null;
+  /** The verdicts that hold: an array of `Verdict` (`internal/expectation`); null at first. */
+  verdict: ColumnType<unknown, string | null, string | null>;
+}

@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import { readAutomation } from '../../../internal/expectation/read-automation.ts';
+
+const automationId = '0B0E8A3C-6f5e-4c6b-9f0e-3f8b9a9d1c11';
+
+/** The problems of a declaration with these expectations. */
+function problemsOf(expected: unknown): string[] {
+  return readAutomation({ automationId, expect: expected }).problems;
+}
+
+describe('a declaration of an automation', () => {
+  it('keeps what it says, and gets defaults for the rest', () => {
+    const { spec } = readAutomation({
+      automationId,
+      links: [{ url: 'https://wiki.acme.example/invoices' }],
+      expect: {
+        schedule: '30 2 * * 1-5',
+        timeZone: 'Europe/Madrid',
+        maxDuration: '1h30m',
+        failures: { rate: 20, of: 50 },
+      },
+      alertLabels: { severity: 'page' },
+    });
+    expect(spec).to.deep.equal({
+      automationId: automationId.toLowerCase(),
+      displayName: '',
+      owner: '',
+      links: [{ title: 'https://wiki.acme.example/invoices', url: 'https://wiki.acme.example/invoices' }],
+      expect: {
+        schedule: '30 2 * * 1-5',
+        timeZone: 'Europe/Madrid',
+        maxDuration: '1h30m',
+        failures: { rate: 20, of: 50 },
+      },
+      alertLabels: { severity: 'page' },
+      suspend: false,
+    });
+  });
+
+  it('is right without expectations', () => {
+    expect(readAutomation({ automationId, expect: null }).spec?.expect).to.equal(undefined);
+  });
+
+  it('names every wrong field at once', () => {
+    const { problems } = readAutomation({
+      automationId: 'invoices',
+      displayName: 7,
+      suspend: 'no',
+      colour: 'red',
+      links: [{ title: 'Runbook' }, { url: 'javascript:alert(1)' }],
+      alertLabels: { 'no-dash': 'x', organization: 'other' },
+      expect: { schedule: '61 * * * *', grace: 'soon' },
+    });
+    expect(problems).to.have.members([
+      'colour: is unknown; known are automationId, displayName, owner, links, expect, alertLabels, suspend',
+      'automationId: must be a UUID',
+      'displayName: must be a text',
+      'links[0].url: is required',
+      'links[1].url: must be an http:// or https:// address',
+      'alertLabels.no-dash: must be a label name: letters, digits and underscores',
+      'alertLabels.organization: is a label that Runledger sets itself',
+      'suspend: must be true or false',
+      'expect.grace: must be a duration such as 45s, 10m, 1h30m or 2d',
+      'expect.schedule: must be a cron expression of five fields, such as 30 2 * * 1-5: Invalid value for minute: 61',
+    ]);
+  });
+
+  for (const [expected, problem] of [
+    [{ schedule: '0 0 31 2 *' }, 'expect.schedule: never has a time'],
+    [{ schedule: '0 0 * * * *' }, /^expect\.schedule: must be a cron expression of five fields/],
+    [{ schedule: '@reboot' }, /^expect\.schedule: must be a cron expression of five fields/],
+    [{ schedule: '0 0 * * *', timeZone: '+02:00' }, /^expect\.timeZone: must be a time zone of the IANA database/],
+    [{ schedule: '0 0 * * *', timeZone: 'Europe/Atlantis' }, /^expect\.timeZone: must be a time zone/],
+    [{ schedule: '0 0 * * *', every: '1h' }, 'expect.every: must not be set beside schedule'],
+    [{ every: '1h', timeZone: 'Europe/Madrid' }, 'expect.timeZone: needs a schedule'],
+    [{ every: '5s' }, 'expect.every: must be at least 10s'],
+    [{ every: '367d' }, 'expect.every: must be at most 366d'],
+    [{ maxDuration: '1.5h' }, 'expect.maxDuration: must be a duration such as 45s, 10m, 1h30m or 2d'],
+    [{ maxDuration: '32d' }, 'expect.maxDuration: must be at most 31d'],
+    [{ grace: '1m' }, 'expect.grace: needs a schedule, or every'],
+    [{ failures: {} }, 'expect.failures: must have either consecutive, or count and within, or rate and of'],
+    [
+      { failures: { consecutive: 1, count: 2 } },
+      'expect.failures: must have either consecutive, or count and within, or rate and of',
+    ],
+    [{ failures: { consecutive: 0 } }, 'expect.failures.consecutive: must be a whole number from 1 to 1000'],
+    [{ failures: { rate: 101, of: 5 } }, 'expect.failures.rate: must be a whole number from 1 to 100'],
+    [{ failures: { count: 2, within: '60d' } }, 'expect.failures.within: must be at most 31d'],
+    ['always', 'expect: must be an object'],
+  ] as const) {
+    it(`refuses ${JSON.stringify(expected)}`, () => {
+      const problems = problemsOf(expected);
+      expect(problems).to.have.length(1);
+      if (typeof problem === 'string') expect(problems[0]).to.equal(problem);
+      else expect(problems[0]).to.match(problem);
+    });
+  }
+
+  it('is no list and no text', () => {
+    for (const given of [undefined, null, [], 'x']) {
+      expect(readAutomation(given).problems).to.include('spec: must be an object');
+    }
+  });
+});
