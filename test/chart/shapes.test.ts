@@ -12,6 +12,7 @@ const versions = [29, 30, 31, 32, 33, 34, 35].map((minor) => `1.${minor}.0`);
  */
 const allowedApis = new Set([
   'v1',
+  'apiextensions.k8s.io/v1',
   'apps/v1',
   'autoscaling/v2',
   'networking.k8s.io/v1',
@@ -21,6 +22,8 @@ const allowedApis = new Set([
   'keda.sh/v1alpha1',
   'monitoring.coreos.com/v1',
 ]);
+
+const clusterScoped = new Set(['ClusterRole', 'ClusterRoleBinding', 'CustomResourceDefinition', 'Namespace']);
 
 /*
  * The snapshots show what each shape renders; the other tests show what single values change.
@@ -67,7 +70,7 @@ for (const shape of await shapes()) {
           'app.kubernetes.io/managed-by': 'Helm',
           'helm.sh/chart': 'runledger-0.1.0',
         });
-        if (kind !== 'Namespace') expect(metadata.namespace, identity).to.be.a('string');
+        if (!clusterScoped.has(kind)) expect(metadata.namespace, identity).to.be.a('string');
       }
     });
 
@@ -109,11 +112,11 @@ function containersOf(spec: ReturnType<typeof podsOf>[number]['spec']): Containe
   return [...(spec.initContainers ?? []), ...spec.containers];
 }
 
-/** Removes alerts and dashboards, which have their own tests. */
+/** Removes alerts, dashboards and resource definitions, which have their own tests. */
 function withoutContent(rendered: string): string {
   const documents = rendered
     .split(/^(?=---\n)/m)
-    .filter((document) => !document.includes('monitoring/dashboards.yaml'));
+    .filter((document) => !/templates\/(monitoring\/dashboards|crds\/)/.test(document));
   return documents
     .map((document) => document.replace(/(kind: PrometheusRule\n[^]*?\nspec:\n)[^]*/, '$1  (files/alerts.yaml)\n'))
     .join('');

@@ -234,6 +234,8 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     );
     const kept = left.filter((object) => !existing.includes(object)).map((object) => object.replace(/pvc-.*/, 'pvc'));
     expect(kept).to.deep.equal([
+      'CustomResourceDefinition /automations.runledger.dev',
+      'CustomResourceDefinition /webhooks.runledger.dev',
       'Namespace /runledger-tokens',
       'PersistentVolume /pvc',
       'PersistentVolume /pvc',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import type { Cluster } from './cluster.ts';
-import type { NamedObject } from './kubernetes-client.ts';
+import type { KubernetesClient, NamedObject } from './kubernetes-client.ts';
 
 /**
  * Where the projects publish the definitions of the optional APIs that the chart uses: inside their
@@ -44,14 +44,16 @@ export async function installOptionalApis(cluster: Cluster): Promise<void> {
       names.push(definition.metadata.name);
     }
   }
-  for (const name of names) await established(cluster, name);
+  for (const name of names) await established(cluster.admin, name);
 }
 
-async function established(cluster: Cluster, name: string): Promise<void> {
+/** Resolves when the API server serves the resources of a definition. */
+export async function established(admin: KubernetesClient, name: string): Promise<void> {
   for (;;) {
-    const { status } = await cluster.admin.must('GET', `${collection}/${name}`);
-    const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string }[] };
-    if (conditions.some((condition) => condition.type === 'Established' && condition.status === 'True')) return;
+    const { status } = await admin.must('GET', `${collection}/${name}`);
+    // Null after an apply, until the API server fills it in.
+    const { conditions } = (status ?? {}) as { conditions?: { type: string; status: string }[] | null };
+    if (conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True')) return;
   }
 }
 

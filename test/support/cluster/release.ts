@@ -55,8 +55,9 @@ export class Release {
     return helm([...args, '--namespace', this.namespace, '--kubeconfig', this.kubeconfig], home);
   }
 
+  /** It takes the resource definitions over, which the API server has from another release. */
   install(...args: string[]): Promise<string> {
-    return this.helm('install', this.name, chart, ...args);
+    return this.helm('install', this.name, chart, '--take-ownership', ...args);
   }
 
   upgrade(...args: string[]): Promise<string> {

@@ -67,9 +67,9 @@ console: { gateway: { enabled: true, hostnames: [${hosts.record}], tlsSecretName
     return release;
   }
 
-  /** Of `helm install` and `helm upgrade`. */
+  /** Of `helm install` and `helm upgrade`; takes over resource definitions of another release. */
   get arguments(): string[] {
-    return ['runledger', chart, '--namespace', this.namespace, '--wait', '--timeout', '120s'];
+    return ['runledger', chart, '--namespace', this.namespace, '--take-ownership', '--wait', '--timeout', '120s'];
   }
 
   #objects(): object[] {
