@@ -14,15 +14,16 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   expectation: [],
   html: [],
   http: [],
+  kubernetes: ['async', 'telemetry'],
   lifecycle: ['ops', 'telemetry'],
-  login: ['api', 'async', 'errors', 'html', 'store', 'telemetry', 'tokens'],
+  login: ['api', 'async', 'errors', 'html', 'kubernetes', 'store', 'telemetry', 'tokens'],
   ops: ['http', 'telemetry'],
   outcome: ['event'],
   queue: ['async', 'batching', 'errors', 'event', 'telemetry'],
   record: ['async', 'errors', 'event', 'outcome', 'store', 'telemetry'],
   store: ['event', 'outcome'],
   telemetry: ['ops'],
-  tokens: ['async', 'telemetry'],
+  tokens: ['kubernetes', 'telemetry'],
   worker: ['async', 'batching', 'event', 'outcome', 'telemetry'],
 };
 
@@ -34,11 +35,11 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   event: ['ajv'],
   expectation: ['croner'],
   html: ['hono'],
+  kubernetes: ['@kubernetes/client-node', 'undici', 'yaml'],
   login: ['openid-client', 'jose'],
   queue: ['bullmq', 'ioredis', '@cloudpss/zstd'],
   store: ['pg', 'kysely', '@electric-sql/pglite'],
   telemetry: ['prom-client', 'pino', '@opentelemetry/[^/]+', 'bullmq-otel'],
-  tokens: ['@kubernetes/client-node', 'undici', 'yaml'],
 };
 
 const severity = 'error';

@@ -1,10 +1,10 @@
 import { ConfigError, type Config } from '../../internal/config/read.ts';
 import { tokenMetrics } from '../../internal/telemetry/token-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import type { ConnectToCluster } from '../../internal/tokens/cluster-access.ts';
+import type { ConnectToCluster } from '../../internal/kubernetes/cluster-access.ts';
 import { FileTokenSource } from '../../internal/tokens/file-token-source.ts';
-import { kubeconfigAccount } from '../../internal/tokens/kubeconfig-account.ts';
-import { apiServerUrl, podAccount } from '../../internal/tokens/pod-account.ts';
+import { kubeconfigAccount } from '../../internal/kubernetes/kubeconfig-account.ts';
+import { apiServerUrl, podAccount } from '../../internal/kubernetes/pod-account.ts';
 import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 

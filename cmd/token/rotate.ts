@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { parseManifests, readManifestFile } from '../../internal/tokens/manifest-file.ts';
+import { parseSecrets, readManifestFile } from '../../internal/tokens/manifest-file.ts';
 import { addToken, createToken } from '../../internal/tokens/manifest.ts';
 import type { SecretManifest } from '../../internal/tokens/secret-manifest.ts';
 import type { Command } from './command.ts';
@@ -14,7 +14,7 @@ export const rotate: Command = async (args, { stdin, stdout, stderr }) => {
     'sha256-only': { type: 'boolean', default: false },
   });
   const secrets =
-    manifest === undefined ? parseManifests(await text(stdin), 'standard input') : await readManifestFile(manifest);
+    manifest === undefined ? parseSecrets(await text(stdin), 'standard input') : await readManifestFile(manifest);
   const secret = onlyOne(secrets, name);
 
   const scope = options.read ? 'read' : 'write';

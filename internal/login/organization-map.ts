@@ -1,4 +1,4 @@
-import { parseYaml } from '../tokens/yaml.ts';
+import { parseYaml } from '../kubernetes/yaml.ts';
 
 /** In place of an organization: all of them. */
 const all = '*';

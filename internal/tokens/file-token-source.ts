@@ -1,5 +1,4 @@
-import { stat } from 'node:fs/promises';
-import { Repeating } from '../async/repeating.ts';
+import { WatchedFile } from '../kubernetes/watched-file.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { TokenMetrics } from '../telemetry/token-metrics.ts';
 import { defaultLabelSelector, organizationLabelOf } from './label-selector.ts';
@@ -26,37 +25,30 @@ export interface FileTokenSourceOptions {
 export class FileTokenSource implements TokenSource {
   readonly name = 'token file';
   readonly #options: FileTokenSourceOptions;
-  readonly #organizationLabel: string;
-  readonly #intervalMs: number;
+  readonly #file: WatchedFile<TokenSet>;
   #set: TokenSet | undefined;
-  #version = '';
-  /** The version of the file whose tokens are in use. */
-  #taken = '';
-  readonly #refreshes: Repeating;
-  #refreshing: Promise<unknown> = Promise.resolve();
 
   constructor(options: FileTokenSourceOptions) {
+    const { path, labelSelector = defaultLabelSelector, logger, metrics, intervalMs } = options;
     this.#options = options;
-    this.#intervalMs = options.intervalMs ?? 1_000;
-    this.#organizationLabel = organizationLabelOf(options.labelSelector ?? defaultLabelSelector);
-    // Checks the path: a watch of the inode or the folder misses a renamed file and a swapped
-    // symlink.
-    this.#refreshes = new Repeating(async () => {
-      await this.refresh();
-      return this.#intervalMs;
+    const organizationLabel = organizationLabelOf(labelSelector);
+    this.#file = new WatchedFile({
+      path,
+      intervalMs,
+      read: () => readTokenSet(path, organizationLabel),
+      onContent: (set) => this.#take(set),
+      onInvalid: (error) => logger.error({ error }, 'token file is invalid, keeping the last valid tokens'),
+      // An unchanged file counts as read again: its age does not grow.
+      onUnchanged: () => metrics.listedAt.setToCurrentTime(),
     });
   }
 
-  async start(): Promise<void> {
-    this.#version = await versionOf(this.#options.path);
-    this.#take(await this.#read());
-    this.#taken = this.#version;
-    this.#refreshes.start(this.#intervalMs);
+  start(): Promise<void> {
+    return this.#file.start();
   }
 
-  async stop(): Promise<void> {
-    await this.#refreshes.stop();
-    await this.#refreshing;
+  stop(): Promise<void> {
+    return this.#file.stop();
   }
 
   authenticate(token: string): Authentication {
@@ -76,40 +68,8 @@ export class FileTokenSource implements TokenSource {
   }
 
   /** Reads the file again if it changed, and logs an invalid file. Calls run one after another. */
-  async refresh(): Promise<void> {
-    const next = this.#refreshing.then(() => this.#readIfChanged());
-    this.#refreshing = next;
-    await next;
-  }
-
-  async #readIfChanged(): Promise<void> {
-    const { path, logger, metrics } = this.#options;
-    const version = await versionOf(path);
-    // An unchanged file counts as read again: its age does not grow.
-    if (version === this.#taken) metrics.listedAt.setToCurrentTime();
-    if (version === this.#version) return;
-    const before = this.#version;
-    this.#version = version;
-    try {
-      const set = await this.#read();
-      // A writer is not finished. Half a file may be valid and lack the tokens of the other half.
-      if ((await versionOf(path)) !== version) {
-        this.#version = before;
-        return;
-      }
-      this.#take(set);
-      this.#taken = version;
-    } catch (error) {
-      logger.error({ error }, 'token file is invalid, keeping the last valid tokens');
-    }
-  }
-
-  async #read(): Promise<TokenSet> {
-    const { path } = this.#options;
-    const secrets = await readManifestFile(path);
-    // A program that rewrites the file may have emptied it.
-    if (secrets.length === 0) throw new Error(`${path}: no Secret in it`);
-    return tokenSetOf(secrets, this.#organizationLabel);
+  refresh(): Promise<void> {
+    return this.#file.refresh();
   }
 
   #take(set: TokenSet): void {
@@ -124,15 +84,9 @@ export class FileTokenSource implements TokenSource {
   }
 }
 
-/**
- * Returns a text that changes when the content may have changed. It is constant while the file is
- * missing.
- */
-async function versionOf(path: string): Promise<string> {
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-    return [dev, ino, size, mtimeNs, ctimeNs].join();
-  } catch (error) {
-    return String(error);
-  }
+async function readTokenSet(path: string, organizationLabel: string): Promise<TokenSet> {
+  const secrets = await readManifestFile(path);
+  // A program that rewrites the file may have emptied it.
+  if (secrets.length === 0) throw new Error(`${path}: no Secret in it`);
+  return tokenSetOf(secrets, organizationLabel);
 }

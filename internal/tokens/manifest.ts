@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { stringify } from 'yaml';
+import { toYaml } from '../kubernetes/yaml.ts';
 import { defaultLabelSelector } from './label-selector.ts';
 import type { SecretManifest } from './secret-manifest.ts';
 import { digestOf, type Scope } from './token-entry.ts';
@@ -60,7 +60,7 @@ export function secretManifest(options: SecretManifestOptions): string {
   const { organization, scope, entries, namespace, label = defaultLabelSelector } = options;
   const { name = secretName(organization, scope) } = options;
   checkOrganization(organization);
-  return toYaml({ name, namespace, labels: { [label]: organization } }, 'Opaque', encode(entries));
+  return secretYaml({ name, namespace, labels: { [label]: organization } }, 'Opaque', encode(entries));
 }
 
 /**
@@ -76,13 +76,13 @@ export function addToken(manifest: SecretManifest, token: NewToken): string {
   const added = tokenEntry(token, Math.max(0, ...numbers) + 1);
   const { [lastApplied]: _, ...kept } = annotations ?? {};
   const metadata = { name, namespace, labels, annotations: Object.keys(kept).length > 0 ? kept : undefined };
-  return toYaml(metadata, type, { ...data, ...encode(added) });
+  return secretYaml(metadata, type, { ...data, ...encode(added) });
 }
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-function toYaml(metadata: object, type: string, data: object): string {
-  return stringify({ apiVersion: 'v1', kind: 'Secret', metadata, type, data });
+function secretYaml(metadata: object, type: string, data: object): string {
+  return toYaml({ apiVersion: 'v1', kind: 'Secret', metadata, type, data });
 }
 
 function encode(texts: Readonly<Record<string, unknown>>): Record<string, string> {

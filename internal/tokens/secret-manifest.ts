@@ -1,35 +1,15 @@
+import type { KubernetesObject } from '../kubernetes/object.ts';
+
 /**
  * The parts of a Kubernetes Secret that hold tokens, from the API server or from a manifest file.
  * Values are `unknown` where a file may hold anything.
  */
-export interface SecretManifest {
-  readonly metadata?: {
-    readonly name?: string;
-    readonly namespace?: string;
-    readonly uid?: string;
-    readonly resourceVersion?: string;
-    readonly labels?: Readonly<Record<string, unknown>>;
-    readonly annotations?: Readonly<Record<string, unknown>>;
-  };
+export interface SecretManifest extends KubernetesObject {
   readonly type?: string;
   /** Entry → base64. */
   readonly data?: Readonly<Record<string, unknown>> | null;
   /** Entry → clear text. It overrides the same entry of `data`, as in the API server. */
   readonly stringData?: Readonly<Record<string, unknown>> | null;
-}
-
-/** Identifies a Secret and its version. Holds no token. */
-export interface SecretReference {
-  readonly name: string;
-  readonly namespace: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-}
-
-/** Returns the reference of a Secret. Parts that a manifest omits are ''. */
-export function referenceOf({ metadata = {} }: SecretManifest): SecretReference {
-  const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
-  return { name, namespace, uid, resourceVersion };
 }
 
 /**

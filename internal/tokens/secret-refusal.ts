@@ -1,4 +1,4 @@
-import type { SecretReference } from './secret-manifest.ts';
+import type { ObjectReference } from '../kubernetes/object.ts';
 
 /** Length of the shortest accepted token, in characters: shorter ones can be guessed. */
 export const minimumTokenLength = 16;
@@ -27,12 +27,12 @@ export type SecretRefusalReason = keyof typeof refusalReasons;
 
 /** A fault of a Secret. Names the entry, never its value. */
 export interface SecretRefusal {
-  readonly secret: SecretReference;
+  readonly secret: ObjectReference;
   /** The key within the Secret; undefined if the whole Secret is refused. */
   readonly entry: string | undefined;
   readonly reason: SecretRefusalReason;
   /** Another Secret that has the same token, for another organization or use. */
-  readonly other?: SecretReference | undefined;
+  readonly other?: ObjectReference | undefined;
 }
 
 /** Returns a refusal as a sentence for people, without any value. */

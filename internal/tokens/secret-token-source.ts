@@ -1,15 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClusterAccess, ConnectToCluster } from '../kubernetes/cluster-access.ts';
+import { EventReporter } from '../kubernetes/event-reporter.ts';
+import { createEvent } from '../kubernetes/events.ts';
+import { follow } from '../kubernetes/follow.ts';
+import { Resource } from '../kubernetes/resource.ts';
+import { Settling } from '../kubernetes/settling.ts';
+import { defaultTimes, Supervision, type SupervisionTimes } from '../kubernetes/supervision.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { TokenMetrics } from '../telemetry/token-metrics.ts';
-import { Backoff, type BackoffOptions } from '../async/backoff.ts';
-import type { ClusterAccess, ConnectToCluster } from './cluster-access.ts';
 import { defaultLabelSelector, organizationLabelOf } from './label-selector.ts';
-import { RefusalReporter } from './refusal-reporter.ts';
-import { SecretApi } from './secret-api.ts';
-import { followSecrets, type SecretCache, type SecretWatchTimes } from './secret-watch.ts';
+import { refusalEvents } from './refusal-events.ts';
+import type { SecretManifest } from './secret-manifest.ts';
 import { showTokenSet } from './token-gauges.ts';
-import { TokenSetBuilder } from './token-set-builder.ts';
-import type { TokenSet } from './token-set.ts';
+import { digestSecret, mergeDigests, type SecretDigests, type TokenSet } from './token-set.ts';
 import { authenticateDigestIn, authenticateIn, type Authentication, type TokenSource } from './token-source.ts';
 
 export interface SecretTokenSourceOptions {
@@ -19,59 +21,48 @@ export interface SecretTokenSourceOptions {
   readonly labelSelector?: string;
   readonly logger: Logger;
   readonly metrics: TokenMetrics;
-  readonly times?: Partial<SecretTokenSourceTimes>;
+  readonly times?: Partial<SupervisionTimes>;
 }
-
-export interface SecretTokenSourceTimes extends SecretWatchTimes {
-  /** Interval of full lists, in ms. */
-  readonly relistMs: number;
-  /** Delay from a change to the new token set, in ms. Changes during the delay share one set. */
-  readonly settleMs: number;
-  readonly backoff: BackoffOptions;
-}
-
-const defaultTimes: SecretTokenSourceTimes = {
-  relistMs: 300_000,
-  listTimeoutMs: 30_000,
-  idleMs: 30_000,
-  shortestWatchMs: 1000,
-  settleMs: 50,
-  backoff: { firstMs: 1000, longestMs: 30_000 },
-};
 
 /**
  * Follows the token Secrets of one namespace. While the API server is unavailable, the last set
- * stays in use. Each attempt opens its own connection, lists and watches. It ends when the next
- * full list is due or after an error.
+ * stays in use.
  */
 export class SecretTokenSource implements TokenSource {
   readonly name = 'token secrets';
   readonly #options: SecretTokenSourceOptions;
   readonly #organizationLabel: string;
-  readonly #times: SecretTokenSourceTimes;
-  readonly #backoff: Backoff;
-  readonly #reporter: RefusalReporter;
-  readonly #stopping = new AbortController();
-  #supervision: Promise<void> | undefined;
+  readonly #times: SupervisionTimes;
+  readonly #supervision: Supervision;
+  readonly #reporter: EventReporter;
   #set: TokenSet | undefined;
   #problem: string | undefined = 'the first list of Secrets is not complete';
 
   constructor(options: SecretTokenSourceOptions) {
+    const { connect, logger, labelSelector = defaultLabelSelector } = options;
     this.#options = options;
-    this.#organizationLabel = organizationLabelOf(options.labelSelector ?? defaultLabelSelector);
+    this.#organizationLabel = organizationLabelOf(labelSelector);
     this.#times = { ...defaultTimes, ...options.times };
-    this.#backoff = new Backoff(this.#times.backoff);
-    this.#reporter = new RefusalReporter(options.logger);
+    this.#supervision = new Supervision({
+      connect,
+      times: this.#times,
+      attempt: (access, end) => this.#follow(access, end),
+      onFailure: (error, pauseMs) => this.#failed(error, pauseMs),
+    });
+    this.#reporter = new EventReporter({
+      logger,
+      onNew: ({ involvedObject, message }) =>
+        logger.warn({ secret: involvedObject.name, refusal: message }, 'tokens of a Secret refused'),
+    });
   }
 
   /** Starts to follow the Secrets, with or without the API server. `unready` reports the state. */
   async start(): Promise<void> {
-    this.#supervision ??= this.#supervise(this.#stopping.signal);
+    this.#supervision.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#supervision;
+    await this.#supervision.stop();
     await this.#reporter.idle();
   }
 
@@ -91,68 +82,42 @@ export class SecretTokenSource implements TokenSource {
     return this.#set === undefined ? this.#problem : undefined;
   }
 
-  async #supervise(stopping: AbortSignal): Promise<void> {
+  #failed(error: unknown, pauseMs: number): void {
     const { logger, metrics } = this.#options;
-    while (!stopping.aborted) {
-      const began = performance.now();
-      try {
-        await this.#attempt(stopping);
-      } catch (error) {
-        if (stopping.aborted) return;
-        this.#problem = `Secrets cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-        // The attempt ran for long, so its failure counts as the first.
-        if (performance.now() - began > this.#times.backoff.longestMs) this.#backoff.reset();
-        const pauseMs = Math.round(this.#backoff.next());
-        metrics.watchRestarts.inc();
-        logger.warn({ error, pauseMs, serving: this.#set !== undefined }, 'token watch failed, restarting');
-        await sleep(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
-      }
-    }
-  }
-
-  /** Connects, lists and watches. Resolves when the next list is due. */
-  async #attempt(stopping: AbortSignal): Promise<void> {
-    const access = await this.#options.connect();
-    const end = new AbortController();
-    const abort = (): void => end.abort();
-    const relist = setTimeout(abort, this.#times.relistMs);
-    stopping.addEventListener('abort', abort);
-    try {
-      stopping.throwIfAborted();
-      await this.#follow(access, end.signal);
-    } finally {
-      clearTimeout(relist);
-      stopping.removeEventListener('abort', abort);
-      end.abort();
-      await access.close();
-    }
+    this.#problem = `Secrets cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    metrics.watchRestarts.inc();
+    logger.warn({ error, pauseMs, serving: this.#set !== undefined }, 'token watch failed, restarting');
   }
 
   async #follow(access: ClusterAccess, end: AbortSignal): Promise<void> {
     const { labelSelector = defaultLabelSelector, namespace = access.namespace } = this.#options;
     if (namespace === undefined) throw new Error('no namespace is configured and the account has none');
-    const api = new SecretApi(access, { namespace, labelSelector });
-    const builder = new TokenSetBuilder(this.#times.settleMs, (set) => {
-      this.#set = set;
-      showTokenSet(this.#options.metrics, set);
-      this.#reporter.report(set.refusals, (event) => api.createEvent(event, end), end);
-    });
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`;
+    const resource = new Resource<SecretManifest>(access, { plural: 'Secrets', path, labelSelector });
+    const digest = (secret: SecretManifest): SecretDigests => digestSecret(secret, this.#organizationLabel);
+    let secrets: ReadonlyMap<string, SecretDigests> = new Map();
+    const settling = new Settling(this.#times.settleMs, () => this.#take(mergeDigests(secrets.values()), access, end));
+    const onList = (list: typeof secrets): void => {
+      secrets = list;
+      settling.now();
+      this.#listed(list.size);
+    };
     try {
-      await followSecrets(api, this.#organizationLabel, this.#listening(builder), this.#times, end);
+      await follow(resource, digest, { onList, onChange: () => settling.changed() }, this.#times, end);
     } finally {
-      builder.flush();
+      settling.flush();
     }
   }
 
-  #listening(builder: TokenSetBuilder): SecretCache {
-    return {
-      onList: (secrets) => {
-        builder.onList(secrets);
-        this.#options.metrics.listedAt.setToCurrentTime();
-        if (this.#problem !== undefined) this.#options.logger.info({ secrets: secrets.size }, 'token Secrets loaded');
-        this.#problem = undefined;
-      },
-      onChange: () => builder.onChange(),
-    };
+  #take(set: TokenSet, access: ClusterAccess, end: AbortSignal): void {
+    this.#set = set;
+    showTokenSet(this.#options.metrics, set);
+    this.#reporter.report(refusalEvents(set.refusals), (event) => createEvent(access, event, end), end);
+  }
+
+  #listed(secrets: number): void {
+    this.#options.metrics.listedAt.setToCurrentTime();
+    if (this.#problem !== undefined) this.#options.logger.info({ secrets }, 'token Secrets loaded');
+    this.#problem = undefined;
   }
 }

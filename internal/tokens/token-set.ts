@@ -1,5 +1,6 @@
+import { referenceOf, type ObjectReference } from '../kubernetes/object.ts';
 import type { SecretRefusal, SecretRefusalReason } from './secret-refusal.ts';
-import { entriesOf, referenceOf, type SecretManifest, type SecretReference } from './secret-manifest.ts';
+import { entriesOf, type SecretManifest } from './secret-manifest.ts';
 import { readEntry, type Scope } from './token-entry.ts';
 
 /** One usable entry of a Secret. Holds the digest of the token, never the token. */
@@ -7,13 +8,13 @@ export interface SecretToken {
   readonly digest: string;
   readonly scope: Scope;
   readonly organization: string;
-  readonly secret: SecretReference;
+  readonly secret: ObjectReference;
   readonly entry: string;
 }
 
 /** The stored parts of a Secret: digests and refusals, no tokens. */
 export interface SecretDigests {
-  readonly secret: SecretReference;
+  readonly secret: ObjectReference;
   readonly tokens: readonly SecretToken[];
   readonly refusals: readonly SecretRefusal[];
 }
@@ -112,6 +113,6 @@ function refuseAll(holders: readonly SecretToken[], { field, reason }: Conflict)
   });
 }
 
-function refusedWhole(secret: SecretReference, reason: SecretRefusalReason): SecretDigests {
+function refusedWhole(secret: ObjectReference, reason: SecretRefusalReason): SecretDigests {
   return { secret, tokens: [], refusals: [{ secret, entry: undefined, reason }] };
 }

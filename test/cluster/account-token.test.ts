@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { kubeconfigAccount } from '../../internal/tokens/kubeconfig-account.ts';
-import type { ConnectToCluster } from '../../internal/tokens/cluster-access.ts';
+import { kubeconfigAccount } from '../../internal/kubernetes/kubeconfig-account.ts';
+import type { ConnectToCluster } from '../../internal/kubernetes/cluster-access.ts';
 import { createToken } from '../../internal/tokens/manifest.ts';
 import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
 import { until } from '../support/until.ts';

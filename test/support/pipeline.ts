@@ -6,7 +6,7 @@ import type { Component } from '../../internal/lifecycle/component.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { failing } from '../../internal/ops/probes.ts';
 import { createTelemetry, type Telemetry } from '../../internal/telemetry/telemetry.ts';
-import { parseManifests } from '../../internal/tokens/manifest-file.ts';
+import { parseSecrets } from '../../internal/tokens/manifest-file.ts';
 import { tokenSetOf } from '../../internal/tokens/token-set.ts';
 import { authenticateIn, type Authentication } from '../../internal/tokens/token-source.ts';
 import { ApiClient } from './api-client.ts';
@@ -18,7 +18,7 @@ export const token = 'test-token-of-acme-0123456789';
 export const readToken = 'test-read-token-of-acme-0123456789';
 
 const testTokens = tokenSetOf(
-  parseManifests(
+  parseSecrets(
     `{ kind: Secret, metadata: { name: acme, labels: { organization: acme } }, stringData: { token-1: ${token}, read-1: ${readToken} } }`,
     'test tokens',
   ),

@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { podAccount } from '../../../internal/tokens/pod-account.ts';
-import { SecretTokenSource, type SecretTokenSourceTimes } from '../../../internal/tokens/secret-token-source.ts';
+import { podAccount } from '../../../internal/kubernetes/pod-account.ts';
+import type { SupervisionTimes } from '../../../internal/kubernetes/supervision.ts';
+import { SecretTokenSource } from '../../../internal/tokens/secret-token-source.ts';
 import { until } from '../until.ts';
 import { ScriptedApi } from './scripted-api.ts';
 import { capturedMetrics } from './token-fixtures.ts';
@@ -31,13 +32,13 @@ class ScriptedSource {
     return this.#source;
   }
 
-  create(times: Partial<SecretTokenSourceTimes> = {}): void {
+  create(times: Partial<SupervisionTimes> = {}): void {
     const connect = podAccount(this.api.url, this.account);
     const { metrics } = this.metrics;
     this.#source = new SecretTokenSource({ connect, ...this.logs, metrics, times: { ...quick, ...times } });
   }
 
-  async follow(times: Partial<SecretTokenSourceTimes> = {}): Promise<void> {
+  async follow(times: Partial<SupervisionTimes> = {}): Promise<void> {
     this.create(times);
     await this.source.start();
     await until('the first list', () => this.source.unready() === undefined);

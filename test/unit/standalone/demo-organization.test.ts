@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createDataFolder, type DataFolder } from '../../../cmd/standalone/data-folder.ts';
 import { ensureDemoOrganization } from '../../../cmd/standalone/demo-organization.ts';
-import { parseManifests } from '../../../internal/tokens/manifest-file.ts';
+import { parseSecrets } from '../../../internal/tokens/manifest-file.ts';
 import { tokenSetOf } from '../../../internal/tokens/token-set.ts';
 import { authenticateIn } from '../../../internal/tokens/token-source.ts';
 
@@ -20,7 +20,7 @@ describe('the demo organization', () => {
   /** What the token in a file may do, according to the manifests. */
   async function scopeOf(file: string): Promise<unknown> {
     const token = (await readFile(file, 'utf8')).trim();
-    const manifests = parseManifests(await readFile(folder.tokens, 'utf8'), folder.tokens);
+    const manifests = parseSecrets(await readFile(folder.tokens, 'utf8'), folder.tokens);
     return authenticateIn(tokenSetOf(manifests, 'runledger.dev/organization'), token);
   }
 

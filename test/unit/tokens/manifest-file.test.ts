@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseManifests } from '../../../internal/tokens/manifest-file.ts';
+import { parseSecrets } from '../../../internal/tokens/manifest-file.ts';
 
 const secret = (name: string): string => `kind: Secret\nmetadata: { name: ${name} }\n`;
 
@@ -7,16 +7,16 @@ describe('manifest file', () => {
   it('gives the Secrets of several documents and of a List, and passes other kinds over', () => {
     const text = `---\n${secret('one')}---\nkind: Namespace\nmetadata: { name: tokens }\n---\n---
 kind: List\nitems: [{ kind: Secret, metadata: { name: two } }, { kind: ConfigMap }]\n`;
-    expect(parseManifests(text, 'file').map(({ metadata }) => metadata?.name)).to.deep.equal(['one', 'two']);
+    expect(parseSecrets(text, 'file').map(({ metadata }) => metadata?.name)).to.deep.equal(['one', 'two']);
   });
 
   it('is empty for an empty file', () => {
-    expect(parseManifests('', 'file')).to.deep.equal([]);
+    expect(parseSecrets('', 'file')).to.deep.equal([]);
   });
 
   it('says where the YAML is wrong and quotes none of it', () => {
     const text = `${secret('one')}stringData:\n  token: "very-secret-token\n  more: x`;
-    expect(() => parseManifests(text, '/etc/tokens.yaml'))
+    expect(() => parseSecrets(text, '/etc/tokens.yaml'))
       .to.throw(/^\/etc\/tokens.yaml: line \d+, column \d+: not valid YAML \([A-Z_]+\)$/)
       .and.property('message')
       .not.contain('very-secret');
@@ -32,7 +32,7 @@ kind: List\nitems: [{ kind: Secret, metadata: { name: two } }, { kind: ConfigMap
       'kind: Secret\nmetadata: { name: one }\nstringData: x': 'file: Secret one: stringData must be a mapping',
     };
     for (const [text, message] of Object.entries(cases)) {
-      expect(() => parseManifests(text, 'file'), text).to.throw(message);
+      expect(() => parseSecrets(text, 'file'), text).to.throw(message);
     }
   });
 });

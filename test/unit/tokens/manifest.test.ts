@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseManifests } from '../../../internal/tokens/manifest-file.ts';
+import { parseSecrets } from '../../../internal/tokens/manifest-file.ts';
 import { addToken, createToken, secretManifest, tokenEntry } from '../../../internal/tokens/manifest.ts';
 import type { SecretManifest } from '../../../internal/tokens/secret-manifest.ts';
 import { digestOf } from '../../../internal/tokens/token-entry.ts';
@@ -8,7 +8,7 @@ import { tokenSetOf } from '../../../internal/tokens/token-set.ts';
 const label = 'runledger.dev/organization';
 
 function only(yaml: string): SecretManifest {
-  const [secret] = parseManifests(yaml, 'test');
+  const [secret] = parseSecrets(yaml, 'test');
   if (secret === undefined) throw new Error('no Secret');
   return secret;
 }

@@ -11,6 +11,8 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | number>>;
   /** Present: sends a POST with this JSON. Absent: sends a GET. */
   readonly body?: object;
+  /** Sends the body as a JSON merge patch in place of a POST. */
+  readonly patch?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -18,11 +20,12 @@ export interface ApiRequest {
  * Returns the JSON of the answer.
  * @throws {ApiError} when the server refuses the request; else the error of the connection.
  */
-export async function sendRequest(access: ClusterAccess, { action, path, query, body, signal }: ApiRequest) {
-  const request = new RequestContext(`${access.server}${path}`, body === undefined ? HttpMethod.GET : HttpMethod.POST);
+export async function sendRequest(access: ClusterAccess, { action, path, query, body, patch, signal }: ApiRequest) {
+  const method = body === undefined ? HttpMethod.GET : patch ? HttpMethod.PATCH : HttpMethod.POST;
+  const request = new RequestContext(`${access.server}${path}`, method);
   for (const [name, value] of Object.entries(query ?? {})) request.setQueryParam(name, String(value));
   if (body !== undefined) {
-    request.setHeaderParam('Content-Type', 'application/json');
+    request.setHeaderParam('Content-Type', patch ? 'application/merge-patch+json' : 'application/json');
     request.setBody(JSON.stringify(body));
   }
   request.setSignal(signal);

@@ -3,23 +3,27 @@ import { Watch } from '@kubernetes/client-node/dist/watch.js';
 import { ApiError } from './api-error.ts';
 import { causeOf, sendRequest } from './api-request.ts';
 import type { ClusterAccess } from './cluster-access.ts';
-import type { SecretManifest } from './secret-manifest.ts';
+import type { KubernetesObject } from './object.ts';
 
-/** Selects Secrets. */
-export interface SecretQuery {
-  readonly namespace: string;
-  readonly labelSelector: string;
+/** Selects objects of one kind. */
+export interface ResourceQuery {
+  /** Names the objects in error messages: `Secrets`. */
+  readonly plural: string;
+  /** Path of the collection on the API server. */
+  readonly path: string;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
 }
 
-export interface SecretPage {
-  readonly secrets: readonly SecretManifest[];
+export interface Page<T> {
+  readonly objects: readonly T[];
   /** The version of the whole list, at which a watch starts. */
   readonly resourceVersion: string;
   /** The argument of the next `list`; undefined on the last page. */
   readonly next: string | undefined;
 }
 
-export interface SecretWatchOptions {
+export interface WatchOptions<T> {
   readonly resourceVersion: string;
   /** Longest silence of a watch, in ms. It then ends, because its connection may be dead. */
   readonly idleMs: number;
@@ -27,15 +31,15 @@ export interface SecretWatchOptions {
    * Called for each frame until the promise of `watch` settles. Must not throw: the library would
    * hide the error.
    */
-  readonly onFrame: (frame: WatchFrame) => void;
+  readonly onFrame: (frame: WatchFrame<T>) => void;
   /** Ends the watch. Its connection ends with the ClusterAccess. */
   readonly signal: AbortSignal;
 }
 
 /** A frame of the watch protocol other than an error. A bookmark has a resourceVersion only. */
-export interface WatchFrame {
+export interface WatchFrame<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
-  readonly secret: SecretManifest;
+  readonly object: T;
 }
 
 /** The reason why a watch ended. */
@@ -43,47 +47,40 @@ export type WatchEnd = 'closed' | 'silent' | 'aborted';
 
 const pageSize = 500;
 
-/** The requests of the token source to the API server. The pod's Role allows no others. */
-export class SecretApi {
+/** Lists and watches the objects of one kind. */
+export class Resource<T extends KubernetesObject> {
   readonly #access: ClusterAccess;
   readonly #path: string;
-  readonly #query: SecretQuery;
+  readonly #plural: string;
+  readonly #selectors: Readonly<Record<string, string>>;
 
-  constructor(access: ClusterAccess, query: SecretQuery) {
+  constructor(access: ClusterAccess, { plural, path, labelSelector, fieldSelector }: ResourceQuery) {
     this.#access = access;
-    this.#query = query;
-    this.#path = `/api/v1/namespaces/${encodeURIComponent(query.namespace)}`;
+    this.#path = path;
+    this.#plural = plural;
+    this.#selectors = { ...(labelSelector && { labelSelector }), ...(fieldSelector && { fieldSelector }) };
   }
 
   /**
    * Returns one page of the list.
    * @throws {ApiError} when the server refuses the request; else the error of the connection.
    */
-  async list(next: string | undefined, signal: AbortSignal): Promise<SecretPage> {
-    const query = { labelSelector: this.#query.labelSelector, limit: pageSize, ...(next && { continue: next }) };
-    const path = `${this.#path}/secrets`;
-    const list = (await sendRequest(this.#access, { action: 'list Secrets', path, query, signal })) as SecretList;
+  async list(next: string | undefined, signal: AbortSignal): Promise<Page<T>> {
+    const query = { ...this.#selectors, limit: pageSize, ...(next && { continue: next }) };
+    const request = { action: `list ${this.#plural}`, path: this.#path, query, signal };
+    const list = (await sendRequest(this.#access, request)) as ObjectList<T>;
     const { resourceVersion = '', continue: rest = '' } = list.metadata ?? {};
-    return { secrets: list.items ?? [], resourceVersion, next: rest === '' ? undefined : rest };
-  }
-
-  /** Posts an Event. Succeeds also if an Event of that name exists: another pod was faster. */
-  async createEvent(event: object, signal: AbortSignal): Promise<void> {
-    try {
-      await sendRequest(this.#access, { action: 'create Event', path: `${this.#path}/events`, body: event, signal });
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 409)) throw error;
-    }
+    return { objects: list.items ?? [], resourceVersion, next: rest === '' ? undefined : rest };
   }
 
   /**
-   * Watches Secrets. Resolves when the server or `signal` ends the watch, or when it falls silent;
-   * the caller then continues from the last version. Rejects when the watch cannot be opened,
-   * breaks, or receives an error such as 410.
+   * Watches the objects. Resolves when the server or `signal` ends the watch, or when it falls
+   * silent; the caller then continues from the last version. Rejects when the watch cannot be
+   * opened, breaks, or receives an error such as 410.
    *
    * The library drops a frame that is not JSON without an error. The next full list corrects that.
    */
-  watch({ resourceVersion, idleMs, onFrame, signal }: SecretWatchOptions): Promise<WatchEnd> {
+  watch({ resourceVersion, idleMs, onFrame, signal }: WatchOptions<T>): Promise<WatchEnd> {
     const { promise, resolve, reject } = Promise.withResolvers<WatchEnd>();
     let open = false;
     let over = false;
@@ -94,16 +91,16 @@ export class SecretApi {
       else if (open && isTimeout(error)) resolve('silent');
       else reject(causeOf(error));
     };
-    const onEvent = (type: string, object: StatusOrSecret): void => {
+    const onEvent = (type: string, object: StatusOr<T>): void => {
       open = true;
       if (over) return;
-      if (type === 'ERROR') finish(new ApiError('watch Secrets', object.code ?? 500, object.message ?? ''));
-      else onFrame({ type: type as WatchFrame['type'], secret: object });
+      if (type === 'ERROR') finish(new ApiError(`watch ${this.#plural}`, object.code ?? 500, object.message ?? ''));
+      else onFrame({ type: type as WatchFrame<T>['type'], object });
     };
     signal.addEventListener('abort', finish);
-    const query = { labelSelector: this.#query.labelSelector, resourceVersion, allowWatchBookmarks: true };
+    const query = { ...this.#selectors, resourceVersion, allowWatchBookmarks: true };
     this.#newWatch(idleMs)
-      .watch(`${this.#path}/secrets`, query, onEvent, finish)
+      .watch(this.#path, query, onEvent, finish)
       .then(() => (open = true), finish);
     return promise.finally(() => signal.removeEventListener('abort', finish));
   }
@@ -120,12 +117,12 @@ export class SecretApi {
   }
 }
 
-interface SecretList {
-  readonly items?: readonly SecretManifest[];
+interface ObjectList<T> {
+  readonly items?: readonly T[];
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
 }
 
-type StatusOrSecret = SecretManifest & { readonly code?: number; readonly message?: string };
+type StatusOr<T> = T & { readonly code?: number; readonly message?: string };
 
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'TimeoutError';

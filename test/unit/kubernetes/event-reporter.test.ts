@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { createLogger } from '../../../internal/telemetry/logger.ts';
-import { RefusalReporter, type RefusalEvent } from '../../../internal/tokens/refusal-reporter.ts';
+import { EventReporter } from '../../../internal/kubernetes/event-reporter.ts';
+import type { WarningEvent } from '../../../internal/kubernetes/events.ts';
+import { refusalEvents } from '../../../internal/tokens/refusal-events.ts';
 import type { SecretRefusal } from '../../../internal/tokens/secret-refusal.ts';
-import { recordingLogger } from '../../support/recording-logger.ts';
 
 const logger = createLogger('test', 'silent');
 const { signal } = new AbortController();
@@ -13,24 +14,25 @@ function refusal(name: string, resourceVersion: string, more: Partial<SecretRefu
 }
 
 /** A reporter, and an API server that keeps Events by name, as the real one does. */
-function reporting(...given: ConstructorParameters<typeof RefusalReporter>) {
-  const events: RefusalEvent[] = [];
+function reporting(now?: () => number) {
+  const news: WarningEvent[] = [];
+  const events: WarningEvent[] = [];
   const api = { failing: false };
-  const post = async (event: RefusalEvent): Promise<void> => {
+  const post = async (event: WarningEvent): Promise<void> => {
     if (api.failing) throw new Error('forbidden');
     if (!events.some(({ metadata }) => metadata.name === event.metadata.name)) events.push(event);
   };
-  const reporter = new RefusalReporter(...given);
+  const reporter = new EventReporter({ logger, onNew: (event) => news.push(event), ...(now && { now }) });
   const report = async (...refusals: SecretRefusal[]): Promise<void> => {
-    reporter.report(refusals, post, signal);
+    reporter.report(refusalEvents(refusals), post, signal);
     await reporter.idle();
   };
-  return { report, reporter, events, api, post };
+  return { report, reporter, events, news, api, post };
 }
 
-describe('refusal reporter', () => {
+describe('event reporter', () => {
   it('posts one Warning on a Secret, with every reason, and not again while nothing changes', async () => {
-    const { report, events } = reporting(logger);
+    const { report, events } = reporting();
     const first = refusal('one', '1');
     const refusals = [first, { ...first, entry: 'token-2', reason: 'empty' as const }];
     await report(...refusals);
@@ -45,7 +47,7 @@ describe('refusal reporter', () => {
   });
 
   it('posts again when the Secret changed, or what is wrong with it', async () => {
-    const { report, events } = reporting(logger);
+    const { report, events } = reporting();
     const sharedWith = (name: string) => refusal('one', '2', { reason: 'shared', other: refusal(name, '1').secret });
     await report(refusal('one', '1'));
     await report(refusal('one', '2'));
@@ -54,10 +56,9 @@ describe('refusal reporter', () => {
     expect(events).to.have.length(4);
   });
 
-  it('posts again what the API server has forgotten by now, and logs it once', async () => {
-    const { logger, records } = recordingLogger();
+  it('posts again what the API server has forgotten by now, and tells it once', async () => {
     let minutes = 0;
-    const { report, events } = reporting(logger, () => minutes * 60_000);
+    const { report, events, news } = reporting(() => minutes * 60_000);
     await report(refusal('one', '1'));
     events.length = 0;
     for (const [after, posted] of [
@@ -68,21 +69,21 @@ describe('refusal reporter', () => {
       await report(refusal('one', '1'));
       expect(events, `after ${after} minutes`).to.have.length(posted);
     }
-    expect(records).to.have.length(1);
+    expect(news).to.have.length(1);
   });
 
   it('is heard once from any number of pods', async () => {
-    const { post, events } = reporting(logger);
+    const { post, events } = reporting();
     for (let pod = 0; pod < 5; pod += 1) {
-      const reporter = new RefusalReporter(logger);
-      reporter.report([refusal('one', '1')], post, signal);
+      const reporter = new EventReporter({ logger, onNew: () => undefined });
+      reporter.report(refusalEvents([refusal('one', '1')]), post, signal);
       await reporter.idle();
     }
     expect(events).to.have.length(1);
   });
 
   it('tries again what could not be posted', async () => {
-    const { report, events, api } = reporting(logger);
+    const { report, events, api } = reporting();
     api.failing = true;
     await report(refusal('one', '1'), refusal('two', '1'));
     api.failing = false;
@@ -93,19 +94,19 @@ describe('refusal reporter', () => {
   it('carries out only the last of the reports that wait', async () => {
     const posted: string[] = [];
     const first = Promise.withResolvers<void>();
-    const reporter = new RefusalReporter(logger);
-    const post = async (event: RefusalEvent): Promise<void> => {
+    const reporter = new EventReporter({ logger, onNew: () => undefined });
+    const post = async (event: WarningEvent): Promise<void> => {
       posted.push(event.involvedObject.name);
       await first.promise;
     };
-    for (const name of ['one', 'two', 'three']) reporter.report([refusal(name, '1')], post, signal);
+    for (const name of ['one', 'two', 'three']) reporter.report(refusalEvents([refusal(name, '1')]), post, signal);
     first.resolve();
     await reporter.idle();
     expect(posted).to.deep.equal(['one', 'three']);
   });
 
   it('makes names that Kubernetes takes of the longest names of Secrets', async () => {
-    const { report, events } = reporting(logger);
+    const { report, events } = reporting();
     await report(refusal(`${'a'.repeat(198)}.${'b'.repeat(54)}`, '1'));
     expect(events[0]?.metadata.name)
       .to.match(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)

@@ -1,0 +1,55 @@
+import { parseAllDocuments, parseDocument, stringify, type Document } from 'yaml';
+
+/**
+ * The value of a YAML document.
+ * @throws an error with the place of the fault, which never quotes the text.
+ */
+export function parseYaml(text: string): unknown {
+  const document = parseDocument(text, { prettyErrors: true, logLevel: 'silent' });
+  const fault = faultOf(document);
+  if (fault !== undefined) throw new Error(`is not valid YAML at ${fault.place} (${fault.code})`);
+  return document.toJS() as unknown;
+}
+
+/** A manifest of a file: an object with a kind. */
+export type Manifest = Readonly<Record<string, unknown>> & { readonly kind: string };
+
+/**
+ * Returns the Kubernetes manifests among YAML documents, also those in a `List`.
+ * @throws an error with the place of the fault. It never quotes the text, which may hold secrets;
+ * the YAML library's own messages would.
+ */
+export function parseManifests(text: string, origin: string): Manifest[] {
+  return parseAllDocuments(text, { prettyErrors: true, logLevel: 'silent' }).flatMap((document) => {
+    const fault = faultOf(document);
+    if (fault !== undefined) throw new Error(`${origin}: ${fault.place}: not valid YAML (${fault.code})`);
+    const value: unknown = document.toJS();
+    return value === null ? [] : manifestsOf(value, origin);
+  });
+}
+
+/** Returns the YAML of a value. */
+export function toYaml(value: unknown): string {
+  return stringify(value);
+}
+
+/** True for a mapping. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function manifestsOf(value: unknown, origin: string): Manifest[] {
+  if (!isObject(value) || typeof value.kind !== 'string') {
+    throw new Error(`${origin}: every document must be a Kubernetes manifest with a kind`);
+  }
+  if (value.kind !== 'List') return [value as Manifest];
+  const items: unknown[] = Array.isArray(value.items) ? value.items : [];
+  return items.flatMap((item) => manifestsOf(item, origin));
+}
+
+/** The place and the code of the first fault. */
+function faultOf({ errors: [fault] }: Document.Parsed): { place: string; code: string } | undefined {
+  if (fault === undefined) return undefined;
+  const { line, col } = fault.linePos?.[0] ?? { line: 1, col: 1 };
+  return { place: `line ${line}, column ${col}`, code: fault.code };
+}
