@@ -113,7 +113,8 @@ export class CodeFlow {
     if (groupsOf(claims, groupsClaim) !== undefined || hasTooManyGroups(claims, groupsClaim)) return claims;
     if (configuration.serverMetadata().userinfo_endpoint === undefined) return claims;
     const more = await fetchUserInfo(configuration, accessToken, String(claims['sub']));
-    return { ...more, ...claims };
+    // A path such as `realm_access.roles` may be in both, and the id token have another part of it.
+    return { ...more, ...claims, [groupsClaim]: groupsOf(more, groupsClaim) };
   }
 }
 

@@ -59,7 +59,14 @@ export function createLogin(options: LoginOptions): Login {
   const people = oidc && { ...oidc, issuer: issuerOf(oidc.issuer) };
   const audience = oidc?.proxyAudience;
   const bearer = provider && audience !== undefined ? new BearerLogin({ provider, audience, logger }) : undefined;
-  const viewers = new Viewers({ sessions, tokens, people, bearer });
+  const viewers = new Viewers({
+    sessions,
+    tokens,
+    people,
+    bearer,
+    hasLinks: link !== undefined,
+    limitUnknown: limitWrongTokens,
+  });
   const ownLogin = oidc?.clientId === undefined ? undefined : oidc;
   const entrance = new Entrance({ publicUrl, sessions, page, provider: ownLogin?.issuer.host, metrics, logger });
   const routes = [

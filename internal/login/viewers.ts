@@ -24,6 +24,10 @@ export interface ViewersOptions {
   people?: People | undefined;
   /** Absent unless a proxy logs people in. */
   bearer?: BearerLogin | undefined;
+  /** True if this process gives one-time links: no other takes a session of one. */
+  hasLinks: boolean;
+  /** Delays the answers to many ids that open no session. */
+  limitUnknown: () => Promise<void>;
 }
 
 /** Why the claims of a person make no identity. */
@@ -53,7 +57,10 @@ export class Viewers {
   async ofSession(ctx: Context): Promise<Identity | undefined> {
     const id = readCookie(ctx, sessionCookie);
     // Postgres is not asked for what cannot be an id.
-    return id !== undefined && /^[\w-]{43}$/.test(id) ? this.#options.sessions.find(id) : undefined;
+    if (id === undefined || !/^[\w-]{43}$/.test(id)) return undefined;
+    const identity = await this.#options.sessions.find(id);
+    if (identity === undefined) await this.#options.limitUnknown();
+    return identity;
   }
 
   /** The identity of a person, from the claims of an id token that is valid. */
@@ -79,8 +86,8 @@ export class Viewers {
 
   /** Undefined when the session has ended with its token or its provider. */
   #organizationsOf({ subject, groups, tokenDigest, organization }: Identity): readonly string[] | undefined {
-    const { tokens, people } = this.#options;
-    if (organization !== undefined) return [organization];
+    const { tokens, people, hasLinks } = this.#options;
+    if (organization !== undefined) return hasLinks ? [organization] : undefined;
     // Sessions do not end because the tokens are not loaded yet.
     if (tokens.unready() !== undefined) throw unavailable('Tokens are not loaded yet.');
     if (tokenDigest !== undefined) {

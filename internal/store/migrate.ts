@@ -7,6 +7,7 @@ import * as read from './migrations/0002-read.ts';
 import * as runningExecutions from './migrations/0003-running-executions.ts';
 import * as login from './migrations/0004-login.ts';
 import * as expectations from './migrations/0006-expectations.ts';
+import * as accessLogOnlyGrows from './migrations/0007-access-log-only-grows.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -17,6 +18,7 @@ const migrations = {
   '0003-running-executions': runningExecutions,
   '0004-login': login,
   '0006-expectations': expectations,
+  '0007-access-log-only-grows': accessLogOnlyGrows,
 };
 
 export interface MigrateOptions {

@@ -26,6 +26,14 @@ CREATE FUNCTION public.keep_running_executions() RETURNS trigger
     end
     $$;
 
+CREATE FUNCTION public.refuse_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+    begin
+      raise exception 'the table % only grows', tg_table_name using errcode = 'insufficient_privilege';
+    end
+    $$;
+
 CREATE TABLE public.access_log (
     organization text NOT NULL COLLATE pg_catalog."C",
     at timestamp(3) with time zone NOT NULL,
@@ -334,6 +342,8 @@ ALTER INDEX public.events_of_execution ATTACH PARTITION public.events_default_au
 ALTER INDEX public.events_errors ATTACH PARTITION public.events_default_errors;
 
 ALTER INDEX public.events_pkey ATTACH PARTITION public.events_default_pkey;
+
+CREATE TRIGGER access_log_only_grows BEFORE DELETE OR UPDATE OR TRUNCATE ON public.access_log FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
 
 CREATE TRIGGER keep_running_executions_on_delete AFTER DELETE ON public.executions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.keep_running_executions();
 

@@ -53,7 +53,7 @@ function configuration(): Configuration {
     ],
     // Groups are in the id token or at the userinfo endpoint, as the account says.
     conformIdTokenClaims: false,
-    claims: { openid: ['sub'], profile: ['name'], groups: ['groups', 'hasgroups'] },
+    claims: { openid: ['sub'], profile: ['name'], groups: ['groups', 'hasgroups', 'realm_access'] },
     features: { devInteractions: { enabled: false }, userinfo: { enabled: true } },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
     findAccount: (_ctx, accountId) => ({

@@ -99,6 +99,17 @@ describe('the access log', () => {
     expect(await entriesOf(database)).to.have.length(2);
   });
 
+  it('only grows for the owner of the tables too', async () => {
+    await query(
+      database.url,
+      `insert into access_log (organization, at, subject, name, action) values ('acme', now(), 's', 'n', 'looked')`,
+    );
+    for (const statement of [`update access_log set name = 'x'`, 'delete from access_log', 'truncate access_log']) {
+      expect(await failureOf(query(database.url, statement)), statement).to.match(/the table access_log only grows/);
+    }
+    expect(await entriesOf(database)).to.have.length(1);
+  });
+
   it('keeps entries while the table cannot be written, and says so', async () => {
     const { log, records, counted } = open();
     await sql`alter table access_log rename to away`.execute(database.db);

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { Browser } from '../../support/browser.ts';
+import { startConsole } from '../../support/console.ts';
 import { isLoggedIn, sessionCookie, suiteLogin } from '../../support/login.ts';
 import { OidcProvider } from '../../support/oidc-provider.ts';
 
@@ -59,6 +61,15 @@ describe('login at an OpenID Connect provider', () => {
   it('finds groups at the userinfo endpoint too', async () => {
     const browser = suite.browser();
     await browser.logIn(provider, { sub: 'bob', atUserinfo: { groups: ['audit'] } });
+    expect(await isLoggedIn(browser)).to.equal(true);
+  });
+
+  it('finds groups at a path of the userinfo endpoint, if the id token has another part of the path', async () => {
+    const settings = { ...provider.settings(groups), OIDC_GROUPS_CLAIM: 'realm_access.roles' };
+    await using console = await startConsole(suite.database.url, settings);
+    const browser = new Browser(console.client);
+    const account = { realm_access: { verified: true }, atUserinfo: { realm_access: { roles: ['audit'] } } };
+    await browser.logIn(provider, { sub: 'eve', ...account });
     expect(await isLoggedIn(browser)).to.equal(true);
   });
 

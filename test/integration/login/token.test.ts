@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { readToken } from '../../support/console.ts';
@@ -81,6 +81,31 @@ describe('login with a read token', () => {
     const times = await Promise.all(Array.from({ length: 300 }, () => took('wrong')));
     expect(Math.max(...times)).to.be.greaterThan(500);
     expect(await isLoggedIn(await suite.reader())).to.equal(true);
+  });
+
+  it('delays the answers to many ids that open no session', async () => {
+    const took = async (): Promise<number> => {
+      const browser = suite.browser();
+      browser.cookies.set(sessionCookie, randomBytes(32).toString('base64url'));
+      const begun = performance.now();
+      await browser.get('/o/acme/');
+      return performance.now() - begun;
+    };
+    const times = await Promise.all(Array.from({ length: 300 }, took));
+    expect(Math.max(...times)).to.be.greaterThan(500);
+  });
+
+  it('takes no session of the one-time link of another process', async () => {
+    const id = randomBytes(32).toString('base64url');
+    const session = { subject: 'link:acme', name: 'link', groups: [], organization: 'acme' };
+    const ends = { expires_at: new Date(Date.now() + 3_600_000) };
+    await suite.database.db
+      .insertInto('sessions')
+      .values({ digest: hash('sha256', id, 'buffer'), ...session, ...ends })
+      .execute();
+    const browser = suite.browser();
+    browser.cookies.set(sessionCookie, id);
+    expect(await isLoggedIn(browser)).to.equal(false);
   });
 
   it('ends a session that is idle, or that began too long ago', async () => {
