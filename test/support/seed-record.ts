@@ -9,9 +9,11 @@ export interface Seed {
   days: number;
   /** Time of the newest; now if absent. */
   ending?: Date;
+  /** Automations of each organization; 200 if absent. */
+  automations?: number;
 }
 
-/** The organization that has half of the executions, in 200 automations. */
+/** The organization that has half of the executions. */
 export const largest = 'acme';
 
 /** The id of an automation of {@link largest}, in SQL and in TypeScript. */
@@ -23,7 +25,10 @@ export const automationOfLargest = (number: number): string =>
  * organization, half of 19 others. Of a hundred, two fail with one of five error ids, five have a
  * warning; of a thousand, one has no START, and one does not end.
  */
-export async function seedRecord(url: string, { executions, days, ending = new Date() }: Seed): Promise<void> {
+export async function seedRecord(
+  url: string,
+  { executions, days, ending = new Date(), automations = 200 }: Seed,
+): Promise<void> {
   await createPartitions(url, days, ending);
   await query(
     url,
@@ -32,7 +37,7 @@ export async function seedRecord(url: string, { executions, days, ending = new D
        number,
        timestamptz '${ending.toISOString()}' + date_trunc('milliseconds', - interval '${days} days' * (1 - number::float8 / ${executions + 1})) as at,
        case when number % 2 = 0 then '${largest}' else 'org-' || (number / 2 % 19) end as organization,
-       (lpad(to_hex(number / 2 % 200), 8, '0') || '-0000-4000-9000-000000000000')::uuid as automation,
+       (lpad(to_hex(number / 2 % ${automations}), 8, '0') || '-0000-4000-9000-000000000000')::uuid as automation,
        to_char(now(), 'YYYYMMDD"T"HH24MISS') || '-' || left(md5(number::text), 16) as execution,
        abs(hashint4(number)::bigint) % 100 in (0, 1) as fails,
        abs(hashint4(number)::bigint) % 100 in (2, 3, 4, 5, 6) as warns,

@@ -4,6 +4,7 @@ import { exporting } from './export.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { latency } from './latency.ts';
+import { overview } from './overview.ts';
 import { pipeline } from './pipeline.ts';
 import { read } from './read.ts';
 import type { Scenario } from './scenario.ts';
@@ -22,6 +23,7 @@ export const scenarios: Record<string, Scenario> = {
   telemetry,
   growth,
   read,
+  overview,
   streams,
   export: exporting,
 };
