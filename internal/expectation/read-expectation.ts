@@ -1,7 +1,8 @@
 import type { DeclaredExpectation, DeclaredFailures, Expectation } from './automation.ts';
 import { readDuration } from './duration.ts';
 import { Fields } from './fields.ts';
-import { isTimeZone, problemOfSchedule } from './schedule.ts';
+import { problemOfSchedule } from './schedule.ts';
+import { isTimeZone } from './zone.ts';
 
 const secondMs = 1_000;
 const dayMs = 86_400_000;
@@ -60,7 +61,7 @@ function readStarts(fields: Fields): Starts | undefined {
     return undefined;
   }
   const zone = timeZone ?? defaultTimeZone;
-  const problem = problemOfSchedule(schedule, isTimeZone(zone) ? zone : defaultTimeZone);
+  const problem = problemOfSchedule(schedule);
   if (problem !== undefined) fields.problem('schedule', problem);
   return {
     declared: { schedule, ...(timeZone !== undefined && { timeZone }) },

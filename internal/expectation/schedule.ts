@@ -1,25 +1,13 @@
 import { Cron } from 'croner';
-
-const hourMs = 3_600_000;
+import type { Zone } from './zone.ts';
 
 /** Longest change of a clock by daylight saving, in ms, with a reserve. */
-const longestChangeMs = 3 * hourMs;
-
-/** True for a name of the IANA database. */
-export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
+const longestChangeMs = 10_800_000;
 
 /** One sentence if the text is no schedule, or has no time; undefined if it is one. */
-export function problemOfSchedule(text: string, timeZone: string): string | undefined {
+export function problemOfSchedule(text: string): string | undefined {
   try {
-    const cron = open(text, timeZone);
-    return cron.nextRun(new Date(0)) === null ? 'never has a time' : undefined;
+    return open(text, 'UTC').nextRun(new Date(0)) === null ? 'never has a time' : undefined;
   } catch (error) {
     const detail = error instanceof Error ? error.message.replace(/^\w+: /, '') : String(error);
     return `must be a cron expression of five fields, such as 30 2 * * 1-5: ${detail}`;
@@ -30,28 +18,35 @@ function open(text: string, timeZone: string): Cron {
   return new Cron(text, { timezone: timeZone, mode: '5-part', paused: true });
 }
 
+/** Expected times, in ms since the Unix epoch. */
+export interface ExpectedTimes {
+  readonly zone: Zone;
+  /** The first expected time after `time`; undefined if there is none. */
+  after(time: number): number | undefined;
+  /** The last expected time at or before `time`; undefined if there is none. */
+  upTo(time: number): number | undefined;
+}
+
 /**
- * The expected times of a cron expression in a time zone, in ms since the Unix epoch. A time that
- * daylight saving skips is not expected; one that it repeats is expected once, the first time.
+ * The expected times of a cron expression in a time zone. A time that daylight saving skips is not
+ * expected; one that it repeats is expected once, the first time.
  */
-export class Schedule {
+export class Schedule implements ExpectedTimes {
+  readonly zone: Zone;
   readonly #cron: Cron;
-  readonly #clock: Intl.DateTimeFormat;
 
   /** @throws for a text that {@link problemOfSchedule} rejects. */
-  constructor(text: string, timeZone: string) {
-    this.#cron = open(text, timeZone);
-    this.#clock = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  constructor(text: string, zone: Zone) {
+    this.zone = zone;
+    this.#cron = open(text, zone.name);
   }
 
-  /** The first expected time after `time`; undefined if there is none. */
   after(time: number): number | undefined {
     let found = this.#cron.nextRun(new Date(time));
     while (found !== null && !this.#isExpected(found)) found = this.#cron.nextRun(found);
     return found?.getTime();
   }
 
-  /** The last expected time at or before `time`; undefined if there is none. */
   upTo(time: number): number | undefined {
     // croner looks before its argument, in whole seconds.
     let found = this.#cron.previousRuns(1, new Date(time + 1_000))[0];
@@ -65,17 +60,8 @@ export class Schedule {
   #isExpected(found: Date): boolean {
     if (!this.#cron.match(found)) return false;
     const time = found.getTime();
-    const before = this.#offset(time - longestChangeMs);
-    const back = before - this.#offset(time);
-    return back <= 0 || this.#offset(time - back) !== before;
-  }
-
-  /** The offset of the zone from UTC, in ms. */
-  #offset(time: number): number {
-    const text = this.#clock.format(time);
-    const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text);
-    const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] = match ?? [];
-    const ms = Number(hours) * hourMs + Number(minutes) * 60_000 + Number(seconds) * 1_000;
-    return sign === '-' ? -ms : ms;
+    const before = this.zone.offset(time - longestChangeMs);
+    const back = before - this.zone.offset(time);
+    return back <= 0 || this.zone.offset(time - back) !== before;
   }
 }

@@ -1,0 +1,70 @@
+import type { Expectation } from './automation.ts';
+import { findFailures } from './find-failures.ts';
+import { findOverruns } from './find-overruns.ts';
+import { findStarts } from './find-starts.ts';
+import type { History, Run } from './history.ts';
+import type { Schedules } from './schedules.ts';
+import type { Finding, Verdict } from './verdict.ts';
+
+/** The outcome of an evaluation. */
+export interface Evaluation {
+  /** All that was not met, oldest first; also what is over, or known to end. */
+  findings: Finding[];
+  /** What is not met at the watermark. */
+  verdicts: Verdict[];
+  /** The watermark at which the verdicts can change without new events; Infinity if none. */
+  nextAt: number;
+}
+
+/** Findings of one kind of expectation, and when they can change without new events. */
+export interface Part {
+  findings: Finding[];
+  nextAt: number;
+}
+
+/** What the parts of an evaluation need. */
+export interface Question {
+  expectation: Expectation;
+  /** Runs in the order of their starts. */
+  history: History;
+  /** In ms since the Unix epoch. */
+  watermark: number;
+  schedules: Schedules;
+}
+
+/**
+ * Compares the history with the expectations, up to the watermark. The result depends on nothing
+ * else: not on the order of runs or gaps, nor on earlier evaluations. Events after the watermark can
+ * only end a finding: a run that started by now is not missing.
+ */
+export function evaluate(
+  expectation: Expectation,
+  history: History,
+  watermark: number,
+  schedules: Schedules,
+): Evaluation {
+  const runs = history.runs.toSorted(byStart);
+  const gaps = history.gaps.toSorted((a, b) => a.from - b.from || a.until - b.until);
+  const question = { expectation, history: { ...history, runs, gaps }, watermark, schedules };
+  const parts = [findStarts(question), findOverruns(question), findFailures(question)];
+  const findings = parts.flatMap((part) => part.findings).toSorted((a, b) => a.from - b.from);
+  return {
+    findings,
+    verdicts: findings.filter((finding) => holds(finding, runs, watermark)).map(toVerdict),
+    nextAt: Math.min(...parts.map((part) => part.nextAt)),
+  };
+}
+
+/** A late start holds until the next run starts. */
+function holds({ kind, from, until }: Finding, runs: readonly Run[], watermark: number): boolean {
+  if (kind !== 'late') return until === undefined;
+  return from <= watermark && !runs.some(({ startedAt }) => startedAt > from && startedAt <= watermark);
+}
+
+function toVerdict({ kind, occurrence, reason, facts, from }: Finding): Verdict {
+  return { kind, occurrence, reason, facts, since: new Date(from).toISOString() };
+}
+
+function byStart(a: Run, b: Run): number {
+  return a.startedAt - b.startedAt || (a.executionId < b.executionId ? -1 : 1);
+}

@@ -1,0 +1,31 @@
+/** An execution, as expectations see it; times in ms since the Unix epoch. */
+export interface Run {
+  executionId: string;
+  /** The time of its first event. */
+  startedAt: number;
+  /** The time of its first ERROR, or without one of its first END; undefined while it runs. */
+  finishedAt: number | undefined;
+  failed: boolean;
+}
+
+/** A time in which the record may lack events, in ms since the Unix epoch. */
+export interface Gap {
+  from: number;
+  until: number;
+}
+
+/** What the record says about one automation. */
+export interface History {
+  /** Expectations hold from this time on, in ms since the Unix epoch. */
+  declaredAt: number;
+  /** In any order. */
+  runs: readonly Run[];
+  /** True if there are runs before these. */
+  hasOlderRuns: boolean;
+  gaps: readonly Gap[];
+}
+
+/** The first gap that has a moment of the span, if any. */
+export function gapWithin(gaps: readonly Gap[], from: number, until: number): Gap | undefined {
+  return gaps.find((gap) => gap.from <= until && gap.until >= from);
+}
