@@ -24,6 +24,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   store: ['event', 'outcome'],
   telemetry: ['ops'],
   tokens: ['kubernetes', 'telemetry'],
+  verdicts: ['async', 'expectation', 'store', 'telemetry'],
   worker: ['async', 'batching', 'event', 'outcome', 'telemetry'],
 };
 

@@ -6,11 +6,12 @@ import type { Config } from '../../internal/config/read.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
+import { AdmissionJournal } from '../../internal/queue/admission-journal.ts';
 import { BacklogGuard } from '../../internal/queue/backlog-guard.ts';
 import { readQueueStats } from '../../internal/queue/queue-stats.ts';
 import type { Callers } from '../../internal/queue/group-commit.ts';
 import { Producer } from '../../internal/queue/producer.ts';
-import { createProducerRedis, disconnect } from '../../internal/queue/redis.ts';
+import { createProducerRedis, disconnect, type RedisClient } from '../../internal/queue/redis.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
@@ -63,7 +64,8 @@ export function createIngest(
   const guard = new BacklogGuard(redis, config.QUEUE_NAME, backlogLimits(config), backlogMetrics(registry), logger);
   queueStatsMetrics(registry, () => readQueueStats(redis, config.QUEUE_NAME));
   const connections = { open: 0, opened: 0 };
-  const producer = createProducer(config, redis, guard, connections, telemetry);
+  const journal = new AdmissionJournal(redis, config.QUEUE_NAME, () => guard.rejection === undefined);
+  const producer = createProducer(config, { redis, guard, journal, callers: connections }, telemetry);
   // After the first admission the pod stays ready and answers 503 itself (ARCHITECTURE.md,
   // "Decisions").
   probes.ready.set('redis', () => (guard.admittedOnce ? undefined : guard.rejection?.detail));
@@ -73,7 +75,7 @@ export function createIngest(
   const handler = createHandler(config, enqueue, tokens, telemetry, requests);
   const servers = createServers(config, { handler, fastPath: config.FAST_PATH, logger, connections });
   const connection = component('redis', { stop: () => disconnect(redis) });
-  const parts = [connection, guard, producer, tokens, inParallel('servers', servers)];
+  const parts = [connection, guard, journal, producer, tokens, inParallel('servers', servers)];
   return { component: new ComponentGroup('ingest', parts, logger), servers };
 }
 
@@ -86,11 +88,16 @@ function backlogLimits(config: IngestConfig) {
   };
 }
 
+interface ProducerParts {
+  redis: RedisClient;
+  guard: BacklogGuard;
+  journal: AdmissionJournal;
+  callers: Callers;
+}
+
 function createProducer(
   config: IngestConfig,
-  redis: ReturnType<typeof createProducerRedis>,
-  guard: BacklogGuard,
-  callers: Callers,
+  { redis, guard, journal, callers }: ProducerParts,
   { logger, registry, organization, tracing }: Telemetry,
 ): Producer {
   const limits = {
@@ -103,7 +110,8 @@ function createProducer(
   // A scrape calls this after the producer exists.
   const metrics = producerMetrics(registry, () => producer.load, organization);
   const queueName = config.QUEUE_NAME;
-  const producer = new Producer({ redis, queueName, limits, callers, guard, metrics, logger, tracing });
+  const onRejected = (): void => journal.rejected();
+  const producer = new Producer({ redis, queueName, limits, callers, guard, onRejected, metrics, logger, tracing });
   return producer;
 }
 

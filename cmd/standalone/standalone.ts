@@ -11,6 +11,7 @@ import { failing } from '../../internal/ops/probes.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
+import { controllerSettings, createController } from '../controller/controller.ts';
 import { createIngest, ingestSettings } from '../ingest/ingest.ts';
 import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
 import { databaseSettings, openDatabase } from '../worker/database.ts';
@@ -94,6 +95,7 @@ export class Standalone implements Component {
       this.#telemetry,
     );
     const addresses = await this.#startIngest(redis, tokens, requests);
+    await this.#startController(redis, db);
     const console = await this.#startConsole(db, tokens, requests, new URL(addresses.api));
     if ('redis' in failing(probes.ready) && isGiven('REDIS_URL')) throw new Error('REDIS_URL: Redis does not answer');
     this.addresses = { ...addresses, ...console, ops: `http://localhost:${ops.port}` };
@@ -144,6 +146,14 @@ export class Standalone implements Component {
     await this.#parts.begin(ingest.component);
     const [http, https] = ingest.servers;
     return { api: `https://localhost:${https?.port}`, plainHttp: `http://localhost:${http?.port}` };
+  }
+
+  async #startController(redis: { REDIS_URL?: string }, db: Database): Promise<void> {
+    // Readiness is about requests, which are accepted without verdicts.
+    const probes = { ...this.#telemetry.probes, ready: new Map() };
+    const config = readConfig(controllerSettings, undefined, redis);
+    const parts = { db, sources: [], listeners: [] };
+    await this.#parts.begin(createController(config, parts, { ...this.#telemetry, probes }));
   }
 
   async #startConsole(

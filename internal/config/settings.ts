@@ -232,6 +232,12 @@ export const settings = {
     default: 200,
     desc: 'Most organizations named in metrics; further ones are `other`. 0 names none',
   }),
+  METRICS_AUTOMATIONS: wholeNumber({
+    min: 0,
+    max: 10_000,
+    default: 0,
+    desc: 'Most automations with a gauge of their verdicts; 0 has none',
+  }),
   LOG_LEVEL: str({
     default: 'info',
     choices: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],

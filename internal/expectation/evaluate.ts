@@ -16,26 +16,10 @@ export interface Evaluation {
   nextAt: number;
 }
 
-/** Findings of one kind of expectation, and when they can change without new events. */
-export interface Part {
-  findings: Finding[];
-  nextAt: number;
-}
-
-/** What the parts of an evaluation need. */
-export interface Question {
-  expectation: Expectation;
-  /** Runs in the order of their starts. */
-  history: History;
-  /** In ms since the Unix epoch. */
-  watermark: number;
-  schedules: Schedules;
-}
-
 /**
  * Compares the history with the expectations, up to the watermark. The result depends on nothing
- * else: not on the order of runs or gaps, nor on earlier evaluations. Events after the watermark can
- * only end a finding: a run that started by now is not missing.
+ * else: not on the order of runs or gaps, nor on earlier evaluations. Events after the watermark
+ * can only end a finding: a run that started by now is not missing.
  */
 export function evaluate(
   expectation: Expectation,

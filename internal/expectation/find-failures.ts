@@ -1,9 +1,9 @@
 import type { Expectation } from './automation.ts';
 import { describeDuration } from './duration.ts';
-import type { Part, Question } from './evaluate.ts';
 import type { Run } from './history.ts';
 import { describeFailing, type Failing } from './sentences.ts';
 import { zoneOf } from './start-rule.ts';
+import type { Part, Question } from './question.ts';
 import type { Finding } from './verdict.ts';
 
 /** The occurrence of failing: an automation fails once at a time. */
@@ -46,7 +46,7 @@ function timesOfChange(rule: Rule, finished: readonly FinishedRun[]): number[] {
 /** How the rule holds at a time; undefined if it does not. */
 function failingAt(rule: Rule, finished: readonly FinishedRun[], time: number): Omit<Failing, 'until'> | undefined {
   const runs = finished.filter(({ finishedAt }) => finishedAt <= time);
-  const { sentence, failed, enough } = tooMany(rule, runs, time);
+  const { sentence, failed, enough } = countFailures(rule, runs, time);
   const run = failed.toSorted((a, b) => a.finishedAt - b.finishedAt).at(-1);
   return enough && run !== undefined ? { run, sentence, facts: { failed: failed.length } } : undefined;
 }
@@ -58,25 +58,21 @@ interface Count {
 }
 
 /** Counts failures among the runs that have ended by a time, in the order of their starts. */
-function tooMany(rule: Rule, runs: readonly FinishedRun[], time: number): Count {
-  switch (rule.kind) {
-    case 'consecutive': {
-      const failed = runs.slice(runs.findLastIndex((run) => !run.failed) + 1);
-      const sentence =
-        failed.length === 1 ? 'The last run failed' : `The last ${failed.length} runs failed, the latest of them`;
-      return { failed, enough: failed.length >= rule.consecutive, sentence };
-    }
-    case 'count': {
-      const failed = runs.filter((run) => run.failed && run.finishedAt > time - rule.withinMs);
-      const sentence = `${failed.length} runs failed within ${describeDuration(rule.withinMs)}, the latest of them`;
-      return { failed, enough: failed.length >= rule.count, sentence };
-    }
-    case 'rate': {
-      const failed = runs.slice(-rule.of).filter(isFailed);
-      const sentence = `${failed.length} of the last ${rule.of} runs failed, the latest of them`;
-      return { failed, enough: failed.length * 100 >= rule.rate * rule.of, sentence };
-    }
+function countFailures(rule: Rule, runs: readonly FinishedRun[], time: number): Count {
+  if (rule.kind === 'consecutive') {
+    const failed = runs.slice(runs.findLastIndex((run) => !run.failed) + 1);
+    const several = `The last ${failed.length} runs failed, the latest of them`;
+    const sentence = failed.length === 1 ? 'The last run failed' : several;
+    return { failed, enough: failed.length >= rule.consecutive, sentence };
   }
+  if (rule.kind === 'count') {
+    const failed = runs.filter((run) => run.failed && run.finishedAt > time - rule.withinMs);
+    const sentence = `${failed.length} runs failed within ${describeDuration(rule.withinMs)}, the latest of them`;
+    return { failed, enough: failed.length >= rule.count, sentence };
+  }
+  const failed = runs.slice(-rule.of).filter(isFailed);
+  const sentence = `${failed.length} of the last ${rule.of} runs failed, the latest of them`;
+  return { failed, enough: failed.length * 100 >= rule.rate * rule.of, sentence };
 }
 
 function isFailed({ failed }: Run): boolean {

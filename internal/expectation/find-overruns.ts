@@ -1,7 +1,7 @@
-import type { Part, Question } from './evaluate.ts';
 import { gapWithin } from './history.ts';
 import { describeOverrun, describeUnknownEnd, type LongRun } from './sentences.ts';
 import { zoneOf } from './start-rule.ts';
+import type { Part, Question } from './question.ts';
 import type { Finding } from './verdict.ts';
 
 /**
@@ -16,7 +16,7 @@ export function findOverruns(question: Question): Part {
   const { maxDurationMs } = expectation;
   const part: Part = { findings: [], nextAt: Infinity };
   if (maxDurationMs === undefined) return part;
-  for (const run of history.runs) {
+  for (const run of [...(history.longRuns ?? []), ...history.runs]) {
     const deadline = run.startedAt + maxDurationMs;
     const end = Math.min(run.finishedAt ?? Infinity, deadline + abandonedAfterMs);
     if (run.startedAt < history.declaredAt || end <= deadline) continue;

@@ -1,7 +1,7 @@
-import type { Part, Question } from './evaluate.ts';
 import { gapWithin, type Gap, type Run } from './history.ts';
 import { describeLate, describeMissing, describeUnknownStart, iso } from './sentences.ts';
 import { startRule, type StartRule } from './start-rule.ts';
+import type { Part, Question } from './question.ts';
 import type { Finding } from './verdict.ts';
 
 /** Finds starts that were missing, late or unknown, in each pause between two runs. */

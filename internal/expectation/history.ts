@@ -22,6 +22,8 @@ export interface History {
   runs: readonly Run[];
   /** True if there are runs before these. */
   hasOlderRuns: boolean;
+  /** Runs before these that count for durations only, since they still run. */
+  longRuns?: readonly Run[];
   gaps: readonly Gap[];
 }
 

@@ -1,7 +1,7 @@
 import { within } from '../async/within.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import { RequestError, unavailable } from '../errors/request-error.ts';
-import type { ProducerLoad, ProducerMetrics } from '../telemetry/producer-metrics.ts';
+import type { ProducerLoad, ProducerMetrics, RejectionReason } from '../telemetry/producer-metrics.ts';
 import type { SpanContext } from '../telemetry/tracing.ts';
 import type { BacklogGuard } from './backlog-guard.ts';
 import { jobName } from './queue-stats.ts';
@@ -28,6 +28,8 @@ export interface ProducerOptions extends QueueConnectionOptions {
   /** A commit stops waiting for more events when all callers wait for their answers. */
   callers: Callers;
   guard: BacklogGuard;
+  /** Called for each event that gets 503. */
+  onRejected?: () => void;
   metrics: ProducerMetrics;
 }
 
@@ -75,9 +77,9 @@ export class Producer {
    * IdempotencyKeys.reserve} for keys.
    */
   async enqueue(event: AcceptedEvent, idempotencyKey?: string): Promise<AcceptedEvent> {
-    const { guard, metrics } = this.#options;
+    const { guard } = this.#options;
     if (guard.rejection !== undefined) {
-      metrics.reject(guard.rejection.reason);
+      this.#countRejection(guard.rejection.reason);
       throw unavailable(notNow);
     }
     try {
@@ -88,9 +90,14 @@ export class Producer {
     } catch (error) {
       if (error instanceof RequestError) throw error;
       const full = error instanceof BufferFull;
-      metrics.reject(full ? 'buffer-full' : 'commit-failed');
+      this.#countRejection(full ? 'buffer-full' : 'commit-failed');
       throw unavailable(full ? 'Too many events are waiting to be queued.' : notNow);
     }
+  }
+
+  #countRejection(reason: RejectionReason): void {
+    this.#options.metrics.reject(reason);
+    this.#options.onRejected?.();
   }
 
   /** Makes {@link stop} wait for the work. */

@@ -1,5 +1,6 @@
 import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { consoleMetrics, streamMetrics } from '../../internal/telemetry/console-metrics.ts';
+import { controllerMetrics } from '../../internal/telemetry/controller-metrics.ts';
 import { loginMetrics } from '../../internal/telemetry/login-metrics.ts';
 import { Counter, Gauge, Histogram, Registry } from '../../internal/telemetry/metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
@@ -26,6 +27,7 @@ const areas: { title: string; register: (registry: Registry) => void }[] = [
   { title: 'Console: readers', register: registerConsole },
   { title: 'Console: streams', register: streamMetrics },
   { title: 'Console: login', register: loginMetrics },
+  { title: 'Controller: expectations', register: controllerMetrics },
 ];
 
 /** The tables of the page of metrics, made from the registries. */

@@ -1,0 +1,53 @@
+import type { Config } from '../../internal/config/read.ts';
+import type { Component } from '../../internal/lifecycle/component.ts';
+import { component, ComponentGroup } from '../../internal/lifecycle/group.ts';
+import { readQueueClock } from '../../internal/queue/queue-clock.ts';
+import { connect, createProducerRedis, disconnect } from '../../internal/queue/redis.ts';
+import type { Database } from '../../internal/store/database.ts';
+import { controllerMetrics } from '../../internal/telemetry/controller-metrics.ts';
+import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { TickListener } from '../../internal/verdicts/tick-listener.ts';
+import { Ticker } from '../../internal/verdicts/ticker.ts';
+
+/** The settings of the controller, beside those of every process. The caller opens the database. */
+export const controllerSettings = [
+  'REDIS_URL',
+  'REDIS_USERNAME',
+  'REDIS_PASSWORD',
+  'QUEUE_NAME',
+  'RETENTION_DAYS',
+  'METRICS_AUTOMATIONS',
+] as const;
+
+export type ControllerConfig = Config<(typeof controllerSettings)[number]>;
+
+/** The parts beside the ticks. */
+export interface ControllerParts {
+  db: Database;
+  /** Keeps the tables of declarations. */
+  sources: readonly Component[];
+  /** Tell others about each tick. */
+  listeners: readonly TickListener[];
+}
+
+/** Wires the controller: declarations and the record → verdicts and alerts. */
+export function createController(
+  config: ControllerConfig,
+  { db, sources, listeners }: ControllerParts,
+  { logger, registry, probes }: Telemetry,
+): ComponentGroup {
+  const redis = createProducerRedis(config.REDIS_URL);
+  redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
+  const connection = component('redis', { start: () => connect(redis), stop: () => disconnect(redis) });
+  const ticker = new Ticker({
+    db,
+    readQueue: () => readQueueClock(redis, config.QUEUE_NAME),
+    listeners,
+    retentionDays: config.RETENTION_DAYS,
+    metricsAutomations: config.METRICS_AUTOMATIONS,
+    metrics: controllerMetrics(registry),
+    logger,
+  });
+  probes.ready.set('ticks', () => ticker.problem);
+  return new ComponentGroup('controller', [connection, ...sources, ticker], logger);
+}

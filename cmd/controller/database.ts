@@ -1,0 +1,21 @@
+import { openPostgres, type Database } from '../../internal/store/database.ts';
+import type { Logger } from '../../internal/telemetry/logger.ts';
+
+export const controllerDatabaseSettings = ['DATABASE_URL'] as const;
+
+/** Longest duration of a statement of the controller, in ms; the next tick then tries again. */
+const statementTimeout = 30_000;
+
+/** The controller's Postgres. Connects on demand, so that a controller starts without it. */
+export function openControllerDatabase(url: string, logger: Logger): Database {
+  return openPostgres({
+    url,
+    maxConnections: 5,
+    applicationName: 'runledger-controller',
+    statementTimeout,
+    // The texts of its statements are few, but a pooler may refuse to prepare them in transactions.
+    preparesStatements: false,
+    onIdleError: (error) => logger.warn({ error }, 'idle postgres connection lost'),
+    onNotDurable: (missing) => logger.error({ missing }, 'postgres may lose stored alerts'),
+  });
+}

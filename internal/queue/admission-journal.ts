@@ -1,0 +1,81 @@
+import { Repeating } from '../async/repeating.ts';
+import { queueKey } from './keys.ts';
+import type { RedisClient } from './redis.ts';
+
+/** Time between two notes of a pod, in ms. */
+const noteMs = 5_000;
+
+/** Without a note of any pod for so long, in ms, events may have been rejected. */
+const silenceMs = 20_000;
+
+/** Gaps that are kept: the controller reads them every few seconds. */
+const keptGaps = 1_000;
+
+/**
+ * Times are those of Redis. `ARGV[2]` and `ARGV[3]`: how long ago this pod rejected its first and
+ * its last event since its last note, in ms; -1 for none.
+ */
+const script = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function gap(from, to)
+  redis.call('RPUSH', KEYS[2], string.format('%.0f-%.0f', from, to))
+  redis.call('LTRIM', KEYS[2], -tonumber(ARGV[4]), -1)
+end
+local last = tonumber(redis.call('GET', KEYS[1]) or '0')
+if now - last > tonumber(ARGV[1]) then gap(last, now) end
+if tonumber(ARGV[2]) >= 0 then gap(now - ARGV[2], now - ARGV[3]) end
+redis.call('SET', KEYS[1], string.format('%.0f', now))
+`;
+
+/**
+ * Notes in Redis when ingest takes events, and when it rejected some with 503: the record may lack
+ * those. So an expected run is not called missing because of an outage of Runledger
+ * (ARCHITECTURE.md, "Expectations").
+ */
+export class AdmissionJournal {
+  readonly name = 'admission journal';
+  readonly #redis: RedisClient;
+  readonly #queueName: string;
+  readonly #isAdmitting: () => boolean;
+  readonly #notes = new Repeating(() => this.#note());
+  /** Times of the first and last rejection that no note has, in ms of the monotonic clock. */
+  #rejected: { first: number; last: number } | undefined;
+
+  /** `isAdmitting`: true while events are admitted. */
+  constructor(redis: RedisClient, queueName: string, isAdmitting: () => boolean) {
+    this.#redis = redis;
+    this.#queueName = queueName;
+    this.#isAdmitting = isAdmitting;
+  }
+
+  /** An event was rejected. */
+  rejected(): void {
+    const now = performance.now();
+    this.#rejected = { first: this.#rejected?.first ?? now, last: now };
+  }
+
+  async start(): Promise<void> {
+    this.#notes.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#notes.stop();
+  }
+
+  /** Writes a note, if events are admitted. Resolves with the pause before the next one, in ms. */
+  async #note(): Promise<number> {
+    const rejected = this.#rejected;
+    if (!this.#isAdmitting()) return rejected === undefined ? noteMs : 500;
+    const ago = (time: number | undefined) => (time === undefined ? -1 : Math.round(performance.now() - time));
+    const args = [silenceMs, ago(rejected?.first), ago(rejected?.last), keptGaps];
+    try {
+      const keys = [queueKey(this.#queueName, 'admitting'), queueKey(this.#queueName, 'gaps')];
+      await this.#redis.eval(script, keys.length, ...keys, ...args);
+      if (this.#rejected === rejected) this.#rejected = undefined;
+    } catch {
+      // Redis is unavailable: the next note covers this time.
+    }
+    return noteMs;
+  }
+}

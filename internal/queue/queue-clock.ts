@@ -1,0 +1,60 @@
+import { within } from '../async/within.ts';
+import { keyPrefix } from './keys.ts';
+import { commandTimeout, type RedisClient } from './redis.ts';
+
+/**
+ * Most jobs that the script reads from each end of a list: an old one that was tried again may be
+ * at either.
+ */
+const lookSize = 1_000;
+
+/** What Redis knows about the time up to which all events have left it; in ms since the epoch. */
+export interface QueueClock {
+  /** The time of Redis. */
+  now: number;
+  /** When the oldest job was added; undefined without any. */
+  oldestAt: number | undefined;
+  /** When ingest last said that it takes events; undefined if never. */
+  admittingAt: number | undefined;
+  /** Times in which ingest may have rejected events, oldest first. */
+  gaps: { from: number; until: number }[];
+}
+
+/** One script, so that no job is missed while it moves between lists. */
+const script = `
+local prefix = KEYS[1]
+local most = tonumber(ARGV[1])
+local oldest = false
+local function look(ids)
+  for _, id in ipairs(ids) do
+    local timestamp = tonumber(redis.call('HGET', prefix .. id, 'timestamp') or nil)
+    if timestamp and (not oldest or timestamp < oldest) then oldest = timestamp end
+  end
+end
+look(redis.call('LRANGE', prefix .. 'active', 0, -1))
+look(redis.call('LRANGE', prefix .. 'wait', -most, -1))
+look(redis.call('LRANGE', prefix .. 'wait', 0, most - 1))
+look(redis.call('ZRANGE', prefix .. 'delayed', 0, most - 1))
+local time = redis.call('TIME')
+return {
+  tostring(time[1] * 1000 + math.floor(time[2] / 1000)),
+  oldest and string.format('%.0f', oldest) or '',
+  redis.call('GET', prefix .. 'admitting') or '',
+  redis.call('LRANGE', prefix .. 'gaps', 0, -1)
+}
+`;
+
+/** Rejects while Redis is unavailable. */
+export async function readQueueClock(redis: RedisClient, queueName: string): Promise<QueueClock> {
+  const reply = await within(commandTimeout, redis.eval(script, 1, `${keyPrefix}:${queueName}:`, lookSize));
+  const [now, oldest, admitting, gaps] = reply as [string, string, string, string[]];
+  return {
+    now: Number(now),
+    oldestAt: oldest === '' ? undefined : Number(oldest),
+    admittingAt: admitting === '' ? undefined : Number(admitting),
+    gaps: gaps.map((text) => {
+      const [from = 0, until = 0] = text.split('-').map(Number);
+      return { from, until };
+    }),
+  };
+}

@@ -1,0 +1,47 @@
+import { Counter, durationBuckets, Gauge, Histogram, type Registry, unknownAtFirst } from './metrics.ts';
+
+export type ControllerMetrics = ReturnType<typeof controllerMetrics>;
+
+/** The metrics of expectations. */
+export function controllerMetrics(registry: Registry) {
+  const registers = [registry];
+  const verdicts = new Gauge({
+    name: 'runledger_verdicts',
+    help: 'Expectations that are not met now, by kind (missing, late, overrunning, failing; unknown: it cannot be proven). Every controller reports the same value: use max.',
+    labelNames: ['kind'] as const,
+    registers,
+  });
+  const automations = new Gauge({
+    name: 'runledger_automation_verdicts',
+    help: 'Expectations of one automation that are not met now; 0 when all are. Only with METRICS_AUTOMATIONS, which bounds their number. Every controller reports the same value: use max.',
+    labelNames: ['organization', 'automation'] as const,
+    registers,
+  });
+  return {
+    verdicts,
+    automations,
+    evaluations: new Counter({
+      name: 'runledger_evaluations_total',
+      help: 'Evaluations of automations, by this controller.',
+      registers,
+    }),
+    failures: new Counter({
+      name: 'runledger_ticks_failed_total',
+      help: 'Ticks that failed, because Redis or Postgres did not answer. The next tick comes after a few seconds.',
+      registers,
+    }),
+    seconds: new Histogram({
+      name: 'runledger_tick_seconds',
+      help: 'Duration of a tick: one look at all expectations that may have changed.',
+      buckets: durationBuckets,
+      registers,
+    }),
+    lag: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_watermark_lag_seconds',
+        help: 'Age of the watermark: verdicts cover events that were accepted before it. About 15 s; past 300 s Runledger is blind. Use min over controllers.',
+        registers,
+      }),
+    ),
+  };
+}

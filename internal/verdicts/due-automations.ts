@@ -1,0 +1,65 @@
+import type { AlertedAutomation } from '../expectation/transition.ts';
+import type { Tables } from '../store/database.ts';
+import { sql, type Transaction } from '../store/sql.ts';
+
+/** An automation to evaluate. */
+export interface DueAutomation {
+  organization: string;
+  automation_id: string;
+  declared: AlertedAutomation;
+  expect: unknown;
+  suspend: boolean;
+  declared_at: Date;
+  evaluated_at: Date | null;
+}
+
+/** The key of an automation. */
+export type AutomationKey = Pick<DueAutomation, 'organization' | 'automation_id'>;
+
+/** Events may be stored so much later than others of their time, in ms, and still be noticed. */
+const storedLaterMs = 120_000;
+
+/**
+ * The keys of the automations whose verdicts may have changed: those that are due, that have an
+ * open alert, or that an ERROR came from since the watermark before. Everything else changes at a
+ * known time.
+ */
+export async function listDue(
+  trx: Transaction<Tables>,
+  { from, watermark }: { from: number; watermark: number },
+): Promise<AutomationKey[]> {
+  const { rows } = await sql<AutomationKey>`
+    select organization, automation_id from automations where next_at is null or next_at <= ${new Date(watermark)}
+    union
+    select a.organization, a.automation_id from alerts a join automations using (organization, automation_id)
+    where a.resolved_at is null
+    union
+    select failed.organization, failed.automation_id
+    from (select distinct organization from automations where expect ? 'failures') as judged
+    cross join lateral (
+      select distinct e.organization, e.automation_id from events e
+      where e.organization = judged.organization and e.kind = 'ERROR'
+        and e.created_at > ${new Date(from - storedLaterMs)} and e.created_at <= ${new Date(watermark)}
+    ) as failed
+    join automations a on (a.organization, a.automation_id) = (failed.organization, failed.automation_id)
+      and a.expect ? 'failures'
+    order by 1, 2
+  `.execute(trx);
+  return rows;
+}
+
+/** Reads automations by their keys. */
+export async function readAutomations(
+  trx: Transaction<Tables>,
+  keys: readonly AutomationKey[],
+): Promise<DueAutomation[]> {
+  const { rows } = await sql<DueAutomation>`
+    select organization, automation_id, expect, suspend, declared_at, evaluated_at,
+      jsonb_build_object('namespace', namespace, 'name', name, 'displayName', display_name, 'owner', owner,
+        'links', links, 'alertLabels', alert_labels) as declared
+    from automations join unnest(
+      ${keys.map((key) => key.organization)}::text[], ${keys.map((key) => key.automation_id)}::uuid[]
+    ) as due (organization, automation_id) using (organization, automation_id)
+  `.execute(trx);
+  return rows;
+}

@@ -1,0 +1,109 @@
+import type { Alert } from '../expectation/transition.ts';
+import type { AlertKind, Facts } from '../expectation/verdict.ts';
+import type { Tables } from '../store/database.ts';
+import { sql, type Transaction } from '../store/sql.ts';
+import type { AutomationKey } from './due-automations.ts';
+
+interface AlertRow extends AutomationKey {
+  id: string;
+  kind: AlertKind;
+  occurrence: string;
+  reason: string;
+  facts: Facts;
+  opened_at: Date;
+  resolved_at: Date | null;
+  resolved_reason: string | null;
+}
+
+const columns = sql`a.id, a.organization, a.automation_id, a.kind, a.occurrence, a.reason, a.facts, a.opened_at,
+  a.resolved_at, a.resolved_reason`;
+
+/** The open alerts of these automations. */
+export async function readOpenAlerts(trx: Transaction<Tables>, keys: readonly AutomationKey[]): Promise<Alert[]> {
+  const { rows } = await sql<AlertRow>`
+    select ${columns} from alerts a join unnest(
+      ${keys.map((key) => key.organization)}::text[], ${keys.map((key) => key.automation_id)}::uuid[]
+    ) as w (organization, automation_id) using (organization, automation_id)
+    where a.resolved_at is null
+  `.execute(trx);
+  return rows.map(alertOf);
+}
+
+/** Writes alerts. Resolves with those that are new: one that has been resolved never reopens. */
+export async function insertAlerts(
+  trx: Transaction<Tables>,
+  alerts: readonly Alert[],
+  watermark: number,
+): Promise<Alert[]> {
+  if (alerts.length === 0) return [];
+  const rows = alerts.map((alert) => ({
+    id: alert.id,
+    organization: alert.organization,
+    automation_id: alert.automationId,
+    kind: alert.kind,
+    occurrence: alert.occurrence,
+    reason: alert.reason,
+    facts: alert.facts,
+    opened_at: new Date(alert.openedAt),
+    seen_at: new Date(watermark),
+    resolved_at: alert.resolvedAt === undefined ? null : new Date(alert.resolvedAt),
+    resolved_reason: alert.resolvedReason ?? null,
+  }));
+  const inserted = await sql<{ id: string }>`
+    insert into alerts select * from jsonb_populate_recordset(null::alerts, ${JSON.stringify(rows)})
+    on conflict do nothing returning id
+  `.execute(trx);
+  const ids = new Set(inserted.rows.map(({ id }) => id));
+  return alerts.filter(({ id }) => ids.has(id));
+}
+
+/** How alerts end; times in ms since the Unix epoch. */
+export interface Resolution {
+  id: string;
+  at: number;
+  reason: string;
+}
+
+/** Resolves open alerts. Resolves with them. */
+export async function resolveAlerts(trx: Transaction<Tables>, ends: readonly Resolution[]): Promise<Alert[]> {
+  if (ends.length === 0) return [];
+  const { rows } = await sql<AlertRow>`
+    update alerts a set resolved_at = greatest(w.at, a.opened_at), resolved_reason = w.reason
+    from unnest(
+      ${ends.map(({ id }) => id)}::uuid[], ${ends.map(({ at }) => new Date(at).toISOString())}::timestamptz[],
+      ${ends.map(({ reason }) => reason)}::text[]
+    ) as w (id, at, reason)
+    where a.id = w.id and a.resolved_at is null
+    returning ${columns}
+  `.execute(trx);
+  return rows.map(alertOf);
+}
+
+/** Resolves the alerts of automations that are no longer declared. Resolves with them. */
+export async function resolveUndeclared(trx: Transaction<Tables>, watermark: number): Promise<Alert[]> {
+  const { rows } = await sql<AlertRow>`
+    update alerts a set resolved_at = greatest(${new Date(watermark)}::timestamptz, a.opened_at),
+      resolved_reason = 'The automation is no longer declared.'
+    where a.resolved_at is null and not exists (
+      select from automations d where (d.organization, d.automation_id) = (a.organization, a.automation_id)
+    )
+    returning ${columns}
+  `.execute(trx);
+  return rows.map(alertOf);
+}
+
+function alertOf(row: AlertRow): Alert {
+  const { id, organization, kind, occurrence, reason, facts } = row;
+  return {
+    id,
+    organization,
+    automationId: row.automation_id,
+    kind,
+    occurrence,
+    reason,
+    facts,
+    openedAt: row.opened_at.getTime(),
+    resolvedAt: row.resolved_at?.getTime(),
+    resolvedReason: row.resolved_reason ?? undefined,
+  };
+}

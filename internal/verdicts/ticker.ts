@@ -1,0 +1,146 @@
+import { Repeating } from '../async/repeating.ts';
+import { settledWithin } from '../async/settled-within.ts';
+import { Schedules } from '../expectation/schedules.ts';
+import type { Blindness } from '../expectation/transition.ts';
+import { verdictKinds } from '../expectation/verdict.ts';
+import type { Database } from '../store/database.ts';
+import type { ControllerMetrics } from '../telemetry/controller-metrics.ts';
+import { describeError, type Logger } from '../telemetry/logger.ts';
+import { countVerdicts, countVerdictsOfAutomations } from './count-verdicts.ts';
+import { deleteOld } from './delete-old.ts';
+import { blindAfterMs, tick, type TickReport } from './tick.ts';
+import type { TickListener } from './tick-listener.ts';
+import type { QueueReading } from './watermark.ts';
+
+/** Time between two ticks, in ms. */
+const intervalMs = 5_000;
+
+/** Time between two deletions of old alerts, in ms. */
+const deleteEveryMs = 3_600_000;
+
+/** Longest wait of a stop for a tick, in ms. Closing the database ends a tick that hangs. */
+const stopMs = 5_000;
+
+export interface TickerOptions {
+  db: Database;
+  /** Rejects while Redis is unavailable. */
+  readQueue: () => Promise<QueueReading>;
+  listeners: readonly TickListener[];
+  retentionDays: number;
+  /** Most automations with a gauge of their own. */
+  metricsAutomations: number;
+  metrics: ControllerMetrics;
+  logger: Logger;
+}
+
+/** Ticks every few seconds. Any number of processes may run it: each tick takes a lock. */
+export class Ticker {
+  readonly name = 'ticker';
+  readonly #options: TickerOptions;
+  readonly #schedules = new Schedules();
+  readonly #ticks = new Repeating(() => this.#run());
+  /** Of the last tick that reached Postgres: of the monotonic clock, and the lag then, in ms. */
+  #reached = { at: performance.now(), lagMs: 0 };
+  #deletedAt = -Infinity;
+  #problem: string | undefined;
+
+  constructor(options: TickerOptions) {
+    this.#options = options;
+  }
+
+  /** Why the last tick failed; undefined if it did not. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Starts in the background, with or without Redis and Postgres. */
+  async start(): Promise<void> {
+    this.#ticks.start();
+  }
+
+  async stop(): Promise<void> {
+    await settledWithin(stopMs, this.#ticks.stop());
+  }
+
+  async #run(): Promise<number> {
+    await this.runOnce();
+    return intervalMs;
+  }
+
+  /** Ticks once. Never rejects. */
+  async runOnce(): Promise<void> {
+    const { metrics, logger } = this.#options;
+    const begun = performance.now();
+    try {
+      const report = await this.#tick();
+      this.#problem = undefined;
+      if (report === undefined) {
+        this.#reached = { ...this.#reached, at: performance.now() };
+        return;
+      }
+      metrics.seconds.observe((performance.now() - begun) / 1_000);
+      metrics.evaluations.inc(report.evaluated);
+      metrics.lag.set(report.lagMs / 1_000);
+      this.#reached = { at: performance.now(), lagMs: report.lagMs };
+      await this.#announce(report.blindness);
+      await this.#measure();
+      await this.#deleteOld();
+    } catch (error) {
+      this.#problem = `The last tick failed: ${describeError(error).message}`;
+      metrics.failures.inc();
+      logger.warn({ error }, 'tick failed, retrying soon');
+      await this.#announce(this.#blindnessWithoutPostgres());
+    }
+  }
+
+  /** Reads Redis first: what has left the queue by then is in Postgres. */
+  async #tick(): Promise<TickReport | undefined> {
+    const { db, readQueue, listeners, logger } = this.#options;
+    const queue = await readQueue().catch((error: unknown) => {
+      logger.warn({ error }, 'the queue cannot be read: the watermark does not move');
+      return { reason: `Redis does not answer: ${describeError(error).message}` };
+    });
+    return tick(db, {
+      queue,
+      clocks: (postgres) => ({ controller: Date.now(), postgres }),
+      schedules: this.#schedules,
+      record: async (trx, done) => {
+        for (const listener of listeners) await listener.record(trx, done);
+      },
+    });
+  }
+
+  /** Without Postgres, its row cannot say since when. */
+  #blindnessWithoutPostgres(): Blindness | undefined {
+    const awayMs = performance.now() - this.#reached.at;
+    const lagMs = this.#reached.lagMs + awayMs;
+    this.#options.metrics.lag.set(lagMs / 1_000);
+    if (lagMs <= blindAfterMs) return undefined;
+    return { since: Date.now() - awayMs, reason: this.#problem ?? 'Ticks fail.' };
+  }
+
+  async #announce(blindness: Blindness | undefined): Promise<void> {
+    const { listeners, logger } = this.#options;
+    for (const listener of listeners) {
+      await listener.announce(blindness).catch((error: unknown) => logger.error({ error }, 'telling receivers failed'));
+    }
+  }
+
+  async #measure(): Promise<void> {
+    const { db, metrics, metricsAutomations } = this.#options;
+    const counts = await countVerdicts(db);
+    for (const kind of verdictKinds) metrics.verdicts.set({ kind }, counts.get(kind) ?? 0);
+    if (metricsAutomations === 0) return;
+    const automations = await countVerdictsOfAutomations(db, metricsAutomations);
+    metrics.automations.reset();
+    for (const { organization, automation, count } of automations) {
+      metrics.automations.set({ organization, automation }, count);
+    }
+  }
+
+  async #deleteOld(): Promise<void> {
+    if (performance.now() - this.#deletedAt < deleteEveryMs) return;
+    await deleteOld(this.#options.db, this.#options.retentionDays, Date.now());
+    this.#deletedAt = performance.now();
+  }
+}

@@ -1,0 +1,53 @@
+import type { Gap } from '../expectation/history.ts';
+
+/**
+ * Longest time, in ms, from the acceptance of an event until Redis has it, with a reserve for
+ * clocks that differ and for the notes of ingest.
+ */
+const marginMs = 10_000;
+
+/** Largest difference of two clocks, in ms. Beyond it, the watermark does not move. */
+const clocksDifferMs = 60_000;
+
+/** What is known about the queue; times in ms since the Unix epoch. */
+export interface QueueReading {
+  /** The clock of Redis. */
+  now: number;
+  /** When the oldest job was added; undefined without any. */
+  oldestAt: number | undefined;
+  /** When ingest last took events; undefined if never. */
+  admittingAt: number | undefined;
+  /** Times in which ingest may have rejected events. */
+  gaps: readonly Gap[];
+}
+
+/** The clocks beside the one of Redis, in ms since the Unix epoch. */
+export interface Clocks {
+  controller: number;
+  postgres: number;
+}
+
+/** The time up to which the record is complete, or one sentence why that cannot be known. */
+export type Watermark = { at: number; reason?: undefined } | { at?: undefined; reason: string };
+
+/**
+ * All events that ingest accepted before this time are in Postgres, if the queue was read before
+ * Postgres is.
+ */
+export function watermarkOf(queue: QueueReading, clocks: Clocks): Watermark {
+  const all = [clocks.controller, clocks.postgres, queue.now];
+  const difference = Math.max(...all) - Math.min(...all);
+  if (difference > clocksDifferMs) {
+    const seconds = Math.round(difference / 1_000);
+    return { reason: `The clocks of the controller, Redis and Postgres differ by ${seconds} s.` };
+  }
+  if (queue.admittingAt === undefined) return { reason: 'No ingest has taken events yet.' };
+  return { at: Math.min(...all, queue.admittingAt, queue.oldestAt ?? Infinity) - marginMs };
+}
+
+/** Why a watermark is far behind the clocks. */
+export function reasonOfLag(queue: QueueReading): string {
+  const { now, oldestAt = Infinity, admittingAt = -Infinity } = queue;
+  if (oldestAt < Math.min(admittingAt, now)) return 'The workers have not stored the events in the queue.';
+  return 'No ingest takes events.';
+}

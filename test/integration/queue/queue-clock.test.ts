@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { readQueueClock, type QueueClock } from '../../../internal/queue/queue-clock.ts';
+import { connect, createProducerRedis, disconnect } from '../../../internal/queue/redis.ts';
+import { anEvent, eventBody } from '../../support/events.ts';
+import { failureOf } from '../../support/failure.ts';
+import { startIngest } from '../../support/pipeline.ts';
+import { plainJob, withQueue } from '../../support/queue.ts';
+import { RedisServer } from '../../support/redis-server.ts';
+import { emptyRedis } from '../../support/servers.ts';
+import { until } from '../../support/until.ts';
+
+async function clockOf({ url }: RedisServer): Promise<QueueClock> {
+  const redis = createProducerRedis(url);
+  redis.on('error', () => undefined);
+  try {
+    await connect(redis);
+    return await readQueueClock(redis, 'events');
+  } finally {
+    await disconnect(redis);
+  }
+}
+
+describe('the clock of the queue', function () {
+  this.timeout(60_000);
+
+  it('knows the oldest job, waiting or delayed, and the time of Redis', async () => {
+    const redis = await emptyRedis();
+    const before = Date.now();
+    const empty = await clockOf(redis);
+    expect(empty.now).to.be.within(before, Date.now());
+    expect(empty).to.deep.include({ oldestAt: undefined, admittingAt: undefined, gaps: [] });
+    const job = plainJob([anEvent()]);
+    await withQueue(redis.url, async (queue) => {
+      await queue.add('1 events', job);
+      await queue.add('1 events', job, { timestamp: before - 60_000 });
+      expect((await clockOf(redis)).oldestAt).to.equal(before - 60_000);
+      await queue.add('1 events', job, { timestamp: before - 90_000, delay: 3_600_000 });
+    });
+    expect((await clockOf(redis)).oldestAt).to.equal(before - 90_000);
+  });
+
+  it('rejects without Redis', async () => {
+    const redis = await RedisServer.start();
+    await redis.kill();
+    expect(await failureOf(clockOf(redis))).to.be.an('error');
+    await redis.stop();
+  });
+
+  it('knows when ingest took events, and when it rejected some', async () => {
+    const redis = await RedisServer.start();
+    const began = Date.now();
+    await using ingest = await startIngest({ REDIS_URL: redis.url });
+    const first = await until('a note', async () => {
+      const clock = await clockOf(redis);
+      return clock.admittingAt !== undefined && clock;
+    });
+    expect(first.admittingAt).to.be.at.least(began);
+    // Nobody knows what happened before the first note.
+    expect(first.gaps).to.deep.equal([{ from: 0, until: first.admittingAt }]);
+
+    await redis.kill();
+    const rejectedFrom = Date.now();
+    await until('a rejection', async () => (await ingest.client.register(eventBody())).status === 503);
+    const rejectedUntil = Date.now();
+    await redis.startAgain();
+    const { gaps } = await until('a note of the rejection', async () => {
+      const clock = await clockOf(redis);
+      return clock.gaps.length > 1 && clock;
+    });
+    // The events were rejected at some time between, and the note rounds to a millisecond.
+    expect(gaps).to.have.length(2);
+    expect(gaps[1]?.until).to.be.within(rejectedFrom - 5, rejectedUntil + 5);
+    expect(gaps[1]?.from).to.be.within(rejectedFrom - 5, gaps[1]?.until ?? 0);
+    await ingest.stop();
+    await redis.stop();
+  });
+});

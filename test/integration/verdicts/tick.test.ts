@@ -1,0 +1,234 @@
+import { expect } from 'chai';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import type { Transition } from '../../../internal/expectation/transition.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent } from '../../support/events.ts';
+import { declare, emptyQueue, marginMs, tickAt } from '../../support/expectations.ts';
+import { failureOf } from '../../support/failure.ts';
+import { eachDatabase, openDatabase } from '../../support/store.ts';
+
+const automationId = '0190a0b0-0000-7000-8000-000000000001';
+const other = '0190a0b0-0000-7000-8000-000000000002';
+const nightly = { schedule: '30 2 * * *', grace: '10m', maxDuration: '45m', failures: { consecutive: 1 } };
+
+/** A time of 25 November 2026, UTC. */
+function at(time: string): number {
+  return Date.parse(`2026-11-25T${time}Z`);
+}
+
+/** The clock at which the watermark is at this time. */
+function when(watermark: string): number {
+  return at(watermark) + marginMs;
+}
+
+function told(transitions: readonly Transition[]): string[] {
+  return transitions.map(({ change, alert: { kind, occurrence } }) => `${change} ${kind} ${occurrence}`);
+}
+
+describe('a tick', () => {
+  const database = eachDatabase();
+
+  const event = (time: string, kind: AcceptedEvent['kind'], executionId = 'a', automation = automationId) =>
+    recordEvents(database.db, [anEvent({ automationId: automation, createdAt: at(time), kind, executionId })]);
+
+  const alerts = () =>
+    database.db
+      .selectFrom('alerts')
+      .select(['kind', 'occurrence', 'opened_at', 'resolved_at', 'resolved_reason'])
+      .orderBy('opened_at')
+      .execute();
+
+  it('opens an alert when the watermark passes the grace, once, and resolves it with the run', async () => {
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
+    expect(told((await tickAt(database.db, when('02:39'))).transitions)).to.deep.equal([]);
+    const opened = await tickAt(database.db, when('02:40'));
+    expect(told(opened.transitions)).to.deep.equal(['opened missing 2026-11-25T02:30:00.000Z']);
+    expect(opened.transitions[0]?.automation).to.deep.equal({
+      namespace: 'acme-automations',
+      name: automationId,
+      displayName: 'Nightly invoices',
+      owner: 'billing',
+      links: [],
+      alertLabels: { severity: 'page' },
+    });
+    expect(told((await tickAt(database.db, when('02:41'))).transitions)).to.deep.equal([]);
+    await event('02:42', 'START');
+    const resolved = await tickAt(database.db, when('02:43'));
+    expect(told(resolved.transitions)).to.deep.equal([
+      'resolved missing 2026-11-25T02:30:00.000Z',
+      'opened late 2026-11-25T02:30:00.000Z',
+    ]);
+    expect(await alerts()).to.deep.equal([
+      {
+        kind: 'missing',
+        occurrence: '2026-11-25T02:30:00.000Z',
+        opened_at: new Date(at('02:40')),
+        resolved_at: new Date(at('02:42')),
+        resolved_reason: 'The run a started late, at 25 November 2026, 02:42 (UTC).',
+      },
+      {
+        kind: 'late',
+        occurrence: '2026-11-25T02:30:00.000Z',
+        opened_at: new Date(at('02:42')),
+        resolved_at: new Date(at('02:42')),
+        resolved_reason: 'The run a started late, at 25 November 2026, 02:42 (UTC).',
+      },
+    ]);
+  });
+
+  it('writes the verdicts that hold beside the declaration', async () => {
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
+    await tickAt(database.db, when('02:40'));
+    const row = await database.db
+      .selectFrom('automations')
+      .select(['verdict', 'evaluated_at'])
+      .executeTakeFirstOrThrow();
+    expect(row.evaluated_at).to.deep.equal(new Date(at('02:40')));
+    expect(row.verdict).to.deep.equal([
+      {
+        kind: 'missing',
+        occurrence: '2026-11-25T02:30:00.000Z',
+        reason: 'No run started within 10 min of the expected time, 25 November 2026, 02:30 (UTC).',
+        facts: { expectedAt: '2026-11-25T02:30:00.000Z', graceSeconds: 600 },
+        since: '2026-11-25T02:40:00.000Z',
+      },
+    ]);
+  });
+
+  it('times each of several runs, and tells of failures at once', async () => {
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
+    await tickAt(database.db, when('02:25'));
+    for (const executionId of ['a', 'b', 'c']) await event('02:30', 'START', executionId);
+    await event('02:50', 'END', 'b');
+    expect(told((await tickAt(database.db, when('03:14'))).transitions)).to.deep.equal([]);
+    expect(told((await tickAt(database.db, when('03:15'))).transitions).toSorted()).to.deep.equal([
+      'opened overrunning a',
+      'opened overrunning c',
+    ]);
+    await event('03:16', 'ERROR', 'a');
+    expect(told((await tickAt(database.db, when('03:17'))).transitions)).to.deep.equal([
+      'resolved overrunning a',
+      'opened failing failing',
+    ]);
+    await event('03:20', 'END', 'c');
+    expect(told((await tickAt(database.db, when('03:21'))).transitions)).to.have.members([
+      'resolved overrunning c',
+      'resolved failing failing',
+    ]);
+  });
+
+  it('tells of what began and ended while the watermark stood', async () => {
+    await declare(database.db, {
+      automationId,
+      expect: { ...nightly, schedule: '0 * * * *' },
+      declaredAt: at('00:30'),
+    });
+    await tickAt(database.db, when('00:40'));
+    await event('02:00', 'START');
+    await event('02:55', 'ERROR');
+    await event('03:00', 'START', 'b');
+    await event('03:01', 'END', 'b');
+    expect(told((await tickAt(database.db, when('03:05'))).transitions)).to.have.members([
+      'opened missing 2026-11-25T01:00:00.000Z',
+      'opened overrunning a',
+      'opened failing failing',
+    ]);
+    expect((await alerts()).map(({ kind, resolved_at }) => `${kind} ${resolved_at?.toISOString()}`)).to.deep.equal([
+      'missing 2026-11-25T02:00:00.000Z',
+      'overrunning 2026-11-25T02:55:00.000Z',
+      'failing 2026-11-25T03:01:00.000Z',
+    ]);
+    expect(told((await tickAt(database.db, when('03:30'))).transitions)).to.deep.equal([]);
+  });
+
+  it('resolves an alert when events that were stored later show that it was wrong', async () => {
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
+    await tickAt(database.db, when('02:40'));
+    await event('02:35', 'START');
+    expect(told((await tickAt(database.db, when('02:45'))).transitions)).to.deep.equal([
+      'resolved missing 2026-11-25T02:30:00.000Z',
+    ]);
+  });
+
+  it('resolves alerts of an automation that is suspended, changed or no longer declared', async () => {
+    const third = '0190a0b0-0000-7000-8000-000000000003';
+    const all = [automationId, other, third].map((id) => ({
+      automationId: id,
+      expect: nightly,
+      declaredAt: at('00:00'),
+    }));
+    await declare(database.db, ...all);
+    expect((await tickAt(database.db, when('02:40'))).transitions).to.have.length(3);
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('03:00'), suspend: true });
+    await declare(database.db, { automationId: other, expect: { schedule: '0 9 * * *' }, declaredAt: at('03:00') });
+    await database.db.deleteFrom('automations').where('automation_id', '=', third).execute();
+    await tickAt(database.db, when('03:01'));
+    expect((await alerts()).map(({ resolved_reason }) => resolved_reason)).to.have.members([
+      'The automation is suspended.',
+      'The expectation has changed.',
+      'The automation is no longer declared.',
+    ]);
+  });
+
+  it('stops at the oldest event in the queue, and continues when workers have stored it', async () => {
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
+    await tickAt(database.db, when('02:00'));
+    const backlog = { ...emptyQueue(at('03:30')), oldestAt: at('02:31') };
+    const stood = await tickAt(database.db, at('03:30'), { queue: backlog });
+    expect(told(stood.transitions)).to.deep.equal([]);
+    expect(stood.report?.blindness?.reason).to.equal('The workers have not stored the events in the queue.');
+    await event('02:31', 'START');
+    await event('02:50', 'END');
+    const continued = await tickAt(database.db, at('03:31'));
+    expect(told(continued.transitions)).to.deep.equal([]);
+    expect(continued.report?.blindness).to.equal(undefined);
+  });
+
+  it('calls a start unknown if ingest rejected events then, and waits while Redis is unavailable', async () => {
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
+    await tickAt(database.db, when('02:00'));
+    const away = await tickAt(database.db, at('03:00'), { queue: { reason: 'Redis does not answer.' } });
+    expect(away.report?.blindness).to.deep.equal({ since: when('02:00'), reason: 'Redis does not answer.' });
+    const gaps = [{ from: at('02:05'), until: at('02:50') }];
+    const back = await tickAt(database.db, when('03:00'), { queue: { ...emptyQueue(when('03:00')), gaps } });
+    expect(told(back.transitions)).to.deep.equal([]);
+    const [row] = await database.db.selectFrom('automations').select('verdict').execute();
+    expect(row?.verdict).to.have.nested.property('[0].kind', 'unknown');
+    // The next night is provable again.
+    expect(told((await tickAt(database.db, when('03:00') + 86_400_000)).transitions)).to.deep.equal([
+      'opened missing 2026-11-26T02:30:00.000Z',
+    ]);
+  });
+
+  it('does not move while clocks differ, nor back', async () => {
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
+    const { report } = await tickAt(database.db, when('02:39'));
+    const clocks = () => ({ controller: when('02:44'), postgres: when('02:39') });
+    const ahead = await tickAt(database.db, when('02:39'), { clocks });
+    expect(ahead.report?.watermark).to.equal(report?.watermark);
+    expect(told(ahead.transitions)).to.deep.equal([]);
+    const back = await tickAt(database.db, when('02:34'));
+    expect(back.report?.watermark).to.equal(report?.watermark);
+  });
+
+  it('does all or nothing: what a listener refuses comes with the next tick', async () => {
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
+    const record = () => Promise.reject(new Error('the process died'));
+    expect(await failureOf(tickAt(database.db, when('02:40'), { record }))).to.be.an('error');
+    expect(await alerts()).to.deep.equal([]);
+    expect(told((await tickAt(database.db, when('02:41'))).transitions)).to.have.length(1);
+  });
+
+  it('runs in one process at a time', async () => {
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
+    await using second = openDatabase(database.url);
+    let meanwhile: unknown = 'not asked';
+    await tickAt(database.db, when('02:40'), {
+      record: async () => {
+        meanwhile = (await tickAt(second, when('02:40'))).report;
+      },
+    });
+    expect(meanwhile).to.equal(undefined);
+    expect(await alerts()).to.have.length(1);
+  });
+});

@@ -1,0 +1,78 @@
+import type { DeclaredExpectation } from '../../internal/expectation/automation.ts';
+import { Schedules } from '../../internal/expectation/schedules.ts';
+import type { Transition } from '../../internal/expectation/transition.ts';
+import type { Database } from '../../internal/store/database.ts';
+import { tick, type TickOptions, type TickReport } from '../../internal/verdicts/tick.ts';
+import type { QueueReading } from '../../internal/verdicts/watermark.ts';
+
+/** The margin of the watermark, in ms. */
+export const marginMs = 10_000;
+
+export interface Declared {
+  organization: string;
+  automationId: string;
+  expect: DeclaredExpectation | null;
+  declaredAt: number;
+  suspend: boolean;
+}
+
+/** Writes declarations as `internal/automations` does, changed ones too. */
+export async function declare(db: Database, ...automations: (Partial<Declared> & Pick<Declared, 'automationId'>)[]) {
+  const rows = automations.map(
+    ({ automationId, organization = 'acme', expect = null, declaredAt = 0, suspend = false }) => ({
+      organization,
+      automation_id: automationId,
+      namespace: `${organization}-automations`,
+      name: automationId,
+      uid: automationId,
+      generation: '1',
+      display_name: 'Nightly invoices',
+      owner: 'billing',
+      links: '[]',
+      expect: expect === null ? null : JSON.stringify(expect),
+      alert_labels: '{"severity":"page"}',
+      suspend,
+      declared_at: new Date(declaredAt),
+      next_at: null,
+    }),
+  );
+  await db
+    .insertInto('automations')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['organization', 'automation_id']).doUpdateSet((excluded) => ({
+        expect: excluded.ref('excluded.expect'),
+        suspend: excluded.ref('excluded.suspend'),
+        declared_at: excluded.ref('excluded.declared_at'),
+        next_at: null,
+      })),
+    )
+    .execute();
+}
+
+/** An empty queue at a time, and an ingest that takes events. */
+export function emptyQueue(now: number): QueueReading {
+  return { now, oldestAt: undefined, admittingAt: now, gaps: [] };
+}
+
+const schedules = new Schedules();
+
+/** A tick at a moved clock, and the transitions that it recorded. */
+export async function tickAt(
+  db: Database,
+  now: number,
+  given: Partial<TickOptions> = {},
+): Promise<{ report: TickReport | undefined; transitions: readonly Transition[] }> {
+  let transitions: readonly Transition[] = [];
+  const report = await tick(db, {
+    queue: emptyQueue(now),
+    clocks: () => ({ controller: now, postgres: now }),
+    schedules,
+    record: (_trx, done) => {
+      transitions = done.transitions;
+      return Promise.resolve();
+    },
+    ...given,
+  });
+  return { report, transitions };
+}
