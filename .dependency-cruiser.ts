@@ -6,6 +6,7 @@ import type { IConfiguration } from 'dependency-cruiser';
 export const arrows: Readonly<Record<string, readonly string[]>> = {
   api: ['async', 'errors', 'event', 'http', 'outcome', 'record', 'telemetry', 'tokens'],
   async: [],
+  automations: ['expectation', 'kubernetes', 'outcome', 'store', 'telemetry'],
   batching: [],
   config: [],
   console: ['api', 'errors', 'event', 'html', 'login', 'outcome', 'record', 'telemetry'],

@@ -8,16 +8,24 @@ import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 import { createTracing } from '../../internal/telemetry/create-tracing.ts';
 import { controllerSettings, createController } from './controller.ts';
 import { controllerDatabaseSettings, openControllerDatabase } from './database.ts';
+import { createDeclarationSource, declarationSettings, followDeclarations } from './declarations.ts';
 
 runMain(async () => {
-  const config = readConfig([...processSettings, ...controllerSettings, ...controllerDatabaseSettings]);
+  const config = readConfig([
+    ...processSettings,
+    ...controllerSettings,
+    ...controllerDatabaseSettings,
+    ...declarationSettings,
+  ]);
   const tracing = await createTracing('controller', config);
   const telemetry = { ...createTelemetry('controller', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
   const { logger, probes, registry } = telemetry;
   const ops = new OpsServer(config, probes, registry);
   const db = openControllerDatabase(config.DATABASE_URL, logger);
   const postgres = component('postgres', { stop: () => db.destroy() });
-  const controller = createController(config, { db, sources: [], listeners: [] }, telemetry);
+  const source = createDeclarationSource(config, db, telemetry);
+  const parts = { db, sources: [source], listeners: [followDeclarations(source)] };
+  const controller = createController(config, parts, telemetry);
   await runProcess({
     main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), postgres, controller], logger),
     probes,

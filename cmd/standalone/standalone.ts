@@ -12,6 +12,7 @@ import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metric
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 import { controllerSettings, createController } from '../controller/controller.ts';
+import { createDeclarationSource, declarationSettings, followDeclarations } from '../controller/declarations.ts';
 import { createIngest, ingestSettings } from '../ingest/ingest.ts';
 import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
 import { databaseSettings, openDatabase } from '../worker/database.ts';
@@ -151,9 +152,13 @@ export class Standalone implements Component {
   async #startController(redis: { REDIS_URL?: string }, db: Database): Promise<void> {
     // Readiness is about requests, which are accepted without verdicts.
     const probes = { ...this.#telemetry.probes, ready: new Map() };
+    const telemetry = { ...this.#telemetry, probes };
     const config = readConfig(controllerSettings, undefined, redis);
-    const parts = { db, sources: [], listeners: [] };
-    await this.#parts.begin(createController(config, parts, { ...this.#telemetry, probes }));
+    // Without a file nothing is expected: a laptop has no resources.
+    const declared = readConfig(declarationSettings);
+    const sources = declared.AUTOMATIONS_FILE === undefined ? [] : [createDeclarationSource(declared, db, telemetry)];
+    const parts = { db, sources, listeners: sources.map(followDeclarations) };
+    await this.#parts.begin(createController(config, parts, telemetry));
   }
 
   async #startConsole(

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { parseSecrets, readManifestFile } from '../../internal/tokens/manifest-file.ts';
 import { addToken, createToken } from '../../internal/tokens/manifest.ts';
-import type { SecretManifest } from '../../internal/tokens/secret-manifest.ts';
+import type { SecretManifest } from '../../internal/kubernetes/secret.ts';
 import type { Command } from './command.ts';
 import { parseOptions } from './usage-error.ts';
 

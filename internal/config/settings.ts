@@ -4,6 +4,7 @@ import {
   httpsUrl,
   ipAddress,
   issuerUrl,
+  namespaces,
   portNumber,
   postgresUrl,
   queueName,
@@ -231,6 +232,14 @@ export const settings = {
     max: 10_000,
     default: 200,
     desc: 'Most organizations named in metrics; further ones are `other`. 0 names none',
+  }),
+  AUTOMATIONS_FILE: str({
+    default: undefined,
+    desc: 'File of Automation, Webhook, Namespace and Secret manifests; the resources of the cluster unless set',
+  }),
+  AUTOMATIONS_NAMESPACES: namespaces({
+    default: undefined,
+    desc: 'Namespaces whose Automations and Webhooks count, separated by commas; all of the cluster unless set',
   }),
   METRICS_AUTOMATIONS: wholeNumber({
     min: 0,

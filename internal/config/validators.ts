@@ -63,6 +63,13 @@ export const scopes = makeExactValidator<string>((text) => {
   throw new Error('must hold the scope openid');
 });
 
+/** Names of Kubernetes namespaces, separated by commas. */
+export const namespaces = makeExactValidator<string>((text) => {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.every((name) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))) return names.join();
+  throw new Error('must be names of namespaces, separated by commas');
+});
+
 /**
  * `redis://` or `rediss://`. Several with commas are the nodes of a cluster. An absolute path is a
  * Unix socket. Errors never repeat the value, which holds a password.

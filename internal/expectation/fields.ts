@@ -47,6 +47,16 @@ export class Fields {
     return value;
   }
 
+  /** A list of texts; undefined if the field is absent or wrong. */
+  texts(name: string, most: number): string[] | undefined {
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
+    if (!Array.isArray(value) || value.length > most || !value.every((item) => typeof item === 'string')) {
+      return this.problem(name, `must be a list of at most ${most} texts`);
+    }
+    return value;
+  }
+
   flag(name: string): boolean | undefined {
     const value = this.#value(name);
     if (value === undefined || typeof value === 'boolean') return value;

@@ -89,7 +89,7 @@ export class Resource<T extends KubernetesObject> {
       if (signal.aborted) resolve('aborted');
       else if (error === null || error === undefined) resolve('closed');
       else if (open && isTimeout(error)) resolve('silent');
-      else reject(causeOf(error));
+      else reject(this.#refusalOf(error) ?? causeOf(error));
     };
     const onEvent = (type: string, object: StatusOr<T>): void => {
       open = true;
@@ -103,6 +103,12 @@ export class Resource<T extends KubernetesObject> {
       .watch(this.#path, query, onEvent, finish)
       .then(() => (open = true), finish);
     return promise.finally(() => signal.removeEventListener('abort', finish));
+  }
+
+  /** The library's error of a refused watch has the status and says only "Forbidden". */
+  #refusalOf(error: unknown): ApiError | undefined {
+    if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return undefined;
+    return new ApiError(`watch ${this.#plural}`, error.statusCode, error.message);
   }
 
   #newWatch(idleMs: number): Watch {

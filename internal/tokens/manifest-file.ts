@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isObject, parseManifests, type Manifest } from '../kubernetes/yaml.ts';
-import type { SecretManifest } from './secret-manifest.ts';
+import type { SecretManifest } from '../kubernetes/secret.ts';
 
 /**
  * Reads the Secrets of a file of manifests.

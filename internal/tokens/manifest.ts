@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { toYaml } from '../kubernetes/yaml.ts';
 import { defaultLabelSelector } from './label-selector.ts';
-import type { SecretManifest } from './secret-manifest.ts';
+import type { SecretManifest } from '../kubernetes/secret.ts';
 import { digestOf, type Scope } from './token-entry.ts';
 
 /**

@@ -9,7 +9,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { TokenMetrics } from '../telemetry/token-metrics.ts';
 import { defaultLabelSelector, organizationLabelOf } from './label-selector.ts';
 import { refusalEvents } from './refusal-events.ts';
-import type { SecretManifest } from './secret-manifest.ts';
+import type { SecretManifest } from '../kubernetes/secret.ts';
 import { showTokenSet } from './token-gauges.ts';
 import { digestSecret, mergeDigests, type SecretDigests, type TokenSet } from './token-set.ts';
 import { authenticateDigestIn, authenticateIn, type Authentication, type TokenSource } from './token-source.ts';

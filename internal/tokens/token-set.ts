@@ -1,6 +1,6 @@
 import { referenceOf, type ObjectReference } from '../kubernetes/object.ts';
 import type { SecretRefusal, SecretRefusalReason } from './secret-refusal.ts';
-import { entriesOf, type SecretManifest } from './secret-manifest.ts';
+import { entriesOf, type SecretManifest } from '../kubernetes/secret.ts';
 import { readEntry, type Scope } from './token-entry.ts';
 
 /** One usable entry of a Secret. Holds the digest of the token, never the token. */

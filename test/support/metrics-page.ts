@@ -1,4 +1,5 @@
 import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
+import { automationMetrics } from '../../internal/telemetry/automation-metrics.ts';
 import { consoleMetrics, streamMetrics } from '../../internal/telemetry/console-metrics.ts';
 import { controllerMetrics } from '../../internal/telemetry/controller-metrics.ts';
 import { loginMetrics } from '../../internal/telemetry/login-metrics.ts';
@@ -28,6 +29,7 @@ const areas: { title: string; register: (registry: Registry) => void }[] = [
   { title: 'Console: streams', register: streamMetrics },
   { title: 'Console: login', register: loginMetrics },
   { title: 'Controller: expectations', register: controllerMetrics },
+  { title: 'Controller: declarations', register: automationMetrics },
 ];
 
 /** The tables of the page of metrics, made from the registries. */

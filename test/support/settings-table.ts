@@ -2,6 +2,7 @@ import { consoleSettings } from '../../cmd/console/console.ts';
 import { consoleDatabaseSettings } from '../../cmd/console/database.ts';
 import { controllerSettings } from '../../cmd/controller/controller.ts';
 import { controllerDatabaseSettings } from '../../cmd/controller/database.ts';
+import { declarationSettings } from '../../cmd/controller/declarations.ts';
 import { ingestSettings } from '../../cmd/ingest/ingest.ts';
 import { tokenSettings } from '../../cmd/ingest/tokens.ts';
 import { databaseSettings } from '../../cmd/worker/database.ts';
@@ -21,7 +22,7 @@ const processes: Record<string, readonly SettingName[]> = {
     'CONSOLE_DATABASE_URL',
     'DATABASE_URL',
   ],
-  controller: [...processSettings, ...controllerSettings, ...controllerDatabaseSettings],
+  controller: [...processSettings, ...controllerSettings, ...controllerDatabaseSettings, ...declarationSettings],
   migrate: ['DATABASE_URL', 'DATABASE_WAIT_MS', 'LOG_LEVEL'],
   standalone: ['DATA_DIR', 'CONSOLE_PORT'],
 };

@@ -62,6 +62,7 @@ describe('settings', () => {
     ['TRUST_PROXY', 'TRUE', /must be true or false/],
     ['REDIS_MAX_MEMORY_RATIO', '0', /must be a number greater than 0 and up to 1/],
     ['REDIS_MAX_MEMORY_RATIO', '1.1', /must be a number greater than 0 and up to 1/],
+    ['AUTOMATIONS_NAMESPACES', 'acme,Globex', /must be names of namespaces/],
     ['QUEUE_NAME', 'a:b', /must be 1 to 64 letters/],
     ['LOG_LEVEL', 'verbose', /must be one of \[.*info.*\]$/],
     ['LOG_LEVEL', 'in\nfo', /must be one of \[.*info.*\]$/],

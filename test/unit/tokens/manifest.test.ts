@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseSecrets } from '../../../internal/tokens/manifest-file.ts';
 import { addToken, createToken, secretManifest, tokenEntry } from '../../../internal/tokens/manifest.ts';
-import type { SecretManifest } from '../../../internal/tokens/secret-manifest.ts';
+import type { SecretManifest } from '../../../internal/kubernetes/secret.ts';
 import { digestOf } from '../../../internal/tokens/token-entry.ts';
 import { tokenSetOf } from '../../../internal/tokens/token-set.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { explain } from '../../../internal/tokens/secret-refusal.ts';
-import type { SecretManifest } from '../../../internal/tokens/secret-manifest.ts';
+import type { SecretManifest } from '../../../internal/kubernetes/secret.ts';
 import { digestOf } from '../../../internal/tokens/token-entry.ts';
 import { tokenSetOf } from '../../../internal/tokens/token-set.ts';
 import { authenticateIn } from '../../../internal/tokens/token-source.ts';

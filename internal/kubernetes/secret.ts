@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../kubernetes/object.ts';
+import type { KubernetesObject } from './object.ts';
 
 /**
  * The parts of a Kubernetes Secret that hold tokens, from the API server or from a manifest file.

@@ -1,0 +1,56 @@
+import { ClusterDeclarationSource } from '../../internal/automations/cluster-source.ts';
+import type { DeclarationSource } from '../../internal/automations/declarations.ts';
+import { FileDeclarationSource } from '../../internal/automations/file-source.ts';
+import { syncDeclarations } from '../../internal/automations/sync-tables.ts';
+import type { Config } from '../../internal/config/read.ts';
+import type { Database } from '../../internal/store/database.ts';
+import { automationMetrics } from '../../internal/telemetry/automation-metrics.ts';
+import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { TickListener } from '../../internal/verdicts/tick-listener.ts';
+import { clusterAccount } from '../ingest/tokens.ts';
+
+export const declarationSettings = [
+  'AUTOMATIONS_FILE',
+  'AUTOMATIONS_NAMESPACES',
+  'TOKENS_ACCOUNT_DIR',
+  'KUBERNETES_SERVICE_HOST',
+  'KUBERNETES_SERVICE_PORT',
+  'KUBECONFIG',
+] as const;
+
+type DeclarationConfig = Config<(typeof declarationSettings)[number]>;
+
+/** Declarations from `AUTOMATIONS_FILE` if it is set, else from the resources of the cluster. */
+export function createDeclarationSource(
+  config: DeclarationConfig,
+  db: Database,
+  { logger, registry, probes }: Telemetry,
+): DeclarationSource {
+  const metrics = automationMetrics(registry);
+  const { AUTOMATIONS_FILE: path, AUTOMATIONS_NAMESPACES: namespaces } = config;
+  const source =
+    path === undefined
+      ? new ClusterDeclarationSource({
+          connect: clusterAccount(config, 'AUTOMATIONS_FILE'),
+          namespaces: namespaces?.split(',') ?? [],
+          db,
+          logger,
+          metrics,
+        })
+      : new FileDeclarationSource({ path, logger, metrics });
+  probes.ready.set('automations', () => source.unready());
+  return source;
+}
+
+/** Brings the tables up to date at each tick, and then shows the verdicts in the resources. */
+export function followDeclarations(source: DeclarationSource): TickListener {
+  return {
+    async record(trx) {
+      const declarations = source.current();
+      if (declarations !== undefined) await syncDeclarations(trx, declarations, new Date());
+    },
+    async announce() {
+      source.afterTick();
+    },
+  };
+}

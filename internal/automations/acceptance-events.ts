@@ -1,0 +1,23 @@
+import { warningEvent, type WarningEvent } from '../kubernetes/events.ts';
+import { referenceOf } from '../kubernetes/object.ts';
+import type { Acceptance } from './declare.ts';
+import { apiVersion } from './manifest.ts';
+
+/** Not a fault: the controller reads the Secret within moments. */
+const passing = 'SecretNotRead';
+
+/** Returns one Warning Event for each resource that is not accepted. */
+export function acceptanceEvents(acceptances: readonly Acceptance[]): WarningEvent[] {
+  const refused = acceptances.filter(({ accepted, reason }) => !accepted && reason !== passing);
+  return refused.map(({ kind, manifest, reason, message }) => {
+    const reference = referenceOf(manifest);
+    return warningEvent({
+      object: { apiVersion, kind, ...reference },
+      reason,
+      message,
+      // Not the resourceVersion: each write of the status changes it.
+      change: [reference.uid, manifest.metadata?.generation, reason, message],
+      component: 'controller',
+    });
+  });
+}

@@ -1,0 +1,116 @@
+import { readAutomation } from '../expectation/read-automation.ts';
+import { keyOf } from '../kubernetes/object.ts';
+import type { Declarations, DeclaredAutomation, DeclaredWebhook } from './declarations.ts';
+import type { ResourceKind, ResourceManifest } from './manifest.ts';
+import { readWebhook } from './read-webhook.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+/** Everything that declares something, as it was read. */
+export interface Manifests {
+  readonly automations: readonly ResourceManifest[];
+  readonly webhooks: readonly ResourceManifest[];
+  /** Namespace → organization, of the namespaces with the label. */
+  readonly organizations: ReadonlyMap<string, string>;
+  /** The signing keys in a Secret; undefined while it is not read. */
+  keysOf(namespace: string, secret: string): SigningKeys | undefined;
+}
+
+/** Whether a resource is accepted, and why: the condition `Ready`. */
+export interface Acceptance {
+  readonly kind: ResourceKind;
+  readonly manifest: ResourceManifest;
+  readonly accepted: boolean;
+  /** One word. */
+  readonly reason: string;
+  /** One sentence for people. */
+  readonly message: string;
+  /** The declaration of an accepted automation. */
+  readonly automation?: DeclaredAutomation;
+}
+
+/** Returns the declarations of all resources, and what to tell the owner of each. */
+export function declare(manifests: Manifests): { declarations: Declarations; acceptances: Acceptance[] } {
+  const automations = withoutDuplicates(
+    manifests.automations.map((manifest) => acceptAutomation(manifest, manifests.organizations)),
+  );
+  const webhooks: DeclaredWebhook[] = [];
+  const ofWebhooks = manifests.webhooks.map((manifest) => acceptWebhook(manifest, manifests, webhooks));
+  return {
+    declarations: { automations: automations.flatMap(({ automation }) => automation ?? []), webhooks },
+    acceptances: [...automations, ...ofWebhooks],
+  };
+}
+
+function acceptAutomation(manifest: ResourceManifest, organizations: Manifests['organizations']): Acceptance {
+  const { name = '', namespace = '', uid = '', generation = 0 } = manifest.metadata ?? {};
+  const refused = refusing('Automation', manifest);
+  const organization = organizations.get(namespace);
+  if (organization === undefined) return refused('NoOrganization', withoutLabel(namespace));
+  const { spec, problems } = readAutomation(manifest.spec);
+  if (spec === undefined) {
+    const ofSchedule = problems.every((problem) => /^expect\.(schedule|timeZone):/.test(problem));
+    return refused(ofSchedule ? 'InvalidSchedule' : 'InvalidSpec', inSpec(problems));
+  }
+  const displayName = spec.displayName === '' ? name : spec.displayName;
+  return {
+    ...accepted('Automation', manifest, organization),
+    automation: { ...spec, displayName, organization, namespace, name, uid, generation },
+  };
+}
+
+function acceptWebhook(manifest: ResourceManifest, manifests: Manifests, webhooks: DeclaredWebhook[]): Acceptance {
+  const { name = '', namespace = '' } = manifest.metadata ?? {};
+  const refused = refusing('Webhook', manifest);
+  const organization = manifests.organizations.get(namespace);
+  if (organization === undefined) return refused('NoOrganization', withoutLabel(namespace));
+  const { spec, problems } = readWebhook(manifest.spec);
+  if (spec === undefined) return refused('InvalidSpec', inSpec(problems));
+  // Without keys its notifications wait in the outbox until the Secret is right.
+  webhooks.push({ ...spec, organization, namespace, name });
+  const keys = manifests.keysOf(namespace, spec.secretRef);
+  if (keys === undefined) return refused('SecretNotRead', `Secret ${spec.secretRef} is not read yet`);
+  if ('problem' in keys) return refused(keys.reason, `Secret ${spec.secretRef}: ${keys.problem}`);
+  return accepted('Webhook', manifest, organization);
+}
+
+/** Of the resources that declare the same automation of an organization, only the oldest counts. */
+function withoutDuplicates(acceptances: readonly Acceptance[]): Acceptance[] {
+  const owners = new Map<string, Acceptance>();
+  for (const acceptance of acceptances.toSorted(byAge)) {
+    const key = identityOf(acceptance);
+    if (key !== undefined && !owners.has(key)) owners.set(key, acceptance);
+  }
+  return acceptances.map((acceptance) => {
+    const owner = owners.get(identityOf(acceptance) ?? '');
+    if (owner === undefined || owner === acceptance) return acceptance;
+    const message = `${keyOf(owner.manifest)} declared this automationId of the organization before`;
+    return refusing('Automation', acceptance.manifest)('DuplicateAutomation', message);
+  });
+}
+
+function identityOf({ automation }: Acceptance): string | undefined {
+  return automation === undefined ? undefined : `${automation.organization}/${automation.automationId}`;
+}
+
+/** The oldest first; resources of the same second by name. In a file all have the same age. */
+function byAge({ manifest: a }: Acceptance, { manifest: b }: Acceptance): number {
+  const [one, other] = [a.metadata?.creationTimestamp ?? '', b.metadata?.creationTimestamp ?? ''];
+  if (one !== other) return one < other ? -1 : 1;
+  return keyOf(a) < keyOf(b) ? -1 : 1;
+}
+
+function accepted(kind: ResourceKind, manifest: ResourceManifest, organization: string): Acceptance {
+  return { kind, manifest, accepted: true, reason: 'Accepted', message: `declared for organization ${organization}` };
+}
+
+function refusing(kind: ResourceKind, manifest: ResourceManifest): (reason: string, message: string) => Acceptance {
+  return (reason, message) => ({ kind, manifest, accepted: false, reason, message });
+}
+
+function withoutLabel(namespace: string): string {
+  return `namespace ${namespace} has no label runledger.dev/organization, which names the organization`;
+}
+
+function inSpec(problems: readonly string[]): string {
+  return problems.map((problem) => `spec.${problem}`).join('; ');
+}

@@ -1,0 +1,45 @@
+import type { KubernetesObject } from '../kubernetes/object.ts';
+
+export const apiVersion = 'runledger.dev/v1alpha1';
+
+/** The label of a namespace whose value is the organization of its resources. */
+export const organizationLabel = 'runledger.dev/organization';
+
+export type ResourceKind = 'Automation' | 'Webhook';
+
+/** An `Automation` or a `Webhook`, from the API server or from a file. Nothing of it is checked. */
+export interface ResourceManifest extends KubernetesObject {
+  readonly spec?: unknown;
+  readonly status?: ResourceStatus;
+  /** Time of the last write of the status, ISO 8601. */
+  readonly statusAt?: string | undefined;
+}
+
+/** The status of a resource, as the controller writes it. */
+export interface ResourceStatus {
+  readonly observedGeneration?: number;
+  readonly lastExecution?: LastExecution;
+  readonly conditions?: readonly Condition[];
+}
+
+export interface LastExecution {
+  readonly executionId: string;
+  readonly state: string;
+  /** ISO 8601 in UTC, whole seconds. */
+  readonly startedAt: string;
+}
+
+export interface Condition {
+  readonly type: 'Ready' | 'Healthy';
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+  readonly observedGeneration?: number;
+}
+
+/** Returns the organization of a namespace; undefined without a value of the label. */
+export function organizationOf({ metadata }: KubernetesObject): string | undefined {
+  const organization = metadata?.labels?.[organizationLabel];
+  return typeof organization === 'string' && organization !== '' ? organization : undefined;
+}

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../kubernetes/api-error.ts';
+import { sendRequest } from '../kubernetes/api-request.ts';
+import type { ClusterAccess } from '../kubernetes/cluster-access.ts';
+import type { SecretManifest } from '../kubernetes/secret.ts';
+import { signingKeysOf, type SigningKeys } from './signing-keys.ts';
+
+/** A Secret, as `namespace/name`. */
+type SecretKey = `${string}/${string}`;
+
+/**
+ * Reads the Secrets that webhooks name, and again after each interval. It needs the right to get
+ * these Secrets only; a watch would need the right to list every Secret of the namespace.
+ */
+export class SecretPoll {
+  readonly #intervalMs: number;
+  readonly #timeoutMs: number;
+  #wanted: ReadonlySet<SecretKey> = new Set();
+  #found = new Map<SecretKey, SigningKeys>();
+  #wake = new AbortController();
+
+  constructor(intervalMs: number, timeoutMs: number) {
+    this.#intervalMs = intervalMs;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** The keys in a Secret; undefined while it is not read. */
+  keysOf(namespace: string, name: string): SigningKeys | undefined {
+    return this.#found.get(`${namespace}/${name}`);
+  }
+
+  /** Sets the Secrets to read. New ones are read at once. */
+  want(wanted: ReadonlySet<SecretKey>): void {
+    this.#wanted = wanted;
+    this.#found = new Map([...this.#found].filter(([key]) => wanted.has(key)));
+    if ([...wanted].some((key) => !this.#found.has(key))) this.#wake.abort();
+  }
+
+  /** Reads until `end` is aborted. Rejects when the API server does not answer. */
+  async follow(access: ClusterAccess, onChange: () => void, end: AbortSignal): Promise<void> {
+    while (!end.aborted) {
+      this.#wake = new AbortController();
+      for (const key of this.#wanted) {
+        const keys = await this.#read(access, key, end);
+        if (JSON.stringify(keys) === JSON.stringify(this.#found.get(key))) continue;
+        this.#found.set(key, keys);
+        onChange();
+      }
+      const signal = AbortSignal.any([end, this.#wake.signal]);
+      await sleep(this.#intervalMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #read(access: ClusterAccess, key: SecretKey, end: AbortSignal): Promise<SigningKeys> {
+    const [namespace = '', name = ''] = key.split('/').map(encodeURIComponent);
+    const path = `/api/v1/namespaces/${namespace}/secrets/${name}`;
+    const signal = AbortSignal.any([end, AbortSignal.timeout(this.#timeoutMs)]);
+    try {
+      return signingKeysOf((await sendRequest(access, { action: 'get Secret', path, signal })) as SecretManifest);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 404) return { reason: 'SecretNotFound', problem: 'it does not exist' };
+      if (error.status !== 403) throw error;
+      return { reason: 'SecretForbidden', problem: 'the controller has no right to get it' };
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import type { Declarations, DeclaredAutomation, DeclaredWebhook } from '../../../internal/automations/declarations.ts';
+import { syncDeclarations } from '../../../internal/automations/sync-tables.ts';
+import { eachDatabase } from '../../support/store.ts';
+
+const [first, later] = [new Date('2026-01-01T00:00:00Z'), new Date('2026-01-02T00:00:00Z')];
+
+const automation: DeclaredAutomation = {
+  organization: 'acme',
+  namespace: 'acme-automations',
+  name: 'invoices',
+  uid: 'uid-1',
+  generation: 1,
+  automationId: '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11',
+  displayName: 'Invoices',
+  owner: 'billing',
+  links: [{ title: 'Runbook', url: 'https://wiki.acme.example' }],
+  expect: { every: '1h' },
+  alertLabels: { team: 'billing' },
+  suspend: false,
+};
+
+const webhook: DeclaredWebhook = {
+  organization: 'acme',
+  namespace: 'acme-automations',
+  name: 'incidents',
+  url: 'https://acme.example/a',
+  secretRef: 'keys',
+  kinds: ['automation.missing'],
+  filter: { owners: ['billing'] },
+};
+
+describe('the tables of declarations', () => {
+  const database = eachDatabase();
+
+  const sync = ({ automations = [], webhooks = [] }: Partial<Declarations>, now = first): Promise<void> =>
+    database.db.transaction().execute((trx) => syncDeclarations(trx, { automations, webhooks }, now));
+
+  it('hold every declaration', async () => {
+    const other = { ...automation, organization: 'globex', expect: undefined };
+    await sync({ automations: [automation, other], webhooks: [webhook] });
+    const rows = await database.db.selectFrom('automations').selectAll().orderBy('organization').execute();
+    expect(rows[0]).to.deep.equal({
+      organization: 'acme',
+      automation_id: automation.automationId,
+      namespace: 'acme-automations',
+      name: 'invoices',
+      uid: 'uid-1',
+      generation: '1',
+      display_name: 'Invoices',
+      owner: 'billing',
+      links: automation.links,
+      expect: { every: '1h' },
+      alert_labels: { team: 'billing' },
+      suspend: false,
+      declared_at: first,
+      next_at: null,
+      evaluated_at: null,
+      verdict: null,
+    });
+    expect(rows[1]).to.include({ organization: 'globex', expect: null });
+    expect(await database.db.selectFrom('webhooks').selectAll().execute()).to.deep.equal([
+      {
+        organization: 'acme',
+        namespace: 'acme-automations',
+        name: 'incidents',
+        url: 'https://acme.example/a',
+        secret_ref: 'keys',
+        kinds: ['automation.missing'],
+        filter: { owners: ['billing'] },
+        allow_private: true,
+        failing_since: null,
+        open_until: null,
+      },
+    ]);
+  });
+
+  for (const [what, change, since] of [
+    ['nothing', {}, first],
+    ['the owner', { generation: 2, owner: 'finance' }, first],
+    ['what is expected', { generation: 2, expect: { every: '2h' } }, later],
+    ['suspend', { generation: 2, suspend: true }, later],
+    ['the resource, with the same expectations', { uid: 'uid-2' }, first],
+  ] as const) {
+    it(`let expectations hold from ${since === first ? 'the first' : 'the new'} time after a change of ${what}`, async () => {
+      await sync({ automations: [automation] });
+      const evaluated = { evaluated_at: first, next_at: later, verdict: '[]' };
+      await database.db.updateTable('automations').set(evaluated).execute();
+      await sync({ automations: [{ ...automation, ...change }] }, later);
+      const [row] = await database.db.selectFrom('automations').selectAll().execute();
+      expect(row).to.deep.include({ declared_at: since, evaluated_at: first, verdict: [] });
+      expect(row?.next_at).to.deep.equal(what === 'nothing' ? later : null);
+    });
+  }
+
+  it('lose what is no longer declared', async () => {
+    await sync({ automations: [automation, { ...automation, organization: 'globex' }], webhooks: [webhook] });
+    await sync({ automations: [automation] });
+    expect(await database.db.selectFrom('automations').select('organization').execute()).to.deep.equal([
+      { organization: 'acme' },
+    ]);
+    expect(await database.db.selectFrom('webhooks').selectAll().execute()).to.deep.equal([]);
+  });
+
+  it('close the circuit of a webhook when its address changes, and only then', async () => {
+    await sync({ webhooks: [webhook] });
+    await database.db.updateTable('webhooks').set({ failing_since: first, open_until: later }).execute();
+    await sync({ webhooks: [{ ...webhook, kinds: [] }] });
+    const circuit = () => database.db.selectFrom('webhooks').select(['kinds', 'failing_since', 'open_until']).execute();
+    expect(await circuit()).to.deep.equal([{ kinds: [], failing_since: first, open_until: later }]);
+    await sync({ webhooks: [{ ...webhook, url: 'https://acme.example/b' }] });
+    expect(await circuit()).to.deep.equal([{ kinds: ['automation.missing'], failing_since: null, open_until: null }]);
+  });
+});

@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { declare, type Manifests } from '../../../internal/automations/declare.ts';
+import type { ResourceManifest } from '../../../internal/automations/manifest.ts';
+
+const automationId = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
+const organizations = new Map([
+  ['acme-one', 'acme'],
+  ['acme-two', 'acme'],
+  ['globex', 'globex'],
+]);
+
+/** A resource; `age` is the second of its creation. */
+function resource(namespace: string, name: string, spec: object, age = 0): ResourceManifest {
+  const creationTimestamp = `2026-01-01T00:00:${String(age).padStart(2, '0')}Z`;
+  return { metadata: { namespace, name, uid: `${namespace}-${name}`, generation: 1, creationTimestamp }, spec };
+}
+
+/** What `declare` says: the declarations, and the reason and the sentence for each resource. */
+function declared(manifests: Partial<Manifests>) {
+  const keysOf = () => ({ keys: ['whsec_a'] });
+  const { declarations, acceptances } = declare({ automations: [], webhooks: [], organizations, keysOf, ...manifests });
+  const said = acceptances.map(({ manifest, accepted, reason, message }) => {
+    const { namespace, name } = manifest.metadata ?? {};
+    return [`${namespace}/${name}`, accepted, reason, message] as const;
+  });
+  return { ...declarations, said };
+}
+
+describe('declarations', () => {
+  it('get the organization from the label of the namespace only', () => {
+    const spec = { automationId };
+    const { automations, said } = declared({
+      automations: [resource('acme-one', 'a', spec), resource('globex', 'a', spec), resource('other', 'a', spec)],
+    });
+    expect(automations.map(({ organization, namespace }) => [organization, namespace])).to.deep.equal([
+      ['acme', 'acme-one'],
+      ['globex', 'globex'],
+    ]);
+    expect(said).to.deep.equal([
+      ['acme-one/a', true, 'Accepted', 'declared for organization acme'],
+      ['globex/a', true, 'Accepted', 'declared for organization globex'],
+      [
+        'other/a',
+        false,
+        'NoOrganization',
+        'namespace other has no label runledger.dev/organization, which names the organization',
+      ],
+    ]);
+  });
+
+  it('of the same automation count once: the oldest, whatever the letters of its id', () => {
+    const { automations, said } = declared({
+      automations: [
+        resource('acme-one', 'younger', { automationId }, 2),
+        resource('acme-two', 'older', { automationId: automationId.toUpperCase() }, 1),
+        resource('globex', 'of-another', { automationId }, 0),
+      ],
+    });
+    expect(automations.map(({ name }) => name)).to.deep.equal(['older', 'of-another']);
+    expect(said[0]).to.deep.equal([
+      'acme-one/younger',
+      false,
+      'DuplicateAutomation',
+      'acme-two/older declared this automationId of the organization before',
+    ]);
+  });
+
+  it('leave an automation to a younger resource if the older one is invalid', () => {
+    const { automations } = declared({
+      automations: [
+        resource('acme-one', 'older', { automationId, expect: { schedule: 'at noon' } }, 1),
+        resource('acme-two', 'younger', { automationId }, 2),
+      ],
+    });
+    expect(automations.map(({ name }) => name)).to.deep.equal(['younger']);
+  });
+
+  for (const [expectation, reason] of [
+    [{ schedule: '61 * * * *' }, 'InvalidSchedule'],
+    [{ schedule: '0 2 * * *', timeZone: 'Europe/Atlantis' }, 'InvalidSchedule'],
+    [{ every: '400d' }, 'InvalidSpec'],
+    [{ schedule: 'at noon', maxDuration: '1w' }, 'InvalidSpec'],
+  ] as const) {
+    it(`are refused as ${reason} with ${JSON.stringify(expectation)}`, () => {
+      const { automations, said } = declared({
+        automations: [resource('acme-one', 'a', { automationId, expect: expectation })],
+      });
+      expect(automations).to.deep.equal([]);
+      expect(said[0]?.slice(1, 3)).to.deep.equal([false, reason]);
+      expect(said[0]?.[3]).to.match(/^spec\.expect\.\w+: \w/);
+    });
+  }
+
+  it('have the name of the resource if they have no other', () => {
+    const names = declared({
+      automations: [
+        resource('acme-one', 'invoices', { automationId }),
+        resource('globex', 'invoices', { automationId, displayName: 'Invoices' }),
+      ],
+    }).automations.map(({ displayName }) => displayName);
+    expect(names).to.deep.equal(['invoices', 'Invoices']);
+  });
+
+  it('of webhooks without keys are kept, so that their notifications wait', () => {
+    const { webhooks, said } = declared({
+      webhooks: [resource('acme-one', 'w', { url: 'https://acme.example/', secretRef: { name: 'keys' } })],
+      keysOf: () => ({ reason: 'SecretNotFound', problem: 'it does not exist' }),
+    });
+    expect(webhooks).to.deep.equal([
+      {
+        organization: 'acme',
+        namespace: 'acme-one',
+        name: 'w',
+        url: 'https://acme.example/',
+        secretRef: 'keys',
+        kinds: [],
+        filter: {},
+      },
+    ]);
+    expect(said).to.deep.equal([['acme-one/w', false, 'SecretNotFound', 'Secret keys: it does not exist']]);
+  });
+
+  for (const [changes, message] of [
+    [{ url: 'http://acme.example' }, 'spec.url: must be an address that begins with https://'],
+    [
+      { url: 'https://user@acme.example' },
+      'spec.url: must not hold a user name or password: receivers verify the signature',
+    ],
+    [{ secretRef: {} }, 'spec.secretRef.name: is required'],
+    [{ kinds: ['automation.gone'] }, 'spec.kinds: automation.gone is unknown; known are automation.missing'],
+    [{ filter: { automations: ['invoices'] } }, 'spec.filter.automations: invoices is not a UUID'],
+    [{ kinds: 'all' }, 'spec.kinds: must be a list of at most 20 texts'],
+  ] as const) {
+    it(`refuse a webhook with ${JSON.stringify(changes)}`, () => {
+      const spec = { url: 'https://acme.example/', secretRef: { name: 'keys' }, ...changes };
+      const { webhooks, said } = declared({ webhooks: [resource('acme-one', 'w', spec)] });
+      expect(webhooks).to.deep.equal([]);
+      expect(said[0]?.[2]).to.equal('InvalidSpec');
+      expect(said[0]?.[3]).to.include(message);
+    });
+  }
+});
