@@ -248,6 +248,22 @@ export const rows: Row[] = [
     ],
   },
   {
+    title: 'Controller',
+    panels: [
+      panel('Age of the watermark', 's', [['age', 'min(runledger_watermark_lag_seconds{$ns})']]),
+      panel('Expectations not met', 'short', [['{{kind}}', 'max by (kind) (runledger_verdicts{$ns})']]),
+      panel('Ticks, p99', 's', quantiles('runledger_tick_seconds')),
+      panel('Evaluations', 'ops', [
+        ['evaluations', `sum(${rate('runledger_evaluations_total')})`],
+        ['failed ticks', `sum(${rate('runledger_ticks_failed_total')})`],
+      ]),
+      panel('Declarations', 'short', [
+        ['automations', 'max(runledger_automations_declared{$ns})'],
+        ['refused: {{reason}}', 'max by (reason) (runledger_declarations_refused{$ns})'],
+      ]),
+    ],
+  },
+  {
     title: 'Processes',
     panels: [
       panel('CPU', 'short', [['{{process}} {{pod}}{{instance}}', rate('process_cpu_seconds_total')]]),

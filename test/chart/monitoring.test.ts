@@ -71,9 +71,12 @@ describe('chart, monitoring', () => {
     expect(sorted('ingest')).to.deep.equal([53, 53, 443, 6379, 6443]);
     expect(sorted('console')).to.deep.equal([53, 53, 443, 5432, 6443]);
     expect(sorted('worker')).to.deep.equal([53, 53, 5432, 6379]);
+    // To the API server, and to webhooks.
+    expect(sorted('controller')).to.deep.equal([53, 53, 443, 443, 5432, 6379, 6443]);
+    expect(policy(manifests, 'controller').ingress).to.have.length(1);
     expect(policy(manifests, 'redis').egress).to.deep.equal([]);
-    expect(policy(manifests, 'redis').ingress[0]?.from).to.have.length(3);
-    expect(policy(manifests, 'postgresql').ingress[0]?.from).to.have.length(2);
+    expect(policy(manifests, 'redis').ingress[0]?.from).to.have.length(4);
+    expect(policy(manifests, 'postgresql').ingress[0]?.from).to.have.length(3);
     expect(policy(manifests, 'worker').ingress).to.have.length(1);
   });
 
@@ -81,7 +84,11 @@ describe('chart, monitoring', () => {
     const none = ['--set-json', 'networkPolicy.kedaFrom=[]'];
     const { ingress } = policy(await render([...withValues('worker.keda.enabled=true'), ...none]), 'redis');
     expect(ingress).to.have.length(1);
-    expect(ingress[0]?.from?.map((peer) => Object.keys(peer))).to.deep.equal([['podSelector'], ['podSelector']]);
+    expect(ingress[0]?.from?.map((peer) => Object.keys(peer))).to.deep.equal([
+      ['podSelector'],
+      ['podSelector'],
+      ['podSelector'],
+    ]);
   });
 
   it('rejects a NetworkPolicy with an invalid rule', async () => {

@@ -82,7 +82,7 @@ for (const shape of await shapes()) {
         });
         expect(spec.securityContext?.['runAsUser'], name).to.be.greaterThan(0);
         expect(spec.enableServiceLinks, name).to.equal(false);
-        expect(spec.automountServiceAccountToken, name).to.equal(/-(ingest|console)$/.test(name));
+        expect(spec.automountServiceAccountToken, name).to.equal(/-(ingest|console|controller)$/.test(name));
         for (const container of containersOf(spec)) {
           expect(container.securityContext, `${name}/${container.name}`).to.deep.equal({
             allowPrivilegeEscalation: false,

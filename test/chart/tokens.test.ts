@@ -5,7 +5,7 @@ import { environment, objectOf, thePod } from '../support/helm-manifests.ts';
 describe('chart, tokens', () => {
   it('lets ingest and console read Secrets and write Events in the tokens namespace, and the worker nothing', async () => {
     const manifests = await renderWith('external-services');
-    const roles = manifests.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');
+    const roles = manifests.filter(({ kind }) => kind === 'Role');
     expect(roles).to.have.length(2);
     for (const name of ['ingest', 'console']) {
       expect(objectOf(roles, 'Role', `runledger.runledger-${name}`)).to.containSubset({

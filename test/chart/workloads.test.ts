@@ -42,7 +42,7 @@ describe('chart, workloads', () => {
   it('accepts pull secrets as names or objects, for every pod', async () => {
     const secrets = ['global.imagePullSecrets={shared}', 'imagePullSecrets[0].name=own', 'imagePullSecrets[1]=shared'];
     const pods = podsOf(await renderWith(...secrets));
-    expect(pods.map(({ name }) => name)).to.have.length(6);
+    expect(pods.map(({ name }) => name)).to.have.length(7);
     for (const { spec } of pods) {
       expect(spec).to.deep.include({ imagePullSecrets: [{ name: 'shared' }, { name: 'own' }] });
     }

@@ -50,6 +50,7 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     expect(pods.map(({ name }) => name.replace(/-[0-9a-f]+-\w{5}$/, '')).sort()).to.deep.equal([
       'runledger-console',
       'runledger-console',
+      'runledger-controller',
       'runledger-ingest',
       'runledger-ingest',
       'runledger-postgresql-0',
@@ -71,6 +72,7 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     expect(accounts.trim().split('\n')).to.deep.equal([
       'serviceaccount/default',
       'serviceaccount/runledger-console',
+      'serviceaccount/runledger-controller',
       'serviceaccount/runledger-ingest',
     ]);
     for (const component of readers) {
@@ -81,6 +83,16 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
       for (const namespace of ['runledger', 'kube-system', 'default']) {
         expect(await rights.of(`runledger-${component}`, namespace), `${component} in ${namespace}`).to.deep.equal([]);
       }
+    }
+    for (const namespace of ['runledger', 'default']) {
+      expect(await rights.of('runledger-controller', namespace), namespace).to.deep.equal([
+        'automations.runledger.dev [list watch]',
+        'automations.runledger.dev/status [patch]',
+        'events [create]',
+        'namespaces [list watch]',
+        'webhooks.runledger.dev [list watch]',
+        'webhooks.runledger.dev/status [patch]',
+      ]);
     }
     // The account of all other pods, which mount no token of it.
     for (const namespace of ['runledger', tokens]) {
@@ -137,6 +149,7 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     const monitoring = await startProbe('monitoring');
     const worker = ['--namespace', 'runledger', 'deployment/runledger-worker'];
     const reader = ['--namespace', 'runledger', 'deployment/runledger-console'];
+    const controller = ['--namespace', 'runledger', 'deployment/runledger-controller'];
     const services = { redis: 'runledger-redis:6379', postgres: 'runledger-postgresql:5432', https: 'runledger:443' };
     const ingestPod = (await kubernetes.pods('runledger')).find(({ name }) => name.includes('ingest'));
     const ops = `${ingestPod?.address}:9090`;
@@ -164,6 +177,9 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
       'console to Postgres': await connects(reader, services.postgres),
       'console to Redis': await connects(reader, services.redis),
       'console to HTTPS': await connects(reader, services.https),
+      'controller to Postgres': await connects(controller, services.postgres),
+      'controller to Redis': await connects(controller, services.redis),
+      'controller to the API server': await connects(controller, '10.96.0.1:443'),
     });
     const found = await look();
     expect(found).to.deep.equal({
@@ -180,6 +196,9 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
       'console to Postgres': true,
       'console to Redis': false,
       'console to HTTPS': false,
+      'controller to Postgres': true,
+      'controller to Redis': true,
+      'controller to the API server': true,
     });
     // It is the policies that refuse: without them everybody connects.
     await kubernetes.kubectl('delete', 'networkpolicy', '--all', '--namespace', 'runledger');

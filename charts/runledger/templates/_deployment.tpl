@@ -1,12 +1,13 @@
 {{/*
-The Deployment of a process. Ingest and console watch the organizations' Secrets with an account of
-their own; `migration` is the worker's first init container as YAML.
+The Deployment of a process. Ingest and console watch the organizations' Secrets, and the controller
+its resources, with an account of their own; `migration` is the worker's first init container as
+YAML.
 Takes (dict "root" $ "component" "ingest" "values" .Values.ingest "scaled" … "migration" …).
 */}}
 {{- define "runledger.deployment" -}}
 {{- $values := .values -}}
 {{- $name := include "runledger.component.name" . -}}
-{{- $watchesTokens := hasKey $values "serviceAccount" -}}
+{{- $hasAccount := hasKey $values "serviceAccount" -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -14,7 +15,7 @@ metadata:
   namespace: {{ .root.Release.Namespace }}
   {{- include "runledger.meta" (pick . "root" "component") | nindent 2 }}
 spec:
-  {{- if not (or $values.autoscaling.enabled .scaled) }}
+  {{- if not (or (dig "autoscaling" "enabled" false $values) .scaled) }}
   replicas: {{ include "runledger.replicas" $values }}
   {{- end }}
   revisionHistoryLimit: 3
@@ -40,7 +41,7 @@ spec:
       {{- with include "runledger.serviceAccount.name" . }}
       serviceAccountName: {{ . }}
       {{- end }}
-      automountServiceAccountToken: {{ $watchesTokens }}
+      automountServiceAccountToken: {{ $hasAccount }}
       enableServiceLinks: false
       terminationGracePeriodSeconds: {{ $values.terminationGracePeriodSeconds }}
       {{- with include "runledger.pullSecrets" .root | trim }}{{ . | nindent 6 }}{{- end }}

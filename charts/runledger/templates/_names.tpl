@@ -87,6 +87,14 @@ it.
 {{- with .Values.console -}}{{- if .enabled -}}true{{- end -}}{{- end -}}
 {{- end -}}
 
+{{/*
+"true" with the controller. `helm upgrade --reuse-values` from a chart without it brings no values
+for it.
+*/}}
+{{- define "runledger.controller.enabled" -}}
+{{- with .Values.controller -}}{{- if .enabled -}}true{{- end -}}{{- end -}}
+{{- end -}}
+
 {{- define "runledger.tokens.namespace" -}}
 {{- .Values.tokens.namespace | default .Release.Namespace -}}
 {{- end -}}

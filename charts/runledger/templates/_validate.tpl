@@ -2,6 +2,7 @@
 {{- define "runledger.validate" -}}
 {{- include "runledger.validate.wayIn" (dict "root" . "component" "ingest") -}}
 {{- if include "runledger.console.enabled" . -}}{{- include "runledger.validate.console" . -}}{{- end -}}
+{{- if include "runledger.controller.enabled" . -}}{{- include "runledger.validate.controller" . -}}{{- end -}}
 {{- include "runledger.validate.gateway" . -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.redis.enabled "external" .Values.externalRedis "name" "Redis" "key" "redis" "externalKey" "externalRedis") -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.postgresql.enabled "external" .Values.externalPostgresql "name" "Postgres" "key" "postgresql" "externalKey" "externalPostgresql") -}}
@@ -112,6 +113,16 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- include "runledger.validate.drain" $console -}}
 {{- include "runledger.validate.account" $console -}}
 {{- include "runledger.validate.env" (dict "setting" "console.extraEnv" "own" (include "runledger.console.env" .) "extra" .Values.console.extraEnv) -}}
+{{- end -}}
+
+{{- define "runledger.validate.controller" -}}
+{{- include "runledger.validate.account" (dict "component" "controller" "values" .Values.controller) -}}
+{{- include "runledger.validate.env" (dict "setting" "controller.extraEnv" "own" (include "runledger.controller.env" .) "extra" .Values.controller.extraEnv) -}}
+{{- range .Values.controller.webhookSecrets -}}
+  {{- if and $.Values.controller.namespaces (not (has .namespace $.Values.controller.namespaces)) -}}
+    {{- fail (printf "controller.webhookSecrets names the namespace %s, which is not in controller.namespaces: add it there." .namespace) -}}
+  {{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* The login at an OpenID Connect provider. Takes .Values.console.oidc. */}}

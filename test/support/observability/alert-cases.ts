@@ -6,6 +6,7 @@ import {
   late3,
   logins,
   ofConsole,
+  ofController,
   ofIngest,
   queries,
   ofWorker,
@@ -37,6 +38,8 @@ const plain = 'runledger_plain_http_requests_total{namespace="rl",pod="i",token=
 const oldestJob = ofIngest('queue_oldest_job_age_seconds');
 const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
 const lostEntries = 'runledger_access_log_entries_total{namespace="rl",pod="c",result="lost"}';
+const declarations = 'runledger_declarations_refused{namespace="rl",pod="k",reason="InvalidSpec"}';
+const other = 'runledger_watermark_lag_seconds{namespace="rl",pod="k2"}';
 const maintenanceFailures = ofWorker('maintenance_failures_total');
 
 /** Workers store nothing and report no progress. */
@@ -185,5 +188,34 @@ export const alertCases: Record<string, AlertCase> = {
         [transitions('running', 'succeeded')]: `0+9x99 891x50`,
       },
     },
+  },
+  RunledgerBlind: {
+    fires: { [ofController('watermark_lag_seconds')]: steady(400) },
+    nearly: { [ofController('watermark_lag_seconds')]: steady(200) },
+    alsoNearly: { 'another controller held the turn': { [other]: steady(400) } },
+  },
+  RunledgerControllerMissing: {
+    fires: { [ofController('evaluations_total')]: '0x30 _x119', [ofController('tick_seconds_count')]: undefined },
+    nearly: { [ofController('evaluations_total')]: '0x117 _x2 0x30' },
+    alsoNearly: {
+      'no controller was installed': {
+        [ofController('evaluations_total')]: undefined,
+        [ofController('tick_seconds_count')]: undefined,
+        [ofController('watermark_lag_seconds')]: undefined,
+        [ofController('declarations_last_list_timestamp_seconds')]: undefined,
+      },
+    },
+  },
+  RunledgerNoTicks: {
+    fires: { [ofController('tick_seconds_count')]: steady(100) },
+    nearly: { [ofController('tick_seconds_count')]: growing(0.5) },
+  },
+  RunledgerDeclarationsStale: {
+    fires: { [ofController('declarations_last_list_timestamp_seconds')]: clock(2_400) },
+    nearly: { [ofController('declarations_last_list_timestamp_seconds')]: clock(900) },
+  },
+  RunledgerDeclarationsRefused: {
+    fires: { [declarations]: steady(2) },
+    nearly: { [declarations]: '0x113 1x5 0x40' },
   },
 };

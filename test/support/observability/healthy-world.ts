@@ -37,14 +37,15 @@ export const queries = (le: string): string =>
 export const logins = (result: string): string =>
   `runledger_logins_total{namespace="rl",pod="c",way="oidc",result="${result}"}`;
 
-/** A gauge or counter of an ingest, a worker or a console. */
+/** A gauge or counter of an ingest, a worker, a console or a controller. */
 export const ofIngest = (name: string): string => `runledger_${name}{namespace="rl",pod="i"}`;
 export const ofConsole = (name: string): string => `runledger_${name}{namespace="rl",pod="c"}`;
+export const ofController = (name: string): string => `runledger_${name}{namespace="rl",pod="k"}`;
 export const ofWorker = (name: string): string => `runledger_${name}{namespace="rl",pod="w"}`;
 
 /**
- * Ingest, a worker and a console under load, all being well: 600 events a minute, a tenth of the
- * executions failing, 60 reads a minute.
+ * Ingest, a worker, a console and a controller under load, all being well: 600 events a minute, a
+ * tenth of the executions failing, 60 reads a minute.
  */
 export const healthy: World = {
   [requests(201)]: growing(600),
@@ -75,6 +76,11 @@ export const healthy: World = {
   [ofConsole('login_database_writable')]: steady(1),
   [logins('ok')]: growing(1),
   [logins('unavailable')]: steady(0),
+  [ofController('watermark_lag_seconds')]: steady(15),
+  [ofController('evaluations_total')]: growing(100),
+  [ofController('tick_seconds_count')]: growing(12),
+  [ofController('declarations_last_list_timestamp_seconds')]: clock(200),
+  [`runledger_declarations_refused{namespace="rl",pod="k",reason="InvalidSpec"}`]: steady(0),
   [transitions('none', 'running')]: growing(10),
   [transitions('running', 'succeeded')]: growing(9),
   [transitions('running', 'failed')]: growing(1),

@@ -1,0 +1,25 @@
+{{/* The environment of the controller. */}}
+{{- define "runledger.controller.env" -}}
+- { name: OPS_PORT, value: '9090' }
+{{- include "runledger.common.env" . }}
+{{- include "runledger.postgresql.env" . }}
+{{- if include "runledger.console.enabled" . }}
+- name: CONSOLE_PUBLIC_URL
+  value: {{ include "runledger.publicUrl" (dict "root" . "component" "console") | quote }}
+{{- end }}
+- { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
+{{- with .Values.controller }}
+{{- with .namespaces }}
+- name: AUTOMATIONS_NAMESPACES
+  value: {{ join "," . | quote }}
+{{- end }}
+{{- with .alertmanagerUrls }}
+- name: ALERTMANAGER_URLS
+  value: {{ join "," . | quote }}
+{{- end }}
+{{- if .webhooks.allowPrivate }}
+- { name: WEBHOOK_ALLOW_PRIVATE, value: 'true' }
+{{- end }}
+- { name: METRICS_AUTOMATIONS, value: '{{ int .metricsAutomations }}' }
+{{- end }}
+{{- end -}}
