@@ -1,4 +1,4 @@
-# One image for every command; cmd/<ingest|worker|console|migrate|token>/main.ts is its argument.
+# One image for every command; cmd/<ingest|worker|console|controller|migrate|token>/main.ts is its argument.
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 
 FROM ${NODE_IMAGE} AS dependencies
@@ -35,7 +35,7 @@ ENV NODE_ENV=production
 ENV NODE_COMPILE_CACHE=/app/.compile-cache
 RUN mkdir .compile-cache && chown 10001:10001 .compile-cache
 USER 10001:10001
-RUN for command in ingest worker console migrate token; do \
+RUN for command in ingest worker console controller migrate token; do \
       node --max-semi-space-size=16 --expose-gc cmd/$command/main.ts >/dev/null 2>&1 || true; \
     done
 USER 0:0

@@ -12,6 +12,7 @@ import { ClusterView } from './cluster-view.ts';
 import { declare, type Acceptance } from './declare.ts';
 import type { Declarations, DeclarationSource } from './declarations.ts';
 import { SecretPoll } from './secret-poll.ts';
+import { SpecCache } from './spec-cache.ts';
 import { StatusWriter } from './status-writer.ts';
 
 export interface ClusterSourceOptions {
@@ -44,6 +45,7 @@ export class ClusterDeclarationSource implements DeclarationSource {
   readonly #secrets: SecretPoll;
   readonly #reporter: EventReporter;
   readonly #status: StatusWriter;
+  readonly #specs = new SpecCache();
   #declarations: Declarations | undefined;
   #acceptances: readonly Acceptance[] = [];
   /** Connection and end of the attempt under way, once all lists are read. */
@@ -138,7 +140,14 @@ export class ClusterDeclarationSource implements DeclarationSource {
     const { logger, metrics } = this.#options;
     const { automations, webhooks, organizations } = view;
     const keysOf = (namespace: string, secret: string) => this.#secrets.keysOf(namespace, secret);
-    const { declarations, acceptances } = declare({ automations, webhooks, organizations, keysOf });
+    const { declarations, acceptances } = declare({
+      automations,
+      webhooks,
+      organizations,
+      keysOf,
+      check: (manifest) => this.#specs.read(manifest),
+    });
+    this.#specs.keep(automations);
     this.#declarations = declarations;
     this.#acceptances = acceptances;
     this.#secrets.want(

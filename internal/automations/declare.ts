@@ -1,4 +1,4 @@
-import { readAutomation } from '../expectation/read-automation.ts';
+import type { ReadAutomation } from '../expectation/read-automation.ts';
 import { keyOf } from '../kubernetes/object.ts';
 import type { Declarations, DeclaredAutomation, DeclaredWebhook } from './declarations.ts';
 import type { ResourceKind, ResourceManifest } from './manifest.ts';
@@ -13,6 +13,8 @@ export interface Manifests {
   readonly organizations: ReadonlyMap<string, string>;
   /** The signing keys in a Secret; undefined while it is not read. */
   keysOf(namespace: string, secret: string): SigningKeys | undefined;
+  /** Checks the spec of an automation: `readAutomation`, or its cache. */
+  readonly check: (manifest: ResourceManifest) => ReadAutomation;
 }
 
 /** Whether a resource is accepted, and why: the condition `Ready`. */
@@ -30,9 +32,7 @@ export interface Acceptance {
 
 /** Returns the declarations of all resources, and what to tell the owner of each. */
 export function declare(manifests: Manifests): { declarations: Declarations; acceptances: Acceptance[] } {
-  const automations = withoutDuplicates(
-    manifests.automations.map((manifest) => acceptAutomation(manifest, manifests.organizations)),
-  );
+  const automations = withoutDuplicates(manifests.automations.map((manifest) => acceptAutomation(manifest, manifests)));
   const webhooks: DeclaredWebhook[] = [];
   const ofWebhooks = manifests.webhooks.map((manifest) => acceptWebhook(manifest, manifests, webhooks));
   return {
@@ -41,12 +41,12 @@ export function declare(manifests: Manifests): { declarations: Declarations; acc
   };
 }
 
-function acceptAutomation(manifest: ResourceManifest, organizations: Manifests['organizations']): Acceptance {
+function acceptAutomation(manifest: ResourceManifest, { organizations, check }: Manifests): Acceptance {
   const { name = '', namespace = '', uid = '', generation = 0 } = manifest.metadata ?? {};
   const refused = refusing('Automation', manifest);
   const organization = organizations.get(namespace);
   if (organization === undefined) return refused('NoOrganization', withoutLabel(namespace));
-  const { spec, problems } = readAutomation(manifest.spec);
+  const { spec, problems } = check(manifest);
   if (spec === undefined) {
     const ofSchedule = problems.every((problem) => /^expect\.(schedule|timeZone):/.test(problem));
     return refused(ofSchedule ? 'InvalidSchedule' : 'InvalidSpec', inSpec(problems));

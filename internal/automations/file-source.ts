@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { readAutomation } from '../expectation/read-automation.ts';
 import { keyOf, type KubernetesObject } from '../kubernetes/object.ts';
 import type { SecretManifest } from '../kubernetes/secret.ts';
 import { WatchedFile } from '../kubernetes/watched-file.ts';
@@ -106,6 +107,7 @@ function contentOf(text: string, path: string): Content {
     webhooks: ofKind('Webhook').map(asResource),
     organizations: new Map(organizations),
     keysOf,
+    check: ({ spec }) => readAutomation(spec),
   });
   const keys = declared.declarations.webhooks.map(({ namespace, name, secretRef }) => {
     const found = keysOf(namespace, secretRef);

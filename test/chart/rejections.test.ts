@@ -46,6 +46,11 @@ const rejections: Record<string, string> = {
   'console.oidc.issuer=https://login.example.com console.oidc.clientId=runledger':
     'console.oidc.issuer needs a mapping, or nobody could read anything: set console.oidc.organizations.',
   'console.extraEnv[0].name=CONSOLE_PUBLIC_URL': 'console.extraEnv sets CONSOLE_PUBLIC_URL, which the pod already has',
+  'controller.serviceAccount.create=false':
+    'controller.serviceAccount.create=false needs an existing account: name it in controller.serviceAccount.name.',
+  'controller.extraEnv[0].name=DATABASE_URL': 'controller.extraEnv sets DATABASE_URL, which the pod already has',
+  'controller.namespaces={a} controller.webhookSecrets[0].namespace=b controller.webhookSecrets[0].name=keys':
+    'controller.webhookSecrets names the namespace b, which is not in controller.namespaces: add it there.',
   'redis.enabled=false':
     'Redis is neither bundled nor external: set redis.enabled=true, or name a Secret that holds its URL in externalRedis.urlSecret.name.',
   'externalRedis.host=redis.example.com':

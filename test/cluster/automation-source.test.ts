@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import { syncDeclarations } from '../../internal/automations/sync-tables.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { installDefinitions } from '../support/cluster/automation-definitions.ts';
-import { DeclaredCluster, rulesOfController } from '../support/cluster/declared-cluster.ts';
+import { DeclaredCluster, rulesOfController, type Rule } from '../support/cluster/declared-cluster.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { anEvent } from '../support/events.ts';
+import { renderWith } from '../support/helm.ts';
 import { eachDatabase } from '../support/store.ts';
 import { until } from '../support/until.ts';
 
@@ -176,27 +177,38 @@ describe('automations of a real API server', () => {
       });
     await reason('False SecretForbidden');
 
-    const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${acme}`;
-    const metadata = { name: 'keys' };
-    await sharedCluster().admin.must('POST', `${rbac}/roles`, {
-      metadata,
-      rules: [{ apiGroups: [''], resources: ['secrets'], resourceNames: ['keys'], verbs: ['get'] }],
-    });
-    await sharedCluster().admin.must('POST', `${rbac}/rolebindings`, {
-      metadata,
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'keys' },
-      subjects: [{ kind: 'ServiceAccount', name: 'runledger-controller', namespace: world.namespace('release') }],
-    });
+    await world.grant(acme, [{ apiGroups: [''], resources: ['secrets'], resourceNames: ['keys'], verbs: ['get'] }]);
     await reason('False SecretNotFound');
     const secrets = `/api/v1/namespaces/${acme}/secrets`;
-    await sharedCluster().admin.put(secrets, { metadata, stringData: { 'secret-1': 'short' } });
+    await sharedCluster().admin.put(secrets, { metadata: { name: 'keys' }, stringData: { 'secret-1': 'short' } });
     await reason('False InvalidSecret');
-    await sharedCluster().admin.put(secrets, { metadata, stringData: { 'secret-1': first } });
+    await sharedCluster().admin.put(secrets, { metadata: { name: 'keys' }, stringData: { 'secret-1': first } });
     await reason('True Accepted');
     expect(source.secretsOf(webhook)).to.deep.equal([first]);
-    await sharedCluster().admin.put(secrets, { metadata, stringData: { 'secret-1': first, 'secret-2': second } });
+    await sharedCluster().admin.put(secrets, {
+      metadata: { name: 'keys' },
+      stringData: { 'secret-1': first, 'secret-2': second },
+    });
     await until('both keys', () => source.secretsOf(webhook).length === 2);
     expect(world.logs.lines.join('')).not.to.include(first);
+  });
+
+  it('of some namespaces only are followed with the rights to these namespaces', async () => {
+    const acme = await world.createNamespace('acme', 'acme');
+    const globex = await world.createNamespace('globex', 'globex');
+    for (const namespace of [acme, globex]) await world.put('Automation', namespace, 'one', { automationId });
+    const manifests = await renderWith(`controller.namespaces={${acme}}`);
+    const rulesIn = (kind: string, namespace?: string): Rule[] => {
+      const role = manifests.find((one) => one.kind === kind && one.metadata.namespace === namespace);
+      return (role as unknown as { rules: Rule[] }).rules;
+    };
+    world.namespaces = [acme];
+    world.rules = rulesIn('ClusterRole');
+    await world.start(database.db);
+    await world.grant(acme, rulesIn('Role', acme));
+    await declares(`${acme}/one acme`);
+    await shows(acme, 'one', { Ready: 'True Accepted', Healthy: 'Unknown NoExpectations' });
+    expect((await world.get('Automation', globex, 'one')).status).to.equal(undefined);
   });
 
   for (const { apiGroups, resources, verbs } of rules) {

@@ -45,14 +45,17 @@ export async function rulesOfController(): Promise<Rule[]> {
 /** A controller's account with some rights, and namespaces for its resources. */
 export class DeclaredCluster {
   readonly #id = randomBytes(4).toString('hex');
-  readonly #rules: readonly Rule[];
+  /** Of the ClusterRole of the account. */
+  rules: readonly Rule[];
+  /** The namespaces that the source follows; empty: all. */
+  namespaces: readonly string[] = [];
   readonly logs = recordingLogger();
   readonly registry = createRegistry('test');
   source: ClusterDeclarationSource | undefined;
   #account: Promise<string> | undefined;
 
   constructor(rules: readonly Rule[]) {
-    this.#rules = rules;
+    this.rules = rules;
   }
 
   /** The name of a namespace that only this test has. */
@@ -80,7 +83,7 @@ export class DeclaredCluster {
     await admin.must('POST', `/api/v1/namespaces/${release}/serviceaccounts`, { metadata: { name: account } });
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     const metadata = { name: `${release}.${account}` };
-    await admin.must('POST', `${rbac}/clusterroles`, { metadata, rules: this.#rules });
+    await admin.must('POST', `${rbac}/clusterroles`, { metadata, rules: this.rules });
     await admin.must('POST', `${rbac}/clusterrolebindings`, {
       metadata,
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: metadata.name },
@@ -96,7 +99,7 @@ export class DeclaredCluster {
     const backoff = { firstMs: 50, longestMs: 200 };
     this.source = new ClusterDeclarationSource({
       connect,
-      namespaces: [],
+      namespaces: this.namespaces,
       db,
       logger: this.logs.logger,
       metrics,
@@ -104,6 +107,18 @@ export class DeclaredCluster {
     });
     await this.source.start();
     return this.source;
+  }
+
+  /** Gives the account rights in a namespace. */
+  async grant(namespace: string, rules: readonly object[]): Promise<void> {
+    const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+    const metadata = { name: 'controller' };
+    await sharedCluster().admin.must('POST', `${path}/roles`, { metadata, rules });
+    await sharedCluster().admin.must('POST', `${path}/rolebindings`, {
+      metadata,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: metadata.name },
+      subjects: [{ kind: 'ServiceAccount', name: 'runledger-controller', namespace: this.namespace('release') }],
+    });
   }
 
   async stop(): Promise<void> {
