@@ -1,4 +1,5 @@
-# One image for every command; cmd/<ingest|worker|console|controller|migrate|token>/main.ts is its argument.
+# One image for every command. Its argument is
+# cmd/<ingest|worker|console|controller|migrate|token>/main.ts.
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 
 FROM ${NODE_IMAGE} AS dependencies

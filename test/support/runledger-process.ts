@@ -8,7 +8,8 @@ const root = join(import.meta.dirname, '../..');
 /** Every ingest and console of the tests is behind a proxy that ends TLS. */
 const ofIngest = { PUBLIC_URL: 'https://runledger.example', TRUST_PROXY: 'true' };
 const ofConsole = { CONSOLE_PUBLIC_URL: 'https://console.example', TRUST_PROXY: 'true' };
-const ownSettings = { ingest: ofIngest, worker: {}, console: ofConsole, controller: {} };
+const ofController = { CONSOLE_PUBLIC_URL: 'https://console.example' };
+const ownSettings = { ingest: ofIngest, worker: {}, console: ofConsole, controller: ofController };
 
 /** A process of Runledger with the environment of a pod: the given settings and nothing else. */
 export class RunledgerProcess {

@@ -3,10 +3,9 @@
 - { name: OPS_PORT, value: '9090' }
 {{- include "runledger.common.env" . }}
 {{- include "runledger.postgresql.env" . }}
-{{- if include "runledger.console.enabled" . }}
+{{- /* Notifications begin their links with it. Without a console it names this installation. */}}
 - name: CONSOLE_PUBLIC_URL
-  value: {{ include "runledger.publicUrl" (dict "root" . "component" "console") | quote }}
-{{- end }}
+  value: {{ include "runledger.publicUrl" (dict "root" . "component" (include "runledger.console.enabled" . | empty | ternary "ingest" "console")) | quote }}
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
 {{- with .Values.controller }}
 {{- with .namespaces }}
