@@ -24,9 +24,9 @@ demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RA
 	  --read-token-file "$${DATA_DIR:-.data}/demo-read-token" --console https://localhost:$${CONSOLE_PORT:-8444}
 
 # Integration tests of the second group, so that both take about as long.
-QUICKER := test/integration/{console,login,observability,record}/**/*.test.ts
+QUICKER := test/integration/{console,login,notify,observability,record}/**/*.test.ts
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
-	@deploy/install.sh redis postgres prometheus caddy chromium
+	@deploy/install.sh redis postgres prometheus alertmanager caddy chromium python
 	@test/support/at-once.sh "mocha 'test/integration/**/*.test.ts' --ignore '$(QUICKER)'" \
 	  "mocha 'test/{unit,chart,e2e}/**/*.test.ts' '$(QUICKER)'"
 

@@ -9,6 +9,7 @@ import { createTracing } from '../../internal/telemetry/create-tracing.ts';
 import { controllerSettings, createController } from './controller.ts';
 import { controllerDatabaseSettings, openControllerDatabase } from './database.ts';
 import { createDeclarationSource, declarationSettings, followDeclarations } from './declarations.ts';
+import { consoleUrl, createNotifier, notifierSettings } from './notifier.ts';
 
 runMain(async () => {
   const config = readConfig([
@@ -16,6 +17,7 @@ runMain(async () => {
     ...controllerSettings,
     ...controllerDatabaseSettings,
     ...declarationSettings,
+    ...notifierSettings,
   ]);
   const tracing = await createTracing('controller', config);
   const telemetry = { ...createTelemetry('controller', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
@@ -24,8 +26,9 @@ runMain(async () => {
   const db = openControllerDatabase(config.DATABASE_URL, logger);
   const postgres = component('postgres', { stop: () => db.destroy() });
   const source = createDeclarationSource(config, db, telemetry);
-  const parts = { db, sources: [source], listeners: [followDeclarations(source)] };
-  const controller = createController(config, parts, telemetry);
+  const notifier = createNotifier(config, db, consoleUrl(), (webhook) => source.secretsOf(webhook), telemetry);
+  const listeners = [followDeclarations(source), notifier];
+  const controller = createController(config, { db, sources: [source, notifier], listeners }, telemetry);
   await runProcess({
     main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), postgres, controller], logger),
     probes,

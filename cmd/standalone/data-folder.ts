@@ -14,6 +14,8 @@ export interface DataFolder {
   readonly certificate: string;
   readonly key: string;
   readonly tokens: string;
+  /** Declarations of automations and webhooks. */
+  readonly automations: string;
   readonly demoToken: string;
   readonly demoReadToken: string;
   /**
@@ -36,6 +38,7 @@ export async function createDataFolder(path: string): Promise<DataFolder> {
     certificate: join(root, 'tls', 'cert.pem'),
     key: join(root, 'tls', 'key.pem'),
     tokens: join(root, 'tokens.yaml'),
+    automations: join(root, 'automations.yaml'),
     demoToken: join(root, 'demo-token'),
     demoReadToken: join(root, 'demo-read-token'),
     socket: (name) => {

@@ -3,13 +3,24 @@ import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/m
 import type { Scope } from '../../internal/tokens/token-entry.ts';
 import type { DataFolder } from './data-folder.ts';
 
+/** The first line of a file that `make demo` may replace. */
+export const replaceable = '# Made by Runledger: `make demo` replaces this file while this line is its first.';
+
+/** The namespace of the organization; `Automation` and `Webhook` manifests may follow. */
+const noAutomations = `${replaceable}
+apiVersion: v1
+kind: Namespace
+metadata: { name: demo, labels: { runledger.dev/organization: demo } }
+`;
+
 /**
  * Makes the organization `demo` once, with a token that reports events and one that reads them. The
- * owner may change the manifests. A folder of an older release gets its read token too.
+ * owner may change the manifests, and declare automations in a file beside them. A folder of an older release gets its read token too.
  */
 export async function ensureDemoOrganization(folder: DataFolder): Promise<void> {
   const isNew = !(await exists(folder.tokens));
   if (isNew) await addToken(folder, 'write', folder.demoToken);
+  if (!(await exists(folder.automations))) await writeFile(folder.automations, noAutomations, { mode: 0o600 });
   if (isNew || !(await exists(folder.demoReadToken))) await addToken(folder, 'read', folder.demoReadToken);
 }
 

@@ -13,6 +13,7 @@ import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 import { controllerSettings, createController } from '../controller/controller.ts';
 import { createDeclarationSource, declarationSettings, followDeclarations } from '../controller/declarations.ts';
+import { consoleUrl, createNotifier, notifierSettings } from '../controller/notifier.ts';
 import { createIngest, ingestSettings } from '../ingest/ingest.ts';
 import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
 import { databaseSettings, openDatabase } from '../worker/database.ts';
@@ -153,12 +154,13 @@ export class Standalone implements Component {
     // Readiness is about requests, which are accepted without verdicts.
     const probes = { ...this.#telemetry.probes, ready: new Map() };
     const telemetry = { ...this.#telemetry, probes };
-    const config = readConfig(controllerSettings, undefined, redis);
-    // Without a file nothing is expected: a laptop has no resources.
-    const declared = readConfig(declarationSettings);
-    const sources = declared.AUTOMATIONS_FILE === undefined ? [] : [createDeclarationSource(declared, db, telemetry)];
-    const parts = { db, sources, listeners: sources.map(followDeclarations) };
-    await this.#parts.begin(createController(config, parts, telemetry));
+    const config = readConfig([...controllerSettings, ...notifierSettings], undefined, redis);
+    const declared = readConfig(declarationSettings, undefined, { AUTOMATIONS_FILE: this.#folder.automations });
+    const source = createDeclarationSource(declared, db, telemetry);
+    const links = consoleUrl() ?? new URL(`https://localhost:${readConfig(['CONSOLE_PORT']).CONSOLE_PORT}`);
+    const notifier = createNotifier(config, db, links, (webhook) => source.secretsOf(webhook), telemetry);
+    const listeners = [followDeclarations(source), notifier];
+    await this.#parts.begin(createController(config, { db, sources: [source, notifier], listeners }, telemetry));
   }
 
   async #startConsole(

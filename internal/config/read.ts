@@ -45,7 +45,7 @@ export function readConfig<Name extends SettingName>(
 
 /** True when a setting or its `_FILE` variant is set: one that only some processes require. */
 export function isGiven(
-  name: (typeof secrets)[number] | 'PUBLIC_URL',
+  name: (typeof secrets)[number] | 'PUBLIC_URL' | 'CONSOLE_PUBLIC_URL',
   environment: NodeJS.ProcessEnv = process.env,
 ): boolean {
   const given = withoutEmpty(environment);

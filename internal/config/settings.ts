@@ -11,6 +11,7 @@ import {
   ratio,
   redisUrl,
   scopes,
+  urlList,
   wholeNumber,
 } from './validators.ts';
 
@@ -240,6 +241,14 @@ export const settings = {
   AUTOMATIONS_NAMESPACES: namespaces({
     default: undefined,
     desc: 'Namespaces whose Automations and Webhooks count, separated by commas; all of the cluster unless set',
+  }),
+  ALERTMANAGER_URLS: urlList({
+    default: [],
+    desc: 'Every replica of Alertmanager, comma-separated: http(s)://host:9093; never a load balancer',
+  }),
+  WEBHOOK_ALLOW_PRIVATE: flag({
+    default: false,
+    desc: 'Let webhooks connect to private addresses; never to metadata services of clouds',
   }),
   METRICS_AUTOMATIONS: wholeNumber({
     min: 0,

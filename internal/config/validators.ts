@@ -44,6 +44,17 @@ export const httpsUrl = makeExactValidator<URL>((text) => {
   throw new Error('must be an https:// address without user, query or fragment');
 });
 
+/** Comma-separated http:// or https:// addresses, without query or fragment; may be empty. */
+export const urlList = makeExactValidator<readonly URL[]>((text) =>
+  text.split(',').flatMap((part) => {
+    if (part.trim() === '') return [];
+    const url = URL.parse(part.trim());
+    const fits = url !== null && /^https?:$/.test(url.protocol) && `${url.search}${url.hash}` === '';
+    if (fits) return [url];
+    throw new Error('must be comma-separated http:// or https:// addresses without query or fragment');
+  }),
+);
+
 /**
  * The issuer of an OpenID Connect provider: `https://…`, or `http://…` on this machine, without
  * query or fragment.

@@ -3,6 +3,7 @@ import { automationMetrics } from '../../internal/telemetry/automation-metrics.t
 import { consoleMetrics, streamMetrics } from '../../internal/telemetry/console-metrics.ts';
 import { controllerMetrics } from '../../internal/telemetry/controller-metrics.ts';
 import { loginMetrics } from '../../internal/telemetry/login-metrics.ts';
+import { notifyMetrics } from '../../internal/telemetry/notify-metrics.ts';
 import { Counter, Gauge, Histogram, Registry } from '../../internal/telemetry/metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
@@ -30,6 +31,7 @@ const areas: { title: string; register: (registry: Registry) => void }[] = [
   { title: 'Console: login', register: loginMetrics },
   { title: 'Controller: expectations', register: controllerMetrics },
   { title: 'Controller: declarations', register: automationMetrics },
+  { title: 'Controller: notifications', register: notifyMetrics },
 ];
 
 /** The tables of the page of metrics, made from the registries. */

@@ -3,6 +3,7 @@ import { consoleDatabaseSettings } from '../../cmd/console/database.ts';
 import { controllerSettings } from '../../cmd/controller/controller.ts';
 import { controllerDatabaseSettings } from '../../cmd/controller/database.ts';
 import { declarationSettings } from '../../cmd/controller/declarations.ts';
+import { notifierSettings } from '../../cmd/controller/notifier.ts';
 import { ingestSettings } from '../../cmd/ingest/ingest.ts';
 import { tokenSettings } from '../../cmd/ingest/tokens.ts';
 import { databaseSettings } from '../../cmd/worker/database.ts';
@@ -22,7 +23,14 @@ const processes: Record<string, readonly SettingName[]> = {
     'CONSOLE_DATABASE_URL',
     'DATABASE_URL',
   ],
-  controller: [...processSettings, ...controllerSettings, ...controllerDatabaseSettings, ...declarationSettings],
+  controller: [
+    ...processSettings,
+    ...controllerSettings,
+    ...controllerDatabaseSettings,
+    ...declarationSettings,
+    ...notifierSettings,
+    'CONSOLE_PUBLIC_URL',
+  ],
   migrate: ['DATABASE_URL', 'DATABASE_WAIT_MS', 'LOG_LEVEL'],
   standalone: ['DATA_DIR', 'CONSOLE_PORT'],
 };
@@ -36,7 +44,8 @@ export function settingsTable(): string {
   return ['| Variable | Default | Used by | Meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
-function shown(name: SettingName, value: string | number | boolean | URL | undefined): string {
+function shown(name: SettingName, value: string | number | boolean | URL | readonly URL[] | undefined): string {
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : `\`${value.join(',')}\``;
   if (value !== undefined) return `\`${String(value)}\``;
   return 'default' in settings[name] ? 'none' : '**required**';
 }

@@ -1,0 +1,38 @@
+import { isGiven, readConfig, type Config } from '../../internal/config/read.ts';
+import { Notifier, type NotifierOptions } from '../../internal/notify/notifier.ts';
+import type { Database } from '../../internal/store/database.ts';
+import { notifyMetrics } from '../../internal/telemetry/notify-metrics.ts';
+import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+
+/** The settings of notifications. */
+export const notifierSettings = ['ALERTMANAGER_URLS', 'WEBHOOK_ALLOW_PRIVATE'] as const;
+
+export type NotifierConfig = Config<(typeof notifierSettings)[number]>;
+
+/** `CONSOLE_PUBLIC_URL`; undefined in an installation without a console. @throws {ConfigError} */
+export function consoleUrl(): URL | undefined {
+  return isGiven('CONSOLE_PUBLIC_URL') ? readConfig(['CONSOLE_PUBLIC_URL']).CONSOLE_PUBLIC_URL : undefined;
+}
+
+/**
+ * Wires the notifications of a controller.
+ * @param links the address of the console, for links in notifications.
+ * @param secretsOf finds the signing keys of a webhook.
+ */
+export function createNotifier(
+  config: NotifierConfig,
+  db: Database,
+  links: URL | undefined,
+  secretsOf: NotifierOptions['secretsOf'],
+  { logger, registry }: Telemetry,
+): Notifier {
+  return new Notifier({
+    db,
+    urls: config.ALERTMANAGER_URLS,
+    consoleUrl: links,
+    secretsOf,
+    allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+    metrics: notifyMetrics(registry),
+    logger,
+  });
+}

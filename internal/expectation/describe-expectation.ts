@@ -1,0 +1,31 @@
+import type { DeclaredExpectation, DeclaredFailures } from './automation.ts';
+import { describeDuration, readDuration } from './duration.ts';
+
+const defaultGrace = '10m';
+
+/** What is expected of an automation, in phrases for people; empty without expectations. */
+export function describeExpectation(expect: DeclaredExpectation | null | undefined): string[] {
+  if (expect === null || expect === undefined) return [];
+  const { schedule, every, timeZone = 'UTC', grace = defaultGrace, maxDuration, failures } = expect;
+  const late = `at most ${spoken(grace)} late`;
+  return [
+    ...(schedule === undefined ? [] : [`starts at ${schedule} (${timeZone}), ${late}`]),
+    ...(every === undefined ? [] : [`starts every ${spoken(every)}, ${late}`]),
+    ...(maxDuration === undefined ? [] : [`each run ends within ${spoken(maxDuration)}`]),
+    ...(failures === undefined ? [] : [describeFailures(failures)]),
+  ];
+}
+
+function describeFailures(failures: DeclaredFailures): string {
+  if ('consecutive' in failures) {
+    return failures.consecutive === 1 ? 'no run fails' : `fewer than ${failures.consecutive} runs fail in a row`;
+  }
+  if ('count' in failures) return `fewer than ${failures.count} runs fail within ${spoken(failures.within)}`;
+  return `fewer than ${failures.rate} % of the last ${failures.of} runs fail`;
+}
+
+/** A duration as declared, for people. */
+function spoken(text: string): string {
+  const ms = readDuration(text);
+  return ms === undefined ? text : describeDuration(ms);
+}

@@ -1,0 +1,44 @@
+import type { Tick, Transition } from '../expectation/transition.ts';
+import type { Tables } from '../store/database.ts';
+import type { Transaction } from '../store/sql.ts';
+import { alertEvents } from './cloud-event.ts';
+import { enqueueExecutions } from './enqueue-executions.ts';
+import { insertMessages } from './insert-messages.ts';
+import { ConsoleLinks } from './links.ts';
+import { asksFor } from './webhook-choice.ts';
+
+/**
+ * Puts the notifications of a tick into the outbox, the table `deliveries`, for each webhook that
+ * asks for them. It runs in the transaction of the tick: both are kept, or neither. So a
+ * notification is neither lost nor made twice, and keeps its id.
+ * @param consoleUrl of the links in notifications.
+ */
+export function createOutbox(consoleUrl: URL | undefined): (trx: Transaction<Tables>, tick: Tick) => Promise<void> {
+  const links = new ConsoleLinks(consoleUrl);
+  return async (trx, { transitions, watermark }) => {
+    await enqueueAlerts(trx, transitions, links);
+    await enqueueExecutions(trx, new Date(watermark), links);
+  };
+}
+
+async function enqueueAlerts(
+  trx: Transaction<Tables>,
+  transitions: readonly Transition[],
+  links: ConsoleLinks,
+): Promise<void> {
+  if (transitions.length === 0) return;
+  const organizations = [...new Set(transitions.map(({ alert }) => alert.organization))];
+  const webhooks = await trx.selectFrom('webhooks').selectAll().where('organization', 'in', organizations).execute();
+  const messages = transitions.flatMap((transition) => {
+    const { organization, automationId, kind } = transition.alert;
+    const subject = { automationId, owner: transition.automation?.owner };
+    return alertEvents(transition, links).flatMap((event) => {
+      // A webhook is told about the end of those alerts that it is told about.
+      const kinds = [event.type.replace('dev.runledger.', ''), `automation.${kind}`];
+      return webhooks
+        .filter((webhook) => webhook.organization === organization && asksFor(webhook, kinds, subject))
+        .map((webhook) => ({ webhook, automationId, event }));
+    });
+  });
+  await insertMessages(trx, messages);
+}

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import { request, type Agent } from 'node:https';
+
+export interface PostOptions {
+  agent: Agent;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  /** Longest duration until the status, in ms. */
+  timeoutMs: number;
+}
+
+/** The answer to a POST; its body is not kept. */
+export interface PostAnswer {
+  status: number;
+  /** How long the receiver asks to wait, in ms. */
+  retryAfterMs: number;
+}
+
+/** Most bytes of an answer that are read before the connection is closed. */
+const mostBytes = 64 * 1024;
+
+/**
+ * Sends a POST request over HTTPS and resolves with the status. Follows no redirect. Rejects when
+ * there is no answer in time, and for an address that the agent refuses.
+ */
+export function post(url: URL, { agent, headers, body, timeoutMs }: PostOptions): Promise<PostAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<PostAnswer>();
+  const signal = AbortSignal.timeout(timeoutMs);
+  const length = { 'Content-Length': String(Buffer.byteLength(body)) };
+  const sent = request(url, { method: 'POST', agent, signal, headers: { ...headers, ...length } });
+  sent.on('error', (error) => reject(signal.aborted ? new Error(`no answer within ${timeoutMs} ms`) : error));
+  sent.on('response', (response) => {
+    drain(response);
+    resolve({ status: response.statusCode ?? 0, retryAfterMs: retryAfterOf(response) });
+  });
+  sent.end(body);
+  return promise;
+}
+
+/** Reads a short body to its end, so that the receiver sees the connection end in order. */
+function drain(response: IncomingMessage): void {
+  let bytes = 0;
+  response.on('error', () => undefined);
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > mostBytes) response.destroy();
+  });
+}
+
+function retryAfterOf({ headers, statusCode }: IncomingMessage): number {
+  const text = headers['retry-after'] ?? '';
+  const counts = statusCode === 429 || statusCode === 503;
+  return counts && /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : 0;
+}

@@ -1,0 +1,51 @@
+import { unavailable } from '../errors/request-error.ts';
+import type { Database } from '../store/database.ts';
+import { isForbidden, isTimeout, isUnavailable } from '../store/errors.ts';
+import { sql } from '../store/sql.ts';
+import { testEvent } from './cloud-event.ts';
+import { insertMessages } from './insert-messages.ts';
+import { ConsoleLinks } from './links.ts';
+
+/** The automation of a test, which is about none. */
+const noAutomation = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Puts a test into the outbox. `waiting`: the last test of this webhook is not sent yet. `gone`: there is no such webhook.
+ * @throws {RequestError} when Postgres cannot write it now.
+ */
+export async function sendTest(
+  db: Database,
+  publicUrl: URL,
+  webhook: { organization: string; namespace: string; name: string },
+): Promise<'sent' | 'waiting' | 'gone'> {
+  try {
+    return await enqueueTest(db, publicUrl, webhook);
+  } catch (error) {
+    if (!isTimeout(error) && !isUnavailable(error) && !isForbidden(error)) throw error;
+    throw unavailable('The test cannot be stored now.', error);
+  }
+}
+
+function enqueueTest(
+  db: Database,
+  publicUrl: URL,
+  webhook: { organization: string; namespace: string; name: string },
+): Promise<'sent' | 'waiting' | 'gone'> {
+  const { organization, namespace, name } = webhook;
+  return db.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ waiting: boolean }>`
+      select exists (
+        select from deliveries d where d.organization = ${organization} and d.automation_id = ${noAutomation}::uuid
+          and d.webhook_namespace = ${namespace} and d.webhook_name = ${name}
+          and d.delivered_at is null and d.given_up_at is null
+      ) as waiting
+      from webhooks where organization = ${organization} and namespace = ${namespace} and name = ${name}
+    `.execute(trx);
+    const [found] = rows;
+    if (found === undefined) return 'gone';
+    if (found.waiting) return 'waiting';
+    const event = testEvent(organization, new ConsoleLinks(publicUrl));
+    await insertMessages(trx, [{ webhook, automationId: noAutomation, event }]);
+    return 'sent';
+  });
+}

@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import { declareWebhook, transition } from '../../support/notify/expectations.ts';
+import { suiteWebhooks } from '../../support/notify/suite-webhooks.ts';
+
+describe('webhooks', () => {
+  const suite = suiteWebhooks();
+  const { database, secret, start, tick, deliveries, allDelivered, failureOf } = suite;
+
+  it('do not reach private addresses unless the webhook and the operator allow them', async () => {
+    await declareWebhook(database.db, { url: suite.receiver.url });
+    expect(await failureOf({ allowPrivate: false })).to.contain('private addresses are not allowed');
+    expect(suite.receiver.received).to.have.lengthOf(0);
+  });
+
+  for (const host of [
+    '127.0.0.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '2130706433',
+    '0x7f.1',
+    '0.0.0.0',
+    '169.254.169.254',
+  ]) {
+    it(`do not reach ${host}`, async () => {
+      await declareWebhook(database.db, { url: `https://${host}:${suite.receiver.port}/`, allowPrivate: false });
+      expect(await failureOf({})).to.contain('private addresses are not allowed');
+      expect(suite.receiver.received).to.have.lengthOf(0);
+    });
+  }
+
+  it('never reach metadata services of clouds, wherever private addresses are allowed', async () => {
+    await declareWebhook(database.db, { url: 'https://169.254.169.254/latest/meta-data/' });
+    expect(await failureOf({})).to.contain('private addresses are not allowed');
+  });
+
+  it('follow no redirect', async () => {
+    suite.receiver.answer = (_, response) => response.writeHead(307, { Location: suite.receiver.url }).end();
+    await declareWebhook(database.db, { url: suite.receiver.url });
+    expect(await failureOf({})).to.equal('the suite.receiver answered 307');
+    expect(suite.receiver.received).to.have.lengthOf(1);
+  });
+
+  it('wait for an answer no longer than the time-out', async () => {
+    suite.receiver.answer = () => undefined;
+    await declareWebhook(database.db, { url: suite.receiver.url });
+    expect(await failureOf({ timings: { timeoutMs: 100 } })).to.equal('no answer within 100 ms');
+  });
+
+  it('read an endless answer no further than they must', async () => {
+    suite.receiver.answer = (_, response) => {
+      response.writeHead(200);
+      const more = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+        if (!response.destroyed) response.once('drain', more);
+      };
+      more();
+    };
+    await declareWebhook(database.db, { url: suite.receiver.url });
+    await start();
+    await tick([transition('opened')]);
+    await allDelivered(1);
+  });
+
+  it('wait as long as the suite.receiver asks', async () => {
+    suite.receiver.answer = (_, response) => response.writeHead(429, { 'Retry-After': '3600' }).end();
+    await declareWebhook(database.db, { url: suite.receiver.url });
+    expect(await failureOf({})).to.equal('the suite.receiver answered 429');
+    const [row] = await deliveries();
+    expect((row?.next_attempt_at.getTime() ?? 0) - Date.now()).to.be.within(3_590_000, 3_600_000);
+  });
+
+  it('say that a secret is missing or wrong, and send nothing', async () => {
+    await declareWebhook(database.db, { url: suite.receiver.url });
+    expect(await failureOf({ secretsOf: () => [secret, 'whsec_c2hvcnQ='] })).to.equal(
+      'its Secret has no valid signing key',
+    );
+    expect(suite.receiver.received).to.have.lengthOf(0);
+  });
+});

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import type { Transition } from '../../../internal/expectation/transition.ts';
+import type { Database } from '../../../internal/store/database.ts';
+
+/** The automation of tests that need one. */
+export const invoices = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
+
+const declared = {
+  namespace: 'acme-automations',
+  name: 'nightly-invoices',
+  displayName: 'Nightly invoices',
+  owner: 'billing',
+  links: [{ title: 'Runbook', url: 'https://wiki.acme.example/invoices' }],
+  alertLabels: { severity: 'page', team: 'billing' },
+};
+
+/** Declares an automation of `acme`. */
+export async function declare(
+  db: Database,
+  given: {
+    organization?: string;
+    automationId?: string;
+    name?: string;
+    displayName?: string;
+    owner?: string;
+    expect?: object;
+  } = {},
+): Promise<void> {
+  const { organization = 'acme', automationId = invoices, name = declared.name, owner = declared.owner } = given;
+  const { expect = { schedule: '30 2 * * 1-5', timeZone: 'Europe/Madrid', maxDuration: '45m' } } = given;
+  await db
+    .insertInto('automations')
+    .values({
+      organization,
+      automation_id: automationId,
+      namespace: declared.namespace,
+      name,
+      uid: randomUUID(),
+      generation: '1',
+      display_name: given.displayName ?? declared.displayName,
+      owner,
+      links: JSON.stringify(declared.links),
+      expect: JSON.stringify(expect),
+      alert_labels: JSON.stringify(declared.alertLabels),
+      suspend: false,
+      declared_at: new Date(),
+    })
+    .execute();
+}
+
+/** A webhook of `acme`, for all notifications of automations unless `kinds` names some. */
+export async function declareWebhook(
+  db: Database,
+  given: { url: string; name?: string; kinds?: string[]; filter?: object; allowPrivate?: boolean },
+): Promise<void> {
+  await db
+    .insertInto('webhooks')
+    .values({
+      organization: 'acme',
+      namespace: 'acme-automations',
+      name: given.name ?? 'incidents',
+      url: given.url,
+      secret_ref: 'incidents-webhook',
+      kinds: given.kinds ?? [],
+      filter: JSON.stringify(given.filter ?? {}),
+      allow_private: given.allowPrivate ?? true,
+    })
+    .execute();
+}
+
+/** A change of an alert of `acme`. */
+export function transition(
+  change: Transition['change'],
+  given: Partial<Transition['alert']> & { owner?: string } = {},
+): Transition {
+  const { owner = declared.owner, ...alert } = given;
+  const openedAt = Date.now() - 60_000;
+  return {
+    change,
+    alert: {
+      id: randomUUID(),
+      organization: 'acme',
+      automationId: invoices,
+      kind: 'missing',
+      occurrence: '2026-11-20T01:30:00.000Z',
+      reason: 'Nothing started at 02:30.',
+      facts: { expected_at: '2026-11-20T01:30:00.000Z' },
+      openedAt,
+      resolvedAt: change === 'resolved' ? Date.now() : undefined,
+      resolvedReason: change === 'resolved' ? 'It started at 03:30.' : undefined,
+      ...alert,
+    },
+    automation: { ...declared, owner },
+  };
+}
+
+/** Stores an alert of a change as the tick does. */
+export async function storeAlert(db: Database, { alert }: Transition): Promise<void> {
+  const resolution = {
+    resolved_at: alert.resolvedAt === undefined ? null : new Date(alert.resolvedAt),
+    resolved_reason: alert.resolvedReason ?? null,
+  };
+  await db
+    .insertInto('alerts')
+    .values({
+      id: alert.id,
+      organization: alert.organization,
+      automation_id: alert.automationId,
+      kind: alert.kind,
+      occurrence: alert.occurrence,
+      reason: alert.reason,
+      facts: JSON.stringify(alert.facts),
+      opened_at: new Date(alert.openedAt),
+      seen_at: new Date(),
+      ...resolution,
+    })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(resolution))
+    .execute();
+}
