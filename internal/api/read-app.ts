@@ -9,6 +9,7 @@ import { executionEvents } from './read/execution-events.ts';
 import { getAutomation } from './read/get-automation.ts';
 import { getExecution } from './read/get-execution.ts';
 import { limitTokens, type ReadLimits } from './read/limits.ts';
+import { listAlerts } from './read/list-alerts.ts';
 import { listAutomations } from './read/list-automations.ts';
 import { listErrors } from './read/list-errors.ts';
 import { listEvents } from './read/list-events.ts';
@@ -40,6 +41,7 @@ const endpoints = [
   executionEvents,
   listEvents,
   listErrors,
+  listAlerts,
   exportEvents,
   stream,
 ];

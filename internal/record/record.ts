@@ -1,6 +1,9 @@
 import type { Database } from '../store/database.ts';
+import type { Alert, AlertFilters, AlertPosition } from './alert.ts';
 import { aroundExecution, type Surroundings } from './around-execution.ts';
 import type { Automation, AutomationDetail, AutomationPosition, SeriesStep } from './automation.ts';
+import { listDeclarations, type Declaration } from './declaration.ts';
+import { listDeliveries, listWebhooks, type Delivery, type WebhookState } from './delivery.ts';
 import type { ErrorGroupPosition, ErrorGroups } from './error-group.ts';
 import { countErrors, type ErrorCount } from './count-errors.ts';
 import { countExecutions, type CountedStep, type Steps } from './count-executions.ts';
@@ -10,6 +13,7 @@ import { exportEvents } from './export-events.ts';
 import type { ErrorFilters, EventFilters, ExecutionFilters, Window } from './filters.ts';
 import { getAutomation } from './get-automation.ts';
 import { getExecution } from './get-execution.ts';
+import { listAlerts } from './list-alerts.ts';
 import { listAutomations } from './list-automations.ts';
 import { listErrors } from './list-errors.ts';
 import { listEvents } from './list-events.ts';
@@ -90,6 +94,17 @@ export interface Record {
    * returns the position of now.
    */
   pollStored(organization: string, since: StreamPosition | undefined, limit: number): Promise<StoredSince>;
+  /** What is declared about automations, all or some, in the order of their ids. */
+  listDeclarations(organization: string, only?: readonly string[]): Promise<Declaration[]>;
+  /** The alert that opened last comes first. */
+  listAlerts(
+    organization: string,
+    filters: AlertFilters,
+    page: PageRequest<AlertPosition>,
+  ): Promise<Page<Alert, AlertPosition>>;
+  /** The newest deliveries to webhooks, of one automation or of all. */
+  listDeliveries(organization: string, limit: number, automationId?: string): Promise<Delivery[]>;
+  listWebhooks(organization: string): Promise<WebhookState[]>;
   /** How far a replica is behind, in ms; undefined on a primary. */
   replicaLagMs(): Promise<number | undefined>;
   /** True if queries run as the role `runledger_reader`. */
@@ -115,6 +130,10 @@ export function createRecord(db: Database, options: RecordOptions = defaultRecor
     listErrors: (organization, filters, page) => listErrors(db, organization, filters, page),
     exportEvents: (organization, filters, page) => exportEvents(db, organization, filters, page, turns),
     pollStored: (organization, since, limit) => pollStored(db, organization, since, limit, options),
+    listDeclarations: (organization, only) => listDeclarations(db, organization, only),
+    listAlerts: (organization, filters, page) => listAlerts(db, organization, filters, page),
+    listDeliveries: (organization, limit, automationId) => listDeliveries(db, organization, limit, automationId),
+    listWebhooks: (organization) => listWebhooks(db, organization),
     replicaLagMs: () => replicaLagMs(db),
     usesReaderRole: () => usesReaderRole(db),
   };

@@ -35,6 +35,10 @@ export function serveRecord(record: EventRecord, metrics: ConsoleMetrics): Event
     listErrors: (...query) => serve('listErrors', () => record.listErrors(...query)),
     exportEvents: (...query) => servePages(record.exportEvents(...query), serve),
     pollStored: (...query) => serve('pollStored', () => record.pollStored(...query)),
+    listDeclarations: (...query) => serve('listDeclarations', () => record.listDeclarations(...query)),
+    listAlerts: (...query) => serve('listAlerts', () => record.listAlerts(...query)),
+    listDeliveries: (...query) => serve('listDeliveries', () => record.listDeliveries(...query)),
+    listWebhooks: (...query) => serve('listWebhooks', () => record.listWebhooks(...query)),
     replicaLagMs: () => record.replicaLagMs(),
     usesReaderRole: () => record.usesReaderRole(),
   };

@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import { encodeCursor } from '../../internal/api/read/cursor.ts';
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../internal/store/database.ts';
 import type { Answer } from './api-client.ts';
 import { readToken } from './console.ts';
 import { anEvent } from './events.ts';
+import { declare, storeAlert, transition } from './notify/expectations.ts';
 import { requestOf, type Given, type ReadEndpoint } from './read-requests.ts';
 import type { SomeEvent, SuiteConsole } from './reading.ts';
 import { StreamReader } from './stream-reader.ts';
@@ -38,6 +41,30 @@ export function recordOf(organization: Organization, begin: number): SomeEvent[]
       createdAt: begin + execution * 10 + index,
     })),
   );
+}
+
+/** Declares the shared automation, with two alerts and their notices. */
+export async function storeExpectations(db: Database, organization: Organization): Promise<void> {
+  await declare(db, {
+    organization,
+    automationId: sharedAutomation,
+    name: `bot of ${organization}`,
+    owner: organization,
+  });
+  for (const opened of [1_000, 2_000]) {
+    const alert = {
+      organization,
+      automationId: sharedAutomation,
+      reason: `reason of ${organization}`,
+      openedAt: opened,
+    };
+    const change = transition('opened', { ...alert, occurrence: String(opened), id: randomUUID() });
+    await storeAlert(db, change);
+    await db
+      .insertInto('alert_notices')
+      .values({ alert_id: change.alert.id, organization, receiver: `receiver of ${organization}` })
+      .execute();
+  }
 }
 
 /** The path parameters of an endpoint that lead to what both organizations have. */

@@ -1,5 +1,6 @@
 import { RequestError } from '../../errors/request-error.ts';
 import { answerJson } from './answer-json.ts';
+import { declaredIn } from './declared-in.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readPath } from './path.ts';
 import { readQuery } from './query.ts';
@@ -22,7 +23,8 @@ export function getAutomation({ record }: ReadOptions): Endpoint {
       const step = window.to.getTime() - window.from.getTime() > longestByHour ? 'day' : 'hour';
       const automation = await record.getAutomation(ctx.state.organization, automation_id, { ...window, step });
       if (automation === undefined) throw new RequestError('not-found', 'There is no such automation.');
-      answerJson(ctx, automation, { changesAlways: true });
+      const declared = await declaredIn(record, ctx.state.organization, [automation_id]);
+      answerJson(ctx, { ...automation, declaration: declared(automation_id) }, { changesAlways: true });
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { AutomationPosition } from '../../record/automation.ts';
+import { declaredIn } from './declared-in.ts';
 import type { Endpoint } from './endpoint.ts';
 import { list } from './list.ts';
 import { uuid } from './parameters.ts';
@@ -6,8 +7,8 @@ import type { ReadOptions } from './read-options.ts';
 import { inWindow, windowFilter, windowOf, windowPlace, type InWindow } from './window.ts';
 
 /**
- * `GET /v1/automations/`: automations by id, each with its last execution, and its figures in the
- * window.
+ * `GET /v1/automations/`: automations by id, each with its last execution, what is declared about
+ * it, and its figures in the window.
  */
 export function listAutomations({ record, publicUrl }: ReadOptions): Endpoint {
   return list<typeof windowFilter, InWindow<AutomationPosition>>({
@@ -19,7 +20,15 @@ export function listAutomations({ record, publicUrl }: ReadOptions): Endpoint {
     read: async ({ state: { organization } }, values, page) => {
       const window = windowOf(values, page.after?.windowEnd);
       const { items, next } = await record.listAutomations(organization, window, page);
-      return { items, next: inWindow(next, window) };
+      const declared = await declaredIn(
+        record,
+        organization,
+        items.map(({ automation }) => automation),
+      );
+      return {
+        items: items.map((item) => ({ ...item, declaration: declared(item.automation) })),
+        next: inWindow(next, window),
+      };
     },
   });
 }

@@ -14,6 +14,7 @@ import {
   recordOf,
   sharedAutomation,
   sharedExecution,
+  storeExpectations,
 } from '../../support/two-organizations.ts';
 
 const requests = 10_000;
@@ -25,7 +26,10 @@ describe('random requests to the read API', () => {
 
   it(`get no 5xx, no undocumented status and nothing of another organization: ${requests}`, async () => {
     const begin = Date.now() - 60_000;
-    for (const organization of ['acme', 'globex'] as const) await suite.store(...recordOf(organization, begin));
+    for (const organization of ['acme', 'globex'] as const) {
+      await suite.store(...recordOf(organization, begin));
+      await storeExpectations(suite.database.db, organization);
+    }
     const foreignIds = (await eventsOf(suite, 'globex')).map(({ id }) => id);
     const materials: RequestMaterial[] = [];
     for (const endpoint of await readEndpoints()) materials.push(await materialOf(endpoint));

@@ -16,6 +16,7 @@ import {
   sharedAutomation,
   sharedExecution,
   sharedIds,
+  storeExpectations,
   type Organization,
 } from '../../support/two-organizations.ts';
 
@@ -36,7 +37,8 @@ const filters = new Set(['automation_id', 'execution_id', 'error_id', 'q']);
 async function withoutReaderRole({ db, url }: TestDatabase): Promise<string> {
   const { rows } = await sql`select from pg_roles where rolname = 'plain_reader'`.execute(db);
   if (rows.length === 0) await sql`create role plain_reader login`.execute(db);
-  await sql`grant select on events, executions, running_executions to plain_reader`.execute(db);
+  await sql`grant select on events, executions, running_executions, automations, webhooks, alerts, alert_notices,
+    deliveries to plain_reader`.execute(db);
   const address = new URL(url);
   address.username = 'plain_reader';
   return address.href;
@@ -61,6 +63,8 @@ function isUnreachable(suite: SuiteConsole, role: 0 | 1): void {
   beforeEach(async () => {
     await store('acme');
     await store('globex');
+    await storeExpectations(suite.database.db, 'acme');
+    await storeExpectations(suite.database.db, 'globex');
     foreignIds = (await eventsOf(suite, 'globex')).map(({ id }) => id);
   });
 
@@ -155,7 +159,7 @@ function isUnreachable(suite: SuiteConsole, role: 0 | 1): void {
     const older = recordOf('globex', begin - 10_000);
     await suite.store(...older.map((event, index) => ({ ...event, executionId: `globex ${index}` })));
     const beside = await answers();
-    for (const table of ['events', 'executions'] as const) {
+    for (const table of ['events', 'executions', 'alerts', 'automations'] as const) {
       await suite.database.db.deleteFrom(table).where('organization', '=', 'globex').execute();
     }
     expect(await answers()).to.deep.equal(beside);

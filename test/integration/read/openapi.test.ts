@@ -11,6 +11,7 @@ import {
   type OpenApiDocument,
   type OpenApiOperation,
 } from '../../support/openapi.ts';
+import { storeAlertOf, storeDeclarationOf } from '../../support/notify/examples.ts';
 import { lockRecord, suiteConsole } from '../../support/reading.ts';
 import { StreamReader } from '../../support/stream-reader.ts';
 
@@ -21,6 +22,7 @@ const lists = [
   '/v1/executions/{automation_id}/{execution_id}/events/',
   '/v1/events/',
   '/v1/errors/',
+  '/v1/alerts/',
 ];
 const windows = ['/v1/automations/', '/v1/automations/{automation_id}/'];
 
@@ -51,6 +53,9 @@ describe('openapi.yaml describes the read API', () => {
       } as Partial<AcceptedEvent>;
     });
     await suite.store(...events);
+    const { db } = suite.database;
+    await storeDeclarationOf(db, exampleOf('/v1/automations/'));
+    await storeAlertOf(db, exampleOf('/v1/alerts/'));
   }
 
   /** The address of an endpoint with the example of every parameter that has one. */
@@ -177,6 +182,6 @@ describe('openapi.yaml describes the read API', () => {
 });
 
 /** A value as text, without its times. */
-function withoutTimes(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g, '"a time"');
+function withoutTimes(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value).replaceAll(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g, '"a time"'));
 }

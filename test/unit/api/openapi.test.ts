@@ -10,6 +10,7 @@ const readPaths = [
   '/v1/executions/{automation_id}/{execution_id}/events/',
   '/v1/events/',
   '/v1/errors/',
+  '/v1/alerts/',
   '/v1/export/events/',
   '/v1/stream/',
 ];

@@ -1,0 +1,43 @@
+import type { AlertKind, Facts } from '../expectation/verdict.ts';
+
+/** An expectation that was not met, from one time to another. Times are ISO 8601, UTC. */
+export interface Alert {
+  id: string;
+  automation: string;
+  kind: AlertKind;
+  /** The expected time, the execution, or `failing`. */
+  occurrence: string;
+  /** One sentence for people. */
+  reason: string;
+  facts: Facts;
+  opened_at: string;
+  /** Null while it is open. */
+  resolved_at: string | null;
+  resolved_reason: string | null;
+  /** Which Alertmanager was told, and when. */
+  notices: Notice[];
+}
+
+export interface Notice {
+  receiver: string;
+  /** Null until it was told. */
+  told_at: string | null;
+  /** When it was told about the end. */
+  resolved_told_at: string | null;
+  /** Why it could not be told; null unless the last attempt failed. */
+  error: string | null;
+}
+
+/** Filters of alerts; an absent one allows everything. */
+export interface AlertFilters {
+  automationId?: string | undefined;
+  kind?: AlertKind | undefined;
+  /** True: open ones only; false: resolved ones only. */
+  open?: boolean | undefined;
+}
+
+/** Where a page of alerts ends: newest first. */
+export interface AlertPosition {
+  openedAt: string;
+  id: string;
+}

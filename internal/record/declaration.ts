@@ -1,0 +1,57 @@
+import type { AutomationLink, DeclaredExpectation } from '../expectation/automation.ts';
+import type { Verdict } from '../expectation/verdict.ts';
+import type { AutomationsTable } from '../store/automations-table.ts';
+import type { Database } from '../store/database.ts';
+import { sql, type Selectable } from '../store/sql.ts';
+import { when } from './conditions.ts';
+import { readAs } from './read-as.ts';
+
+/** What people declared about an automation, and the verdicts that hold. */
+export interface Declaration {
+  automation: string;
+  namespace: string;
+  name: string;
+  display_name: string;
+  owner: string;
+  links: AutomationLink[];
+  /** Null without expectations. */
+  expect: DeclaredExpectation | null;
+  suspend: boolean;
+  /** Expectations hold from this time on. */
+  declared_at: string;
+  /** All events up to this time were considered; null before the first verdict. */
+  evaluated_at: string | null;
+  /** Empty when every expectation is met; null when nothing is judged. */
+  verdicts: Verdict[] | null;
+}
+
+/** Most declarations that are read: those with the smallest ids. */
+const most = 10_000;
+
+/** The declarations of an organization, all or some, in the order of the automations' ids. */
+export function listDeclarations(db: Database, organization: string, only?: readonly string[]): Promise<Declaration[]> {
+  const chosen = when(only, (ids) => sql`and automation_id = any(${Array.from(ids)}::uuid[])`);
+  return readAs(db, organization, async (trx) => {
+    const { rows } = await sql<Selectable<AutomationsTable>>`
+      select * from automations where organization = ${organization} ${sql.join(chosen, sql` `)}
+      order by automation_id limit ${sql.lit(most)}
+    `.execute(trx);
+    return rows.map(declarationOf);
+  });
+}
+
+function declarationOf(row: Selectable<AutomationsTable>): Declaration {
+  return {
+    automation: row.automation_id,
+    namespace: row.namespace,
+    name: row.name,
+    display_name: row.display_name,
+    owner: row.owner,
+    links: row.links as AutomationLink[],
+    expect: row.expect as DeclaredExpectation | null,
+    suspend: row.suspend,
+    declared_at: row.declared_at.toISOString(),
+    evaluated_at: row.evaluated_at?.toISOString() ?? null,
+    verdicts: row.expect === null || row.suspend ? null : (row.verdict as Verdict[] | null),
+  };
+}

@@ -1,0 +1,82 @@
+import type { Database } from '../store/database.ts';
+import { sql } from '../store/sql.ts';
+import { when } from './conditions.ts';
+import { readAs } from './read-as.ts';
+
+/** A webhook of an organization, without its secret. */
+export interface WebhookState {
+  namespace: string;
+  name: string;
+  /** The host of its address. */
+  host: string;
+  kinds: string[];
+  /** Since when it fails; null while it does not. */
+  failing_since: string | null;
+}
+
+/** A notification to a webhook. */
+export interface Delivery {
+  id: string;
+  /** Namespace and name. */
+  webhook: string;
+  automation: string;
+  /** Such as `automation.missing`. */
+  kind: string;
+  created_at: string;
+  attempts: number;
+  /** Null until the receiver accepted it. */
+  delivered_at: string | null;
+  /** Null unless it was given up. */
+  given_up_at: string | null;
+  /** Why the last attempt failed; null unless it did. */
+  error: string | null;
+}
+
+interface DeliveryRow extends Omit<Delivery, 'created_at' | 'delivered_at' | 'given_up_at'> {
+  created_at: Date;
+  delivered_at: Date | null;
+  given_up_at: Date | null;
+}
+
+/** The newest deliveries, of one automation or of all. */
+export function listDeliveries(
+  db: Database,
+  organization: string,
+  limit: number,
+  automationId?: string,
+): Promise<Delivery[]> {
+  const ofAutomation = when(automationId, (id) => sql`and automation_id = ${id}::uuid`);
+  return readAs(db, organization, async (trx) => {
+    const { rows } = await sql<DeliveryRow>`
+      select id, webhook_namespace || '/' || webhook_name as webhook, automation_id as automation,
+        replace(event ->> 'type', 'dev.runledger.', '') as kind, created_at, attempts, delivered_at, given_up_at,
+        last_error as error
+      from deliveries where organization = ${organization} ${sql.join(ofAutomation, sql` `)}
+      order by created_at desc, id desc limit ${limit}
+    `.execute(trx);
+    return rows.map((row) => ({
+      ...row,
+      created_at: row.created_at.toISOString(),
+      delivered_at: row.delivered_at?.toISOString() ?? null,
+      given_up_at: row.given_up_at?.toISOString() ?? null,
+    }));
+  });
+}
+
+/** The webhooks of an organization, by name. */
+export function listWebhooks(db: Database, organization: string): Promise<WebhookState[]> {
+  return readAs(db, organization, async (trx) => {
+    const rows = await trx
+      .selectFrom('webhooks')
+      .select(['namespace', 'name', 'url', 'kinds', 'failing_since'])
+      .where('organization', '=', organization)
+      .orderBy('namespace')
+      .orderBy('name')
+      .execute();
+    return rows.map(({ url, failing_since, ...row }) => ({
+      ...row,
+      host: URL.parse(url)?.host ?? '',
+      failing_since: failing_since?.toISOString() ?? null,
+    }));
+  });
+}
