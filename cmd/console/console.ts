@@ -6,6 +6,7 @@ import type { Config } from '../../internal/config/read.ts';
 import { createConsolePages, type ConsolePagesOptions } from '../../internal/console/pages.ts';
 import { ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
+import { sendTest } from '../../internal/notify/send-test.ts';
 import { createRecord } from '../../internal/record/record.ts';
 import { RecordWatch } from '../../internal/record/record-watch.ts';
 import { serveRecord } from '../../internal/record/served-record.ts';
@@ -91,6 +92,7 @@ export function createConsole(
     limits,
     readMetrics: metrics,
     overdueAfterMs,
+    sendTest: (organization, webhook) => sendTest(loginDatabase.db, publicUrl, { organization, ...webhook }),
   });
   const limitWrongTokens = createWrongTokenLimiter();
   const parts = { tokens, limitWrongTokens, oneTimeLink, page: pages.page };

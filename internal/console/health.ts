@@ -1,3 +1,4 @@
+import type { Declaration } from '../record/declaration.ts';
 import type { AutomationRuns, Run } from '../record/newest-runs.ts';
 
 /** How an automation does, from its newest runs. */
@@ -33,6 +34,24 @@ export function healthOf({ automation, runs }: AutomationRuns): Health[] {
       p95: percentile(durations, 0.95),
     },
   ];
+}
+
+/** An automation with runs, with a declaration, or with both. */
+export interface AutomationView {
+  automation: string;
+  declaration: Declaration | undefined;
+  health: Health | undefined;
+}
+
+/** Joins automations that have runs with those that are declared. */
+export function automationViews(runs: readonly Health[], declared: readonly Declaration[]): AutomationView[] {
+  const healths = new Map(runs.map((health) => [health.automation, health]));
+  const declarations = new Map(declared.map((declaration) => [declaration.automation, declaration]));
+  return [...new Set([...healths.keys(), ...declarations.keys()])].map((automation) => ({
+    automation,
+    declaration: declarations.get(automation),
+    health: healths.get(automation),
+  }));
 }
 
 /** Between two values, as Postgres does (`percentile_cont`). */

@@ -28,6 +28,7 @@ const sections = {
   automations: 'Automations',
   executions: 'Executions',
   errors: 'Errors',
+  alerts: 'Alerts',
   tail: 'Tail',
 } as const;
 export type Section = keyof typeof sections;

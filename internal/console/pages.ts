@@ -9,12 +9,14 @@ import { showErrorOf } from './error-page.ts';
 import { home } from './home.ts';
 import { createLayout, type MakePage } from './layout.ts';
 import { execution, executionJson } from './screens/execution.ts';
+import { alerts } from './screens/alerts.ts';
 import { executions } from './screens/executions.ts';
 import { liveExecutions } from './screens/live-executions.ts';
 import { automation } from './screens/automation.ts';
 import { automations } from './screens/automations.ts';
 import { errors } from './screens/errors.ts';
 import { liveAutomation, liveChanges, liveExecution } from './screens/live-changes.ts';
+import { sendTest } from './screens/send-test.ts';
 import { overview } from './screens/overview.ts';
 import { liveTail, tail } from './screens/tail.ts';
 import { SharedReads } from './shared-reads.ts';
@@ -52,6 +54,8 @@ const screens: readonly Screen[] = [
   executionJson,
   liveExecution,
   errors,
+  alerts,
+  sendTest,
   tail,
   liveTail,
 ];
@@ -65,7 +69,7 @@ export function createConsolePages(options: ConsolePagesOptions): ConsolePages {
   const visit = createVisits(console, options);
   const routes = screens.map((screen) => ({
     path: `/o/:organization${screen.path}`,
-    methods: ['GET', 'HEAD'] as const,
+    methods: screen.method === undefined ? (['GET', 'HEAD'] as const) : [screen.method],
     answer: visit(screen),
   }));
   const start: PageRoute = {

@@ -14,6 +14,12 @@ export function executionIdOf({ ctx }: Visit): string {
   return segment(ctx['captures'], 2, storableText(1, 500));
 }
 
+/** The webhook of an address. @throws {RequestError} 404 for a malformed name. */
+export function webhookOf({ ctx }: Visit): { namespace: string; name: string } {
+  const name = storableText(1, 253);
+  return { namespace: segment(ctx['captures'], 1, name), name: segment(ctx['captures'], 2, name) };
+}
+
 /** The router's own decoding leaves an invalid text as it is. */
 function segment(captures: unknown, index: number, read: Parameter<string>): string {
   const text = decodeStrictly((captures as string[])[index] ?? '');

@@ -20,6 +20,11 @@ export interface Console {
   ingestUrl?: URL | undefined;
   /** The figures of overviews, by organization and window: their viewers share them. */
   overviews: SharedReads<OverviewData>;
+  /** Puts a test of a webhook into the outbox. */
+  sendTest: (
+    organization: string,
+    webhook: { namespace: string; name: string },
+  ) => Promise<'sent' | 'waiting' | 'gone'>;
   /** Age from which a running execution counts as overdue, in ms. */
   overdueAfterMs: number;
 }
@@ -37,6 +42,8 @@ export interface Visit {
 export interface Screen {
   /** After `/o/{organization}`: a pattern of the router, without a trailing slash. */
   path: string;
+  /** Default: GET and HEAD. */
+  method?: 'POST';
   answer: (visit: Visit, console: Console) => Promise<void> | void;
   /** The limit that applies: of requests, or of open streams. */
   limit?: 'streams';

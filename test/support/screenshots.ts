@@ -3,6 +3,7 @@ import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { openPage, startBrowser } from './chromium.ts';
 import { startConsole } from './console.ts';
 import { storeDemoRecord } from './demo-record.ts';
+import { storeDemoExpectations } from './notify/demo-expectations.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { automationWith, executionWith } from './some-execution.ts';
 import { openDatabase } from './store.ts';
@@ -17,6 +18,7 @@ async function takeScreenshots(): Promise<void> {
   const db = openDatabase(url);
   await migrateToLatest(db);
   await storeDemoRecord(db, { executions: 240, hours: 26 });
+  await storeDemoExpectations(db);
   const viewer = { subject: 'ada', name: 'ada@example.com', organizations: ['acme'] };
   const console = await startConsole(url, {}, undefined, { findViewer: () => Promise.resolve(viewer) });
   const browser = await startBrowser();
@@ -27,6 +29,7 @@ async function takeScreenshots(): Promise<void> {
     executions: 'executions',
     execution: `executions/${await executionWith({ db }, 'failed')}`,
     errors: 'errors',
+    alerts: 'alerts',
     tail: 'tail',
   };
   await mkdir(folder, { recursive: true });

@@ -17,3 +17,9 @@ export async function executionWith({ db }: Pick<TestDatabase, 'db'>, state: Exe
 export async function automationWith(database: Pick<TestDatabase, 'db'>): Promise<string> {
   return (await executionWith(database, 'failed')).split('/')[0] ?? '';
 }
+
+/** The declared automation of the demo whose run is missing. */
+export async function declaredIn({ db }: Pick<TestDatabase, 'db'>): Promise<string> {
+  const named = db.selectFrom('automations').select('automation_id').where('name', '=', 'nightly-invoices');
+  return (await named.executeTakeFirstOrThrow()).automation_id;
+}

@@ -3,6 +3,7 @@ import type { Viewer } from '../../internal/console/viewer.ts';
 import { openPage, startBrowser, type WatchedPage } from './chromium.ts';
 import { startConsole, type RunningConsole } from './console.ts';
 import { storeDemoRecord } from './demo-record.ts';
+import { storeDemoExpectations } from './notify/demo-expectations.ts';
 import { migratedDatabase, type TestDatabase } from './store.ts';
 
 export interface SuiteBrowser {
@@ -55,7 +56,10 @@ export function suiteBrowser({ isEmpty = false, settings = {} }: SuiteOptions = 
   };
   before(async () => {
     database = await migratedDatabase();
-    if (!isEmpty) await storeDemoRecord(database.db, { executions: 25, hours: 24 });
+    if (!isEmpty) {
+      await storeDemoRecord(database.db, { executions: 25, hours: 24 });
+      await storeDemoExpectations(database.db);
+    }
     console = await startConsole(database.url, { ...few, ...settings }, undefined, visitors);
     browser = await startBrowser();
     // Opens the connections that the suite keeps.

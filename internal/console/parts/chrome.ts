@@ -48,6 +48,7 @@ const keys = [
   ['g a', 'Go to Automations'],
   ['g e', 'Go to Executions'],
   ['g r', 'Go to Errors'],
+  ['g l', 'Go to Alerts'],
   ['g t', 'Go to Tail'],
   ['?', 'This list'],
   ['Esc', 'Close, or leave a field'],

@@ -14,7 +14,8 @@ export function executionLink(href: string, id: string, longest?: number): Html 
   return html`<a class="row-link mono" href="${href}" title="${id}"><bdi>${shortenId(id, longest)}</bdi></a>`;
 }
 
-/** The id of an automation as a link, shortened. */
-export function automationLink(href: string, id: string): Html {
-  return html`<a class="mono" href="${href}" title="${id}">${shortenUuid(id)}</a>`;
+/** An automation as a link: its name, or else its id, shortened. */
+export function automationLink(href: string, id: string, name?: string, className = ''): Html {
+  const words = name === undefined ? shortenUuid(id) : html`<bdi>${name}</bdi>`;
+  return html`<a class="${className} ${name === undefined && 'mono'}" href="${href}" title="${id}">${words}</a>`;
 }

@@ -46,6 +46,12 @@ const shapes = {
   end: '<rect x="3" y="3" width="10" height="10" rx="1.5" fill="currentColor"/>',
   overdue:
     '<circle cx="8" cy="8" r="6.2" fill="none" stroke="currentColor" stroke-width="1.8"/><path d="M8 4.4V8l2.4 1.8" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round"/>',
+  missing:
+    '<circle cx="8" cy="8" r="6.2" fill="none" stroke="currentColor" stroke-width="1.8" stroke-dasharray="3.2 2"/><path d="m5.6 5.6 4.8 4.8m0-4.8-4.8 4.8" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round"/>',
+  overrunning:
+    '<path d="M3.5 1.5h9M3.5 14.5h9M4.5 1.8v2.4L8 8l3.5-3.8V1.8M4.5 14.2v-2.4L8 8l3.5 3.8v2.4" fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round"/>',
+  unknown:
+    '<path d="M5 5.6a3 3 0 1 1 4.5 2.6C8.500 8.800 8 9.200 8 10.200M8 13.200v.2" fill="none" stroke="currentColor" stroke-width="1.9" stroke-linecap="round"/>',
   copy: '<rect x="5.2" y="5.2" width="8.3" height="8.3" rx="1.6" fill="none" stroke="currentColor" stroke-width="1.5"/><path d="M10.6 2.8H4.3a1.6 1.6 0 0 0-1.6 1.6v6.3" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round"/>',
   search:
     '<circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="m10.4 10.4 3.4 3.4" stroke="currentColor" stroke-width="1.6" stroke-linecap="round"/>',

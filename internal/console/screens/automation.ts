@@ -5,6 +5,9 @@ import type { AutomationDetail, SeriesPoint } from '../../record/automation.ts';
 import { runsChart } from '../charts/runs-chart.ts';
 import { stateChart } from '../charts/state-chart.ts';
 import { trendChart } from '../charts/trend-chart.ts';
+import type { Declaration } from '../../record/declaration.ts';
+import { nameOf } from '../parts/verdicts.ts';
+import { expectations } from './expectations.ts';
 import { automationOf, nothingHere } from '../path-ids.ts';
 import { count, formatDuration, formatNumber, formatShare, shortenUuid } from '../parts/format.ts';
 import { copyButton } from '../parts/ids.ts';
@@ -26,30 +29,40 @@ export const automation: Screen = {
     const { window = '24h' } = readQuery(visit.ctx, windowParameter);
     const steps = stepsOf(window, visit.now);
     const step = window === '24h' ? 'hour' : 'day';
-    const detail = await console.record.getAutomation(visit.organization, automationOf(visit), { ...steps, step });
-    if (detail === undefined) throw nothingHere();
-    const part = partOf(detail, window, visit, console);
+    const id = automationOf(visit);
+    const [detail, [declaration]] = await Promise.all([
+      console.record.getAutomation(visit.organization, id, { ...steps, step }),
+      console.record.listDeclarations(visit.organization, [id]),
+    ]);
+    if (detail === undefined && declaration === undefined) throw nothingHere();
+    const judged = await expectations(id, declaration, visit, console);
+    const part = partOf({ id, detail, declaration, judged }, window, visit, console);
     if (wantsPart(visit.ctx)) {
       answerHtml(visit.ctx, part);
       return;
     }
     const { viewer, organization } = visit;
-    const live = `${console.site.automation(organization, detail.automation)}/live`;
+    const live = `${console.site.automation(organization, id)}/live`;
     const body = html`<div class="live-scope" hx-sse:connect="${live}" hx-trigger="load, retry" hx-swap="none">
       ${part}
     </div>`;
-    const title = shortenUuid(detail.automation);
+    const title = declaration === undefined ? shortenUuid(id) : nameOf(declaration);
     answerHtml(visit.ctx, console.page({ title, viewer, organization, section: 'automations', body }));
   },
 };
 
-function partOf(detail: AutomationDetail, window: WindowName, visit: Visit, console: Console): Html {
+interface View {
+  id: string;
+  detail: AutomationDetail | undefined;
+  declaration: Declaration | undefined;
+  /** What is expected, and what came of it. */
+  judged: Html;
+}
+
+function partOf({ id, detail, declaration, judged }: View, window: WindowName, visit: Visit, console: Console): Html {
   const { site } = console;
-  const { automation: id, executions } = detail;
   const { organization, now } = visit;
   const address = site.automation(organization, id);
-  const list = (parameters: Record<string, string>): string =>
-    site.of(organization, 'executions', { automation_id: id, ...parameters });
   return html`<article
     id="automation"
     hx-get="${address}?window=${window}"
@@ -58,14 +71,48 @@ function partOf(detail: AutomationDetail, window: WindowName, visit: Visit, cons
   >
     <nav class="crumbs" aria-label="Place"><a href="${site.of(organization, 'automations')}">Automations</a></nav>
     <div class="head execution-head">
-      <h1 class="mono">${id}${copyButton(id, 'the id of the automation')}</h1>
-      ${windowChoice(window, (name) => `${address}?window=${name}`)}
+      ${titleOf(id, declaration)} ${windowChoice(window, (name) => `${address}?window=${name}`)}
     </div>
-    <p class="big-state">
-      ${stateMark(detail.last_execution.state)}
-      <span class="quiet">${age(detail.last_execution.first_event_at, now)}</span>
+    ${
+      detail &&
+      html`<p class="big-state">
+        ${stateMark(detail.last_execution.state)}
+        <span class="quiet">${age(detail.last_execution.first_event_at, now)}</span>
+      </p>`
+    }
+    ${judged} ${detail === undefined ? firstRun : runsOf(detail, window, visit, console)}
+  </article>`;
+}
+
+const firstRun = html`<div class="card">
+  <div class="empty">
+    <h2>No execution yet</h2>
+    <p>Its first event makes the first execution.</p>
+  </div>
+</div>`;
+
+/** The name of an automation, with its id; without a name the id alone. */
+function titleOf(id: string, declaration: Declaration | undefined): Html {
+  const copy = copyButton(id, 'the id of the automation');
+  if (declaration === undefined) return html`<h1 class="mono">${id}${copy}</h1>`;
+  const { namespace, name, owner, links } = declaration;
+  return html`<div class="declared">
+    <h1><bdi>${nameOf(declaration)}</bdi></h1>
+    <p class="quiet">
+      <span class="mono">${id}${copy}</span> <bdi>${namespace}/${name}</bdi>
+      ${owner !== '' && html`· owner <bdi>${owner}</bdi>`}
+      ${links.map(({ title, url }) => html`· <a href="${url}" rel="noopener noreferrer"><bdi>${title}</bdi></a>`)}
     </p>
-    ${figures(detail, window, list)}
+  </div>`;
+}
+
+/** The executions of an automation: figures, charts and the newest. */
+function runsOf(detail: AutomationDetail, window: WindowName, visit: Visit, { site }: Console): Html {
+  const { automation: id, executions } = detail;
+  const { organization } = visit;
+  const list = (parameters: Record<string, string>): string =>
+    site.of(organization, 'executions', { automation_id: id, ...parameters });
+  return html`${figures(detail, window, list)}
     <section class="card" aria-labelledby="runs-title">
       <header>
         <h2 id="runs-title">Last ${count(executions.length, 'execution')}</h2>
@@ -82,8 +129,7 @@ function partOf(detail: AutomationDetail, window: WindowName, visit: Visit, cons
         </tbody>
       </table>
     </section>
-    <div id="more"><a class="button" href="${list({})}">All executions of this automation</a></div>
-  </article>`;
+    <div id="more"><a class="button" href="${list({})}">All executions of this automation</a></div>`;
 }
 
 type ListAddress = (parameters: Record<string, string>) => string;

@@ -3,53 +3,85 @@ import { readQuery, type Values } from '../../api/read/query.ts';
 import { answerHtml } from '../../html/answer-html.ts';
 import { html, type Html } from '../../html/html.ts';
 import { strip, stripRuns } from '../charts/strip.ts';
-import { healthOf, type Health } from '../health.ts';
+import { automationViews, healthOf, type AutomationView, type Health } from '../health.ts';
 import { count, formatDuration, formatShare, shortenUuid } from '../parts/format.ts';
 import { copyButton } from '../parts/ids.ts';
 import { icon, stateMark } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';
+import { healthMark, nameOf, needsAttention } from '../parts/verdicts.ts';
 import { givenOf } from './execution-filters.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
 import { firstEvent } from './no-executions.ts';
 
 /** Each order of the list, from the row that comes first. */
-const orders: Readonly<Record<string, (a: Health, b: Health) => number>> = {
-  last: (a, b) => b.last.first_event_at.localeCompare(a.last.first_event_at),
-  failures: (a, b) => b.failed / b.runs.length - a.failed / a.runs.length,
-  p50: (a, b) => (b.p50 ?? -1) - (a.p50 ?? -1),
-  p95: (a, b) => (b.p95 ?? -1) - (a.p95 ?? -1),
-  id: (a, b) => a.automation.localeCompare(b.automation),
+const orders: Readonly<Record<string, (a: AutomationView, b: AutomationView) => number>> = {
+  last: (a, b) => lastOf(b).localeCompare(lastOf(a)),
+  failures: (a, b) => failedShare(b) - failedShare(a),
+  p50: (a, b) => (b.health?.p50 ?? -1) - (a.health?.p50 ?? -1),
+  p95: (a, b) => (b.health?.p95 ?? -1) - (a.health?.p95 ?? -1),
+  id: (a, b) => wordsOf(a).localeCompare(wordsOf(b)),
 };
 
-const states: Readonly<Record<string, { words: string; holds: (health: Health) => boolean }>> = {
-  failing: { words: 'Failing', holds: ({ failuresInARow }) => failuresInARow > 0 },
-  failed: { words: 'With a failed run', holds: ({ failed }) => failed > 0 },
-  running: { words: 'Running', holds: ({ last }) => last.state === 'running' },
+function lastOf({ health }: AutomationView): string {
+  return health?.last.first_event_at ?? '';
+}
+
+function failedShare({ health }: AutomationView): number {
+  return health === undefined ? -1 : health.failed / health.runs.length;
+}
+
+/** The name of an automation; without one its id. */
+function wordsOf({ automation, declaration }: AutomationView): string {
+  return declaration === undefined ? automation : nameOf(declaration);
+}
+
+const states: Readonly<Record<string, { words: string; holds: (view: AutomationView) => boolean }>> = {
+  attention: {
+    words: 'Needs attention',
+    holds: ({ declaration }) => declaration !== undefined && needsAttention(declaration),
+  },
+  failing: { words: 'Failing', holds: ({ health }) => (health?.failuresInARow ?? 0) > 0 },
+  failed: { words: 'With a failed run', holds: ({ health }) => (health?.failed ?? 0) > 0 },
+  running: { words: 'Running', holds: ({ health }) => health?.last.state === 'running' },
 };
 
-const table = { sort: oneOf(Object.keys(orders)), state: oneOf(Object.keys(states)), id: storableText(1, 36) } as const;
+const table = {
+  sort: oneOf(Object.keys(orders)),
+  state: oneOf(Object.keys(states)),
+  id: storableText(1, 200),
+} as const;
 type Query = Values<typeof table>;
 
-/** All automations with their newest runs. */
+/** All automations: those with a run, and those that are declared. */
 export const automations: Screen = {
   path: '/automations',
   answer: async (visit, console) => {
     const query = readQuery({ querystring: givenOf(visit.ctx).toString() }, table);
     const { viewer, organization } = visit;
-    const all = (await console.record.newestRuns(organization, stripRuns)).flatMap(healthOf);
+    const [runs, declared] = await Promise.all([
+      console.record.newestRuns(organization, stripRuns),
+      console.record.listDeclarations(organization),
+    ]);
+    const all = automationViews(runs.flatMap(healthOf), declared);
     const shown = all
-      .filter((health) => query.state === undefined || states[query.state]?.holds(health))
-      .filter(({ automation }) => query.id === undefined || automation.includes(query.id.toLowerCase()))
+      .filter((view) => query.state === undefined || states[query.state]?.holds(view))
+      .filter((view) => query.id === undefined || isNamed(view, query.id.toLowerCase()))
       .sort(orders[query.sort ?? 'last']);
     const body = bodyOf({ query, all: all.length, shown }, visit, console);
     answerHtml(visit.ctx, console.page({ title: 'Automations', viewer, organization, section: 'automations', body }));
   },
 };
 
+/** True if the text is a part of the id, the name or the owner. */
+function isNamed({ automation, declaration }: AutomationView, text: string): boolean {
+  const { display_name = '', name = '', namespace = '', owner = '' } = declaration ?? {};
+  return [automation, display_name, `${namespace}/${name}`, owner].some((words) => words.toLowerCase().includes(text));
+}
+
 interface View {
   query: Query;
   all: number;
-  shown: Health[];
+  shown: AutomationView[];
 }
 
 function bodyOf({ query, all, shown }: View, visit: Visit, console: Console): Html {
@@ -65,16 +97,17 @@ function bodyOf({ query, all, shown }: View, visit: Visit, console: Console): Ht
       <a href="${to({ sort })}">${words}</a>
     </th>`;
   };
-  const list = html`<table class="rows automations">
+  const hasDeclared = shown.some(({ declaration }) => declaration !== undefined);
+  const list = html`<table class="rows automations ${hasDeclared && 'judged'}">
     <thead>
       <tr>
         ${heading('id', 'Automation')}
         <th scope="col">Last ${stripRuns} executions</th>
-        ${heading('failures', 'Failed', 'number')}${heading('p50', 'p50', 'number')}${heading('p95', 'p95', 'number')}${heading('last', 'Last execution')}
+        ${heading('failures', 'Failed', 'number')}${heading('p50', 'p50', 'number')}${heading('p95', 'p95', 'number')}${heading('last', 'Last execution')}${hasDeclared && html`<th scope="col">Expectations</th>`}
       </tr>
     </thead>
     <tbody>
-      ${shown.map((health) => row(health, visit, console))}
+      ${shown.map((view) => row(view, hasDeclared, visit, console))}
     </tbody>
   </table>`;
   return html`<div class="head">
@@ -102,36 +135,46 @@ function bodyOf({ query, all, shown }: View, visit: Visit, console: Console): Ht
           type="search"
           name="id"
           value="${query.id}"
-          maxlength="36"
-          placeholder="Part of an id"
-          aria-label="Part of the id of an automation"
+          maxlength="200"
+          placeholder="Name, owner or id"
+          aria-label="Part of the name, owner or id of an automation"
         />
       </form>
     </div>
     <div class="card">${shown.length > 0 ? list : nothingShown(all, visit, console)}</div>`;
 }
 
-function row(
-  { automation, runs, failed, failuresInARow, p50, p95, last }: Health,
-  { organization, now }: Visit,
-  { site }: Console,
-): Html {
-  const duration = (ms: number | undefined): string => (ms === undefined ? '–' : formatDuration(ms));
+function row(view: AutomationView, hasDeclared: boolean, { organization, now }: Visit, { site }: Console): Html {
+  const { automation, declaration, health } = view;
+  const href = site.automation(organization, automation);
+  const label =
+    declaration === undefined
+      ? html`<a class="row-link mono" href="${href}" title="${automation}">${shortenUuid(automation)}</a>`
+      : html`<a class="row-link" href="${href}" title="${automation}"><bdi>${nameOf(declaration)}</bdi></a>`;
   return html`<tr data-row>
-    <td>
-      <a class="row-link mono" href="${site.automation(organization, automation)}" title="${automation}"
-        >${shortenUuid(automation)}</a
-      >
-      ${copyButton(automation, 'the id')}
+    <td>${label} ${copyButton(automation, 'the id')}</td>
+
+    ${health === undefined ? neverRun : runCells(health, now)}${hasDeclared && html`<td>${declaration && healthMark(declaration)}</td>`}
+  </tr>`;
+}
+
+const neverRun = html`<td class="quiet">No execution yet</td>
+  <td class="number">–</td>
+  <td class="number">–</td>
+  <td class="number">–</td>
+  <td class="quiet">never</td>`;
+
+function runCells({ runs, failed, failuresInARow, p50, p95, last }: Health, now: number): Html {
+  const duration = (ms: number | undefined): string => (ms === undefined ? '–' : formatDuration(ms));
+  return html`<td>
+      ${strip(runs.map(({ state }) => state))}<span class="hidden">${failed} of ${runs.length} failed</span>
     </td>
-    <td>${strip(runs.map(({ state }) => state))}<span class="hidden">${failed} of ${runs.length} failed</span></td>
     <td class="number ${failuresInARow > 0 && 'failed'}">
       ${failuresInARow > 0 && icon('failed')} ${formatShare(failed, runs.length)}
     </td>
     <td class="number">${duration(p50)}</td>
     <td class="number">${duration(p95)}</td>
-    <td>${stateMark(last.state)} ${age(last.first_event_at, now)}</td>
-  </tr>`;
+    <td>${stateMark(last.state)} ${age(last.first_event_at, now)}</td>`;
 }
 
 function nothingShown(all: number, { organization }: Visit, console: Console): Html {

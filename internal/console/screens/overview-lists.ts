@@ -1,8 +1,7 @@
 import { html, type Html } from '../../html/html.ts';
-import type { ErrorGroup } from '../../record/error-group.ts';
 import { strip } from '../charts/strip.ts';
-import type { Health } from '../health.ts';
-import { count, formatNumber, shortenUuid } from '../parts/format.ts';
+import type { OverviewData } from '../overview-data.ts';
+import { count, formatNumber } from '../parts/format.ts';
 import { automationLink } from '../parts/ids.ts';
 import { icon } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';
@@ -10,14 +9,16 @@ import type { Site } from '../site.ts';
 import type { Visit } from '../visit.ts';
 
 /** Automations whose newest run that ended has failed. */
-export function failingList(failing: readonly Health[], all: number, { organization, now }: Visit, site: Site): Html {
+export function failingList(
+  { failingShown: failing, failing: all, names }: OverviewData,
+  { organization, now }: Visit,
+  site: Site,
+): Html {
   const more = site.of(organization, 'automations', { state: 'failing' });
   const items = failing.map(
     ({ automation, failuresInARow, failingSince, runs }) =>
       html`<li data-row>
-        <a class="row-link mono" href="${site.automation(organization, automation)}" title="${automation}"
-          >${shortenUuid(automation)}</a
-        >
+        ${automationLink(site.automation(organization, automation), automation, names.get(automation), 'row-link')}
         ${strip(runs.map(({ state }) => state))}
         <span class="failed">${count(failuresInARow, 'failure')}</span>
         <span class="quiet">since ${failingSince !== undefined && age(failingSince, now)}</span>
@@ -40,7 +41,7 @@ export function failingList(failing: readonly Health[], all: number, { organizat
 
 /** The newest errors, grouped by their cause. */
 export function newestErrors(
-  errors: readonly ErrorGroup[],
+  { errors, names }: OverviewData,
   { organization, now }: Visit,
   site: Site,
   window: string,
@@ -50,7 +51,8 @@ export function newestErrors(
     return html`<li data-row>
       <a class="row-link" href="${href}"><bdi>${error_id === '' ? 'without an error_id' : error_id}</bdi></a>
       <span class="number">${formatNumber(times)} ×</span>
-      ${automationLink(site.automation(organization, automation), automation)} ${age(last_seen_at, now)}
+      ${automationLink(site.automation(organization, automation), automation, names.get(automation))}
+      ${age(last_seen_at, now)}
     </li>`;
   });
   return html`<section class="card" aria-labelledby="errors-title">

@@ -7,10 +7,13 @@ import { healthOf, type Health } from '../health.ts';
 import { count, formatNumber, formatShare } from '../parts/format.ts';
 import { icon } from '../parts/marks.ts';
 import { tile } from '../parts/tile.ts';
+import type { Declaration } from '../../record/declaration.ts';
 import { stepsOf, windowParameter, type WindowName } from '../windows.ts';
 import { windowChoice } from '../parts/window-choice.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import type { OverviewData } from '../overview-data.ts';
+import { nameOf, needsAttention } from '../parts/verdicts.ts';
+import { attentionList } from './attention-list.ts';
 import { failingList, newestErrors } from './overview-lists.ts';
 import { firstEvent } from './no-executions.ts';
 
@@ -47,11 +50,12 @@ async function readOverview(
   window: WindowName,
 ): Promise<OverviewData> {
   const steps = stepsOf(window, now);
-  const [counted, running, runs, errors] = await Promise.all([
+  const [counted, running, runs, errors, declared] = await Promise.all([
     record.countExecutions(organization, steps),
     record.countRunning(organization, new Date(now - overdueAfterMs)),
     record.newestRuns(organization, runsForHealth),
     record.listErrors(organization, steps, { limit: listed }),
+    record.listDeclarations(organization),
   ]);
   const automations = runs.flatMap(healthOf);
   const failing = automations.filter(isFailing);
@@ -67,7 +71,14 @@ async function readOverview(
     failing: failing.length,
     failingShown: failingRuns.flatMap(healthOf).sort(newestFailureFirst),
     errors: errors.items,
+    judged: declared.filter(({ expect, suspend }) => expect !== null && !suspend).length,
+    attention: declared.filter(needsAttention).sort(newestVerdictFirst),
+    names: new Map(declared.map((declaration) => [declaration.automation, nameOf(declaration)])),
   };
+}
+
+function newestVerdictFirst(a: Declaration, b: Declaration): number {
+  return (b.verdicts?.[0]?.since ?? '').localeCompare(a.verdicts?.[0]?.since ?? '');
 }
 
 function isFailing({ failuresInARow }: Health): boolean {
@@ -93,13 +104,25 @@ function partOf(data: OverviewData, visit: Visit, console: Console): Html {
       <span class="live" data-live role="status">Live</span>
       ${windowChoice(window, (name) => site.of(organization, '', { window: name }))}
     </div>
-    ${data.automations === 0 ? html`<div class="card">${firstEvent(console)}</div>` : figures(data, visit, console)}
+    ${data.automations + data.judged === 0 ? html`<div class="card">${firstEvent(console)}</div>` : figures(data, visit, console)}
   </div>`;
+}
+
+function attentionTile({ attention, judged }: OverviewData, { organization }: Visit, site: Console['site']): Html {
+  const some = attention.length > 0;
+  return tile({
+    title: 'Needs attention',
+    figure: formatNumber(attention.length),
+    note: `of ${formatNumber(judged)} with expectations`,
+    href: site.of(organization, 'automations', { state: 'attention' }),
+    tone: some ? 'failed' : 'succeeded',
+    mark: icon(some ? 'missing' : 'succeeded'),
+  });
 }
 
 function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Console): Html {
   const { organization, now } = visit;
-  const { counted, steps, running, automations, failing, errors, window } = data;
+  const { counted, steps, running, automations, failing, window } = data;
   const total = (state: 'running' | 'failed' | 'succeeded'): number =>
     counted.reduce((sum, { counts }) => sum + counts[state], 0);
   const all = total('running') + total('failed') + total('succeeded');
@@ -108,6 +131,7 @@ function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Con
   const more = running.more ? ' or more' : '';
   const at = (ms: number): string => new Date(ms).toISOString();
   return html`<div class="tiles">
+      ${data.judged > 0 && attentionTile(data, visit, site)}
       ${tile({
         title: 'Failing now',
         figure: formatNumber(failing),
@@ -141,6 +165,7 @@ function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Con
         mark: '',
       })}
     </div>
+    ${data.judged > 0 && attentionList(data.attention, visit, site)}
     <section class="card" aria-labelledby="chart-title">
       <header>
         <h2 id="chart-title">Executions by state</h2>
@@ -148,7 +173,5 @@ function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Con
       </header>
       ${stateChart(counted, steps, (begin) => list({ from: at(begin), to: at(begin + steps.stepMs) }))}
     </section>
-    <div class="columns">
-      ${failingList(data.failingShown, failing, visit, site)} ${newestErrors(errors, visit, site, window)}
-    </div>`;
+    <div class="columns">${failingList(data, visit, site)} ${newestErrors(data, visit, site, window)}</div>`;
 }

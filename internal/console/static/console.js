@@ -246,7 +246,7 @@ function move(step) {
   next.scrollIntoView({ block: 'nearest' });
 }
 
-const screens = { o: 0, a: 1, e: 2, r: 3, t: 4 };
+const screens = { o: 0, a: 1, e: 2, r: 3, l: 4, t: 5 };
 let afterG = 0;
 
 /** Within a chart, arrows move from bar to bar. */

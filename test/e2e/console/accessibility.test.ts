@@ -1,7 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { automationWith, executionWith } from '../../support/some-execution.ts';
+import { automationWith, declaredIn, executionWith } from '../../support/some-execution.ts';
 import { suiteBrowser } from '../../support/suite-browser.ts';
 
 /** What axe finds, in one line each. The colours of a theme change contrasts only. */
@@ -23,6 +23,8 @@ describe('the console in a browser', () => {
     Executions: () => Promise.resolve('/o/acme/executions?has=warning&limit=20'),
     'one execution': async () => `/o/acme/executions/${await executionWith(suite.database, 'failed')}`,
     Errors: () => Promise.resolve('/o/acme/errors'),
+    Alerts: () => Promise.resolve('/o/acme/alerts?test=sent'),
+    'a declared automation': async () => `/o/acme/automations/${await declaredIn(suite.database)}`,
     Tail: () => Promise.resolve('/o/acme/tail'),
     'the login': () => Promise.resolve('/login?to=/o/acme/errors'),
     'a wrong address': () => Promise.resolve('/o/acme/executions?state=odd'),

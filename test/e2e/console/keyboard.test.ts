@@ -40,6 +40,24 @@ describe('the console by keyboard alone', () => {
     expect(complaints).to.deep.equal([]);
   });
 
+  it('reads the alerts, and sends a test of a webhook', async () => {
+    await using opened = await suite.open();
+    const { page, complaints } = opened;
+    await page.goto('/o/acme/');
+    await page.keyboard.press('g');
+    await page.keyboard.press('l');
+    await page.waitForURL('**/alerts');
+    const rows = await page.locator('.row-link').allTextContents();
+    await page.keyboard.press('j');
+    expect(await focused(page)).to.equal(rows[0]);
+    const button = page.getByRole('button', { name: 'Send a test to incidents' });
+    await button.focus();
+    await page.route('https://console.example/**', (route) => route.fulfill({ body: 'where the redirect leads' }));
+    await page.keyboard.press('Enter');
+    await page.waitForURL('https://console.example/o/acme/alerts?test=sent');
+    expect(complaints).to.deep.equal([]);
+  });
+
   it('lists its keys with ?', async () => {
     await using opened = await suite.open();
     const { page } = opened;

@@ -1,0 +1,114 @@
+import { html, type Html } from '../../html/html.ts';
+import type { Alert, Notice } from '../../record/alert.ts';
+import type { Delivery } from '../../record/delivery.ts';
+import type { Site } from '../site.ts';
+import type { Visit } from '../visit.ts';
+import { count, shortenUuid } from './format.ts';
+import { icon } from './marks.ts';
+import { age } from './time.ts';
+import { verdictMark } from './verdicts.ts';
+
+/** Finds the name of an automation, if it has one. */
+export type NameOfAutomation = (automation: string) => string | undefined;
+
+type Place = Pick<Visit, 'organization' | 'now'>;
+
+/** Alerts, and who was told about each. Without `nameOf` the automation is not shown. */
+export function alertTable(
+  alerts: readonly Alert[],
+  { organization, now }: Place,
+  site: Site,
+  nameOf?: NameOfAutomation,
+): Html {
+  return html`<table class="rows alerts">
+    <thead>
+      <tr>
+        <th scope="col">Alert</th>
+        ${nameOf && html`<th scope="col">Automation</th>`}
+        <th scope="col">Why</th>
+        <th scope="col">Opened</th>
+        <th scope="col">Resolved</th>
+        <th scope="col">Told</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${alerts.map(
+        ({ kind, automation, reason, opened_at, resolved_at, resolved_reason, notices }) =>
+          html`<tr data-row>
+            <td>${verdictMark(kind)}</td>
+            ${
+              nameOf &&
+              html`<td>
+                <a class="row-link" href="${site.automation(organization, automation)}" title="${automation}"
+                  ><bdi>${nameOf(automation) ?? shortenUuid(automation)}</bdi></a
+                >
+              </td>`
+            }
+            <td>${reason}${resolved_reason !== null && html` <span class="quiet">${resolved_reason}</span>`}</td>
+            <td>${age(opened_at, now)}</td>
+            <td>${resolved_at === null ? html`<strong>open</strong>` : age(resolved_at, now)}</td>
+            <td>
+              ${notices.length === 0 ? html`<span class="quiet">nobody</span>` : notices.map((notice) => told(notice, now))}
+            </td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+function told({ receiver, told_at, error }: Notice, now: number): Html {
+  const result = told_at === null ? 'not told' : age(told_at, now);
+  return html`<span class="told">
+    <bdi>${receiver}</bdi> <span class="quiet">${result}</span>
+    ${error !== null && html`<span class="failed">${icon('failed')}<bdi>${error}</bdi></span>`}
+  </span>`;
+}
+
+/** Deliveries to webhooks, and whether they arrived. */
+export function deliveryTable(
+  deliveries: readonly Delivery[],
+  { organization, now }: Place,
+  site: Site,
+  nameOf?: NameOfAutomation,
+): Html {
+  return html`<table class="rows deliveries">
+    <thead>
+      <tr>
+        <th scope="col">Result</th>
+        <th scope="col">Webhook</th>
+        <th scope="col">Notification</th>
+        ${nameOf && html`<th scope="col">Automation</th>`}
+        <th scope="col">Made</th>
+        <th scope="col" class="number">Attempts</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${deliveries.map(
+        (delivery) =>
+          html`<tr data-row>
+            <td>${result(delivery, now)}</td>
+            <td><bdi>${delivery.webhook}</bdi></td>
+            <td class="mono">${delivery.kind}</td>
+            ${nameOf && html`<td>${delivery.kind !== 'test' && html`<a class="row-link" href="${site.automation(organization, delivery.automation)}"><bdi>${nameOf(delivery.automation) ?? shortenUuid(delivery.automation)}</bdi></a>`}</td>`}
+            <td>${age(delivery.created_at, now)}</td>
+            <td class="number">${count(delivery.attempts, 'attempt')}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+function result({ delivered_at, given_up_at, error, attempts }: Delivery, now: number): Html {
+  const why = error !== null && html` <span class="quiet"><bdi>${error}</bdi></span>`;
+  if (delivered_at !== null) {
+    return html`<span class="state succeeded">${icon('succeeded')}<span>Delivered</span></span>
+      ${age(delivered_at, now)}`;
+  }
+  if (given_up_at !== null) {
+    return html`<span class="state failed">${icon('failed')}<span>Given up</span></span
+      >${why}`;
+  }
+  const word = attempts > 0 && error !== null ? 'Retrying' : 'Waiting';
+  return html`<span class="state running">${icon('running')}<span>${word}</span></span
+    >${why}`;
+}

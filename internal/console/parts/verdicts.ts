@@ -1,0 +1,55 @@
+import type { VerdictKind } from '../../expectation/verdict.ts';
+import { html, type Html } from '../../html/html.ts';
+import type { Declaration } from '../../record/declaration.ts';
+import { icon, type IconName } from './marks.ts';
+
+interface Mark {
+  word: string;
+  icon: IconName;
+  /** A class of colour. */
+  tone: string;
+}
+
+const marks: Readonly<Record<VerdictKind, Mark>> = {
+  missing: { word: 'Missing', icon: 'missing', tone: 'failed' },
+  overrunning: { word: 'Overrunning', icon: 'overrunning', tone: 'failed' },
+  failing: { word: 'Failing', icon: 'failed', tone: 'failed' },
+  late: { word: 'Late', icon: 'overdue', tone: 'warning' },
+  unknown: { word: 'Not known', icon: 'unknown', tone: 'quiet' },
+};
+
+/** A verdict: a shape, a word and a colour. */
+export function verdictMark(kind: VerdictKind): Html {
+  return markOf(marks[kind]);
+}
+
+/** How an automation does by its expectations, in one mark. */
+export function healthMark({ expect, suspend, verdicts }: Declaration): Html {
+  if (expect === null) return html`<span class="quiet">Nothing expected</span>`;
+  if (suspend) return html`<span class="quiet">Suspended</span>`;
+  if (verdicts === null) return html`<span class="quiet">Not judged yet</span>`;
+  const worst = worstOf(verdicts.map(({ kind }) => kind));
+  if (worst === undefined) return markOf({ word: 'As expected', icon: 'succeeded', tone: 'succeeded' });
+  const more = verdicts.length > 1 ? html` <span class="quiet">+${verdicts.length - 1}</span>` : false;
+  return html`${verdictMark(worst)}${more}`;
+}
+
+/** True if a person should look: an expectation is not met now. */
+export function needsAttention({ verdicts }: Declaration): boolean {
+  return (verdicts ?? []).some(({ kind }) => kind !== 'unknown' && kind !== 'late');
+}
+
+/** What people call an automation. */
+export function nameOf({ display_name, name }: Pick<Declaration, 'display_name' | 'name'>): string {
+  return display_name === '' ? name : display_name;
+}
+
+const order: readonly VerdictKind[] = ['missing', 'overrunning', 'failing', 'late', 'unknown'];
+
+function worstOf(kinds: readonly VerdictKind[]): VerdictKind | undefined {
+  return order.find((kind) => kinds.includes(kind));
+}
+
+function markOf({ word, icon: shape, tone }: Mark): Html {
+  return html`<span class="state ${tone}">${icon(shape)}<span>${word}</span></span>`;
+}

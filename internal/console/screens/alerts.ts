@@ -1,0 +1,91 @@
+import { oneOf, recordedTime, uuid } from '../../api/read/parameters.ts';
+import { readQuery, type Values } from '../../api/read/query.ts';
+import { answerHtml } from '../../html/answer-html.ts';
+import { html, type Html } from '../../html/html.ts';
+import type { Alert, AlertPosition } from '../../record/alert.ts';
+import type { Page } from '../../record/page.ts';
+import { alertTable, deliveryTable, type NameOfAutomation } from '../parts/history.ts';
+import { nameOf } from '../parts/verdicts.ts';
+import type { Console, Screen, Visit } from '../visit.ts';
+import { givenOf } from './execution-filters.ts';
+import { webhookCard } from './webhook-card.ts';
+
+/** Most alerts and deliveries of a page. */
+const listed = 50;
+
+/** `at` and `id`: where the page before ended. `test`: what became of a test. */
+const table = {
+  open: oneOf(['true', 'false']),
+  at: recordedTime,
+  id: uuid,
+  test: oneOf(['sent', 'waiting', 'gone']),
+} as const;
+type Query = Values<typeof table>;
+
+/** The history of alerts, who was told, and the webhooks with their deliveries. */
+export const alerts: Screen = {
+  path: '/alerts',
+  answer: async (visit, console) => {
+    const query = readQuery({ querystring: givenOf(visit.ctx).toString() }, table);
+    const { viewer, organization } = visit;
+    const { open, at, id } = query;
+    const after = at === undefined || id === undefined ? undefined : { openedAt: at, id };
+    const isOpen = open === undefined ? undefined : open === 'true';
+    const [page, deliveries, webhooks, declared] = await Promise.all([
+      console.record.listAlerts(organization, { open: isOpen }, { limit: listed, after }),
+      console.record.listDeliveries(organization, listed),
+      console.record.listWebhooks(organization),
+      console.record.listDeclarations(organization),
+    ]);
+    const names = new Map(declared.map((declaration) => [declaration.automation, nameOf(declaration)]));
+    const nameOfId: NameOfAutomation = (automation) => names.get(automation);
+    const { site } = console;
+    const body = html`<div class="head">
+        <h1>Alerts</h1>
+        ${choiceOf(query, visit, console)}
+      </div>
+      <div class="card">${page.items.length > 0 ? alertTable(page.items, visit, site, nameOfId) : nothingShown}</div>
+      ${olderLink(page, query, visit, console)} ${webhooks.length > 0 && webhookCard(webhooks, query.test, visit, site)}
+      ${
+        deliveries.length > 0 &&
+        html`<section class="card" aria-labelledby="deliveries-title">
+          <header><h2 id="deliveries-title">Newest deliveries to webhooks</h2></header>
+          ${deliveryTable(deliveries, visit, site, nameOfId)}
+        </section>`
+      }`;
+    answerHtml(visit.ctx, console.page({ title: 'Alerts', viewer, organization, section: 'alerts', body }));
+  },
+};
+
+const choices = [
+  [undefined, 'All'],
+  ['true', 'Open'],
+  ['false', 'Resolved'],
+] as const;
+
+function choiceOf(query: Query, { organization }: Visit, { site }: Console): Html {
+  return html`<nav class="segments right" aria-label="State">
+    ${choices.map(
+      ([open, words]) =>
+        html`<a href="${site.of(organization, 'alerts', { open })}" ${query.open === open && html`aria-current="true"`}
+          >${words}</a
+        >`,
+    )}
+  </nav>`;
+}
+
+const nothingShown = html`<div class="empty">
+  <h2>No alert</h2>
+  <p>Declare what you expect of an automation, as a resource <code>Automation</code>; alerts appear here.</p>
+</div>`;
+
+function olderLink(
+  { next }: Page<Alert, AlertPosition>,
+  { open }: Query,
+  { organization }: Visit,
+  { site }: Console,
+): Html | false {
+  if (next === undefined) return false;
+  const href = site.of(organization, 'alerts', { open, at: next.openedAt, id: next.id });
+  return html`<div id="more"><a class="button" href="${href}">Older alerts</a></div>`;
+}

@@ -1,0 +1,66 @@
+import { describeExpectation } from '../../expectation/describe-expectation.ts';
+import { html, type Html } from '../../html/html.ts';
+import type { Declaration } from '../../record/declaration.ts';
+import { alertTable, deliveryTable } from '../parts/history.ts';
+import { age } from '../parts/time.ts';
+import { healthMark, verdictMark } from '../parts/verdicts.ts';
+import type { Console, Visit } from '../visit.ts';
+import { calendar } from './calendar.ts';
+
+/** Alerts that the calendar knows, and rows of the lists. */
+const mostAlerts = 200;
+const listed = 8;
+
+/** What is expected of an automation, whether it holds, and the history; empty without any. */
+export async function expectations(
+  id: string,
+  declaration: Declaration | undefined,
+  visit: Visit,
+  console: Console,
+): Promise<Html> {
+  const { organization } = visit;
+  const { record, site } = console;
+  const [{ items: alerts }, deliveries] = await Promise.all([
+    record.listAlerts(organization, { automationId: id }, { limit: mostAlerts }),
+    record.listDeliveries(organization, listed, id),
+  ]);
+  return html`${declaration && verdictCard(declaration, visit)}
+  ${declaration !== undefined && declaration.expect !== null && (await calendar(declaration, alerts, visit, console))}
+  ${
+    alerts.length > 0 &&
+    html`<section class="card" aria-labelledby="alerts-title">
+      <header>
+        <h2 id="alerts-title">Newest alerts</h2>
+        <a class="quiet" href="${site.of(organization, 'alerts')}">all of the organization</a>
+      </header>
+      ${alertTable(alerts.slice(0, listed), visit, site)}
+    </section>`
+  }
+  ${
+    deliveries.length > 0 &&
+    html`<section class="card" aria-labelledby="deliveries-title">
+      <header><h2 id="deliveries-title">Newest deliveries to webhooks</h2></header>
+      ${deliveryTable(deliveries, visit, site)}
+    </section>`
+  }`;
+}
+
+function verdictCard(declaration: Declaration, { now }: Visit): Html {
+  const { expect, verdicts } = declaration;
+  return html`<section class="card verdicts" aria-labelledby="expected-title">
+    <header>
+      <h2 id="expected-title">Expectations</h2>
+      <span>${healthMark(declaration)}</span>
+    </header>
+    <ul class="expected">
+      ${describeExpectation(expect).map((phrase) => html`<li>${phrase}</li>`)}
+    </ul>
+    ${
+      verdicts !== null &&
+      verdicts.length > 0 &&
+      html`<ul class="list verdicts">
+        ${verdicts.map(({ kind, reason, since }) => html`<li>${verdictMark(kind)} <span>${reason}</span> <span class="quiet">since ${age(since, now)}</span></li>`)}
+      </ul>`
+    }
+  </section>`;
+}
