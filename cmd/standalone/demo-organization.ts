@@ -15,7 +15,8 @@ metadata: { name: demo, labels: { runledger.dev/organization: demo } }
 
 /**
  * Makes the organization `demo` once, with a token that reports events and one that reads them. The
- * owner may change the manifests, and declare automations in a file beside them. A folder of an older release gets its read token too.
+ * owner may change the manifests, and declare automations in a file beside them. A folder of an
+ * older release gets its read token too.
  */
 export async function ensureDemoOrganization(folder: DataFolder): Promise<void> {
   const isNew = !(await exists(folder.tokens));

@@ -242,14 +242,8 @@ export const settings = {
     default: undefined,
     desc: 'Namespaces whose Automations and Webhooks count, separated by commas; all of the cluster unless set',
   }),
-  ALERTMANAGER_URLS: urlList({
-    default: [],
-    desc: 'Every replica of Alertmanager, comma-separated: http(s)://host:9093; never a load balancer',
-  }),
-  WEBHOOK_ALLOW_PRIVATE: flag({
-    default: false,
-    desc: 'Let webhooks connect to private addresses; never to metadata services of clouds',
-  }),
+  ALERTMANAGER_URLS: urlList({ default: [], desc: 'Every replica of Alertmanager, comma-separated; no load balancer' }),
+  WEBHOOK_ALLOW_PRIVATE: flag({ default: false, desc: 'Let webhooks connect to private addresses, but for metadata' }),
   METRICS_AUTOMATIONS: wholeNumber({
     min: 0,
     max: 10_000,

@@ -10,7 +10,8 @@ import { ConsoleLinks } from './links.ts';
 const noAutomation = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Puts a test into the outbox. `waiting`: the last test of this webhook is not sent yet. `gone`: there is no such webhook.
+ * Puts a test into the outbox. `waiting`: the last test of this webhook is not sent yet.
+ * `gone`: there is no such webhook.
  * @throws {RequestError} when Postgres cannot write it now.
  */
 export async function sendTest(

@@ -21,9 +21,9 @@ type Row = Selectable<AlertsTable> & Omit<Selectable<AutomationsTable>, keyof Al
 const repeatResolved = sql.lit('5 minutes');
 
 /**
- * The alerts that are open, and those that are resolved and that a receiver knows as open: until five
- * minutes after it knows of the end too, for a day at most. A late start is over when it is noted, so
- * it is not among them. Without its declaration an alert has no labels; Alertmanager ends it.
+ * The alerts that are open, and the resolved ones that a receiver knows as open: until five minutes
+ * after it knows of the end too, for a day at most. A late start is over when it is noted, so it is
+ * not among them. Without its declaration an alert has no labels; Alertmanager ends it.
  */
 export async function alertsToTell(db: Database): Promise<ToldAlert[]> {
   const { rows } = await sql<Row>`

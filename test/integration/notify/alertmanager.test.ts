@@ -149,8 +149,11 @@ describe('Alertmanager', () => {
     );
     expect(alert.labels['alertname']).to.equal('AutomationMissing');
     expect((await shown('RunledgerBlind')).annotations['description']).to.equal('Redis does not answer.');
-    const heard = await notified('people hear of the blindness', ({ status }) => status === 'firing');
-    expect(heard.groupLabels['alertname']).to.equal('RunledgerBlind');
+    const heard = await notified(
+      'people hear of the blindness',
+      ({ groupLabels }) => groupLabels['alertname'] === 'RunledgerBlind',
+    );
+    expect(heard.status).to.equal('firing');
   });
 
   it('knows all alerts again after a restart, and each replica knows them', async () => {

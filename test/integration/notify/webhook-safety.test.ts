@@ -36,7 +36,7 @@ describe('webhooks', () => {
   it('follow no redirect', async () => {
     suite.receiver.answer = (_, response) => response.writeHead(307, { Location: suite.receiver.url }).end();
     await declareWebhook(database.db, { url: suite.receiver.url });
-    expect(await failureOf({})).to.equal('the suite.receiver answered 307');
+    expect(await failureOf({})).to.equal('the receiver answered 307');
     expect(suite.receiver.received).to.have.lengthOf(1);
   });
 
@@ -61,10 +61,10 @@ describe('webhooks', () => {
     await allDelivered(1);
   });
 
-  it('wait as long as the suite.receiver asks', async () => {
+  it('wait as long as the receiver asks', async () => {
     suite.receiver.answer = (_, response) => response.writeHead(429, { 'Retry-After': '3600' }).end();
     await declareWebhook(database.db, { url: suite.receiver.url });
-    expect(await failureOf({})).to.equal('the suite.receiver answered 429');
+    expect(await failureOf({})).to.equal('the receiver answered 429');
     const [row] = await deliveries();
     expect((row?.next_attempt_at.getTime() ?? 0) - Date.now()).to.be.within(3_590_000, 3_600_000);
   });

@@ -37,14 +37,14 @@ describe('webhooks', () => {
     expect(row).to.deep.include({ attempts: 1, last_status: 204, last_error: null, given_up_at: null });
   });
 
-  it('pass the check of the suite.receiver in deploy/examples', async () => {
+  it('pass the check of the receiver in deploy/examples', async () => {
     await declareWebhook(database.db, { url: suite.receiver.url });
     await start();
     await tick([transition('opened')]);
     await allDelivered(1);
     const [got] = suite.receiver.received;
     const receiverOf = async (key: string): Promise<number> => {
-      const child = new Child('python3', ['deploy/examples/webhook-suite.receiver.py'], {
+      const child = new Child('python3', ['deploy/examples/webhook-receiver.py'], {
         env: { ...process.env, WEBHOOK_SECRET: key, PORT: '0' },
       });
       try {
@@ -133,7 +133,7 @@ describe('webhooks', () => {
     expect(new Set(suite.receiver.received.map(({ headers }) => headers['webhook-id']))).to.have.lengthOf(1);
   });
 
-  it('open a circuit when a suite.receiver fails, and close it when it answers', async () => {
+  it('open a circuit when a receiver fails, and close it when it answers', async () => {
     suite.receiver.answer = (_, response) => response.writeHead(500).end();
     await declareWebhook(database.db, { url: suite.receiver.url });
     await database.db
@@ -172,7 +172,7 @@ describe('webhooks', () => {
       const rows = await deliveries();
       return rows[0]?.given_up_at !== null && rows;
     });
-    expect(row?.last_error).to.match(/the suite.receiver answered 500|there was no attempt/);
+    expect(row?.last_error).to.match(/the receiver answered 500|there was no attempt/);
     const after = await figure(registry, 'runledger_notifications_total', { receiver: 'webhook', result: 'given_up' });
     expect(after - before).to.equal(1);
   });

@@ -21,13 +21,13 @@ export interface SuiteWebhooks {
   readonly secret: string;
   readonly registry: Registry;
   /** Starts a process that sends the outbox; it ends with the test. */
-  start(given?: Partial<WebhookSenderOptions>): Promise<WebhookSender>;
+  start: (given?: Partial<WebhookSenderOptions>) => Promise<WebhookSender>;
   /** Puts the notifications of a tick into the outbox. */
-  tick(transitions: Transition[], watermark?: number): Promise<void>;
-  deliveries(): Promise<Delivery[]>;
-  allDelivered(count: number): Promise<Delivery[]>;
+  tick: (transitions: Transition[], watermark?: number) => Promise<void>;
+  deliveries: () => Promise<Delivery[]>;
+  allDelivered: (count: number) => Promise<Delivery[]>;
   /** Makes a delivery that cannot succeed. Resolves with the error that the history shows. */
-  failureOf(given: Partial<WebhookSenderOptions>): Promise<string>;
+  failureOf: (given: Partial<WebhookSenderOptions>) => Promise<string>;
 }
 
 export function newSecret(): string {
