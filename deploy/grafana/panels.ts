@@ -264,6 +264,16 @@ export const rows: Row[] = [
     ],
   },
   {
+    title: 'Notifications',
+    panels: [
+      panel('Attempts by receiver and result', 'ops', [
+        ['{{receiver}} {{result}}', `sum by (receiver, result) (${rate('runledger_notifications_total')})`],
+      ]),
+      panel('Deliveries that wait', 'short', [['deliveries', 'max(runledger_outbox_deliveries{$ns})']]),
+      panel('Age of the outbox', 's', [['oldest delivery', 'max(runledger_outbox_oldest_seconds{$ns})']]),
+    ],
+  },
+  {
     title: 'Processes',
     panels: [
       panel('CPU', 'short', [['{{process}} {{pod}}{{instance}}', rate('process_cpu_seconds_total')]]),

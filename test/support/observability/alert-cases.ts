@@ -5,6 +5,7 @@ import {
   late,
   late3,
   logins,
+  notifications,
   ofConsole,
   ofController,
   ofIngest,
@@ -217,5 +218,14 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerDeclarationsRefused: {
     fires: { [declarations]: steady(2) },
     nearly: { [declarations]: '0x113 1x5 0x40' },
+  },
+  RunledgerNotificationsFailing: {
+    fires: { [notifications('ok')]: growing(4), [notifications('failed')]: growing(6) },
+    nearly: { [notifications('ok')]: growing(6), [notifications('failed')]: growing(4) },
+    alsoNearly: { 'nobody is told anything': { [notifications('ok')]: steady(5) } },
+  },
+  RunledgerOutboxGrowing: {
+    fires: { [ofController('outbox_oldest_seconds')]: steady(4_000) },
+    nearly: { [ofController('outbox_oldest_seconds')]: steady(3_000) },
   },
 };

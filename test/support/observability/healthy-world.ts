@@ -37,6 +37,9 @@ export const queries = (le: string): string =>
 export const logins = (result: string): string =>
   `runledger_logins_total{namespace="rl",pod="c",way="oidc",result="${result}"}`;
 
+export const notifications = (result: string): string =>
+  `runledger_notifications_total{namespace="rl",pod="k",receiver="alertmanager",result="${result}"}`;
+
 /** A gauge or counter of an ingest, a worker, a console or a controller. */
 export const ofIngest = (name: string): string => `runledger_${name}{namespace="rl",pod="i"}`;
 export const ofConsole = (name: string): string => `runledger_${name}{namespace="rl",pod="c"}`;
@@ -77,6 +80,9 @@ export const healthy: World = {
   [logins('ok')]: growing(1),
   [logins('unavailable')]: steady(0),
   [ofController('watermark_lag_seconds')]: steady(15),
+  [notifications('ok')]: growing(10),
+  [notifications('failed')]: steady(0),
+  [ofController('outbox_oldest_seconds')]: steady(0),
   [ofController('evaluations_total')]: growing(100),
   [ofController('tick_seconds_count')]: growing(12),
   [ofController('declarations_last_list_timestamp_seconds')]: clock(200),
