@@ -21,10 +21,16 @@ const bounds = {
 /** Most runs that `failures` may count. */
 const mostRuns = 1_000;
 
-/** Checks expectations; the problems are in `fields`. Both results are right only without any. */
-export function readExpectation(fields: Fields): { declared: DeclaredExpectation; expectation: Expectation } {
+/**
+ * Checks expectations; the problems are in `fields`. Both results are right only without any.
+ * `isKnown`: schedule and time zone have been checked before, which takes milliseconds.
+ */
+export function readExpectation(
+  fields: Fields,
+  { isKnown } = { isKnown: false },
+): { declared: DeclaredExpectation; expectation: Expectation } {
   fields.only(['schedule', 'every', 'timeZone', 'grace', 'maxDuration', 'failures']);
-  const starts = readStarts(fields);
+  const starts = readStarts(fields, isKnown);
   const grace = duration(fields, 'grace');
   const maxDuration = duration(fields, 'maxDuration');
   const failures = readFailures(fields);
@@ -41,14 +47,14 @@ export function readExpectation(fields: Fields): { declared: DeclaredExpectation
 
 /** The expectations of a declaration that has been checked before. */
 export function expectationOf(declared: unknown): Expectation {
-  return readExpectation(new Fields(declared, 'expect')).expectation;
+  return readExpectation(new Fields(declared, 'expect'), { isKnown: true }).expectation;
 }
 
 type Starts = { declared: DeclaredExpectation; expected: Expectation['starts'] };
 
-function readStarts(fields: Fields): Starts | undefined {
+function readStarts(fields: Fields, isKnown: boolean): Starts | undefined {
   const timeZone = fields.text('timeZone');
-  if (timeZone !== undefined && !isTimeZone(timeZone)) {
+  if (timeZone !== undefined && !isKnown && !isTimeZone(timeZone)) {
     fields.problem('timeZone', 'must be a time zone of the IANA database, such as Europe/Madrid');
   }
   const every = duration(fields, 'every');
@@ -61,7 +67,7 @@ function readStarts(fields: Fields): Starts | undefined {
     return undefined;
   }
   const zone = timeZone ?? defaultTimeZone;
-  const problem = problemOfSchedule(schedule);
+  const problem = isKnown ? undefined : problemOfSchedule(schedule);
   if (problem !== undefined) fields.problem('schedule', problem);
   return {
     declared: { schedule, ...(timeZone !== undefined && { timeZone }) },

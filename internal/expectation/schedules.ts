@@ -4,12 +4,12 @@ import { Zone } from './zone.ts';
 /** Most schedules that are kept, about 2 KB each. */
 const mostSchedules = 10_000;
 
-/** Most times of a schedule that are kept. */
-const mostTimes = 64;
+/** Most pairs of times of a schedule that are kept. */
+const mostPairs = 64;
 
 /**
  * Schedules by text and time zone. Finding a time takes croner a tenth of a millisecond, and many
- * automations share a schedule, so that each keeps the times around the last question.
+ * automations share a schedule, so each keeps times.
  */
 export class Schedules {
   readonly #schedules = new Map<string, KeptTimes>();
@@ -37,11 +37,17 @@ export class Schedules {
   }
 }
 
-/** Keeps successive times of a schedule, without any between them. */
+/** Two successive times; the first or the last one may be none. */
+interface Pair {
+  before: number | undefined;
+  after: number | undefined;
+}
+
+/** Keeps pairs of successive times, in order. */
 class KeptTimes implements ExpectedTimes {
   readonly zone: Zone;
   readonly #schedule: Schedule;
-  #times: number[] = [];
+  readonly #pairs: Pair[] = [];
 
   constructor(schedule: Schedule) {
     this.zone = schedule.zone;
@@ -49,37 +55,22 @@ class KeptTimes implements ExpectedTimes {
   }
 
   after(time: number): number | undefined {
-    return this.#around(time)[1];
+    return this.#around(time).after;
   }
 
   upTo(time: number): number | undefined {
-    return this.#around(time)[0];
+    return this.#around(time).before;
   }
 
   /** The last time at or before `time`, and the first after it. */
   #around(time: number): Pair {
-    const known = this.#times;
-    const next = known.findIndex((each) => each > time);
-    if (next > 0) return [known[next - 1], known[next]];
-    const pair = (next === -1 && this.#soonAfterKnown(time)) || [this.#schedule.upTo(time), this.#schedule.after(time)];
-    this.#keep(pair);
+    const index = this.#pairs.findLastIndex(({ before = -Infinity }) => before <= time);
+    const known = this.#pairs[index];
+    if (known !== undefined && time < (known.after ?? Infinity)) return known;
+    const pair = { before: this.#schedule.upTo(time), after: this.#schedule.after(time) };
+    this.#pairs.splice(index + 1, 0, pair);
+    // The oldest ones are asked for least.
+    if (this.#pairs.length > mostPairs) this.#pairs.shift();
     return pair;
   }
-
-  /** The last kept time and the one after it, if that comes after `time`. */
-  #soonAfterKnown(time: number): Pair | undefined {
-    const last = this.#times.at(-1);
-    if (last === undefined) return undefined;
-    const after = this.#schedule.after(last);
-    return after === undefined || after > time ? [last, after] : undefined;
-  }
-
-  #keep([before, after]: Pair): void {
-    if (before === undefined || after === undefined) return;
-    if (before === this.#times.at(-1)) this.#times = [...this.#times.slice(1 - mostTimes), after];
-    else if (after === this.#times[0]) this.#times = [before, ...this.#times.slice(0, mostTimes - 1)];
-    else this.#times = [before, after];
-  }
 }
-
-type Pair = [number | undefined, number | undefined];

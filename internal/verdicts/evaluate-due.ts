@@ -5,7 +5,7 @@ import type { Gap, History } from '../expectation/history.ts';
 import { expectationOf } from '../expectation/read-expectation.ts';
 import type { Schedules } from '../expectation/schedules.ts';
 import type { Alert, Transition } from '../expectation/transition.ts';
-import type { AlertKind, Finding } from '../expectation/verdict.ts';
+import type { AlertKind, Finding, Verdict } from '../expectation/verdict.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
 import { readAutomations, type AutomationKey, type DueAutomation } from './due-automations.ts';
@@ -93,7 +93,16 @@ function evaluateOne(
   { watermark, gaps, schedules }: TickContext,
 ): Evaluation {
   if (suspend) return { findings: [], verdicts: [], nextAt: Infinity };
-  return evaluate(expectation, { ...runs, gaps, declaredAt: declared_at.getTime() }, watermark, schedules);
+  const history = { ...runs, gaps, declaredAt: declared_at.getTime() };
+  try {
+    return evaluate(expectation, history, watermark, schedules);
+  } catch (error) {
+    // One declaration of another release must not stop the others.
+    const reason = `The expectation cannot be evaluated: ${String(error)}`;
+    const since = new Date(watermark).toISOString();
+    const verdict: Verdict = { kind: 'unknown', occurrence: 'expectation', reason, facts: {}, since };
+    return { findings: [], verdicts: [verdict], nextAt: Infinity };
+  }
 }
 
 /** Runs that start from now on may take too long from then on. */

@@ -11,6 +11,7 @@ import type { Scenario } from './scenario.ts';
 import { start } from './start.ts';
 import { streams } from './streams.ts';
 import { telemetry } from './telemetry.ts';
+import { tick } from './tick.ts';
 
 /** By name, in the order in which they run and are shown. */
 export const scenarios: Record<string, Scenario> = {
@@ -26,4 +27,5 @@ export const scenarios: Record<string, Scenario> = {
   overview,
   streams,
   export: exporting,
+  tick,
 };

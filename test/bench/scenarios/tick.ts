@@ -1,0 +1,140 @@
+import { AdmissionJournal } from '../../../internal/queue/admission-journal.ts';
+import { freePort } from '../../support/free-port.ts';
+import { query } from '../../support/postgres-server.ts';
+import { until } from '../../support/until.ts';
+import { figure, median } from '../harness/figures.ts';
+import type { Program } from '../harness/program.ts';
+import type { World } from '../harness/world.ts';
+import type { Scenario } from './scenario.ts';
+
+const automations = 10_000;
+const runsEach = 20;
+
+/** A grace of up to two minutes, so that expected times pass one after another. */
+const graceSeconds = 120;
+
+/** 10,000 automations with schedules: how long a tick takes, and how soon a verdict comes. */
+export const tick: Scenario = async (world, { rounds }) => {
+  const database = await world.createDatabase();
+  await seedRuns(database);
+  await declareAll(
+    database,
+    `'{"schedule":"*/5 * * * *","grace":"10m","maxDuration":"45m","failures":{"consecutive":3}}'`,
+  );
+  const journal = new AdmissionJournal(world.redis, 'events', () => true);
+  await journal.start();
+  const controller = await startController(world, database);
+
+  const quiet: number[] = [];
+  const due: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    await controller.nextTick();
+    quiet.push((await controller.nextTick()).seconds);
+    await query(database, 'update automations set next_at = null');
+    due.push((await controller.tickOf(automations)).seconds);
+  }
+  await declareAll(database, `jsonb_build_object('schedule', '* * * * *', 'grace', (number % ${graceSeconds}) || 's')`);
+  await query(database, 'truncate executions, running_executions');
+  const opened = async (): Promise<number> =>
+    Number((await query(database, 'select count(*) as count from alerts where resolved_at is null'))[0]?.['count']);
+  await until('each has an alert', async () => (await opened()) === automations, 600_000);
+  const late = await query(database, 'select max(extract(epoch from seen_at - opened_at))::float8 as s from alerts');
+  const open: number[] = [];
+  for (let round = 0; round < rounds; round += 1) open.push((await controller.tickOf(automations)).seconds);
+  const memory = await controller.program.memory('VmHWM');
+
+  await journal.stop();
+  await world.end(controller.program);
+  const ms = (values: number[]): number => median(values) * 1_000;
+  return {
+    figures: [
+      figure('A tick with nothing due', ms(quiet), 'ms'),
+      figure('A tick with all automations due', ms(due), 'ms', { atMost: 2_000 }),
+      figure('A tick with an alert open for each', ms(open), 'ms', { atMost: 2_000 }),
+      figure('Latest verdict after the watermark has passed its time', Number(late[0]?.['s']), 's', { atMost: 15 }),
+      figure('Most memory of the controller', memory / 2 ** 20, 'MB', { atMost: 150 }),
+    ],
+    notes: [`tick: ${automations} automations of 100 organizations, ${runsEach} runs each.`],
+  };
+};
+
+interface Controller {
+  program: Program;
+  /** The next tick that ends. */
+  nextTick(): Promise<Tick>;
+  /** The next tick that evaluates so many automations. */
+  tickOf(evaluated: number): Promise<Tick>;
+}
+
+interface Tick {
+  seconds: number;
+  evaluated: number;
+}
+
+async function startController(world: World, database: string): Promise<Controller> {
+  const opsPort = await freePort();
+  const environment = { OPS_PORT: String(opsPort), REDIS_URL: world.redisUrl, DATABASE_URL: database };
+  const program = world.program('cmd/controller/main.ts', environment);
+  const ops = `http://127.0.0.1:${opsPort}`;
+  await program.answers(`${ops}/readyz`);
+  const read = async () => {
+    const text = await (await fetch(`${ops}/metrics`)).text();
+    const value = (name: string) => Number(new RegExp(`^${name}\\{.*\\} (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
+    return {
+      ticks: value('runledger_tick_seconds_count'),
+      seconds: value('runledger_tick_seconds_sum'),
+      evaluated: value('runledger_evaluations_total'),
+    };
+  };
+  const nextTick = async (): Promise<Tick> => {
+    const before = await read();
+    const after = await until(
+      'a tick',
+      async () => {
+        const now = await read();
+        return now.ticks > before.ticks && now;
+      },
+      60_000,
+    );
+    const { seconds, evaluated } = after;
+    return { seconds: seconds - before.seconds, evaluated: evaluated - before.evaluated };
+  };
+  const tickOf = async (evaluated: number): Promise<Tick> => {
+    for (;;) {
+      const found = await nextTick();
+      if (found.evaluated >= evaluated) return found;
+    }
+  };
+  return { program, nextTick, tickOf };
+}
+
+const automationId = `(lpad(to_hex(number), 8, '0') || '-0000-4000-9000-000000000000')::uuid`;
+const organization = `'org-' || number % 100`;
+
+/** Writes or changes the declarations, as `internal/automations` does. `expect` is SQL. */
+async function declareAll(database: string, expect: string): Promise<void> {
+  await query(
+    database,
+    `insert into automations (organization, automation_id, namespace, name, uid, generation, display_name, owner, links,
+       expect, alert_labels, suspend, declared_at)
+     select ${organization}, ${automationId}, 'automations', 'automation-' || number, number, 1, '', '', '[]',
+       (${expect})::jsonb, '{}', false, now()
+     from generate_series(1, ${automations}) as number
+     on conflict (organization, automation_id)
+     do update set expect = excluded.expect, declared_at = now(), next_at = null`,
+  );
+}
+
+/** Runs of the last hours, each of which succeeded. */
+async function seedRuns(database: string): Promise<void> {
+  const at = `date_trunc('milliseconds', now() - run * interval '5 min')`;
+  await query(
+    database,
+    `insert into executions (organization, automation_id, execution_id, first_event_at, last_event_at, started_at,
+       ended_at, start_count, event_count, warning_count, error_count, end_count)
+     select ${organization}, ${automationId}, 'run-' || run, ${at}, ${at} + interval '10 s', ${at},
+       ${at} + interval '10 s', 1, 0, 0, 0, 1
+     from generate_series(1, ${automations}) as number, generate_series(1, ${runsEach}) as run`,
+  );
+  await query(database, 'vacuum (analyze) executions, running_executions');
+}
