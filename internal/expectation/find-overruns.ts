@@ -32,7 +32,8 @@ function overrun({ expectation, history, watermark, schedules }: Question, long:
   const { run, maxDurationMs, end } = long;
   const zone = zoneOf(expectation, schedules);
   const from = run.startedAt + maxDurationMs;
-  const gap = run.finishedAt === undefined ? gapWithin(history.gaps, run.startedAt, from) : undefined;
+  // A caller may have sent the END in the gap, and again after it.
+  const gap = gapWithin(history.gaps, run.startedAt, from);
   return {
     kind: gap === undefined ? 'overrunning' : 'unknown',
     occurrence: run.executionId,

@@ -34,7 +34,7 @@ function findInPause(search: Search, last: Run | undefined, next: Run | undefine
   const { rule, graceMs, watermark, declaredAt, gaps } = search;
   const findings: Finding[] = [];
   const start = next?.startedAt ?? Infinity;
-  let expected = last === undefined ? rule.first(declaredAt) : rule.next(last.startedAt, declaredAt);
+  let expected = last === undefined ? rule.first(declaredAt) : rule.next(last, declaredAt);
   while (expected !== undefined && expected + graceMs < start) {
     const deadline: number = expected + graceMs;
     if (deadline > watermark) return { findings, nextAt: deadline };

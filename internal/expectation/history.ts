@@ -3,6 +3,8 @@ export interface Run {
   executionId: string;
   /** The time of its first event. */
   startedAt: number;
+  /** True if the record has no START of it: then it started earlier. */
+  lacksStart?: boolean;
   /** The time of its first ERROR, or without one of its first END; undefined while it runs. */
   finishedAt: number | undefined;
   failed: boolean;

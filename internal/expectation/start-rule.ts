@@ -1,4 +1,5 @@
 import type { Expectation } from './automation.ts';
+import type { Run } from './history.ts';
 import type { ExpectedTimes } from './schedule.ts';
 import type { Schedules } from './schedules.ts';
 import type { Zone } from './zone.ts';
@@ -15,8 +16,8 @@ export interface StartRule {
   readonly zone: Zone;
   /** The first expected time; `declaredAt` is when the expectation began. */
   first(declaredAt: number): number | undefined;
-  /** The first expected time for which a start at `start` does not count. */
-  next(start: number, declaredAt: number): number | undefined;
+  /** The first expected time for which this run does not count. */
+  next(run: Run, declaredAt: number): number | undefined;
   /** The first expected time that is provable again after a gap of the record. */
   afterGap(until: number): number | undefined;
   /** From when on the record must be complete, to prove that a start is missing. */
@@ -41,7 +42,7 @@ function everyRule(everyMs: number, zone: Zone): StartRule {
   return {
     zone,
     first: (declaredAt) => declaredAt + everyMs,
-    next: (start, declaredAt) => Math.max(start, declaredAt) + everyMs,
+    next: ({ startedAt }, declaredAt) => Math.max(startedAt, declaredAt) + everyMs,
     afterGap: (until) => until + 1 + everyMs,
     provableFrom: (expected) => expected - everyMs,
     nextFrom: () => Infinity,
@@ -50,20 +51,23 @@ function everyRule(everyMs: number, zone: Zone): StartRule {
 
 /**
  * A start counts for an expected time from the middle between it and the one before on, because
- * clocks differ.
+ * clocks differ. A run without START began before its first event: it counts for the time before,
+ * unless the next one is near.
  */
 function scheduleRule(times: ExpectedTimes): StartRule {
-  const next = (start: number): number | undefined => {
-    const after = times.after(start);
-    const before = times.upTo(start);
-    const early = before !== undefined && after !== undefined && start >= (before + after) / 2;
-    return early ? times.after(after) : after;
+  const next = ({ startedAt, lacksStart }: Run): number | undefined => {
+    const after = times.after(startedAt);
+    const before = times.upTo(startedAt);
+    if (before === undefined || after === undefined) return after;
+    const middle = (before + after) / 2;
+    const countsFrom = lacksStart === true ? Math.max(middle, after - wrongClocksMs) : middle;
+    return startedAt >= countsFrom ? times.after(after) : after;
   };
   return {
     zone: times.zone,
     first: (declaredAt) => times.after(declaredAt - 1),
-    next: (start, declaredAt) => {
-      const expected = next(start);
+    next: (run, declaredAt) => {
+      const expected = next(run);
       return expected !== undefined && expected < declaredAt ? times.after(declaredAt - 1) : expected;
     },
     afterGap: (until) => times.after(until + wrongClocksMs),

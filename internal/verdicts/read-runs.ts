@@ -19,6 +19,7 @@ interface RunRow {
   part: 'since' | 'before' | 'long';
   execution_id: string;
   first_event_at: Date;
+  started_at: Date | null;
   failed_at: Date | null;
   ended_at: Date | null;
 }
@@ -28,7 +29,7 @@ export async function readRuns(
   trx: Transaction<Tables>,
   wanted: readonly RunsWanted[],
 ): Promise<Pick<History, 'runs' | 'hasOlderRuns' | 'longRuns'>[]> {
-  const columns = sql`execution_id, first_event_at, failed_at, ended_at`;
+  const columns = sql`execution_id, first_event_at, started_at, failed_at, ended_at`;
   const ofAutomation = sql`e.organization = w.organization and e.automation_id = w.automation_id`;
   const { rows } = await sql<RunRow>`
     select w.index::integer, r.* from unnest(
@@ -44,7 +45,7 @@ export async function readRuns(
       (select 'before', ${columns} from executions e
         where ${ofAutomation} and first_event_at <= w.since order by first_event_at desc limit w.before)
       union all
-      (select 'long', execution_id, first_event_at, null, null from running_executions e
+      (select 'long', execution_id, first_event_at, first_event_at, null, null from running_executions e
         where ${ofAutomation} and first_event_at <= w.since limit ${sql.lit(mostRuns)})
       union all
       (select 'long', ${columns} from alerts a join executions e using (organization, automation_id)
@@ -69,7 +70,8 @@ function historyOf(rows: readonly RunRow[], before: number): Pick<History, 'runs
   };
 }
 
-function runOf({ execution_id: executionId, first_event_at, failed_at, ended_at }: RunRow): Run {
+function runOf({ execution_id: executionId, first_event_at, started_at, failed_at, ended_at }: RunRow): Run {
   const finishedAt = (failed_at ?? ended_at)?.getTime();
-  return { executionId, startedAt: first_event_at.getTime(), finishedAt, failed: failed_at !== null };
+  const startedAt = first_event_at.getTime();
+  return { executionId, startedAt, lacksStart: started_at === null, finishedAt, failed: failed_at !== null };
 }

@@ -40,6 +40,11 @@ describe('a verdict on durations', () => {
       is: ['= unknown 01:45–'],
     },
     {
+      title: 'unknown, if the end may have been sent in a gap and again after it',
+      story: { expect: quick, runs: ['a 01:00 01:50'], at: '02:00', gaps: [{ from: at('01:30'), until: at('01:49') }] },
+      is: ['unknown 01:45–01:50'],
+    },
+    {
       title: 'still overrunning, if the gap came later',
       story: { expect: quick, runs: ['a 01:00'], at: '03:00', gaps: [{ from: at('02:20'), until: at('02:21') }] },
       is: ['= overrunning 01:45–'],

@@ -20,6 +20,11 @@ describe('a verdict on starts', () => {
       is: ['= missing 02:10–'],
     },
     {
+      title: 'missing, if an event of a run without START came after the middle',
+      story: { expect: often, runs: ['a? 01:40'], at: '02:20', declaredAt: at('01:05') },
+      is: ['= missing 02:10–'],
+    },
+    {
       title: 'late for a start after the grace',
       story: { expect: nightly, runs: ['a 02:45'], at: '03:00' },
       is: ['= late 02:45–02:45'],
