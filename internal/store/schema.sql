@@ -94,7 +94,8 @@ CREATE TABLE public.automations (
     next_at timestamp(3) with time zone,
     evaluated_at timestamp(3) with time zone,
     verdict jsonb
-);
+)
+WITH (fillfactor='50');
 
 CREATE TABLE public.controller_state (
     only_row boolean DEFAULT true NOT NULL,
@@ -306,8 +307,6 @@ CREATE INDEX alerts_newest ON public.alerts USING btree (organization, opened_at
 CREATE INDEX alerts_open ON public.alerts USING btree (organization, automation_id) WHERE (resolved_at IS NULL);
 
 CREATE INDEX alerts_resolved ON public.alerts USING btree (resolved_at);
-
-CREATE INDEX automations_due ON public.automations USING btree (next_at);
 
 CREATE INDEX deliveries_due ON public.deliveries USING btree (next_attempt_at) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 

@@ -1,4 +1,5 @@
 import type { AlertedAutomation } from '../expectation/transition.ts';
+import type { Verdict } from '../expectation/verdict.ts';
 import type { Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
 
@@ -11,6 +12,9 @@ export interface DueAutomation {
   suspend: boolean;
   declared_at: Date;
   evaluated_at: Date | null;
+  next_at: Date | null;
+  /** As the evaluation before wrote them. */
+  verdict: Verdict[] | null;
 }
 
 /** The key of an automation. */
@@ -54,7 +58,7 @@ export async function readAutomations(
   keys: readonly AutomationKey[],
 ): Promise<DueAutomation[]> {
   const { rows } = await sql<DueAutomation>`
-    select organization, automation_id, expect, suspend, declared_at, evaluated_at,
+    select organization, automation_id, expect, suspend, declared_at, evaluated_at, next_at, verdict,
       jsonb_build_object('namespace', namespace, 'name', name, 'displayName', display_name, 'owner', owner,
         'links', links, 'alertLabels', alert_labels) as declared
     from automations join unnest(

@@ -12,7 +12,7 @@ import { readAutomations, type AutomationKey, type DueAutomation } from './due-a
 import { insertAlerts, readOpenAlerts, resolveAlerts, type Resolution } from './open-alerts.ts';
 import { readRuns, type RunsWanted } from './read-runs.ts';
 import { reconcile } from './reconcile.ts';
-import { saveEvaluations, type SavedEvaluation } from './save-evaluations.ts';
+import { isWritten, saveEvaluations, type SavedEvaluation } from './save-evaluations.ts';
 
 /** Longest time between two evaluations of an automation, in ms: events may be stored very late. */
 const longestMs = 3_600_000;
@@ -50,7 +50,13 @@ export async function evaluateDue(
     const changes = reconcile(alerts, result.findings, options);
     opened.push(...changes.open.map((finding) => alertOf(automation, finding)));
     ends.push(...changes.resolve);
-    saved.push({ ...automation, verdicts: result.verdicts, nextAt: nextAt(result, expectation, context.watermark) });
+    const evaluation = {
+      ...automation,
+      verdicts: result.verdicts,
+      nextAt: nextAt(result, expectation, context.watermark),
+    };
+    if (changes.open.length + changes.resolve.length > 0 || !isWritten(evaluation, context.watermark))
+      saved.push(evaluation);
   }
   const byKey = new Map(automations.map((each) => [keyOf({ ...each, automationId: each.automation_id }), each]));
   const transition = (change: Transition['change'], alert: Alert): Transition => ({

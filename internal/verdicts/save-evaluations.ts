@@ -4,9 +4,26 @@ import { sql, type Transaction } from '../store/sql.ts';
 import type { DueAutomation } from './due-automations.ts';
 
 /** The outcome of one evaluation; times in ms since the Unix epoch. */
-export interface SavedEvaluation extends Pick<DueAutomation, 'organization' | 'automation_id' | 'declared_at'> {
+export interface SavedEvaluation extends Pick<
+  DueAutomation,
+  'organization' | 'automation_id' | 'declared_at' | 'next_at' | 'verdict'
+> {
   verdicts: readonly Verdict[];
   nextAt: number;
+}
+
+/**
+ * True if the row says the same, and is due early enough: an automation with an open alert is
+ * evaluated at each tick, and need not be written each time.
+ */
+export function isWritten({ next_at, verdict, nextAt, verdicts }: SavedEvaluation, watermark: number): boolean {
+  if (next_at === null || verdict === null || next_at.getTime() <= watermark || next_at.getTime() > nextAt)
+    return false;
+  return textOf(verdict) === textOf(verdicts);
+}
+
+function textOf(verdicts: readonly Verdict[]): string {
+  return verdicts.map(({ kind, occurrence, since, reason }) => [kind, occurrence, since, reason].join(' ')).join('\n');
 }
 
 /** Writes verdicts, except those of a declaration that has changed meanwhile: it is still due. */
@@ -15,6 +32,7 @@ export async function saveEvaluations(
   saved: readonly SavedEvaluation[],
   watermark: number,
 ): Promise<void> {
+  if (saved.length === 0) return;
   await sql`
     update automations a
     set next_at = w.next_at, evaluated_at = ${new Date(watermark)}, verdict = w.verdict::jsonb

@@ -9,7 +9,7 @@ import { resolveUndeclared } from './open-alerts.ts';
 import { reasonOfLag, watermarkOf, type Clocks, type QueueReading, type Watermark } from './watermark.ts';
 
 /** Automations that are evaluated at once: bounds the memory of a tick. */
-const chunkSize = 500;
+const chunkSize = 200;
 
 /** A watermark that is so far behind, in ms, makes Runledger blind. */
 export const blindAfterMs = 300_000;
