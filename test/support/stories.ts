@@ -10,7 +10,9 @@ export function at(time: string): number {
   return Date.parse(`2026-11-25T${time}Z`);
 }
 
-/** `a 02:31 02:50`, `b 02:31 failed 02:40`, `c 02:31` for one that runs, `d? 02:31` without START. */
+/**
+ * `a 02:31 02:50`, `b 02:31 failed 02:40`, `c 02:31` for one that runs, `d? 02:31` without START.
+ */
 export function run(text: string) {
   const [executionId = '', start = '', end, failedAt] = text.split(' ');
   const failed = end === 'failed';

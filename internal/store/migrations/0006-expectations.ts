@@ -15,8 +15,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * No index on `next_at`: so an evaluation updates a row in its page. Reading all of 10,000 rows takes
- * a few milliseconds.
+ * No index on `next_at`: so an evaluation updates a row in its page. Reading all of 10,000 rows
+ * takes a few milliseconds.
  */
 async function createAutomations(db: Kysely<unknown>): Promise<void> {
   await sql`

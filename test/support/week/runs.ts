@@ -25,15 +25,15 @@ export function planRuns(random: Random, automations: readonly Planned[], from: 
     const times = schedules.get(schedule, timeZone);
     const runs: TrueRun[] = [];
     for (let expectedAt = times.after(from); expectedAt !== undefined && expectedAt < until;) {
-      const fate = random.next();
-      const late = fate < 0.1;
+      const lot = random.next();
+      const late = lot < 0.1;
       const startsAt = expectedAt + (late ? random.int(18, 22) * minuteMs : random.int(0, 180) * 1_000);
-      const lasts = fate > 0.93 ? random.int(40, 48) * minuteMs : random.int(10, 1_200) * 1_000;
+      const lasts = lot > 0.93 ? random.int(40, 48) * minuteMs : random.int(10, 1_200) * 1_000;
       runs.push({
         automationId,
         executionId: `${automationId.slice(-2)}-${new Date(expectedAt).toISOString()}`,
         expectedAt,
-        startsAt: fate >= 0.1 && fate < 0.2 ? undefined : startsAt,
+        startsAt: lot >= 0.1 && lot < 0.2 ? undefined : startsAt,
         endsAt: startsAt + lasts,
         failed: random.chance(0.1),
       });
