@@ -30,13 +30,13 @@ export function endLike(ended: Ended, { busy = false } = {}): void {
     process.exit(ended.code);
   }
   const { signal } = ended;
-  // The command may have left a core dump. This process must not leave a second one.
-  if (dumping.has(signal)) become(`ulimit -c 0; kill -${constants.signals[signal]} $$`);
   if (signal !== 'SIGKILL') {
     // Node ignores some signals. To listen, and then no longer, restores the default action.
     process.on(signal, () => undefined);
     process.removeAllListeners(signal);
   }
+  // The command may have left a core dump. This process must not leave a second one.
+  if (dumping.has(signal)) become(`ulimit -c 0; kill -${constants.signals[signal]} $$`);
   process.kill(process.pid, signal);
   setTimeout(() => process.exit(128 + constants.signals[signal]), signalGrace);
 }

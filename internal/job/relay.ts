@@ -63,8 +63,8 @@ export class Relay {
   #readRest(): boolean {
     if (this.#broken) return false;
     this.#input.pause();
-    const buffered = this.#input.read() as Buffer | null;
-    if (buffered !== null) this.#take(buffered);
+    // Each read is an event 'data' as well.
+    while (this.#input.read() !== null);
     while (!this.#atEnd && this.#waitingBytes < mostAfterEnd && this.#readDirectly());
     return this.#waitingBytes > 0;
   }

@@ -1,8 +1,10 @@
 import { spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Readable } from 'node:stream';
+import { makeFifo } from '../../internal/job/fifo.ts';
 
 /** What a caller sees of a program. */
 export interface Outcome {
@@ -33,20 +35,33 @@ export function environmentWith(settings: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
   return { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME, ...(TMPDIR && { TMPDIR }), ...settings };
 }
 
-/** Runs a program to its end. `meanwhile` gets its process. */
+/**
+ * Runs a program to its end, on real pipes as a shell makes them: Node would give it sockets.
+ * `meanwhile` gets its process id.
+ */
 export async function outcomeOf(
   [program = '', ...args]: readonly string[],
   env: NodeJS.ProcessEnv,
   options: SpawnOptions = {},
   meanwhile: (pid: number) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Outcome> {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env, ...options });
-  const read = (stream: Readable | null): Promise<string> => (stream === null ? Promise.resolve('') : text(stream));
+  const [out, error] = [pipe(), pipe()];
+  const child = spawn(program, args, { stdio: ['ignore', out.writer, error.writer], env, ...options });
+  closeSync(out.writer);
+  closeSync(error.writer);
   const [[code, signal], stdout, stderr] = await Promise.all([
-    once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>,
-    read(child.stdout),
-    read(child.stderr),
+    once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>,
+    out.content,
+    error.content,
     meanwhile(child.pid ?? 0),
   ]);
   return { code, signal, stdout, stderr };
+}
+
+function pipe(): { writer: number; content: Promise<string> } {
+  const fifo = makeFifo();
+  if (fifo === undefined) throw new Error('no folder for temporary files');
+  closeSync(fifo.blockingReader);
+  const reader = new Socket({ fd: fifo.reader, readable: true, writable: false });
+  return { writer: fifo.writer, content: text(reader) };
 }
