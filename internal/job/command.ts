@@ -42,11 +42,16 @@ export function runCommand([program = '', ...args]: readonly string[], options: 
   const descriptors = inherited?.descriptors ?? [];
   const stdio = [0, streams.stdout, streams.stderr, ...beyondStderr(descriptors)];
   const direct = inherited === undefined;
+  // Before the command can get a signal, this process catches it: otherwise only this one ends.
+  const early: NodeJS.Signals[] = [];
+  let send = (signal: NodeJS.Signals): unknown => early.push(signal);
+  passSignalsOn((signal) => void send(signal));
   const child = direct
     ? spawn(program, args, { stdio, env: environment })
     : spawn('/bin/sh', ['-c', restoringScript(inherited), 'sh', program, ...args], { stdio, env: environment });
   streams.started();
-  passSignalsOn((signal) => void child.kill(signal));
+  send = (signal) => child.kill(signal);
+  for (const signal of early) send(signal);
   return new Promise((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
       reject(new CannotRun(program, error.code ?? error.message, 126));

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -79,15 +79,23 @@ describe('runledger exec and signals', () => {
   });
 
   it('stops with the command at SIGTSTP, and continues with it', async () => {
-    const command = reported(['sh', '-c', 'echo $$ > ready; sleep 0.5; exit 4']);
+    const command = reported(['sh', '-c', 'echo $$ > ready; while [ ! -e go ]; do sleep 0.05; done; exit 4']);
     // In a group of its own in this session, as a shell makes one; an orphaned group does not stop.
-    const monitored = ['bash', '-c', 'set -m; "$@" & echo $! > wrapper; wait $!; wait $!', 'bash', ...command];
+    const monitored = [
+      'bash',
+      '-c',
+      'set -m; "$@" & echo $! > wrapper; while sleep 0.05; do wait $! || test $? -ne 4 || exit 4; done',
+      'bash',
+      ...command,
+    ];
     const found = await outcomeOf(monitored, env, { cwd: folder }, async () => {
       const inner = await ready();
       const wrapper = Number(await readFile(join(folder, 'wrapper'), 'utf8'));
+
       process.kill(wrapper, 'SIGTSTP');
       await until('both are stopped', async () => (await stateOf(inner)) + (await stateOf(wrapper)) === 'TT');
       process.kill(wrapper, 'SIGCONT');
+      await writeFile(join(folder, 'go'), '');
     });
     expect(found.code).to.equal(4);
   });
