@@ -20,6 +20,7 @@ const abandonedMs = 3_600_000;
 export class Spool {
   readonly #options: SpoolOptions;
   #sequence = 0;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: SpoolOptions) {
     this.#options = options;
@@ -29,7 +30,13 @@ export class Spool {
    * Writes an event. Once it resolves, with the name of the event, a crash does not lose it. Rejects
    * when the disk refuses it or a bound is reached.
    */
-  async add(event: Outgoing): Promise<string> {
+  add(event: Outgoing): Promise<string> {
+    const added = this.#last.then(() => this.#add(event));
+    this.#last = added.catch(() => undefined);
+    return added;
+  }
+
+  async #add(event: Outgoing): Promise<string> {
     const { folder, maxBytes, maxEvents } = this.#options;
     this.#sequence += 1;
     const order = `${String(event.at).padStart(15, '0')}-${String(this.#sequence).padStart(3, '0')}`;

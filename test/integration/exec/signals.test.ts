@@ -81,23 +81,17 @@ describe('runledger exec and signals', () => {
   it('stops with the command at SIGTSTP, and continues with it', async () => {
     const command = reported(['sh', '-c', 'echo $$ > ready; while [ ! -e go ]; do sleep 0.05; done; exit 4']);
     // In a group of its own in this session, as a shell makes one; an orphaned group does not stop.
-    const monitored = [
-      'bash',
-      '-c',
-      'set -m; "$@" & echo $! > wrapper; while sleep 0.05; do wait $! || test $? -ne 4 || exit 4; done',
-      'bash',
-      ...command,
-    ];
-    const found = await outcomeOf(monitored, env, { cwd: folder }, async () => {
+    const script = 'set -m; ("$@"; echo $? > code) & until [ -s code ]; do sleep 0.05; done';
+    const monitored = ['bash', '-c', script, 'bash', ...command];
+    await outcomeOf(monitored, env, { cwd: folder, detached: true }, async () => {
       const inner = await ready();
-      const wrapper = Number(await readFile(join(folder, 'wrapper'), 'utf8'));
-
+      const wrapper = Number(/\) \w (\d+)/.exec(await readFile(`/proc/${inner}/stat`, 'latin1'))?.[1]);
       process.kill(wrapper, 'SIGTSTP');
       await until('both are stopped', async () => (await stateOf(inner)) + (await stateOf(wrapper)) === 'TT');
       process.kill(wrapper, 'SIGCONT');
       await writeFile(join(folder, 'go'), '');
     });
-    expect(found.code).to.equal(4);
+    expect(await readFile(join(folder, 'code'), 'utf8')).to.equal('4\n');
   });
 
   it('leaves keys of the terminal to the terminal: the command gets each signal once', async () => {

@@ -1,0 +1,244 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
+import { automation, environmentWith, outcomeOf, reported, runledger, type Outcome } from '../../support/exec.ts';
+import { SmallDisk } from '../../support/fault/small-disk.ts';
+import { token } from '../../support/pipeline.ts';
+import { suiteIngest } from '../../support/suite-ingest.ts';
+import { until } from '../../support/until.ts';
+
+describe('runledger exec and the record', () => {
+  let files: CertificateFiles;
+  let folder: string;
+  let env: NodeJS.ProcessEnv;
+
+  before(async () => {
+    files = await CertificateFiles.create(await createKeyPair('runledger.example'));
+  });
+  after(() => files[Symbol.asyncDispose]());
+  const suite = suiteIngest(() => ({ HTTPS_PORT: '0', ...files.settings }));
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'runledger-exec-'));
+    env = environmentWith({
+      RUNLEDGER_URL: `https://localhost:${suite.ingest.httpsPort}`,
+      RUNLEDGER_TOKEN: token,
+      RUNLEDGER_CA_FILE: files.settings.TLS_CERT_FILE,
+      RUNLEDGER_SPOOL: join(folder, 'spool'),
+      RUNLEDGER_TIMEOUT_MS: '10000',
+    });
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  /** Runs a shell script under `exec`. */
+  const run = (script: string, settings: NodeJS.ProcessEnv = {}, options: string[] = []): Promise<Outcome> => {
+    return outcomeOf(reported(['sh', '-c', script], options), { ...env, ...settings });
+  };
+
+  /** The kinds of the events of each execution, in the order of their times. */
+  const runs = async (): Promise<string[]> => {
+    const stored = await suite.stored();
+    const grouped = Map.groupBy(stored, ({ executionId }) => executionId);
+    return [...grouped.values()].map((events) => events.map(({ kind }) => kind).join(' '));
+  };
+
+  /** The names of the files in the spool. */
+  const spooled = async (spool = join(folder, 'spool')): Promise<string[]> => {
+    const names = await readdir(spool, { recursive: true }).catch(() => []);
+    return names.filter((name) => /\.(json|refused)$/.test(name));
+  };
+
+  const away = { RUNLEDGER_URL: 'https://127.0.0.1:1' };
+
+  it('records START and END of a command that succeeds, and leaves nothing in the spool', async () => {
+    expect(await run('echo out', {}, ['--execution', 'run 1', '--description', 'nightly'])).to.include({ code: 0 });
+    const [start, end] = await suite.stored();
+    const same = { automationId: automation, executionId: 'run 1' };
+    expect(start).to.include({ ...same, kind: 'START', description: 'nightly' });
+    expect(end).to.include({ ...same, kind: 'END' });
+    expect(end?.description).to.match(/^Ended with exit code 0 after \d+\.\d s$/);
+    expect(await spooled()).to.deep.equal([]);
+  });
+
+  const failures: Record<string, [string, Partial<AcceptedEvent>]> = {
+    'an exit code': [
+      String.raw`printf '\033[31mcannot reach db\033[0m\nretry later\n' >&2; exit 3`,
+      { errorId: '3', errorDescription: 'cannot reach db\nretry later' },
+    ],
+    'a signal': ['echo dying >&2; kill -TERM $$', { errorId: 'SIGTERM', errorDescription: 'dying' }],
+    'much on standard error': [
+      'seq 1 100000 >&2; exit 1',
+      { errorDescription: Array.from({ length: 20 }, (_, index) => 99_981 + index).join('\n') },
+    ],
+    'a NUL and bytes that are no text': [
+      String.raw`printf 'a\000b\377\n' >&2; exit 1`,
+      { errorDescription: 'ab\ufffd' },
+    ],
+  };
+  for (const [name, [script, expected]] of Object.entries(failures)) {
+    it(`records ERROR and END after ${name}, with the last lines of standard error`, async () => {
+      await run(script);
+      const [start, error, end] = await suite.stored();
+      expect([start?.kind, error?.kind, end?.kind]).to.deep.equal(['START', 'ERROR', 'END']);
+      expect(error).to.include(expected);
+    });
+  }
+
+  it('has the last lines also when standard error is a file, and when it is /dev/null', async () => {
+    const file = join(folder, 'log');
+    await writeFile(file, 'of an earlier run\n');
+    for (const target of [`>>${file}`, '>/dev/null']) {
+      await outcomeOf(
+        ['sh', '-c', `exec "$@" 2${target}`, 'sh', ...reported(['sh', '-c', 'echo here >&2; exit 1'])],
+        env,
+      );
+    }
+    const errors = (await suite.stored()).filter(({ kind }) => kind === 'ERROR');
+    expect(errors.map(({ errorDescription }) => errorDescription)).to.deep.equal(['here', 'here']);
+  });
+
+  it('leaves standard error alone with --no-tail', async () => {
+    await run('echo secret >&2; exit 1', {}, ['--no-tail']);
+    const error = (await suite.stored()).find(({ kind }) => kind === 'ERROR');
+    expect(error?.errorDescription).to.equal('');
+  });
+
+  it('starts the command before Runledger has answered', async () => {
+    const started = performance.now();
+    const found = await run('echo started', { RUNLEDGER_URL: 'https://192.0.2.1', RUNLEDGER_TIMEOUT_MS: '300' });
+    expect(found).to.deep.equal({ code: 0, signal: null, stdout: 'started\n', stderr: '' });
+    expect(performance.now() - started).to.be.below(10_000);
+  });
+
+  const broken: Record<string, NodeJS.ProcessEnv> = {
+    'Runledger is away': away,
+    'its name does not resolve': { RUNLEDGER_URL: 'https://runledger.invalid' },
+    'its address is missing': { RUNLEDGER_URL: '' },
+    'its address is not https': { RUNLEDGER_URL: 'http://runledger.example' },
+    'the token is missing': { RUNLEDGER_TOKEN: '' },
+    'the token is wrong': { RUNLEDGER_TOKEN: 'wrong' },
+    'the certificate is not trusted': { RUNLEDGER_CA_FILE: '' },
+    'the file of certificates is missing': { RUNLEDGER_CA_FILE: '/nonexistent/ca' },
+    'the spool is no folder': { ...away, RUNLEDGER_SPOOL: '/dev/null/spool' },
+    'the file system of the spool is read-only': { ...away, RUNLEDGER_SPOOL: '/proc/spool' },
+    'a number is wrong': { RUNLEDGER_TIMEOUT_MS: 'soon' },
+    'the bound of the spool is wrong': { RUNLEDGER_SPOOL_MAX_EVENTS: 'many' },
+  };
+  for (const [name, settings] of Object.entries(broken)) {
+    it(`runs the command, unchanged, when ${name}`, async () => {
+      const found = await run('echo out; echo err >&2; exit 5', { RUNLEDGER_TIMEOUT_MS: '500', ...settings });
+      expect(found).to.deep.equal({ code: 5, signal: null, stdout: 'out\n', stderr: 'err\n' });
+    });
+  }
+
+  it('says with --verbose, after the output of the command, what it could not send', async () => {
+    const { stderr } = await run('echo err >&2', { ...away, RUNLEDGER_SPOOL: '/dev/null/spool' }, ['--verbose']);
+    expect(stderr).to.match(/^err\n(runledger: (cannot spool an event|Runledger does not answer): .*\n)+$/);
+  });
+
+  it('sends at the next run what it could not send, with its time, in order', async () => {
+    const before = Date.now();
+    env = { ...env, RUNLEDGER_TOKEN_FILE: join(folder, 'token'), RUNLEDGER_TOKEN: '' };
+    // The token file is missing: the receiver is the same when it is there.
+    await run('exit 3', {}, ['--execution', 'first']);
+    expect(await spooled()).to.have.lengthOf(3);
+    await writeFile(join(folder, 'token'), token);
+    const after = Date.now();
+    await run('true', {}, ['--execution', 'second']);
+    expect((await runs()).toSorted()).to.deep.equal(['START END', 'START ERROR END'].toSorted());
+    expect(await spooled()).to.deep.equal([]);
+    const first = (await suite.stored()).filter(({ executionId }) => executionId === 'first');
+    for (const event of first) {
+      const { occurredAt } = event as AcceptedEvent & { occurredAt?: number };
+      if (occurredAt !== undefined) expect(occurredAt).to.be.within(before, after);
+    }
+  });
+
+  it('records a run whose process was killed once, when the next one sends it', async () => {
+    await Promise.all([
+      outcomeOf(
+        reported(['sleep', '30'], ['--execution', 'killed']),
+        { ...env, RUNLEDGER_TOKEN: 'wrong' },
+        { detached: true },
+        async (pid) => {
+          await until('START is spooled', async () => (await spooled()).length === 1, 30_000);
+          process.kill(-pid, 'SIGKILL');
+        },
+      ),
+    ]);
+    const flushed = await outcomeOf(runledger('flush', '--all'), env);
+    expect(flushed).to.include({ code: 0, stdout: `1 sent, 0 waiting, 0 refused in ${join(folder, 'spool')}\n` });
+    expect(await runs()).to.deep.equal(['START']);
+  });
+
+  it('sends no event of another receiver, unless flush --all is asked to', async () => {
+    await run('true', { RUNLEDGER_TOKEN: 'of-another-organization' });
+    await run('true');
+    expect(await runs()).to.deep.equal(['START END']);
+    expect(await spooled()).to.have.lengthOf(2);
+    expect(await outcomeOf(runledger('flush', '--all'), env)).to.include({ code: 0 });
+    expect(await runs()).to.deep.equal(['START END', 'START END']);
+  });
+
+  it('keeps the bounds of the spool', async () => {
+    await run('true', { RUNLEDGER_TOKEN: 'wrong', RUNLEDGER_SPOOL_MAX_EVENTS: '1', RUNLEDGER_TIMEOUT_MS: '500' });
+    expect(await spooled()).to.have.lengthOf(1);
+    await rm(join(folder, 'spool'), { recursive: true });
+    await run('true', { RUNLEDGER_TOKEN: 'wrong', RUNLEDGER_SPOOL_MAX_BYTES: '100', RUNLEDGER_TIMEOUT_MS: '500' });
+    expect(await spooled()).to.deep.equal([]);
+  });
+
+  it('runs the command, unchanged, while the disk of the spool is full, and reports it if it can', async function full() {
+    const disk = await SmallDisk.mount(join(folder, 'disk'), undefined);
+    if (disk === undefined) {
+      console.log('      skipped: this process may not mount a file system');
+      this.skip();
+    }
+    try {
+      await mkdir(join(disk.folder, 'spool'));
+      await writeFile(join(disk.folder, 'other'), 'something');
+      await disk.fill();
+      const settings = { RUNLEDGER_SPOOL: join(disk.folder, 'spool') };
+      expect(await run('echo out', settings)).to.deep.equal({ code: 0, signal: null, stdout: 'out\n', stderr: '' });
+      expect(await runs()).to.deep.equal(['START END']);
+      const lost = await run('echo out', { ...settings, ...away, RUNLEDGER_TIMEOUT_MS: '500' });
+      expect(lost).to.deep.equal({ code: 0, signal: null, stdout: 'out\n', stderr: '' });
+      await disk.makeRoom();
+      expect(await spooled(disk.folder)).to.deep.equal([]);
+    } finally {
+      await disk.unmount();
+    }
+  });
+
+  it('records concurrent runs that share a spool once each', async () => {
+    const many = Array.from({ length: 8 }, (_, index) => `run ${index}`);
+    await Promise.all(many.map((name) => run('exit 1', { RUNLEDGER_TOKEN: 'wrong' }, ['--execution', name])));
+    expect(await spooled()).to.have.lengthOf(24);
+    const [spool = ''] = await readdir(join(folder, 'spool'));
+    await Promise.all(many.map(() => run('true')));
+    await outcomeOf(runledger('flush', '--all'), env);
+    expect((await runs()).filter((kinds) => kinds === 'START ERROR END' || kinds === 'START END')).to.have.lengthOf(16);
+    expect(await suite.stored()).to.have.lengthOf(24 + 16);
+    expect(await spooled(join(folder, 'spool', spool))).to.deep.equal([]);
+  });
+
+  it('flush names the setting that is wrong', async () => {
+    const wrong: [NodeJS.ProcessEnv, RegExp][] = [
+      [{ RUNLEDGER_URL: '' }, /--url \(RUNLEDGER_URL\) is required/],
+      [{ RUNLEDGER_URL: 'http://x' }, /RUNLEDGER_URL\) must be an https:\/\/ address/],
+      [{ RUNLEDGER_TOKEN: '' }, /RUNLEDGER_TOKEN or .*RUNLEDGER_TOKEN_FILE\) is required/],
+      [{ RUNLEDGER_TOKEN: 'a b' }, /RUNLEDGER_TOKEN must be visible/],
+      [{ RUNLEDGER_TOKEN_FILE: '/none' }, /RUNLEDGER_TOKEN and RUNLEDGER_TOKEN_FILE are both set/],
+      [{ RUNLEDGER_CA_FILE: '/none' }, /RUNLEDGER_CA_FILE\) names an unreadable file: \/none \(ENOENT\)/],
+      [{ RUNLEDGER_SPOOL_MAX_EVENTS: 'many' }, /RUNLEDGER_SPOOL_MAX_EVENTS must be a whole number/],
+    ];
+    for (const [settings, message] of wrong) {
+      const found = await outcomeOf(runledger('flush'), { ...env, ...settings });
+      expect(found.stderr).to.match(message);
+      expect(found.code).to.equal(1);
+    }
+  });
+});
