@@ -37,7 +37,7 @@ export async function flush(args: readonly string[]): Promise<void> {
   process.exitCode = waiting > 0 ? 1 : 0;
 }
 
-/** Sends events, oldest first, until an attempt fails. Resolves with the number of recorded ones. */
+/** Sends events, oldest first, until an attempt fails. Resolves with how many are recorded. */
 async function sendAll(spool: Spool, delivery: Delivery): Promise<number> {
   let sent = 0;
   for (const name of await spool.waiting()) {

@@ -44,8 +44,8 @@ export class Report {
   }
 
   /**
-   * Reports the end. Resolves when all is delivered or spooled, or the time for it is over. `settled`
-   * is false if something is still under way.
+   * Reports the end. Resolves when all is delivered or spooled, or the time for it is over.
+   * `settled` is false if something is still under way.
    */
   async end({ ended, tail }: CommandEnd): Promise<{ settled: boolean; problems: string[] }> {
     const now = Date.now();

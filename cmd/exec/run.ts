@@ -3,7 +3,7 @@ import { parseInherited } from '../../internal/job/inherited.ts';
 import { exec } from './exec.ts';
 import { usage, UsageError } from './usage.ts';
 
-/** Exit code of wrong arguments: of `exec` that of env(1) and timeout(1), whose commands use others. */
+/** Exit codes of wrong arguments: `exec` has that of env(1), since its command may use 2. */
 const wrongUsage = { exec: 125, other: 2 };
 
 /** Runs a command. It sets the exit code, or ends this process itself. Never rejects. */

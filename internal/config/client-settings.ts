@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /*
- * Settings of the command `runledger`. They are read without envalid: its load time would delay each
- * job that runs under `runledger exec`.
+ * Settings of the command `runledger`. They are read without envalid: its load time would delay
+ * each job that runs under `runledger exec`.
  */
 
 /** A setting, and the option of the command line that wins over it. */

@@ -31,8 +31,8 @@ export class CannotRun extends Error {
 }
 
 /**
- * Runs a command in this process group, with this terminal, these streams and signals. Resolves when
- * it has ended and its output is passed on. Signals are still caught then.
+ * Runs a command in this process group, with this terminal, these streams and signals. Resolves
+ * when it has ended and its output is passed on. Signals are still caught then.
  * @throws {CannotRun} at once, or rejects with it.
  */
 export function runCommand([program = '', ...args]: readonly string[], options: CommandOptions): Promise<CommandEnd> {

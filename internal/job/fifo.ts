@@ -13,8 +13,8 @@ export interface Fifo {
 }
 
 /**
- * Makes a pipe. Node gives a child a socket where it says "pipe", and a program cannot open a socket
- * as `/dev/stderr`. Undefined when no folder for temporary files can be written to.
+ * Makes a pipe. Node gives a child a socket where it says "pipe", and a program cannot open a
+ * socket as `/dev/stderr`. Undefined when no folder for temporary files can be written to.
  */
 export function makeFifo(): Fifo | undefined {
   for (const folder of [tmpdir(), '/dev/shm']) {

@@ -1,6 +1,6 @@
 /**
- * Of this process' start, what Node changes and the command shall find unchanged. The launcher reads
- * it (cmd/exec/runledger).
+ * Of this process' start, what Node changes and the command shall find unchanged. The launcher
+ * reads it (cmd/exec/runledger).
  */
 export interface Inherited {
   /** Soft limit of open files: Node raises it to the hard limit. */

@@ -14,7 +14,8 @@ const mostAfterEnd = 1_024 * 1_024;
 const retryPause = 5;
 
 /**
- * Passes on what comes out of a pipe to a file descriptor, at once and unchanged, and keeps its end.
+ * Passes on what comes out of a pipe to a file descriptor, at once and unchanged, and keeps its
+ * end.
  */
 export class Relay {
   readonly #fifo: Fifo;
@@ -59,7 +60,7 @@ export class Relay {
     this.#write();
   }
 
-  /** Takes what this process has read already, and what the pipe holds. True if that was anything. */
+  /** Takes what this process has read, and what the pipe holds. True if that was anything. */
   #readRest(): boolean {
     if (this.#broken) return false;
     this.#input.pause();

@@ -5,7 +5,7 @@ import type { Outgoing } from './outgoing.ts';
 
 export interface SpoolOptions {
   readonly folder: string;
-  /** Bounds of all that the folder holds. Concurrent writers may pass them by what they write now. */
+  /** Bounds of the folder. Concurrent writers may pass them by what they write now. */
   readonly maxBytes: number;
   readonly maxEvents: number;
 }
@@ -27,8 +27,8 @@ export class Spool {
   }
 
   /**
-   * Writes an event. Once it resolves, with the name of the event, a crash does not lose it. Rejects
-   * when the disk refuses it or a bound is reached.
+   * Writes an event. Once it resolves, with the name of the event, a crash does not lose it.
+   * Rejects when the disk refuses it or a bound is reached.
    */
   add(event: Outgoing): Promise<string> {
     const added = this.#last.then(() => this.#add(event));

@@ -114,7 +114,7 @@ describe('runledger exec and the record', () => {
   });
 
   const broken: Record<string, NodeJS.ProcessEnv> = {
-    'Runledger is away': away,
+    'Runledger does not answer': away,
     'its name does not resolve': { RUNLEDGER_URL: 'https://runledger.invalid' },
     'its address is missing': { RUNLEDGER_URL: '' },
     'its address is not https': { RUNLEDGER_URL: 'http://runledger.example' },
@@ -158,17 +158,15 @@ describe('runledger exec and the record', () => {
   });
 
   it('records a run whose process was killed once, when the next one sends it', async () => {
-    await Promise.all([
-      outcomeOf(
-        reported(['sleep', '30'], ['--execution', 'killed']),
-        { ...env, RUNLEDGER_TOKEN: 'wrong' },
-        { detached: true },
-        async (pid) => {
-          await until('START is spooled', async () => (await spooled()).length === 1, 30_000);
-          process.kill(-pid, 'SIGKILL');
-        },
-      ),
-    ]);
+    await outcomeOf(
+      reported(['sleep', '30'], ['--execution', 'killed']),
+      { ...env, RUNLEDGER_TOKEN: 'wrong' },
+      { detached: true },
+      async (pid) => {
+        await until('START is spooled', async () => (await spooled()).length === 1, 30_000);
+        process.kill(-pid, 'SIGKILL');
+      },
+    );
     const flushed = await outcomeOf(runledger('flush', '--all'), env);
     expect(flushed).to.include({ code: 0, stdout: `1 sent, 0 waiting, 0 refused in ${join(folder, 'spool')}\n` });
     expect(await runs()).to.deep.equal(['START']);
