@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
 import { readToken, startConsole, type RunningConsole } from '../../support/console.ts';
@@ -79,13 +80,11 @@ describe('runledger events, executions and tail', () => {
     const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
     const lines = createInterface({ input: child.stdout });
     const first = once(lines, 'line') as Promise<[string]>;
-    let isThere = false;
-    void first.then(() => (isThere = true));
-    for (let index = 0; !isThere; index += 1) {
-      // Stored again and again: nothing says when the stream is open.
+    // Stored again and again: nothing says when the stream is open.
+    const isThere = (): Promise<boolean> => Promise.race([first.then(() => true), sleep(200, false)]);
+    for (let index = 0; !(await isThere()); index += 1) {
       const event = { automationId: automation, executionId: `later ${index}`, kind: 'END' as const };
       await storeEvents(database.db, { ...event, createdAt: Date.now() });
-      await new Promise((resolve) => void setTimeout(resolve, 200));
     }
     expect(JSON.parse((await first)[0])).to.include({ type_of_event: 'END', automation });
     child.kill('SIGINT');
