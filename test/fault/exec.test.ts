@@ -93,7 +93,8 @@ describe('runledger exec under faults', () => {
       }
     };
     const faults = async (): Promise<void> => {
-      while (finished < runCount) {
+      const isOver = (): boolean => finished >= runCount;
+      while (!isOver()) {
         await sleep(300 + random.int(0, 1_500));
         await ingest.child.kill('SIGKILL');
         await sleep(random.int(0, 1_500));
@@ -129,7 +130,7 @@ describe('runledger exec under faults', () => {
   }).timeout(1_800_000);
 });
 
-/** The store keeps one of the events with the same id: a job may hold an event that was sent again. */
+/** The store keeps one of the events with the same id: an event may be sent again. */
 function unique<T extends { id: string }>(events: readonly T[]): T[] {
   return [...new Map(events.map((event) => [event.id, event])).values()];
 }
