@@ -1,5 +1,6 @@
 import { burst } from './burst.ts';
 import { drain } from './drain.ts';
+import { exec } from './exec.ts';
 import { exporting } from './export.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
@@ -21,6 +22,7 @@ export const scenarios: Record<string, Scenario> = {
   burst,
   latency,
   start,
+  exec,
   telemetry,
   growth,
   read,

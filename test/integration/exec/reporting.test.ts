@@ -223,6 +223,13 @@ describe('runledger exec and the record', () => {
     expect(await spooled(join(folder, 'spool', spool))).to.deep.equal([]);
   });
 
+  it('has an example that needs only curl', async () => {
+    const example = join(import.meta.dirname, '../../../deploy/examples/trap.sh');
+    const found = await outcomeOf([example], { ...env, AUTOMATION: automation });
+    expect(found).to.deep.equal({ code: 0, signal: null, stdout: 'Backing up\n', stderr: '' });
+    expect(await runs()).to.deep.equal(['START END']);
+  });
+
   it('flush names the setting that is wrong', async () => {
     const wrong: [NodeJS.ProcessEnv, RegExp][] = [
       [{ RUNLEDGER_URL: '' }, /--url \(RUNLEDGER_URL\) is required/],
