@@ -21,7 +21,7 @@ CLIENTS ?= 50
 demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RATE=, CLIENTS=)
 	@NODE_EXTRA_CA_CERTS="$${DATA_DIR:-.data}/tls/cert.pem" exec $(NODE) cmd/demo/main.ts --events $(EVENTS) --rate $(RATE) --clients $(CLIENTS) \
 	  --token-file "$${DATA_DIR:-.data}/demo-token" --url https://localhost:$${HTTPS_PORT:-8443} \
-	  --read-token-file "$${DATA_DIR:-.data}/demo-read-token" --console https://localhost:$${CONSOLE_PORT:-8444}
+	  --read-token-file "$${DATA_DIR:-.data}/demo-read-token" --automations-file "$${DATA_DIR:-.data}/automations.yaml" --console https://localhost:$${CONSOLE_PORT:-8444}
 
 # Integration tests of the second group, so that both take about as long.
 QUICKER := test/integration/{console,login,notify,observability,record}/**/*.test.ts

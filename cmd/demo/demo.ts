@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createMisbehaving, declare, misbehave, verdictTable } from './expected.ts';
 import { createFleet, playExecution, type DemoAutomation, type DemoEvent } from './fleet.ts';
 import { Ledger } from './ledger.ts';
 import { Pace } from './pace.ts';
@@ -11,6 +12,8 @@ export interface DemoOptions {
   console: string;
   tokenFile: string;
   readTokenFile: string;
+  /** The declarations that standalone watches. */
+  automationsFile: string;
   /** Events to send, approximately: each execution is played to its end. */
   events: number;
   /** Events a second; 0 means as fast as possible. */
@@ -30,6 +33,8 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
   const readingToken = await readToken(options.readTokenFile);
   process.stdout.write(watchIt(options));
   const fleet = createFleet();
+  const misbehaving = createMisbehaving();
+  const isDeclared = await declare(options.automationsFile, misbehaving);
   const ledger = new Ledger(fleet);
   const pace = new Pace(options.rate);
   const began = performance.now();
@@ -56,7 +61,17 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
     clearInterval(progress);
   }
   showProgress(options, ledger, began);
-  return report(options.console, readingToken, fleet, ledger);
+  const right = await report(options.console, readingToken, fleet, ledger);
+  if (!isDeclared) {
+    process.stdout.write(`\n${options.automationsFile} is not the demo's: no expectations are shown.\n`);
+    return right;
+  }
+  process.stdout.write('\nThree automations miss, overrun and fail; their verdicts follow within a minute.\n');
+  const single = new Ledger([]);
+  await misbehave(misbehaving, (event) => send(options.api, token, event, single), options.console, readingToken);
+  const verdicts = await verdictTable(misbehaving, options.console, readingToken);
+  process.stdout.write(`\n${verdicts ?? 'A verdict is missing.'}\n`);
+  return right && verdicts !== undefined;
 }
 
 /** Where a person sees the fleet at work. */

@@ -9,6 +9,7 @@ const usage = `Plays a fleet of automations against a running Runledger and chec
   --console URL        the console (https://localhost:8444)
   --token-file F       where the token is (.data/demo-token)
   --read-token-file F  where the read token is (.data/demo-read-token)
+  --automations-file F where the declarations are (.data/automations.yaml)
   --events N           how many events, about (2000)
   --rate N             events a second; 0 is as fast as it goes (200)
   --clients N          automations that report at once (50)
@@ -21,6 +22,7 @@ runMain(async () => {
       console: { type: 'string', default: 'https://localhost:8444' },
       'token-file': { type: 'string', default: '.data/demo-token' },
       'read-token-file': { type: 'string', default: '.data/demo-read-token' },
+      'automations-file': { type: 'string', default: '.data/automations.yaml' },
       events: { type: 'string', default: '2000' },
       rate: { type: 'string', default: '200' },
       clients: { type: 'string', default: '50' },
@@ -36,6 +38,7 @@ runMain(async () => {
     console: values.console,
     tokenFile: values['token-file'],
     readTokenFile: values['read-token-file'],
+    automationsFile: values['automations-file'],
     events: wholeNumber('--events', values.events),
     rate: wholeNumber('--rate', values.rate),
     clients: wholeNumber('--clients', values.clients),

@@ -51,3 +51,20 @@ async function readPage(url: string, token: string): Promise<Page> {
     await sleep(Number(answer.headers.get('Retry-After') ?? 1) * 1_000);
   }
 }
+
+/** A verdict of an automation, as far as the demo shows it. */
+export interface DeclaredVerdict {
+  kind: string;
+  reason: string;
+}
+
+/** The verdicts of an automation; undefined until it is declared and evaluated. */
+export async function readVerdicts(console: string, token: string, id: string): Promise<DeclaredVerdict[] | undefined> {
+  const answer = await reach(`${console}/v1/automations/${id}/`, { headers: { token } });
+  if (answer.status !== 200) {
+    await answer.body?.cancel();
+    return undefined;
+  }
+  const { declaration } = (await answer.json()) as { declaration: { verdicts: DeclaredVerdict[] | null } | null };
+  return declaration?.verdicts ?? undefined;
+}

@@ -1,10 +1,8 @@
 import { access, appendFile, writeFile } from 'node:fs/promises';
 import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/manifest.ts';
 import type { Scope } from '../../internal/tokens/token-entry.ts';
+import { replaceable } from '../demo/replaceable.ts';
 import type { DataFolder } from './data-folder.ts';
-
-/** The first line of a file that `make demo` may replace. */
-export const replaceable = '# Made by Runledger: `make demo` replaces this file while this line is its first.';
 
 /** The namespace of the organization; `Automation` and `Webhook` manifests may follow. */
 const noAutomations = `${replaceable}

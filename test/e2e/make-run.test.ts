@@ -70,9 +70,11 @@ describe('make run', function suite() {
     await run.start();
     const demo = run.demo(300);
     expect(await demo.exited, demo.output.join('\n')).to.equal(0);
-    expect(demo.output.join('\n')).to.include('The record holds just what was sent.');
+    const output = demo.output.join('\n');
+    expect(output).to.include('The record holds just what was sent.');
+    for (const verdict of ['missing', 'overrunning', 'failing']) expect(output).to.match(new RegExp(` ${verdict} `));
     await run.interrupt();
-  });
+  }).timeout(240_000);
 
   it('answers plain HTTP with 301 to its HTTPS address, and stores nothing of it', async () => {
     await run.start();

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DemoEvent } from './fleet.ts';
+import { readVerdicts } from './record.ts';
+import { replaceable } from './replaceable.ts';
+
+/** An automation that does not do what is expected of it. */
+interface Misbehaving {
+  id: string;
+  name: string;
+  /** YAML of its expectations. */
+  expect: string;
+  /** The verdict that follows. */
+  verdict: string;
+  /** What it reports after its first run, which is good. */
+  runs: readonly (readonly DemoEvent['event'][])[];
+}
+
+/** Longest wait for declarations, and for verdicts, in ms. */
+const patience = 90_000;
+
+const kinds = [
+  { name: 'stopped-importer', expect: '{ every: 10s, grace: 0s }', verdict: 'missing', runs: [] },
+  { name: 'stuck-crawler', expect: '{ maxDuration: 5s }', verdict: 'overrunning', runs: [['START']] },
+  {
+    name: 'broken-mailer',
+    expect: '{ failures: { consecutive: 2 } }',
+    verdict: 'failing',
+    runs: [
+      ['START', 'ERROR', 'END'],
+      ['START', 'ERROR', 'END'],
+    ],
+  },
+] as const;
+
+/** New automations that miss, overrun and fail. */
+export function createMisbehaving(): Misbehaving[] {
+  return kinds.map((kind) => ({ ...kind, id: randomUUID() }));
+}
+
+/** Declares the automations in the file that standalone watches. False for a file of its owner. */
+export async function declare(file: string, automations: readonly Misbehaving[]): Promise<boolean> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  if (!text.startsWith(replaceable)) return false;
+  const manifests = automations.map(
+    ({ id, name, expect }) => `---
+apiVersion: runledger.dev/v1alpha1
+kind: Automation
+metadata: { name: ${name}, namespace: demo }
+spec: { automationId: ${id}, displayName: ${name}, owner: demo, expect: ${expect} }
+`,
+  );
+  const [namespace = ''] = text.split('---\n');
+  await writeFile(file, namespace + manifests.join(''));
+  return true;
+}
+
+/** Reports a good run of each, waits until they are declared, and lets them misbehave. */
+export async function misbehave(
+  automations: readonly Misbehaving[],
+  send: (event: DemoEvent) => Promise<void>,
+  console: string,
+  token: string,
+): Promise<void> {
+  for (const automation of automations) await report(automation, 'good', ['START', 'END'], send);
+  for (const { id } of automations) {
+    await until(async () => (await readVerdicts(console, token, id)) !== undefined);
+  }
+  for (const automation of automations) {
+    for (const [number, events] of automation.runs.entries()) {
+      await report(automation, String(number), events, send);
+    }
+  }
+}
+
+async function report(
+  { id, name }: Misbehaving,
+  run: string,
+  events: readonly DemoEvent['event'][],
+  send: (event: DemoEvent) => Promise<void>,
+): Promise<void> {
+  const execution_id = `${new Date().toISOString()}-${run}`;
+  for (const event of events) await send({ automation_id: id, execution_id, event, description: name });
+}
+
+/** Waits for the verdicts, and resolves with a table of them; undefined if one does not come. */
+export async function verdictTable(
+  automations: readonly Misbehaving[],
+  console: string,
+  token: string,
+): Promise<string | undefined> {
+  const lines: string[] = [];
+  for (const { id, name, verdict } of automations) {
+    const found = await until(async () => {
+      const verdicts = (await readVerdicts(console, token, id)) ?? [];
+      return verdicts.find(({ kind }) => kind === verdict);
+    });
+    if (found === undefined) return undefined;
+    lines.push(`  ${name.padEnd(18)}${found.kind.padEnd(13)}${found.reason}`);
+  }
+  return lines.join('\n');
+}
+
+async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T | undefined> {
+  const deadline = performance.now() + patience;
+  do {
+    const answer = await ask();
+    if (answer !== undefined && answer !== false) return answer;
+    await sleep(500);
+  } while (performance.now() < deadline);
+  return undefined;
+}
