@@ -7,7 +7,7 @@ import { createConsolePages, type ConsolePagesOptions } from '../../internal/con
 import { ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { sendTest } from '../../internal/notify/send-test.ts';
-import { createRecord } from '../../internal/record/record.ts';
+import { createRecord, defaultRecordOptions } from '../../internal/record/record.ts';
 import { RecordWatch } from '../../internal/record/record-watch.ts';
 import { serveRecord } from '../../internal/record/served-record.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
@@ -25,6 +25,7 @@ export const consoleSettings = [
   'CONSOLE_PUBLIC_URL',
   'READ_RATE',
   'READ_CONCURRENCY',
+  'READ_ROWS_PER_SECOND',
   'STREAMS_PER_TOKEN',
   'STREAM_EVENTS_PER_SECOND',
   'OVERDUE_AFTER_HOURS',
@@ -61,7 +62,8 @@ export function createConsole(
 ): Console {
   const { logger, registry, probes, tracing } = telemetry;
   const metrics = consoleMetrics(registry, () => pool);
-  const record = serveRecord(createRecord(db), metrics);
+  const recordOptions = { ...defaultRecordOptions, busyRowsPerSecond: config.READ_ROWS_PER_SECOND };
+  const record = serveRecord(createRecord(db, recordOptions), metrics);
   const watch = new RecordWatch(record, metrics, logger);
   // Once Postgres has answered, the pod stays ready and answers 503 itself (ARCHITECTURE.md,
   // "Decisions").

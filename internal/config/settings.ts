@@ -172,6 +172,12 @@ export const settings = {
     default: 4,
     desc: 'Requests of one read token that one console serves at once, beyond which it gets 429',
   }),
+  READ_ROWS_PER_SECOND: wholeNumber({
+    min: 1_000,
+    max: 100_000_000,
+    default: 50_000,
+    desc: 'Rows a second that searches, figures and exports of one console may read while workers store many events',
+  }),
   STREAMS_PER_TOKEN: wholeNumber({
     min: 1,
     max: 10_000,

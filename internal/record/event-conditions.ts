@@ -19,6 +19,16 @@ export function eventConditions(filters: EventFilters): Condition[] {
 }
 
 /**
+ * The condition of an index that has the wanted events in order. The other filters apply to the rows
+ * of a slice, so that a slice is a bounded read.
+ */
+export function indexedCondition({ automationId, kind, errorId }: EventFilters): Condition[] {
+  if (kind === 'ERROR' || errorId !== undefined) return [sql`kind = 'ERROR'`];
+  if (kind === 'WARNING') return [sql`kind = 'WARNING'`];
+  return when(automationId, (id) => sql`automation_id = ${id}::uuid`);
+}
+
+/**
  * After a position. Postgres leaves out partitions for the first condition only, not for a
  * comparison of rows.
  */

@@ -2,7 +2,7 @@ import type { Database } from '../store/database.ts';
 import { dayOf, daysFrom } from '../store/days.ts';
 import { sql } from '../store/sql.ts';
 import { all, time } from './conditions.ts';
-import { eventConditions, following } from './event-conditions.ts';
+import { eventConditions, following, indexedCondition } from './event-conditions.ts';
 import type { EventFilters } from './filters.ts';
 import { listEvents } from './list-events.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -15,8 +15,11 @@ import {
   type EventRow,
   type StoredEvent,
 } from './stored-event.ts';
-import type { Turns } from './turns.ts';
+import type { ReadBudget } from './read-budget.ts';
 import { oldestEvent, smallestId } from './windows.ts';
+
+/** What an exported event costs the budget, in rows: it is sent in full. */
+const eventCost = 4;
 
 type EventPage = Page<StoredEvent, EventPosition>;
 type ReadPage = (page: PageRequest<EventPosition>) => Promise<EventPage>;
@@ -30,17 +33,17 @@ export async function* exportEvents(
   organization: string,
   filters: EventFilters,
   { limit, after }: PageRequest<EventPosition>,
-  turns: Turns,
+  budget: ReadBudget,
 ): AsyncGenerator<EventPage> {
   const bounded = { ...filters, to: filters.to ?? new Date() };
   const readPage: ReadPage =
     filters.executionId === undefined
       ? pagesForwards(db, organization, bounded)
-      : (page) => listEvents(db, organization, bounded, page, { searchMs: 0, turns });
+      : (page) => listEvents(db, organization, bounded, page, { searchMs: 0, budget });
   let position = after;
   do {
     const request = { limit, after: position };
-    const page = await turns.take(() => readPage(request));
+    const page = await budget.run(() => readPage(request), { rows: limit * eventCost, withinMs: Infinity });
     yield page;
     position = page.next;
   } while (position !== undefined);
@@ -48,8 +51,6 @@ export async function* exportEvents(
 
 /** Reads windows of days from older to newer; after an empty one the next is twice as long. */
 function pagesForwards(db: Database, organization: string, filters: EventFilters & { to: Date }): ReadPage {
-  // An index holds the errors; the other filters apply to the rows of the slice.
-  const errors = filters.kind === 'ERROR' || filters.errorId !== undefined ? [sql`kind = 'ERROR'`] : [];
   let days = 1;
   return ({ limit, after }) =>
     readAs(db, organization, async (trx) => {
@@ -60,7 +61,7 @@ function pagesForwards(db: Database, organization: string, filters: EventFilters
       const base = [sql`organization = ${organization}`, following(start), sql`created_at < ${time(isoTime(end))}`];
       const { rows } = await sql<EventRow & { matches: boolean; number: number }>`
         with slice as materialized (
-          select ${eventColumns} from events where ${all([...base, ...errors])} order by created_at, id limit ${limit}
+          select ${eventColumns} from events where ${all([...base, ...indexedCondition(filters)])} order by created_at, id limit ${limit}
         ),
         numbered as (
           select *, ${all(eventConditions(filters))} as matches, (row_number() over ())::integer as number from slice

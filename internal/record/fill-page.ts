@@ -1,17 +1,14 @@
 import type { Page, PageRequest } from './page.ts';
-import type { Turns } from './turns.ts';
+import { BudgetUsedUp, type ReadBudget } from './read-budget.ts';
 
 /** Rows of the second slice of a search; each next one is twice as large, up to a bound. */
 const [secondSlice, largestSlice] = [500, 4_000];
 
-/** Time after which a search waits for its turn, in ms: most lists end before. */
-const untilTurnsMs = 50;
-
-/** How long a search may take, and the turns of long ones. */
+/** How long a search may take, and what all of them may read. */
 export interface SearchOptions {
   /** Time after which a page ends with what it has, in ms. */
   searchMs: number;
-  turns: Turns;
+  budget: ReadBudget;
 }
 
 /** A part of a search: the matching rows of the next rows in order. */
@@ -24,31 +21,37 @@ export interface Slice<Row, Position> {
 interface FillOptions<Row, Item, Position> extends SearchOptions {
   page: PageRequest<Position>;
   /**
-   * Reads a slice of `size` rows in a transaction of its own, so that no connection waits for a
-   * turn. It may leave out the matches after the first `needed`.
+   * Reads a slice of `size` rows in a transaction of its own, so that no connection waits for the
+   * budget. It may leave out the matches after the first `needed`.
    */
   readSlice: (after: Position | undefined, size: number, needed: number) => Promise<Slice<Row, Position>>;
+  /** What a row of a slice costs the budget, in rows. */
+  rowCost: number;
   itemOf: (row: Row) => Item;
   positionOf: (row: Row) => Position;
 }
 
 /**
  * Reads slices until the page is full, the list ends or the time is used up. The first slice has
- * the size of the page: without a search it is enough.
+ * the size of the page: without a search it is enough. The others are of the budget.
  */
 export async function fillPage<Row, Item, Position>(
   options: FillOptions<Row, Item, Position>,
 ): Promise<Page<Item, Position>> {
-  const { page, itemOf, positionOf, readSlice, searchMs, turns } = options;
+  const { page, itemOf, positionOf, readSlice, rowCost, searchMs, budget } = options;
   const begun = performance.now();
   const elapsed = (): number => performance.now() - begun;
   const rows: Row[] = [];
   let next = page.after;
   let size = page.limit + 1;
+  let isFirst = true;
   do {
     const [after, rowsOfSlice, needed] = [next, size, page.limit + 1 - rows.length];
     const read = (): Promise<Slice<Row, Position>> => readSlice(after, rowsOfSlice, needed);
-    const slice = await (elapsed() < untilTurnsMs ? read() : turns.take(read));
+    const cost = { rows: size * rowCost, withinMs: searchMs - elapsed() };
+    const slice = await (isFirst ? read() : budget.run(read, cost).catch(unlessUsedUp));
+    if (slice === undefined) break;
+    isFirst = false;
     rows.push(...slice.matches);
     next = slice.next;
     size = Math.min(Math.max(secondSlice, size * 2), largestSlice);
@@ -57,4 +60,8 @@ export async function fillPage<Row, Item, Position>(
   const last = items.at(-1);
   const more = rows.length > items.length && last !== undefined;
   return { items: items.map(itemOf), next: more ? positionOf(last) : next };
+}
+
+function unlessUsedUp(error: unknown): undefined {
+  if (!(error instanceof BudgetUsedUp)) throw error;
 }

@@ -5,18 +5,19 @@ import { automationsOf } from './automations-of.ts';
 import { executionColumns, executionOf, type ExecutionRow } from './execution.ts';
 import type { Window } from './filters.ts';
 import type { Page, PageRequest } from './page.ts';
-import { readAs } from './read-as.ts';
+import { readAs, type Reading } from './read-as.ts';
 import { figuresOf, timesOf, windowFigures, type FiguresRow } from './window-figures.ts';
 
-/** Most executions that the figures of an automation cover. */
+/** Most executions that the figures of an automation cover, and the figures of a page. */
 const most = 1_000;
+const mostOfPage = 5_000;
 
-/** Most automations of a page, so that the figures of one page cover 50,000 executions. */
+/** Most automations of a page. */
 const largestPage = 50;
 
 /**
  * Automations in the order of their ids, each with its last execution and its figures. A page has
- * at most 50, whatever its limit.
+ * at most 50, whatever its limit, and ends earlier once its figures cover 5,000 executions.
  */
 export function listAutomations(
   db: Database,
@@ -25,24 +26,56 @@ export function listAutomations(
   { limit: asked, after }: PageRequest<AutomationPosition>,
 ): Promise<Page<Automation, AutomationPosition>> {
   const limit = Math.min(asked, largestPage);
-  const page = automationsOf(organization, { after: after?.automationId, most: limit + 1 });
   return readAs(db, organization, async (trx) => {
-    const { rows } = await sql<ExecutionRow & FiguresRow>`
-      select last.*, figures.* from (${page}) as page
-      cross join lateral (
-        select ${executionColumns} from executions where organization = ${organization} and automation_id = page.automation_id
-        order by first_event_at desc, execution_id desc limit 1
-      ) as last
-      cross join lateral (${figuresOf(organization, sql`page.automation_id`, timesOf(window), most)}) as figures
-      order by page.automation_id
-    `.execute(trx);
-    const items = rows.slice(0, limit).map((row) => ({
-      automation: row.automation_id,
-      last_execution: executionOf(row),
-      window: windowFigures(row, window, most),
-    }));
-    const last = items.at(-1);
-    const next = rows.length > limit && last !== undefined ? { automationId: last.automation } : undefined;
-    return { items, next };
+    const ids = await readIds(trx, organization, after, limit + 1);
+    const items: Automation[] = [];
+    let end = 0;
+    let room = mostOfPage;
+    while (end < Math.min(limit, ids.length) && room >= most) {
+      const part = ids.slice(end, Math.min(limit, end + Math.floor(room / most)));
+      const rows = await readPart(trx, organization, window, part);
+      items.push(...rows.map((row) => automationOf(row, window)));
+      end += part.length;
+      room -= rows.reduce((sum, { counted }) => sum + counted, 0);
+    }
+    const last = ids[end - 1];
+    return { items, next: end < ids.length && last !== undefined ? { automationId: last } : undefined };
   });
+}
+
+async function readIds(
+  trx: Reading,
+  organization: string,
+  after: AutomationPosition | undefined,
+  count: number,
+): Promise<string[]> {
+  const { rows } = await sql<{ automation_id: string }>`
+    select automation_id from (${automationsOf(organization, { after: after?.automationId, most: count })}) as automations
+    order by automation_id
+  `.execute(trx);
+  return rows.map(({ automation_id }) => automation_id);
+}
+
+type AutomationRow = ExecutionRow & FiguresRow;
+
+/** The automations with these ids, in their order. */
+async function readPart(trx: Reading, organization: string, window: Window, ids: string[]): Promise<AutomationRow[]> {
+  const { rows } = await sql<AutomationRow>`
+    select last.*, figures.* from unnest(${ids}::uuid[]) with ordinality as part (automation_id, number)
+    cross join lateral (
+      select ${executionColumns} from executions where organization = ${organization} and automation_id = part.automation_id
+      order by first_event_at desc, execution_id desc limit 1
+    ) as last
+    cross join lateral (${figuresOf(organization, sql`part.automation_id`, timesOf(window), most)}) as figures
+    order by number
+  `.execute(trx);
+  return rows;
+}
+
+function automationOf(row: AutomationRow, window: Window): Automation {
+  return {
+    automation: row.automation_id,
+    last_execution: executionOf(row),
+    window: windowFigures(row, window, most),
+  };
 }

@@ -21,13 +21,16 @@ interface GroupRow {
   oldest: Date;
 }
 
-/** ERROR events of a window by automation and `error_id`; the group that was seen last first. */
+/**
+ * ERROR events of a window by automation and `error_id`; the group that was seen last first. And how
+ * many events were read for them.
+ */
 export function listErrors(
   db: Database,
   organization: string,
   { automationId, errorId, from, to }: ErrorFilters,
   { limit, after }: PageRequest<ErrorGroupPosition>,
-): Promise<ErrorGroups> {
+): Promise<{ groups: ErrorGroups; counted: number }> {
   const errors = all([
     sql`organization = ${organization} and kind = 'ERROR'`,
     sql`created_at >= ${time(from)} and created_at < ${time(to)}`,
@@ -68,12 +71,13 @@ export function listErrors(
     const items = rows.slice(0, limit);
     const last = items.at(-1);
     const begin = last?.counted === most ? last.oldest : from;
-    return {
+    const groups = {
       items: items.map(groupOf),
       next: rows.length > limit && last !== undefined ? positionOf(last) : undefined,
       from: begin.toISOString(),
       to: to.toISOString(),
     };
+    return { groups, counted: last?.counted ?? 0 };
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { all, time, when, type Condition } from './conditions.ts';
-import { eventConditions, following } from './event-conditions.ts';
+import { eventConditions, following, indexedCondition } from './event-conditions.ts';
 import { findExecutions } from './find-executions.ts';
 import { fillPage, type SearchOptions, type Slice } from './fill-page.ts';
 import type { EventFilters } from './filters.ts';
@@ -71,6 +71,7 @@ function listNewest(
   return fillPage({
     ...search,
     page,
+    rowCost: 1,
     itemOf: storedEventOf,
     positionOf: positionOfEvent,
     readSlice: (after, size, needed) =>
@@ -96,11 +97,9 @@ async function readSlice(
   trx: Reading,
   { base, filters, size, needed }: SliceOptions,
 ): Promise<Slice<EventRow, EventPosition>> {
-  // An index holds the errors; the other filters apply to the rows of the slice.
-  const errors = filters.kind === 'ERROR' || filters.errorId !== undefined ? [sql`kind = 'ERROR'`] : [];
   const { rows } = await sql<EventRow & { matches: boolean; number: number }>`
     with slice as materialized (
-      select ${eventColumns} from events where ${all([...base, ...errors])}
+      select ${eventColumns} from events where ${all([...base, ...indexedCondition(filters)])}
       order by created_at desc, id desc limit ${size}
     ),
     numbered as (

@@ -18,9 +18,12 @@ import { matchEvents } from './match-events.ts';
 import type { Page, PageRequest } from './page.ts';
 import { readAs, type Reading } from './read-as.ts';
 
+/** What an execution costs the budget when its events are read too, in rows. */
+const costWithEvents = 6;
+
 /**
- * Executions, newest first. An index leads to those of an automation, of a state, or with an
- * anomaly; the other filters are a search through slices.
+ * Executions, newest first. An index leads to those of an automation, of a state, with a warning or
+ * with an anomaly; the other filters are a search through slices.
  */
 export function listExecutions(
   db: Database,
@@ -33,6 +36,7 @@ export function listExecutions(
   return fillPage({
     ...search,
     page,
+    rowCost: filters.q === undefined && filters.errorId === undefined ? 1 : costWithEvents,
     itemOf: executionOf,
     positionOf: positionOfExecution,
     readSlice: (after, size) =>
@@ -46,7 +50,7 @@ export function listExecutions(
 
 /** Conditions that an index serves. */
 async function baseConditions(trx: Reading, organization: string, filters: ExecutionFilters): Promise<Condition[]> {
-  const { automationId, executionId, from, to, state, anomaly, errorId } = filters;
+  const { automationId, executionId, from, to } = filters;
   const automations =
     executionId === undefined || automationId !== undefined
       ? undefined
@@ -58,10 +62,18 @@ async function baseConditions(trx: Reading, organization: string, filters: Execu
     ...when(executionId, (id) => sql`execution_id = ${id}`),
     ...when(from, (from) => sql`first_event_at >= ${time(from)}`),
     ...when(to, (to) => sql`first_event_at < ${time(to)}`),
-    // Not the state: an index on it would be written with each END.
-    ...(state === 'failed' || errorId !== undefined ? [sql`failed_at is not null`] : []),
-    ...when(anomaly, () => sql`(start_missing or start_repeated or start_late or event_after_end)`),
+    ...partialIndexCondition(filters),
   ];
+}
+
+/** At most one: a second one would make the read of a slice unbounded. */
+function partialIndexCondition({ automationId, state, anomaly, warning, errorId }: ExecutionFilters): Condition[] {
+  // They come from a table of their own.
+  if (state === 'running') return [];
+  // Not the state: an index on it would be written with each END.
+  if (state === 'failed' || errorId !== undefined) return [sql`failed_at is not null`];
+  if (anomaly !== undefined) return [sql`(start_missing or start_repeated or start_late or event_after_end)`];
+  return warning === true && automationId === undefined ? [sql`warning_count > 0`] : [];
 }
 
 /** Conditions on the rows of a slice. */

@@ -1,3 +1,4 @@
+import type { ExecutionState } from '../outcome/execution-state.ts';
 import type { Database } from '../store/database.ts';
 import type { Alert, AlertFilters, AlertPosition } from './alert.ts';
 import { aroundExecution, type Surroundings } from './around-execution.ts';
@@ -24,8 +25,9 @@ import { pollStored } from './poll-stored.ts';
 import { usesReaderRole } from './read-as.ts';
 import { replicaLagMs } from './replica-lag.ts';
 import type { EventPosition, StoredEvent } from './stored-event.ts';
+import { ReadBudget } from './read-budget.ts';
 import type { StoredSince, StreamPosition } from './stream.ts';
-import { Turns } from './turns.ts';
+import { WriteRate } from './write-rate.ts';
 
 export interface RecordOptions {
   /**
@@ -35,10 +37,21 @@ export interface RecordOptions {
   searchMs: number;
   /** How long after newer events a stream still notices an event, in ms. */
   overlapMs: number;
+  /**
+   * Rows a second that searches, figures and exports of this process may read while workers store
+   * many events.
+   */
+  busyRowsPerSecond: number;
 }
 
 /** Figures that suit a statement time-out of 5 s. */
-export const defaultRecordOptions: RecordOptions = { searchMs: 1_000, overlapMs: 120_000 };
+export const defaultRecordOptions: RecordOptions = { searchMs: 1_000, overlapMs: 120_000, busyRowsPerSecond: 50_000 };
+
+/** As many at other times, unless more is set: half of the time of a core. */
+const idleRowsPerSecond = 250_000;
+
+/** Rows that figures read at most, approximately, and how long they may wait for the budget, in ms. */
+const [rowsOfFigures, figuresWithinMs] = [10_000, 5_000];
 
 /** The read operations. Each reads one organization in short read-only transactions. */
 export interface Record {
@@ -113,22 +126,51 @@ export interface Record {
 
 /** Binds the operations to a database. The caller opens and destroys it. */
 export function createRecord(db: Database, options: RecordOptions = defaultRecordOptions): Record {
-  const turns = new Turns();
-  const search = { searchMs: options.searchMs, turns };
+  const writes = new WriteRate(db);
+  const budget = new ReadBudget(async () =>
+    (await writes.isBusy()) ? options.busyRowsPerSecond : Math.max(idleRowsPerSecond, options.busyRowsPerSecond),
+  );
+  const search = { searchMs: options.searchMs, budget };
+  const figures = <T>(read: () => Promise<T>, rowsOf: (result: T) => number): Promise<T> =>
+    budget.run(read, { rows: rowsOfFigures, rowsOf, withinMs: figuresWithinMs });
   return {
-    listAutomations: (organization, window, page) => listAutomations(db, organization, window, page),
-    getAutomation: (organization, automationId, window) => getAutomation(db, organization, automationId, window),
-    newestRuns: (organization, count, only) => newestRuns(db, organization, count, only),
-    countExecutions: (organization, steps) => countExecutions(db, organization, steps),
+    listAutomations: (organization, window, page) =>
+      figures(
+        () => listAutomations(db, organization, window, page),
+        ({ items }) => sum(items.map((item) => item.window).map(executionsOf)),
+      ),
+    // Its executions are read for the window, and again for the series.
+    getAutomation: (organization, automationId, window) =>
+      figures(
+        () => getAutomation(db, organization, automationId, window),
+        (automation) => (automation === undefined ? 0 : 2 * executionsOf(automation.window)),
+      ),
+    newestRuns: (organization, count, only) =>
+      figures(
+        () => newestRuns(db, organization, count, only),
+        (automations) => sum(automations.map(({ runs }) => runs.length)),
+      ),
+    countExecutions: (organization, steps) =>
+      figures(
+        () => countExecutions(db, organization, steps),
+        (counted) => sum(counted.map(executionsOf)),
+      ),
     countRunning: (organization, overdueBefore) => countRunningOf(db, organization, overdueBefore),
-    countErrors: (organization, steps) => countErrors(db, organization, steps),
+    countErrors: (organization, steps) =>
+      figures(
+        () => countErrors(db, organization, steps),
+        (counted) => sum(counted.map(({ count }) => count)),
+      ),
     listExecutions: (organization, filters, page) => listExecutions(db, organization, filters, page, search),
     getExecution: (organization, automationId, executionId) =>
       getExecution(db, organization, automationId, executionId),
     aroundExecution: (organization, execution) => aroundExecution(db, organization, execution),
     listEvents: (organization, filters, page) => listEvents(db, organization, filters, page, search),
-    listErrors: (organization, filters, page) => listErrors(db, organization, filters, page),
-    exportEvents: (organization, filters, page) => exportEvents(db, organization, filters, page, turns),
+    listErrors: async (organization, filters, page) => {
+      const read = () => listErrors(db, organization, filters, page);
+      return (await figures(read, ({ counted }) => counted)).groups;
+    },
+    exportEvents: (organization, filters, page) => exportEvents(db, organization, filters, page, budget),
     pollStored: (organization, since, limit) => pollStored(db, organization, since, limit, options),
     listDeclarations: (organization, only) => listDeclarations(db, organization, only),
     listAlerts: (organization, filters, page) => listAlerts(db, organization, filters, page),
@@ -137,4 +179,12 @@ export function createRecord(db: Database, options: RecordOptions = defaultRecor
     replicaLagMs: () => replicaLagMs(db),
     usesReaderRole: () => usesReaderRole(db),
   };
+}
+
+function executionsOf({ counts }: { counts: { [state in ExecutionState]: number } }): number {
+  return counts.running + counts.succeeded + counts.failed;
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

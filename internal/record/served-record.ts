@@ -2,6 +2,7 @@ import { unavailable } from '../errors/request-error.ts';
 import { isTimeout, isUnavailable } from '../store/errors.ts';
 import type { ConsoleMetrics } from '../telemetry/console-metrics.ts';
 import type { Record as EventRecord } from './record.ts';
+import { BudgetUsedUp } from './read-budget.ts';
 
 /** Runs one query of an operation. */
 type Serve = <T>(operation: keyof EventRecord, query: () => Promise<T>) => Promise<T>;
@@ -63,6 +64,10 @@ function explained(error: unknown, metrics: ConsoleMetrics): unknown {
   if (isTimeout(error)) {
     metrics.reject('timeout');
     return unavailable('The query took too long: repeat it, or ask for a shorter time range.', error);
+  }
+  if (error instanceof BudgetUsedUp) {
+    metrics.reject('timeout');
+    return unavailable('Other long reads are under way: repeat it, or ask for a shorter time range.', error);
   }
   if (!isUnavailable(error)) return error;
   metrics.reject('unavailable');

@@ -6,8 +6,8 @@ import type { Window } from './filters.ts';
 
 /** A row of {@link figuresOf}. */
 export interface FiguresRow extends Record<ExecutionState, number> {
-  p50: number | null;
-  p95: number | null;
+  /** p50 and p95 of the durations; null without any. */
+  percentiles: [number, number] | null;
   /** Executions counted, and the time of the oldest. */
   counted: number;
   oldest: Date | null;
@@ -38,8 +38,7 @@ export function figuresOf(
       count(*) filter (where state = 'running')::integer as running,
       count(*) filter (where state = 'succeeded')::integer as succeeded,
       count(*) filter (where state = 'failed')::integer as failed,
-      percentile_cont(0.5) within group (order by duration) as p50,
-      percentile_cont(0.95) within group (order by duration) as p95,
+      percentile_cont(array[0.5, 0.95]) within group (order by duration) as percentiles,
       count(*)::integer as counted,
       min(first_event_at) as oldest
     from (
@@ -55,9 +54,10 @@ export function timesOf({ from, to }: Window): Bounds {
 }
 
 /** Without times. */
-export function countsOf({ running, succeeded, failed, p50, p95 }: FiguresRow): Omit<WindowFigures, 'from' | 'to'> {
-  const rounded = (value: number | null): number | null => (value === null ? null : Math.round(value));
-  return { counts: { running, succeeded, failed }, p50_ms: rounded(p50), p95_ms: rounded(p95) };
+export function countsOf(row: FiguresRow): Omit<WindowFigures, 'from' | 'to'> {
+  const { running, succeeded, failed } = row;
+  const [p50_ms, p95_ms] = row.percentiles?.map(Math.round) ?? [];
+  return { counts: { running, succeeded, failed }, p50_ms: p50_ms ?? null, p95_ms: p95_ms ?? null };
 }
 
 /** The window begins later when it held more than `most` executions. */

@@ -111,13 +111,13 @@ describe('lists of events', () => {
     const events = Array.from({ length: 1_200 }, (_, index) => ({
       createdAt: now - index * 1_000,
       description: String(index),
-      kind: index === 1_199 ? ('WARNING' as const) : ('EVENT' as const),
+      kind: index === 1_199 ? ('END' as const) : ('EVENT' as const),
     }));
     await store(...events);
     record = createRecord(database.db, { ...defaultRecordOptions, searchMs: 0 });
-    const page = await record.listEvents('acme', { kind: 'WARNING' }, { limit: 50 });
+    const page = await record.listEvents('acme', { kind: 'END' }, { limit: 50 });
     expect(page.items).to.deep.equal([]);
     expect(page.next).to.include({ createdAt: new Date(now - 50_000).toISOString() });
-    expect(await listed({ kind: 'WARNING' })).to.deep.equal(['1199']);
+    expect(await listed({ kind: 'END' })).to.deep.equal(['1199']);
   });
 });

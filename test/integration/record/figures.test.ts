@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import type { AutomationPosition } from '../../../internal/record/automation.ts';
 import { createRecord } from '../../../internal/record/record.ts';
+import { query } from '../../support/postgres-server.ts';
 import { noon, storeEvents, type SomeEvent } from '../../support/reading.ts';
 import { eachDatabase } from '../../support/store.ts';
 
@@ -82,6 +84,37 @@ describe('figures of the console', () => {
     expect(counts.sort((a, b) => a.at.localeCompare(b.at))).to.deep.equal([
       { automation: first, error_id: 'E-1', at: at(0), count: 1 },
       { automation: second, error_id: 'E-1', at: at(2), count: 1 },
+    ]);
+  });
+
+  it('end a page of automations after 5,000 executions; the pages have each automation once', async () => {
+    await query(
+      database.url,
+      `insert into executions (organization, automation_id, execution_id, first_event_at, last_event_at, started_at,
+         start_count, event_count, warning_count, error_count, end_count)
+       select 'initech', ('00000000-0000-4000-9000-00000000000' || automation)::uuid, number::text, at, at, at, 1, 0, 0, 0, 0
+       from generate_series(1, 9) as automation,
+         generate_series(1, case when automation < 4 then 5 else 1100 end) as number,
+         lateral (select timestamptz '${at(0)}' + number * interval '1 ms' as at) as times`,
+    );
+    const window = { from: new Date(noon), to: new Date(noon + hour) };
+    const pages: (readonly [automations: string, executions: number, from: string])[][] = [];
+    let after: AutomationPosition | undefined;
+    do {
+      const page = await record().listAutomations('initech', window, { limit: 500, after });
+      const last = (automation: string): string => automation.slice(-1);
+      pages.push(
+        page.items.map(({ automation, window: { counts, from } }) => [last(automation), counts.running, from] as const),
+      );
+      after = page.next;
+    } while (after !== undefined);
+    const [all, newest] = [at(0), new Date(noon + 101).toISOString()];
+    expect(pages).to.deep.equal([
+      [
+        ...['1', '2', '3'].map((automation) => [automation, 5, all]),
+        ...['4', '5', '6', '7'].map((automation) => [automation, 1_000, newest]),
+      ],
+      ['8', '9'].map((automation) => [automation, 1_000, newest]),
     ]);
   });
 

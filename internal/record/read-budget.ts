@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Rows that may be read at once before reads rest. */
+const burst = 100_000;
+
+/** The reads before left no room in time. */
+export class BudgetUsedUp extends Error {
+  override readonly name = 'BudgetUsedUp';
+}
+
+interface RunOptions<T> {
+  /** Rows that the work reads at most. */
+  rows: number;
+  /** The rows that it has read; `rows` if absent, and if the work fails. */
+  rowsOf?: (result: T) => number;
+  /** How long the work may wait, in ms. */
+  withinMs: number;
+}
+
+/**
+ * Bounds the rows a second that long reads of a process read, however many readers there are, so
+ * that workers keep the cores of Postgres. It counts rows, not time: on a busy machine each read
+ * takes longer, and costs no more.
+ */
+export class ReadBudget {
+  readonly #rowsPerSecond: () => Promise<number>;
+  #rate = 0;
+  #left = burst;
+  #countedAt = performance.now();
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @param rowsPerSecond how many it may be now, above 0. */
+  constructor(rowsPerSecond: () => Promise<number>) {
+    this.#rowsPerSecond = rowsPerSecond;
+  }
+
+  /**
+   * Runs the work once the reads before it leave room, in the order of the calls.
+   * @throws {BudgetUsedUp} when that takes too long.
+   */
+  async run<T>(work: () => Promise<T>, { rows, rowsOf, withinMs }: RunOptions<T>): Promise<T> {
+    const deadline = performance.now() + withinMs;
+    const turn = this.#last.then(async () => {
+      await this.#rest(deadline);
+      this.#left -= rows;
+    });
+    this.#last = turn.catch(() => undefined);
+    await turn.catch(async (error: unknown) => {
+      await sleep(Math.min(withinMs, Math.max(0, deadline - performance.now())), undefined, { ref: false });
+      throw error;
+    });
+    const result = await work();
+    if (rowsOf !== undefined) this.#left += rows - rowsOf(result);
+    return result;
+  }
+
+  async #rest(deadline: number): Promise<void> {
+    this.#count();
+    if (this.#left >= 0) return;
+    this.#rate = await this.#rowsPerSecond();
+    const restMs = (-this.#left * 1_000) / this.#rate;
+    if (performance.now() + restMs > deadline) throw new BudgetUsedUp();
+    await sleep(restMs, undefined, { ref: false });
+    this.#count();
+  }
+
+  /** Adds the room since the last time. */
+  #count(): void {
+    const now = performance.now();
+    this.#left = Math.min(burst, this.#left + ((now - this.#countedAt) * this.#rate) / 1_000);
+    this.#countedAt = now;
+  }
+}
