@@ -1,3 +1,4 @@
+import type { EventKind } from '../event/schema.ts';
 import { sql } from '../store/sql.ts';
 import { containing, time, when, type Condition } from './conditions.ts';
 import type { EventFilters } from './filters.ts';
@@ -18,13 +19,18 @@ export function eventConditions(filters: EventFilters): Condition[] {
   ];
 }
 
+/** True if an index has the events of this kind. */
+export function hasIndex(kind: EventKind): boolean {
+  return kind === 'ERROR' || kind === 'WARNING';
+}
+
 /**
  * The condition of an index that has the wanted events in order. The other filters apply to the rows
  * of a slice, so that a slice is a bounded read.
  */
 export function indexedCondition({ automationId, kind, errorId }: EventFilters): Condition[] {
-  if (kind === 'ERROR' || errorId !== undefined) return [sql`kind = 'ERROR'`];
-  if (kind === 'WARNING') return [sql`kind = 'WARNING'`];
+  if (errorId !== undefined) return [sql`kind = 'ERROR'`];
+  if (kind !== undefined && hasIndex(kind)) return [sql`kind = ${sql.lit(kind)}`];
   return when(automationId, (id) => sql`automation_id = ${id}::uuid`);
 }
 

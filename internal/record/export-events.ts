@@ -6,6 +6,7 @@ import { eventConditions, following, indexedCondition } from './event-conditions
 import type { EventFilters } from './filters.ts';
 import { listEvents } from './list-events.ts';
 import type { Page, PageRequest } from './page.ts';
+import { fitting, isCut, type Fitting } from './page-bytes.ts';
 import { readAs } from './read-as.ts';
 import {
   eventColumns,
@@ -59,20 +60,21 @@ function pagesForwards(db: Database, organization: string, filters: EventFilters
       if (start === undefined) return { items: [] };
       const end = Math.min(daysFrom(dayOf(Date.parse(start.createdAt)), days + 1).at(-1) ?? 0, filters.to.getTime());
       const base = [sql`organization = ${organization}`, following(start), sql`created_at < ${time(isoTime(end))}`];
-      const { rows } = await sql<EventRow & { matches: boolean; number: number }>`
+      const { rows } = await sql<EventRow & Fitting & { matches: boolean; number: number }>`
         with slice as materialized (
           select ${eventColumns} from events where ${all([...base, ...indexedCondition(filters)])} order by created_at, id limit ${limit}
         ),
         numbered as (
           select *, ${all(eventConditions(filters))} as matches, (row_number() over ())::integer as number from slice
         )
-        select * from numbered where matches or number = ${limit}::integer
+        ${fitting(sql`select * from numbered where matches or number = ${limit}::integer`)}
       `.execute(trx);
       const last = rows.at(-1);
+      const continues = last?.number === limit || isCut(rows);
       const items = rows.filter((row) => row.matches).map(storedEventOf);
       // Promises of pg and Kysely keep the array until a full garbage collection.
       rows.length = 0;
-      if (last?.number === limit) {
+      if (last !== undefined && continues) {
         days = 1;
         return { items, next: positionOfEvent(last) };
       }

@@ -1,4 +1,5 @@
 import type { Page, PageRequest } from './page.ts';
+import { mostBytes } from './page-bytes.ts';
 import { BudgetUsedUp, type ReadBudget } from './read-budget.ts';
 
 /** Rows of the second slice of a search; each next one is twice as large, up to a bound. */
@@ -25,26 +26,31 @@ interface FillOptions<Row, Item, Position> extends SearchOptions {
    * budget. It may leave out the matches after the first `needed`.
    */
   readSlice: (after: Position | undefined, size: number, needed: number) => Promise<Slice<Row, Position>>;
+  /** How many rows of a slice lead to a match, about: the first slice has as many for each item. */
+  rowsPerMatch: number;
   /** What a row of a slice costs the budget, in rows. */
   rowCost: number;
   itemOf: (row: Row) => Item;
   positionOf: (row: Row) => Position;
+  /** The page ends after the slice in which it has this many bytes. */
+  bytesOf?: (matches: Row[]) => number;
 }
 
 /**
- * Reads slices until the page is full, the list ends or the time is used up. The first slice has
- * the size of the page: without a search it is enough. The others are of the budget.
+ * Reads slices until the page is full, the list ends or the time is used up. The first slice is
+ * enough for most lists. The others are of the budget.
  */
 export async function fillPage<Row, Item, Position>(
   options: FillOptions<Row, Item, Position>,
 ): Promise<Page<Item, Position>> {
-  const { page, itemOf, positionOf, readSlice, rowCost, searchMs, budget } = options;
+  const { page, itemOf, positionOf, readSlice, rowsPerMatch, rowCost, bytesOf, searchMs, budget } = options;
   const begun = performance.now();
   const elapsed = (): number => performance.now() - begun;
   const rows: Row[] = [];
   let next = page.after;
-  let size = page.limit + 1;
+  let size = Math.min((page.limit + 1) * rowsPerMatch, largestSlice);
   let isFirst = true;
+  let bytes = 0;
   do {
     const [after, rowsOfSlice, needed] = [next, size, page.limit + 1 - rows.length];
     const read = (): Promise<Slice<Row, Position>> => readSlice(after, rowsOfSlice, needed);
@@ -53,9 +59,10 @@ export async function fillPage<Row, Item, Position>(
     if (slice === undefined) break;
     isFirst = false;
     rows.push(...slice.matches);
+    bytes += bytesOf?.(slice.matches) ?? 0;
     next = slice.next;
     size = Math.min(Math.max(secondSlice, size * 2), largestSlice);
-  } while (next !== undefined && rows.length <= page.limit && elapsed() < searchMs);
+  } while (next !== undefined && rows.length <= page.limit && bytes < mostBytes && elapsed() < searchMs);
   const items = rows.slice(0, page.limit);
   const last = items.at(-1);
   const more = rows.length > items.length && last !== undefined;

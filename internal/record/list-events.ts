@@ -1,11 +1,12 @@
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { all, time, when, type Condition } from './conditions.ts';
-import { eventConditions, following, indexedCondition } from './event-conditions.ts';
+import { eventConditions, following, hasIndex, indexedCondition } from './event-conditions.ts';
 import { findExecutions } from './find-executions.ts';
 import { fillPage, type SearchOptions, type Slice } from './fill-page.ts';
 import type { EventFilters } from './filters.ts';
 import type { Page, PageRequest } from './page.ts';
+import { fitting, isCut, type Fitting } from './page-bytes.ts';
 import { readAs, type Reading } from './read-as.ts';
 import {
   eventColumns,
@@ -50,13 +51,17 @@ async function listOfExecution(
     ...when(after, following),
     ...eventConditions(filters),
   ];
-  const { rows } = await sql<EventRow>`
-    select ${eventColumns} from events where ${all(conditions)}
-    order by created_at, id limit ${limit + 1}
+  const { rows } = await sql<EventRow & Fitting>`
+    ${fitting(sql`
+      select *, (row_number() over ())::integer as number from (
+        select ${eventColumns} from events where ${all(conditions)} order by created_at, id limit ${limit + 1}
+      ) as events
+    `)}
   `.execute(trx);
   const items = rows.slice(0, limit);
   const last = items.at(-1);
-  const next = rows.length > limit && last !== undefined ? positionOfEvent(last) : undefined;
+  const more = rows.length > limit || isCut(rows);
+  const next = more && last !== undefined ? positionOfEvent(last) : undefined;
   return { items: items.map(storedEventOf), next };
 }
 
@@ -68,12 +73,14 @@ function listNewest(
   search: SearchOptions,
 ): Promise<Page<StoredEvent, EventPosition>> {
   const windows = windowsBackwards(organization, filters);
-  return fillPage({
+  return fillPage<EventRow & Fitting, StoredEvent, EventPosition>({
     ...search,
     page,
+    rowsPerMatch: isSearch(filters) ? 6 : 1,
     rowCost: 1,
     itemOf: storedEventOf,
     positionOf: positionOfEvent,
+    bytesOf: (matches) => matches.at(-1)?.bytes ?? 0,
     readSlice: (after, size, needed) =>
       readAs(db, organization, async (trx) => {
         const window = await windows.before(trx, after);
@@ -85,6 +92,12 @@ function listNewest(
   });
 }
 
+/** False if all rows of a slice match. */
+function isSearch({ automationId, kind, errorId, q }: EventFilters): boolean {
+  const filters = [automationId, kind, errorId].filter((filter) => filter !== undefined).length;
+  return q !== undefined || errorId !== undefined || filters > 1 || (kind !== undefined && !hasIndex(kind));
+}
+
 interface SliceOptions {
   base: Condition[];
   filters: EventFilters;
@@ -92,12 +105,15 @@ interface SliceOptions {
   needed: number;
 }
 
-/** Without `next` if the slice holds all that is needed, or if it reaches the end of the window. */
+/**
+ * Without `next` if the slice holds all that is needed, or if it reaches the end of the window. It
+ * ends earlier if the texts have too many bytes.
+ */
 async function readSlice(
   trx: Reading,
   { base, filters, size, needed }: SliceOptions,
-): Promise<Slice<EventRow, EventPosition>> {
-  const { rows } = await sql<EventRow & { matches: boolean; number: number }>`
+): Promise<Slice<EventRow & Fitting, EventPosition>> {
+  const { rows } = await sql<EventRow & Fitting & { matches: boolean; number: number }>`
     with slice as materialized (
       select ${eventColumns} from events where ${all([...base, ...indexedCondition(filters)])}
       order by created_at desc, id desc limit ${size}
@@ -105,11 +121,11 @@ async function readSlice(
     numbered as (
       select *, ${all(eventConditions(filters))} as matches, (row_number() over ())::integer as number from slice
     )
-    select * from numbered where matches or number = ${size}::integer order by number limit ${needed}
+    ${fitting(sql`select * from numbered where matches or number = ${size}::integer order by number limit ${needed}`)}
   `.execute(trx);
   const last = rows.at(-1);
   return {
     matches: rows.filter((row) => row.matches),
-    next: last?.number === size ? positionOfEvent(last) : undefined,
+    next: last !== undefined && (last.number === size || isCut(rows)) ? positionOfEvent(last) : undefined,
   };
 }

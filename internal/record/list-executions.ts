@@ -22,8 +22,8 @@ import { readAs, type Reading } from './read-as.ts';
 const costWithEvents = 6;
 
 /**
- * Executions, newest first. An index leads to those of an automation, of a state, with a warning or
- * with an anomaly; the other filters are a search through slices.
+ * Executions, newest first. An index leads to those of an automation, of a state, or with an
+ * anomaly; the other filters are a search through slices.
  */
 export function listExecutions(
   db: Database,
@@ -36,6 +36,7 @@ export function listExecutions(
   return fillPage({
     ...search,
     page,
+    rowsPerMatch: rowsPerMatch(filters),
     rowCost: filters.q === undefined && filters.errorId === undefined ? 1 : costWithEvents,
     itemOf: executionOf,
     positionOf: positionOfExecution,
@@ -46,6 +47,12 @@ export function listExecutions(
         return { ...slice, matches: await matchEvents(trx, organization, slice.matches, filters) };
       }),
   });
+}
+
+/** How many rows of a slice lead to a match, in a usual record. */
+function rowsPerMatch({ state, anomaly, warning }: ExecutionFilters): number {
+  if (warning === true) return 30;
+  return state === 'succeeded' || anomaly !== undefined ? 2 : 1;
 }
 
 /** Conditions that an index serves. */
@@ -67,13 +74,12 @@ async function baseConditions(trx: Reading, organization: string, filters: Execu
 }
 
 /** At most one: a second one would make the read of a slice unbounded. */
-function partialIndexCondition({ automationId, state, anomaly, warning, errorId }: ExecutionFilters): Condition[] {
+function partialIndexCondition({ state, anomaly, errorId }: ExecutionFilters): Condition[] {
   // They come from a table of their own.
   if (state === 'running') return [];
   // Not the state: an index on it would be written with each END.
   if (state === 'failed' || errorId !== undefined) return [sql`failed_at is not null`];
-  if (anomaly !== undefined) return [sql`(start_missing or start_repeated or start_late or event_after_end)`];
-  return warning === true && automationId === undefined ? [sql`warning_count > 0`] : [];
+  return when(anomaly, () => sql`(start_missing or start_repeated or start_late or event_after_end)`);
 }
 
 /** Conditions on the rows of a slice. */

@@ -14,10 +14,9 @@ const newestOfAutomation = '(organization, automation_id, first_event_at)';
 /**
  * The indexes of `internal/record`. None is on a column that each event changes, nor on the state:
  * Postgres updates an execution in place only if no indexed column changes. So the failed ones are
- * those with an ERROR, whatever their state: neither END nor another ERROR touches these indexes. A
- * WARNING does touch them. Running ones are in a table of their own (migration 0003). No index holds
- * a text of a caller: an entry has 2,700 bytes at most, and Postgres refuses an event with a longer
- * one.
+ * those with an ERROR, whatever their state: neither END nor another ERROR touches these indexes.
+ * Running ones are in a table of their own (migration 0003). No index holds a text of a caller: an
+ * entry has 2,700 bytes at most, and Postgres refuses an event with a longer one.
  */
 export const readerIndexes: readonly ReaderIndex[] = [
   { name: 'executions_newest', table: 'executions', on: newest },
@@ -33,7 +32,6 @@ export const readerIndexes: readonly ReaderIndex[] = [
     table: 'executions',
     on: `${newest} where start_missing or start_repeated or start_late or event_after_end`,
   },
-  { name: 'executions_with_warning', table: 'executions', on: `${newest} where warning_count > 0` },
   // The column of fixed width comes first: it compares fastest.
   { name: 'events_of_automation', table: 'events', on: '(automation_id, organization, created_at)' },
   { name: 'events_errors', table: 'events', on: `(organization, created_at, id) where kind = 'ERROR'` },

@@ -322,6 +322,14 @@ CREATE INDEX events_errors ON ONLY public.events USING btree (organization, crea
 
 CREATE INDEX events_default_errors ON public.events_default USING btree (organization, created_at, id) WHERE (kind = 'ERROR'::text);
 
+CREATE INDEX events_of_automation ON ONLY public.events USING btree (automation_id, organization, created_at);
+
+CREATE INDEX events_default_of_automation ON public.events_default USING btree (automation_id, organization, created_at);
+
+CREATE INDEX events_warnings ON ONLY public.events USING btree (organization, created_at, id) WHERE (kind = 'WARNING'::text);
+
+CREATE INDEX events_default_warnings ON public.events_default USING btree (organization, created_at, id) WHERE (kind = 'WARNING'::text);
+
 CREATE INDEX executions_newest ON public.executions USING btree (organization, first_event_at);
 
 CREATE INDEX executions_of_automation ON public.executions USING btree (organization, automation_id, first_event_at);
@@ -340,7 +348,11 @@ ALTER INDEX public.events_of_execution ATTACH PARTITION public.events_default_au
 
 ALTER INDEX public.events_errors ATTACH PARTITION public.events_default_errors;
 
+ALTER INDEX public.events_of_automation ATTACH PARTITION public.events_default_of_automation;
+
 ALTER INDEX public.events_pkey ATTACH PARTITION public.events_default_pkey;
+
+ALTER INDEX public.events_warnings ATTACH PARTITION public.events_default_warnings;
 
 CREATE TRIGGER access_log_only_grows BEFORE DELETE OR UPDATE OR TRUNCATE ON public.access_log FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
 

@@ -106,6 +106,23 @@ describe('lists of events', () => {
     }
   });
 
+  it('end a page after 4 MiB of texts; the pages have each event once', async () => {
+    const [now, megabyte] = [Date.now(), 1024 * 1024];
+    const texts = Array.from({ length: 50 }, (_, index) => ({
+      createdAt: now + index,
+      description: String(index),
+      errorDescription: 'x'.repeat(100_000),
+    }));
+    await store(...texts);
+    const { items, next } = await record.listEvents('acme', {}, { limit: 500 });
+    expect(items.length * 100_000).to.be.within(4 * megabyte, 5 * megabyte);
+    expect(next).to.include({ id: items.at(-1)?.id });
+    const all = texts.map(({ description }) => description);
+    expect(await listed({}, 500)).to.deep.equal(all.toReversed());
+    expect(await listed({ executionId: anEvent().executionId }, 500)).to.deep.equal(all);
+    expect(await exported({}, 500)).to.deep.equal(all);
+  });
+
   it('end a page with a position when the time for a search is used up', async () => {
     const now = Date.now();
     const events = Array.from({ length: 1_200 }, (_, index) => ({
@@ -117,7 +134,7 @@ describe('lists of events', () => {
     record = createRecord(database.db, { ...defaultRecordOptions, searchMs: 0 });
     const page = await record.listEvents('acme', { kind: 'END' }, { limit: 50 });
     expect(page.items).to.deep.equal([]);
-    expect(page.next).to.include({ createdAt: new Date(now - 50_000).toISOString() });
+    expect(page.next).to.include({ createdAt: new Date(now - 305_000).toISOString() });
     expect(await listed({ kind: 'END' })).to.deep.equal(['1199']);
   });
 });

@@ -102,7 +102,7 @@ describe('lists of executions', () => {
     record = createRecord(database.db, { ...defaultRecordOptions, searchMs: 0 });
     const page = await record.listExecutions('acme', { state: 'succeeded' }, { limit: 50 });
     expect(page).to.deep.include({ items: [] });
-    expect(page.next).to.deep.include({ executionId: 'run 1149' });
+    expect(page.next).to.deep.include({ executionId: 'run 1098' });
     expect(await listed({ state: 'succeeded' })).to.deep.equal(['run 5']);
   });
 });

@@ -1,0 +1,33 @@
+import { sql } from '../store/sql.ts';
+import type { Condition } from './conditions.ts';
+import type { EventRow } from './stored-event.ts';
+
+/** Texts of the events of a page, in bytes, approximately: a page ends with the event that exceeds it. */
+export const mostBytes = 4 * 1024 * 1024;
+
+/** A row of {@link fitting}. */
+export interface Fitting {
+  /** Bytes of the texts of this row and those before. */
+  bytes: number;
+  /** The number of rows, with those left out. */
+  found: number;
+}
+
+/**
+ * The query of the first events of a query, as many as fit into a page by the bytes of their texts,
+ * at least one. In the order of the column `number`.
+ */
+export function fitting(events: Condition): Condition {
+  return sql`
+    select * from (
+      select *, (sum(size) over (order by number))::integer as bytes, (count(*) over ())::integer as found
+      from (select *, octet_length(description) + octet_length(error_description) as size from (${events}) as events) as sized
+    ) as measured
+    where bytes - size < ${sql.lit(mostBytes)} order by number
+  `;
+}
+
+/** True if the rows are not all that their query found. */
+export function isCut(rows: readonly (EventRow & Fitting)[]): boolean {
+  return rows.length < (rows[0]?.found ?? 0);
+}
