@@ -8,7 +8,7 @@ import { readAs, type Reading } from './read-as.ts';
 import { countsOf, figuresOf, timesOf, windowFigures, type FiguresRow } from './window-figures.ts';
 
 /** Most executions that the figures cover, and executions in the list. */
-const most = 10_000;
+const most = 5_000;
 const lastExecutions = 60;
 
 /** One automation; undefined when it has no execution. */

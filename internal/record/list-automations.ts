@@ -10,14 +10,14 @@ import { figuresOf, timesOf, windowFigures, type FiguresRow } from './window-fig
 
 /** Most executions that the figures of an automation cover, and the figures of a page. */
 const most = 1_000;
-const mostOfPage = 5_000;
+const mostOfPage = 3_000;
 
 /** Most automations of a page. */
 const largestPage = 50;
 
 /**
  * Automations in the order of their ids, each with its last execution and its figures. A page has
- * at most 50, whatever its limit, and ends earlier once its figures cover 5,000 executions.
+ * at most 50, whatever its limit, and ends earlier once its figures cover 3,000 executions.
  */
 export function listAutomations(
   db: Database,

@@ -12,7 +12,10 @@ export async function matchEvents(
   { errorId, q }: ExecutionFilters,
 ): Promise<ExecutionRow[]> {
   let found = executions;
-  if (errorId !== undefined) found = await withEvent(trx, organization, found, isError(errorId));
+  if (errorId !== undefined) {
+    const find = areShort(found) ? withError : withEvent;
+    found = await find(trx, organization, found, isError(errorId));
+  }
   if (q !== undefined) {
     const inId = new Set(found.filter((row) => row.execution_id.toLowerCase().includes(q.toLowerCase())));
     const others = found.filter((row) => !inId.has(row));
@@ -30,6 +33,37 @@ export function isError(errorId: string): Condition {
 /** The text of an event contains it. */
 export function containsText(q: string): Condition {
   return sql`(description ilike ${containing(q)} or error_description ilike ${containing(q)})`;
+}
+
+/** True if the executions end soon after the last of them has begun. */
+function areShort(executions: ExecutionRow[]): boolean {
+  const begins = executions.map((row) => row.first_event_at.getTime());
+  const [first, lastBegin] = [Math.min(...begins), Math.max(...begins)];
+  const end = Math.max(...executions.map((row) => row.last_event_at.getTime()));
+  return end - lastBegin <= Math.max(1_000, lastBegin - first);
+}
+
+/**
+ * The executions with an ERROR for which the condition holds. It reads all errors meanwhile, of any
+ * execution, in the order of their index.
+ */
+async function withError(
+  trx: Reading,
+  organization: string,
+  executions: ExecutionRow[],
+  condition: Condition,
+): Promise<ExecutionRow[]> {
+  if (executions.length === 0) return [];
+  const first = new Date(Math.min(...executions.map((row) => row.first_event_at.getTime())));
+  const last = new Date(Math.max(...executions.map((row) => row.last_event_at.getTime())));
+  const { rows } = await sql<{ automation_id: string; execution_id: string }>`
+    select distinct automation_id, execution_id from events
+    where organization = ${organization} and created_at between ${time(first)} and ${time(last)} and ${condition}
+  `.execute(trx);
+  const keyOf = (row: { automation_id: string; execution_id: string }): string =>
+    `${row.automation_id} ${row.execution_id}`;
+  const keys = new Set(rows.map(keyOf));
+  return executions.filter((row) => keys.has(keyOf(row)));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Rows that may be read at once before reads rest. */
-const burst = 200_000;
+const burst = 50_000;
 
 /** The reads before left no room in time. */
 export class BudgetUsedUp extends Error {

@@ -4,8 +4,11 @@ import { sql } from '../store/sql.ts';
 /** Rows a second beyond which workers need their cores: some 2,500 events. */
 const busyRows = 5_000;
 
-/** Shortest time between two looks, in ms: sessions report their rows once a second. */
-const intervalMs = 1_000;
+/**
+ * Shortest and longest time between two looks that say what happens now, in ms. Sessions report
+ * their rows once a second.
+ */
+const [shortestMs, longestMs] = [1_000, 3_000];
 
 interface Look {
   at: number;
@@ -22,16 +25,18 @@ export class WriteRate {
     this.#db = db;
   }
 
-  /** True if many rows are written now, also at the first look. False on a replica. */
+  /** True if many rows are written now, or if the last look is too old to know. */
   async isBusy(): Promise<boolean> {
     const before = this.#last;
     const at = performance.now();
-    if (before !== undefined && at - before.at < intervalMs) return this.#busy;
+    const sinceMs = before === undefined ? Infinity : at - before.at;
+    if (sinceMs < shortestMs) return this.#busy;
     const { rows } = await sql<{ rows: number }>`
       select (tup_inserted + tup_updated)::float8 as rows from pg_stat_database where datname = current_database()
     `.execute(this.#db);
     const look = { at, rows: rows[0]?.rows ?? 0 };
-    if (before !== undefined) this.#busy = (look.rows - before.rows) * 1_000 > busyRows * (at - before.at);
+    const written = look.rows - (before?.rows ?? 0);
+    this.#busy = sinceMs > longestMs || written * 1_000 > busyRows * sinceMs;
     this.#last = look;
     return this.#busy;
   }

@@ -94,7 +94,8 @@ describe('plans of the read queries', () => {
     const pool = new Pool({ connectionString: database.url });
     db = new Kysely<Tables>({
       dialect: new PostgresDialect({ pool }),
-      log: ({ query }) => void (/set_config|^(start|set|commit)|pg_stat_database/.test(query.sql.trim()) || queries.push(query)),
+      log: ({ query }) =>
+        void (/set_config|^(start|set|commit)|pg_stat_database/.test(query.sql.trim()) || queries.push(query)),
     });
     record = createRecord(db, { ...defaultRecordOptions, searchMs: 0 });
     const attached = await query<{ index: string; parent: string }>(

@@ -2,27 +2,30 @@ import { expect } from 'chai';
 import { BudgetUsedUp, ReadBudget } from '../../../internal/record/read-budget.ts';
 import { failureOf } from '../../support/failure.ts';
 
-const read = <T>(value: T) => (): Promise<T> => Promise.resolve(value);
+const read =
+  <T>(value: T) =>
+  (): Promise<T> =>
+    Promise.resolve(value);
 const nothing = (): Promise<void> => Promise.resolve();
 
 /** A budget that is used up: it has no room for the next read. */
 async function usedUp(rowsPerSecond: number): Promise<ReadBudget> {
   const budget = new ReadBudget(() => Promise.resolve(rowsPerSecond));
-  await budget.run(nothing, { rows: 200_001, withinMs: 0 });
+  await budget.run(nothing, { rows: 50_001, withinMs: 0 });
   return budget;
 }
 
 describe('the budget of rows that reads share', () => {
   it('lets reads run at once while there is room', async () => {
     const budget = new ReadBudget(() => Promise.reject(new Error('nobody asks')));
-    const results = [1, 2, 3].map((value) => budget.run(read(value), { rows: 60_000, withinMs: 0 }));
+    const results = [1, 2, 3].map((value) => budget.run(read(value), { rows: 15_000, withinMs: 0 }));
     expect(await Promise.all(results)).to.deep.equal([1, 2, 3]);
   });
 
   it('counts the rows that were read, not those that were announced', async () => {
     const budget = new ReadBudget(() => Promise.reject(new Error('nobody asks')));
     for (let number = 0; number < 5; number += 1) {
-      await budget.run(read('few'), { rows: 150_000, rowsOf: ({ length }) => length, withinMs: 0 });
+      await budget.run(read('few'), { rows: 40_000, rowsOf: ({ length }) => length, withinMs: 0 });
     }
   });
 
