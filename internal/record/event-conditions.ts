@@ -25,8 +25,8 @@ export function hasIndex(kind: EventKind): boolean {
 }
 
 /**
- * The condition of an index that has the wanted events in order. The other filters apply to the rows
- * of a slice, so that a slice is a bounded read.
+ * The condition of an index that has the wanted events in order. The other filters apply to the
+ * rows of a slice, so that a slice is a bounded read.
  */
 export function indexedCondition({ automationId, kind, errorId }: EventFilters): Condition[] {
   if (errorId !== undefined) return [sql`kind = 'ERROR'`];

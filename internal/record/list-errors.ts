@@ -22,8 +22,8 @@ interface GroupRow {
 }
 
 /**
- * ERROR events of a window by automation and `error_id`; the group that was seen last first. And how
- * many events were read for them.
+ * ERROR events of a window by automation and `error_id`; the group that was seen last first. And
+ * how many events were read for them.
  */
 export function listErrors(
   db: Database,

@@ -2,7 +2,7 @@ import { sql } from '../store/sql.ts';
 import type { Condition } from './conditions.ts';
 import type { EventRow } from './stored-event.ts';
 
-/** Texts of the events of a page, in bytes, approximately: a page ends with the event that exceeds it. */
+/** Bytes of the texts of a page's events: the page ends with the event that exceeds it. */
 export const mostBytes = 4 * 1024 * 1024;
 
 /** A row of {@link fitting}. */

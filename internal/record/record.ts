@@ -50,7 +50,7 @@ export const defaultRecordOptions: RecordOptions = { searchMs: 1_000, overlapMs:
 /** As many at other times, unless more is set: half of the time of a core. */
 const idleRowsPerSecond = 250_000;
 
-/** Rows that figures read at most, approximately, and how long they may wait for the budget, in ms. */
+/** Rows that figures read at most, about, and how long they may wait for the budget, in ms. */
 const [rowsOfFigures, figuresWithinMs] = [10_000, 5_000];
 
 /** The read operations. Each reads one organization in short read-only transactions. */

@@ -50,7 +50,7 @@ describe('the budget of rows that reads share', () => {
     expect(performance.now() - begun).to.be.above(15);
   });
 
-  it('goes on after a read that fails', async () => {
+  it('runs reads after one that fails', async () => {
     const budget = new ReadBudget(() => Promise.resolve(1_000));
     const failing = budget.run(() => Promise.reject(new Error('failed')), { rows: 1, withinMs: 0 });
     expect(String(await failureOf(failing))).to.equal('Error: failed');
