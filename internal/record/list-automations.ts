@@ -32,7 +32,7 @@ export function listAutomations(
     let end = 0;
     let room = mostOfPage;
     while (end < Math.min(limit, ids.length) && room >= most) {
-      const part = ids.slice(end, Math.min(limit, end + Math.floor(room / most)));
+      const part = ids.slice(end, Math.min(limit, end + partSize(room, (mostOfPage - room) / end)));
       const rows = await readPart(trx, organization, window, part);
       items.push(...rows.map((row) => automationOf(row, window)));
       end += part.length;
@@ -41,6 +41,11 @@ export function listAutomations(
     const last = ids[end - 1];
     return { items, next: end < ids.length && last !== undefined ? { automationId: last } : undefined };
   });
+}
+
+/** Few automations at first. Then as many as fit if they have twice as many executions each. */
+function partSize(room: number, average: number): number {
+  return Number.isNaN(average) ? 3 : Math.min(10, Math.floor(room / (2 * average + 1)) + 1);
 }
 
 async function readIds(
