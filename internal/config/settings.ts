@@ -277,12 +277,7 @@ export const settings = {
     desc: 'Selects the recorded traces',
   }),
   OTEL_TRACES_SAMPLER_ARG: ratio({ default: 1, desc: 'Share of recorded traces, for the ratio samplers' }),
-  OTEL_BSP_SCHEDULE_DELAY: wholeNumber({
-    min: 1,
-    max: 600_000,
-    default: 5_000,
-    desc: 'Time between two deliveries of traces, in ms',
-  }),
+  OTEL_BSP_SCHEDULE_DELAY: wholeNumber({ min: 1, max: 600_000, default: 5_000, desc: 'Pause between sends, in ms' }),
   OTEL_SDK_DISABLED: flag({ default: false, desc: 'true turns traces off' }),
   DRAIN_DELAY_MS: wholeNumber({
     min: 0,
