@@ -1,5 +1,4 @@
 import { createApi } from '../../internal/api/app.ts';
-import type { Enqueue } from '../../internal/api/register.ts';
 import type { Handler } from '../../internal/api/http-stack.ts';
 import type { ApiServer } from '../../internal/api/server.ts';
 import type { Config } from '../../internal/config/read.ts';
@@ -32,6 +31,7 @@ export const ingestSettings = [
   'BACKLOG_MAX_JOBS',
   'FAST_PATH',
   'BODY_LIMIT_BYTES',
+  'IDEMPOTENCY_HOURS',
   'EXECUTION_ID_MAX_LENGTH',
   'ERROR_ID_MAX_LENGTH',
   'DESCRIPTION_MAX_LENGTH',
@@ -71,8 +71,7 @@ export function createIngest(
   probes.ready.set('redis', () => (guard.admittedOnce ? undefined : guard.rejection?.detail));
   probes.degraded.set('redis', () => guard.rejection?.detail);
   probes.ready.set('tokens', () => tokens.unready());
-  const enqueue: Enqueue = (event, key) => producer.enqueue(event, key);
-  const handler = createHandler(config, enqueue, tokens, telemetry, requests);
+  const handler = createHandler(config, producer, tokens, telemetry, requests);
   const servers = createServers(config, { handler, fastPath: config.FAST_PATH, logger, connections });
   const connection = component('redis', { stop: () => disconnect(redis) });
   const parts = [connection, guard, journal, producer, tokens, inParallel('servers', servers)];
@@ -111,13 +110,25 @@ function createProducer(
   const metrics = producerMetrics(registry, () => producer.load, organization);
   const queueName = config.QUEUE_NAME;
   const onRejected = (): void => journal.rejected();
-  const producer = new Producer({ redis, queueName, limits, callers, guard, onRejected, metrics, logger, tracing });
+  const idempotencyHours = config.IDEMPOTENCY_HOURS;
+  const producer = new Producer({
+    redis,
+    queueName,
+    idempotencyHours,
+    limits,
+    callers,
+    guard,
+    onRejected,
+    metrics,
+    logger,
+    tracing,
+  });
   return producer;
 }
 
 function createHandler(
   config: IngestConfig,
-  enqueue: Enqueue,
+  producer: Producer,
   tokens: TokenSource,
   { logger, tracing }: Telemetry,
   requests: ApiMetrics,
@@ -130,7 +141,8 @@ function createHandler(
       errorDescription: config.ERROR_DESCRIPTION_MAX_LENGTH,
     }),
     identify: createIdentitySource(),
-    enqueue,
+    enqueue: (event, key) => producer.enqueue(event, key),
+    enqueueAll: (events, which) => producer.enqueueAll(events, which),
     authenticate: (token) => tokens.authenticate(token),
     publicUrl: config.PUBLIC_URL,
     trustProxy: config.TRUST_PROXY,

@@ -2,14 +2,15 @@ import { Router } from '@koa/router';
 import { requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
 import { fastPath } from './fast-path/fast-path.ts';
 import type { Handler } from './http-stack.ts';
-import { createJsonReader } from './json-body.ts';
+import { createJsonListReader, createJsonReader, listTypes } from './json-body.ts';
 import { ping } from './ping.ts';
 import { plainKoa } from './plain-koa.ts';
+import { bulkBodyLimit, registerBulk, type BulkOptions } from './register-bulk.ts';
 import { register, type RegisterOptions } from './register.ts';
 import { serveRouter, type ServeOptions } from './serve-router.ts';
 import { createWrongTokenLimiter } from './wrong-token-limiter.ts';
 
-export interface ApiOptions extends RegisterOptions, ServeOptions {
+export interface ApiOptions extends RegisterOptions, BulkOptions, ServeOptions {
   authenticate: Authenticate;
   /** Largest body, in bytes. */
   bodyLimit: number;
@@ -17,7 +18,7 @@ export interface ApiOptions extends RegisterOptions, ServeOptions {
 
 /** Creates the API of ingest. Its routes check in this order: 401, 403, 415/413, 400. */
 export function createApi(options: ApiOptions): Handler {
-  return serveRouter(createRouter(options), 'POST /v1/register/ or GET /v1/ping/', options);
+  return serveRouter(createRouter(options), 'POST /v1/register/, POST /v1/register/bulk/ or GET /v1/ping/', options);
 }
 
 /**
@@ -27,12 +28,15 @@ export function createApi(options: ApiOptions): Handler {
 function createRouter(options: ApiOptions): Router {
   const stack = options.fastPath ? fastPath : plainKoa;
   const readJson = createJsonReader(options.bodyLimit, stack.bodyReader(options.bodyLimit));
+  const readList = createJsonListReader(bulkBodyLimit, stack.bodyReader(bulkBodyLimit, listTypes));
   const limitWrongTokens = createWrongTokenLimiter();
   const writing = requireToken(options.authenticate, 'write', limitWrongTokens);
   const authenticated = requireToken(options.authenticate, 'any', limitWrongTokens);
   const registering = writing(register(readJson, stack.sendJson, options));
+  const registeringBulk = writing(registerBulk(readList, stack.sendJson, options));
   const router = new Router<AuthenticatedState>({ sensitive: true });
   router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
+  router.register('/v1/register/bulk', ['POST'], registeringBulk, { name: '/v1/register/bulk/' });
   router.register('/v1/ping', ['GET', 'HEAD', 'POST'], authenticated(ping()), { name: '/v1/ping/' });
   return router;
 }

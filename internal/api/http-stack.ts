@@ -21,8 +21,8 @@ export interface HttpStack {
   handler: (app: Koa) => Handler;
   /** Selects the route of a request; passes to the next middleware if no route matches. */
   routes: (router: Router) => Middleware;
-  /** Creates a reader for bodies of up to `limit` bytes. */
-  bodyReader: (limit: number) => ReadBytes;
+  /** Creates a reader for bodies of up to `limit` bytes, of the types (JSON by default). */
+  bodyReader: (limit: number, types?: readonly string[]) => ReadBytes;
   /** Answers with a JSON text. */
   sendJson: (ctx: Context, status: number, text: string) => void;
 }

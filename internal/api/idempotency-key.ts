@@ -6,6 +6,13 @@ import { RequestError, type FieldError } from '../errors/request-error.ts';
  */
 const shape = /^"([\x21\x23-\x5b\x5d-\x7e]{1,255})"$|^([\x21\x23-\x5b\x5d-\x7e]{1,255})$/;
 
+const bareShape = /^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/;
+
+/** True for a key without quotes, as an event in a body carries it. */
+export function isBareKey(key: unknown): key is string {
+  return typeof key === 'string' && bareShape.test(key);
+}
+
 const fault: FieldError = {
   header: 'Idempotency-Key',
   detail: 'must be 1 to 255 visible ASCII characters, in double quotes or not, without quotes and backslashes',

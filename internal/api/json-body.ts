@@ -16,25 +16,60 @@ export type ReadJson = (ctx: Context) => Promise<unknown>;
  */
 export function createJsonReader(limit: number, readBytes: ReadBytes): ReadJson {
   return async (ctx) => {
-    requireJson(ctx, limit);
+    requireType(ctx, ['application/json'], limit);
     inviteBody(ctx);
     const bytes = readBytes(ctx);
     return parse(Buffer.isBuffer(bytes) ? bytes : await bytes);
   };
 }
 
-function requireJson(ctx: Context, limit: number): void {
+const jsonLines = 'application/x-ndjson';
+
+/** The types of a body with several JSON values. */
+export const listTypes = ['application/json', jsonLines] as const;
+
+/** Resolves with the values of a body; a line that is not JSON gives a {@link SyntaxError}. */
+export type ReadJsonList = (ctx: Context) => Promise<unknown[]>;
+
+/**
+ * Creates a reader for a JSON array, or for one JSON value a line (NDJSON), as {@link
+ * createJsonReader}. Lines without a value are left out.
+ */
+export function createJsonListReader(limit: number, readBytes: ReadBytes): ReadJsonList {
+  return async (ctx) => {
+    requireType(ctx, listTypes, limit);
+    inviteBody(ctx);
+    const bytes = await readBytes(ctx);
+    if (ctx.request.type.trim().toLowerCase() === jsonLines) return linesOf(textOf(bytes));
+    const values = parse(bytes);
+    if (!Array.isArray(values)) throw malformed('must be a JSON array');
+    return values;
+  };
+}
+
+function linesOf(text: string): unknown[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line) => {
+    try {
+      return JSON.parse(line) as unknown;
+    } catch (error) {
+      return error;
+    }
+  });
+}
+
+function requireType(ctx: Context, types: readonly string[], limit: number): void {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = ctx.req.headers;
-  if (type !== 'application/json' && !isJson(ctx)) {
-    throw new RequestError('unsupported-media-type', 'Content-Type must be application/json, in UTF-8.');
+  if (type !== 'application/json' && !isOneOf(types, ctx)) {
+    throw new RequestError('unsupported-media-type', `Content-Type must be ${types.join(' or ')}, in UTF-8.`);
   }
   if (encoding !== undefined) requireIdentity(ctx, encoding);
   if (Number(length) > limit) throw bodyTooLarge(limit);
 }
 
-function isJson({ request }: Context): boolean {
+function isOneOf(types: readonly string[], { request }: Context): boolean {
   const charset = request.charset.toLowerCase();
-  return request.type.trim().toLowerCase() === 'application/json' && ['', 'utf-8', 'utf8'].includes(charset);
+  return types.includes(request.type.trim().toLowerCase()) && ['', 'utf-8', 'utf8'].includes(charset);
 }
 
 function requireIdentity({ req }: Context, encoding: string): void {
@@ -54,10 +89,15 @@ function inviteBody({ req, res }: Context): void {
   if (expect !== undefined && req.httpVersion === '1.1' && /100-continue/i.test(expect)) res.writeContinue();
 }
 
-function parse(body: Buffer): unknown {
+function textOf(body: Buffer): string {
   if (!isUtf8(body)) throw malformed('must be valid UTF-8');
+  return body.toString();
+}
+
+function parse(body: Buffer): unknown {
+  const text = textOf(body);
   try {
-    return JSON.parse(body.toString());
+    return JSON.parse(text);
   } catch {
     throw malformed(body.length === 0 ? 'must not be empty' : 'must be valid JSON');
   }

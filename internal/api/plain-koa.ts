@@ -16,14 +16,14 @@ export const plainKoa: HttpStack = {
 };
 
 /**
- * Creates a reader that collects the bytes of a body of one type with koa-bodyparser. The parser
+ * Creates a reader that collects the bytes of a body of the types with koa-bodyparser. The parser
  * only collects: it would accept forms, inflate before it counts, and replace invalid UTF-8
  * silently.
  */
-export function collectBody(limit: number, type = 'application/json'): ReadBytes {
+export function collectBody(limit: number, types: readonly string[] = ['application/json']): ReadBytes {
   const options: bodyParser.Options & { encoding: null } = {
     enableTypes: ['text'],
-    extendTypes: { text: [type] },
+    extendTypes: { text: [...types] },
     textLimit: String(limit),
     // The parser's types lack this option: null selects bytes instead of text.
     encoding: null,

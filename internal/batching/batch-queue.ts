@@ -28,6 +28,11 @@ export class BatchQueue<Waiting extends Portion> {
     return this.#waiting.length;
   }
 
+  /** Waiting events. */
+  get count(): number {
+    return this.#count;
+  }
+
   get bytes(): number {
     return this.#bytes;
   }

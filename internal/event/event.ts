@@ -1,4 +1,5 @@
 import { optionalFields, type OptionalTexts, type RecordedTexts } from './fields.ts';
+import { timeOf } from './occurred-at.ts';
 import type { EventKind, EventRequest } from './schema.ts';
 
 /** An event as Runledger keeps it, with a text for each optional field. */
@@ -8,6 +9,8 @@ export interface AcceptedEvent extends EventIdentity, OptionalTexts {
   readonly automationId: string;
   readonly executionId: string;
   readonly kind: EventKind;
+  /** When it happened, in ms since the Unix epoch; absent if the caller did not say. */
+  readonly occurredAt?: number;
 }
 
 /** The identity and the time that ingest gives to an event. */
@@ -16,6 +19,12 @@ export interface EventIdentity {
   readonly id: string;
   /** When ingest accepted the event, in ms since the Unix epoch. */
   readonly createdAt: number;
+}
+
+/** An event, and the key with which its caller may repeat it. */
+export interface KeyedEvent {
+  event: AcceptedEvent;
+  key: string | undefined;
 }
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -34,6 +43,8 @@ export function acceptEvent(request: EventRequest, organization: string, identit
     createdAt: identity.createdAt,
   } as Writable<AcceptedEvent>;
   for (const field of optionalFields) event[field.property] = request[field.request] ?? '';
+  const occurredAt = timeOf(request.occurred_at ?? '');
+  if (occurredAt !== undefined) event.occurredAt = occurredAt;
   return event;
 }
 

@@ -32,6 +32,7 @@ export function eventRequestSchema(limits: FieldLimits) {
       },
       execution_id: { type: 'string', minLength: 1, maxLength: limits.executionId, format: 'storable' },
       event: { type: 'string', enum: eventKinds },
+      occurred_at: { type: ['string', 'null'], format: 'date-time' },
       ...Object.fromEntries(texts),
     },
   };
@@ -42,4 +43,6 @@ export interface EventRequest extends RequestTexts {
   automation_id: string;
   execution_id: string;
   event: EventKind;
+  /** RFC 3339, with an offset. */
+  occurred_at?: string | null;
 }

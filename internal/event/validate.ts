@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { isDeeperThan } from './depth.ts';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
+import { mayHaveOccurred, timeOf } from './occurred-at.ts';
 import { eventKinds, eventRequestSchema, type EventRequest, type FieldLimits } from './schema.ts';
 
 /**
@@ -14,24 +15,40 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** A JSON Schema compiler with the format `storable`. */
+/** A JSON Schema compiler with the formats `storable` and `date-time`. */
 export function createSchemaCompiler(): Ajv2020 {
-  return new Ajv2020({ allErrors: true, allowUnionTypes: true, formats: { storable: isStorable } });
+  const formats = { storable: isStorable, 'date-time': (text: string) => timeOf(text) !== undefined };
+  return new Ajv2020({ allErrors: true, allowUnionTypes: true, formats });
 }
 
 /**
  * Compiles the validation of request bodies. The function returns the same value, typed, or throws
- * a {@link RequestError} that lists every failing field by JSON pointer.
+ * a {@link RequestError} that lists every failing field by JSON pointer. `now`: ms since the Unix
+ * epoch.
  */
-export function createEventValidator(limits: FieldLimits): (body: unknown) => EventRequest {
+export function createEventValidator(limits: FieldLimits, now = Date.now): (body: unknown) => EventRequest {
   const validate = createSchemaCompiler().compile<EventRequest>(eventRequestSchema(limits));
   return (body) => {
     if (isDeeperThan(maxDepth, body)) {
       throw invalid([{ pointer: '', detail: `must not be nested deeper than ${maxDepth} levels` }]);
     }
-    if (validate(body)) return body;
-    throw invalid(withoutRepeats((validate.errors ?? []).map(describe)));
+    const faults = validate(body) ? [] : withoutRepeats((validate.errors ?? []).map(describe));
+    if (!isInTime(body, now)) faults.push(outOfTime);
+    if (faults.length > 0) throw invalid(faults);
+    return body as EventRequest;
   };
+}
+
+const outOfTime: FieldError = {
+  pointer: '/occurred_at',
+  detail: 'must not be more than 90 days ago, nor more than 5 minutes ahead',
+};
+
+/** True unless the body has a time at which the event cannot have occurred. */
+function isInTime(body: unknown, now: () => number): boolean {
+  const text = Object(body).occurred_at as unknown;
+  const time = typeof text === 'string' ? timeOf(text) : undefined;
+  return time === undefined || mayHaveOccurred(time, now());
 }
 
 function invalid(faults: FieldError[]): RequestError {
@@ -66,7 +83,9 @@ function explain(error: ErrorObject): string {
     case 'maxLength':
       return `must not be longer than ${String(error.params['limit'])} characters`;
     case 'format':
-      return 'must not contain U+0000 or unpaired surrogates';
+      return error.params['format'] === 'date-time'
+        ? 'must be a time in RFC 3339 with an offset, such as 2026-01-31T08:00:00Z'
+        : 'must not contain U+0000 or unpaired surrogates';
     default:
       return error.message ?? 'is not valid';
   }

@@ -25,7 +25,7 @@ const longestForm = 16_384;
 
 /** `/login`: the page, and the form for a read token. */
 export function tokenRoutes(options: TokenRoutesOptions): PageRoute[] {
-  const readBody = collectBody(longestForm, 'application/x-www-form-urlencoded');
+  const readBody = collectBody(longestForm, ['application/x-www-form-urlencoded']);
   return [
     { path: '/login', methods: ['GET', 'HEAD'], answer: (ctx) => showLogin(ctx, options) },
     {

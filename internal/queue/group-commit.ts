@@ -28,8 +28,9 @@ export class BufferFull extends Error {
   override readonly name = 'BufferFull';
 }
 
-interface WaitingEvent extends Portion {
-  event: AcceptedEvent;
+/** Events of one request, which stay together in one commit. */
+interface WaitingEvents extends Portion {
+  events: readonly AcceptedEvent[];
   since: number;
   resolve: () => void;
   reject: (error: unknown) => void;
@@ -45,7 +46,7 @@ export class GroupCommit {
   readonly #limits: GroupCommitLimits;
   readonly #callers: Callers;
   readonly #scheduler: BatchScheduler;
-  readonly #waiting: BatchQueue<WaitingEvent>;
+  readonly #waiting: BatchQueue<WaitingEvents>;
   #inFlight = 0;
   #openedBefore = 0;
   #onDrained: (() => void)[] = [];
@@ -59,7 +60,7 @@ export class GroupCommit {
   }
 
   get buffered(): number {
-    return this.#waiting.length;
+    return this.#waiting.count;
   }
 
   get inFlight(): number {
@@ -67,23 +68,24 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when the event's commit resolves. Rejects with the commit's error, when the commit
-   * takes too long (it may still succeed), or at once with {@link BufferFull}.
+   * Resolves when the one commit of the events resolves. Rejects with the commit's error, when the
+   * commit takes too long (it may still succeed), or at once with {@link BufferFull}.
    */
-  add(event: AcceptedEvent): Promise<void> {
-    const bytes = sizeOf(event);
-    if (this.#isFullFor(bytes)) return Promise.reject(new BufferFull());
+  add(events: readonly AcceptedEvent[]): Promise<void> {
+    const bytes = sizeOf(events);
+    const count = events.length;
+    if (this.#isFullFor(count, bytes)) return Promise.reject(new BufferFull());
     return new Promise((resolve, reject) => {
-      this.#waiting.add({ event, count: 1, bytes, since: performance.now(), resolve, reject });
+      this.#waiting.add({ events, count, bytes, since: performance.now(), resolve, reject });
       this.#schedule();
     });
   }
 
-  /** A lone event always fits: otherwise every retry of it would fail. */
-  #isFullFor(bytes: number): boolean {
+  /** A lone request always fits: otherwise every retry of it would fail. */
+  #isFullFor(count: number, bytes: number): boolean {
     const { bufferedEvents, bufferedBytes } = this.#limits;
-    const { length } = this.#waiting;
-    return length >= bufferedEvents || (length > 0 && this.#waiting.bytes + bytes > bufferedBytes);
+    const waiting = this.#waiting;
+    return waiting.length > 0 && (waiting.count + count > bufferedEvents || waiting.bytes + bytes > bufferedBytes);
   }
 
   /** Resolves when nothing waits and no commit is under way. */
@@ -123,7 +125,7 @@ export class GroupCommit {
    * One timer for each batch, set by its oldest event. A timer for each event would cost more than
    * the commit.
    */
-  async #commitBatch(batch: WaitingEvent[]): Promise<void> {
+  async #commitBatch(batch: WaitingEvents[]): Promise<void> {
     this.#inFlight += 1;
     this.#scheduler.begun();
     this.#openedBefore = this.#callers.opened;
@@ -131,7 +133,7 @@ export class GroupCommit {
     const tooLate = (): void => this.#failBatchAndWaiting(batch, new Error('redis takes too long'));
     const timer = setTimeout(tooLate, Math.max(0, this.#limits.answerWithinMs - waited));
     try {
-      await this.#commit(batch.map(({ event }) => event));
+      await this.#commit(batch.flatMap(({ events }) => events));
       for (const { resolve } of batch) resolve();
     } catch (error) {
       this.#failBatchAndWaiting(batch, error);
@@ -144,12 +146,17 @@ export class GroupCommit {
   }
 
   /** Events behind a failed commit fail with it: they would only wait for the same time-out. */
-  #failBatchAndWaiting(batch: WaitingEvent[], error: unknown): void {
+  #failBatchAndWaiting(batch: WaitingEvents[], error: unknown): void {
     for (const { reject } of [...batch, ...this.#waiting.takeAll()]) reject(error);
   }
 }
 
 /** Bytes of JSON, estimated: about 150 for the fixed fields, and the length of each text. */
-function sizeOf(event: AcceptedEvent): number {
-  return textsOf(event).reduce((sum, text) => sum + text.length, 150 + event.executionId.length);
+function sizeOf(events: readonly AcceptedEvent[]): number {
+  let bytes = 0;
+  for (const event of events) {
+    bytes += 150 + event.executionId.length;
+    for (const text of textsOf(event)) bytes += text.length;
+  }
+  return bytes;
 }

@@ -5,9 +5,6 @@ import { RequestError } from '../errors/request-error.ts';
 import { keyPrefix } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
-/** A key is remembered for 24 h (ARCHITECTURE.md, "Decisions"). In ms. */
-const timeToLive = 24 * 60 * 60 * 1_000;
-
 /**
  * Lease of the first request with a key, in ms: longer than its caller waits. Afterwards a retry
  * takes over from a dead ingest pod. If the first commit still succeeds, it is the same event.
@@ -21,11 +18,11 @@ const lease = 2_500;
 export type Reservation = EventIdentity & { committed: boolean };
 
 /**
- * Reserves the key for a request, or finds its state. The first identity never changes: a retry
- * after a crash or a 503 enqueues the same (createdAt, id), and the store ignores the duplicate.
+ * Reserves keys for a request, or finds their states. With `all` it reserves none of them if one
+ * cannot be. The first identity never changes: a retry after a crash or a 503 enqueues the same
+ * (createdAt, id), and the store ignores the duplicate.
  */
 const reserveScript = `
-local seen = redis.call('HMGET', KEYS[1], 'fingerprint', 'id', 'createdAt', 'committed', 'leaseUntil', 'later')
 local function differ(stored, given)
   local digests = string.gmatch(given, '%S+')
   for one in string.gmatch(stored, '%S+') do
@@ -36,23 +33,43 @@ local function differ(stored, given)
 end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-if not seen[1] then
-  redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'id', ARGV[2], 'createdAt', ARGV[3], 'committed', '0', 'leaseUntil', now + ARGV[4], 'later', ARGV[6])
-  redis.call('PEXPIRE', KEYS[1], ARGV[5])
-  return {'0', ARGV[2], ARGV[3]}
+local which, lease, timeToLive = ARGV[1], ARGV[2], ARGV[3]
+local found, refused = {}, false
+for i, key in ipairs(KEYS) do
+  local fingerprint, id, createdAt, later = ARGV[4 * i], ARGV[4 * i + 1], ARGV[4 * i + 2], ARGV[4 * i + 3]
+  local seen = redis.call('HMGET', key, 'fingerprint', 'id', 'createdAt', 'committed', 'leaseUntil', 'later')
+  if not seen[1] then found[i] = {'new', id, createdAt}
+  elseif seen[1] ~= fingerprint or differ(seen[6] or '', later) then found[i] = {'other'}
+  elseif seen[4] == '1' then found[i] = {'committed', seen[2], seen[3]}
+  elseif tonumber(seen[5]) > now then found[i] = {'busy'}
+  else found[i] = {'again', seen[2], seen[3]} end
+  refused = refused or not found[i][2]
 end
-if seen[1] ~= ARGV[1] or differ(seen[6] or '', ARGV[6]) then return {'other'} end
-if seen[4] == '1' then return {'1', seen[2], seen[3]} end
-if tonumber(seen[5]) > now then return {'busy'} end
-redis.call('HSET', KEYS[1], 'leaseUntil', now + ARGV[4])
-return {'0', seen[2], seen[3]}
+if refused and which == 'all' then return found end
+for i, key in ipairs(KEYS) do
+  local state = found[i][1]
+  if state == 'new' then
+    redis.call('HSET', key, 'fingerprint', ARGV[4 * i], 'id', ARGV[4 * i + 1], 'createdAt', ARGV[4 * i + 2],
+      'committed', '0', 'leaseUntil', now + lease, 'later', ARGV[4 * i + 3])
+    redis.call('PEXPIRE', key, timeToLive)
+  elseif state == 'again' then redis.call('HSET', key, 'leaseUntil', now + lease) end
+end
+return found
 `;
 
-/** Sets one field of a reservation, unless it has expired. */
+/** Sets one field of reservations, unless they have expired. */
 const markScript = `
-if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
+for _, key in ipairs(KEYS) do
+  if redis.call('EXISTS', key) == 1 then redis.call('HSET', key, ARGV[1], ARGV[2]) end
+end
 return 1
 `;
+
+/** An event with a key. All events of a request belong to one organization. */
+export interface Keyed {
+  key: string;
+  event: AcceptedEvent;
+}
 
 /**
  * Stores the state of requests with an `Idempotency-Key`
@@ -61,41 +78,54 @@ return 1
 export class IdempotencyKeys {
   readonly #redis: RedisClient;
   readonly #queueName: string;
+  readonly #keptMs: number;
 
-  constructor(redis: RedisClient, queueName: string) {
+  /** @param keptMs how long a key is remembered, from its first request. */
+  constructor(redis: RedisClient, queueName: string, keptMs: number) {
     this.#redis = redis;
     this.#queueName = queueName;
+    this.#keptMs = keptMs;
   }
 
   /**
-   * Reserves the key for this event.
-   * @throws {RequestError} `idempotency-key-reused` (another body) or `request-in-progress`.
+   * Reserves keys for events, in order. A key that cannot be reserved gives an error:
+   * `idempotency-key-reused` (another body) or `request-in-progress`. With `all`, one such key
+   * means that none is reserved; with `each`, the others are.
    */
-  async reserve(key: string, event: AcceptedEvent): Promise<Reservation> {
-    const args = [fingerprint(event), event.id, event.createdAt, lease, timeToLive, laterFields(event)];
-    const reply = await this.#redis.eval(reserveScript, 1, this.#keyOf(event.organization, key), ...args);
-    const [state, id, createdAt] = reply as [string, string, string];
-    if (state === 'other') {
-      throw new RequestError('idempotency-key-reused', 'This Idempotency-Key was used with another body.');
-    }
-    if (state === 'busy') {
-      throw new RequestError('request-in-progress', 'The first request with this Idempotency-Key is still under way.');
-    }
-    return { id, createdAt: Number(createdAt), committed: state === '1' };
+  async reserve(keyed: readonly Keyed[], which: 'all' | 'each'): Promise<(Reservation | RequestError)[]> {
+    const values = keyed.flatMap(({ event }) => [fingerprint(event), event.id, event.createdAt, laterFields(event)]);
+    const keys = this.#keysOf(keyed);
+    const reply = await this.#redis.eval(reserveScript, keys.length, ...keys, which, lease, this.#keptMs, ...values);
+    return (reply as [string, string, string][]).map(([state, id, createdAt]) => {
+      if (state === 'other')
+        return new RequestError('idempotency-key-reused', 'This Idempotency-Key was used with another body.');
+      if (state === 'busy')
+        return new RequestError(
+          'request-in-progress',
+          'The first request with this Idempotency-Key is still under way.',
+        );
+      return { id, createdAt: Number(createdAt), committed: state === 'committed' };
+    });
   }
 
-  /** Marks the event as acknowledged: from now on the key answers without a commit. */
-  async markCommitted(key: string, organization: string): Promise<void> {
-    await this.#redis.eval(markScript, 1, this.#keyOf(organization, key), 'committed', '1');
+  /** Marks the events as acknowledged: from now on their keys answer without a commit. */
+  async markCommitted(keyed: readonly Keyed[]): Promise<void> {
+    await this.#mark(keyed, 'committed', '1');
   }
 
-  /** Lets the next request with the key start at once, after this one got no acknowledgement. */
-  async release(key: string, organization: string): Promise<void> {
-    await this.#redis.eval(markScript, 1, this.#keyOf(organization, key), 'leaseUntil', '0');
+  /** Lets the next request with these keys start at once, after this one got no acknowledgement. */
+  async release(keyed: readonly Keyed[]): Promise<void> {
+    await this.#mark(keyed, 'leaseUntil', '0');
   }
 
-  #keyOf(organization: string, key: string): string {
-    return `${keyPrefix}:${this.#queueName}:idempotency:${organization}:${key}`;
+  async #mark(keyed: readonly Keyed[], field: string, value: string): Promise<void> {
+    const keys = this.#keysOf(keyed);
+    await this.#redis.eval(markScript, keys.length, ...keys, field, value);
+  }
+
+  #keysOf(keyed: readonly Keyed[]): string[] {
+    const prefix = `${keyPrefix}:${this.#queueName}:idempotency`;
+    return keyed.map(({ key, event }) => `${prefix}:${event.organization}:${key}`);
   }
 }
 
@@ -110,10 +140,11 @@ function fingerprint(event: AcceptedEvent): string {
 }
 
 /**
- * A digest for each field of a later release. Two releases compare only the fields that both know.
- * A retry across a deploy that added a field is then still the same request.
+ * A word for each field of a later release: the time at which the event occurred, and a digest for
+ * each text. Two releases compare only the fields that both know. A retry across a deploy that
+ * added a field is then still the same request.
  */
 function laterFields(event: AcceptedEvent): string {
   const texts = textsOf(event).slice(firstFields);
-  return texts.map((text) => hash('sha256', text)).join(' ');
+  return [event.occurredAt ?? '-', ...texts.map((text) => hash('sha256', text))].join(' ');
 }

@@ -2,11 +2,13 @@ import type { AcceptedEvent } from '../event/event.ts';
 import { firstFields, optionalFields, optionalTexts, textsOf } from '../event/fields.ts';
 
 /**
- * The data of a job: a batch of events. Version 1 is a JSON array of rows, one an event, either
- * plain (`rows`) or compressed with zstd (`zstd`, base64). Readers understand every version that
- * was written since the last major release, so that pods of two releases can share a queue.
+ * The data of a job: a batch of events. It is a JSON array of rows, one an event, either plain
+ * (`rows`) or compressed with zstd (`zstd`, base64). Readers understand every version that was
+ * written since the last major release, so that pods of two releases can share a queue. Version 2
+ * has the time at which each event occurred. Only a batch with such a time is written in it: an
+ * earlier release keeps that job for a newer worker, and cannot lose the time.
  */
-export type JobData = { v: 1; rows: Row[] } | { v: 1; zstd: string };
+export type JobData = { v: 1; rows: Row[] } | { v: 2; rows: TimedRow[] } | { v: 1 | 2; zstd: string };
 
 /** The texts follow the table of fields. A release that knows more fields writes more of them. */
 export type Row = [
@@ -18,6 +20,9 @@ export type Row = [
   kind: AcceptedEvent['kind'],
   ...texts: string[],
 ];
+
+/** A row of version 2. The first value is `occurredAt`, in ms; null if the caller did not say. */
+export type TimedRow = [occurredAt: number | null, ...Row];
 
 /** Values before the texts. */
 const fixedValues = 6;
@@ -37,8 +42,16 @@ const latest = 253_402_300_799_999;
 export function isRow(row: unknown): row is Row {
   if (!Array.isArray(row) || row.length < fixedValues + firstFields) return false;
   const [id, createdAt, ...texts] = row.slice(0, fixedValues + optionalFields.length) as unknown[];
-  const inTime = Number.isInteger(createdAt) && Number(createdAt) >= 0 && Number(createdAt) <= latest;
-  return inTime && [id, ...texts].every((text) => typeof text === 'string');
+  return isTime(createdAt) && [id, ...texts].every((text) => typeof text === 'string');
+}
+
+/** The same for a row of version 2. */
+export function isTimedRow(row: unknown): row is TimedRow {
+  return Array.isArray(row) && (row[0] === null || isTime(row[0])) && isRow(row.slice(1));
+}
+
+function isTime(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= latest;
 }
 
 /** An event as a job carries it. */
@@ -52,4 +65,13 @@ export function fromRow(row: Row): AcceptedEvent {
   const [id, createdAt, organization, automationId, executionId, kind, ...texts] = row;
   const known = optionalTexts((_field, index) => texts[index] ?? '');
   return { id, createdAt, organization, automationId, executionId, kind, ...known };
+}
+
+/** An event as a job of version 2 carries it. */
+export function toTimedRow(event: AcceptedEvent): TimedRow {
+  return [event.occurredAt ?? null, ...toRow(event)];
+}
+
+export function fromTimedRow([occurredAt, ...row]: TimedRow): AcceptedEvent {
+  return occurredAt === null ? fromRow(row) : { ...fromRow(row), occurredAt };
 }

@@ -1,12 +1,12 @@
 import { within } from '../async/within.ts';
-import type { AcceptedEvent } from '../event/event.ts';
+import type { AcceptedEvent, KeyedEvent } from '../event/event.ts';
 import { RequestError, unavailable } from '../errors/request-error.ts';
 import type { ProducerLoad, ProducerMetrics, RejectionReason } from '../telemetry/producer-metrics.ts';
 import type { SpanContext } from '../telemetry/tracing.ts';
 import type { BacklogGuard } from './backlog-guard.ts';
 import { jobName } from './queue-stats.ts';
 import { BufferFull, GroupCommit, type Callers, type GroupCommitLimits } from './group-commit.ts';
-import { IdempotencyKeys } from './idempotency.ts';
+import { IdempotencyKeys, type Keyed, type Reservation } from './idempotency.ts';
 import { encodeJob } from './job-encoder.ts';
 import { QueueConnection, type QueueConnectionOptions } from './queue-connection.ts';
 
@@ -31,6 +31,8 @@ export interface ProducerOptions extends QueueConnectionOptions {
   /** Called for each event that gets 503. */
   onRejected?: () => void;
   metrics: ProducerMetrics;
+  /** How long an Idempotency-Key is remembered. */
+  idempotencyHours: number;
 }
 
 /** Puts events into the queue. Only the producer decides on a 201. */
@@ -49,7 +51,8 @@ export class Producer {
     this.#queue = new QueueConnection(options);
     const limits = { ...options.limits, intervalMs, answerWithinMs };
     this.#groupCommit = new GroupCommit((events) => this.#commit(events), limits, options.callers);
-    this.#idempotency = new IdempotencyKeys(options.redis, options.queueName);
+    const keptMs = options.idempotencyHours * 60 * 60 * 1_000;
+    this.#idempotency = new IdempotencyKeys(options.redis, options.queueName, keptMs);
   }
 
   /** The commits and events under way. */
@@ -77,27 +80,53 @@ export class Producer {
    * IdempotencyKeys.reserve} for keys.
    */
   async enqueue(event: AcceptedEvent, idempotencyKey?: string): Promise<AcceptedEvent> {
-    const { guard } = this.#options;
-    if (guard.rejection !== undefined) {
-      this.#countRejection(guard.rejection.reason);
-      throw unavailable(notNow);
+    if (idempotencyKey !== undefined) {
+      const [result] = await this.enqueueAll([{ event, key: idempotencyKey }], 'each');
+      if (result instanceof RequestError) throw result;
+      return result ?? event;
     }
+    this.#requireAdmission(1);
     try {
-      if (idempotencyKey !== undefined)
-        return await within(answerWithinMs, this.#track(this.#enqueueKeyed(event, idempotencyKey)));
-      await this.#enqueueOnce(event);
+      await this.#enqueueOnce([event]);
       return event;
     } catch (error) {
-      if (error instanceof RequestError) throw error;
-      const full = error instanceof BufferFull;
-      this.#countRejection(full ? 'buffer-full' : 'commit-failed');
-      throw unavailable(full ? 'Too many events are waiting to be queued.' : notNow);
+      throw this.#rejectionOf(error, 1);
     }
   }
 
-  #countRejection(reason: RejectionReason): void {
-    this.#options.metrics.reject(reason);
+  /**
+   * As {@link enqueue}, for several events of one organization: they come into one commit, so that
+   * all of them are on disk or none is. Resolves with the result of each, in order. An event
+   * whose key cannot be reserved gives an error (see {@link IdempotencyKeys.reserve}). With `all`,
+   * one such error means that no event is enqueued; with `each`, the others are.
+   * @throws {RequestError} `unavailable`
+   */
+  async enqueueAll(events: readonly KeyedEvent[], which: 'all' | 'each'): Promise<(AcceptedEvent | RequestError)[]> {
+    this.#requireAdmission(events.length);
+    try {
+      return await within(answerWithinMs, this.#track(this.#enqueueKeyed(events, which)));
+    } catch (error) {
+      throw this.#rejectionOf(error, events.length);
+    }
+  }
+
+  #requireAdmission(events: number): void {
+    const { guard } = this.#options;
+    if (guard.rejection === undefined) return;
+    this.#countRejection(guard.rejection.reason, events);
+    throw unavailable(notNow);
+  }
+
+  #countRejection(reason: RejectionReason, events: number): void {
+    this.#options.metrics.reject(reason, events);
     this.#options.onRejected?.();
+  }
+
+  #rejectionOf(error: unknown, events: number): RequestError {
+    if (error instanceof RequestError) return error;
+    const full = error instanceof BufferFull;
+    this.#countRejection(full ? 'buffer-full' : 'commit-failed', events);
+    return unavailable(full ? 'Too many events are waiting to be queued.' : notNow);
   }
 
   /** Makes {@link stop} wait for the work. */
@@ -108,30 +137,57 @@ export class Producer {
     return work;
   }
 
-  #enqueueOnce(event: AcceptedEvent): Promise<void> {
+  #enqueueOnce(events: readonly AcceptedEvent[]): Promise<void> {
     const point = this.#options.tracing?.currentSpan();
-    if (point !== undefined) this.#points.set(event, point);
-    return this.#groupCommit.add(event);
+    const [first] = events;
+    if (point !== undefined && first !== undefined) this.#points.set(first, point);
+    return this.#groupCommit.add(events);
   }
 
-  async #enqueueKeyed(event: AcceptedEvent, key: string): Promise<AcceptedEvent> {
-    const { id, createdAt, committed } = await this.#idempotency.reserve(key, event);
-    const first = { ...event, id, createdAt };
-    if (committed) {
-      this.#options.metrics.replays.inc();
-      return first;
-    }
+  async #enqueueKeyed(events: readonly KeyedEvent[], which: 'all' | 'each'): Promise<(AcceptedEvent | RequestError)[]> {
+    const reservations = await this.#reserve(events, which);
+    const results = events.map(({ event, key }) =>
+      firstOf(event, key === undefined ? undefined : reservations.get(key)),
+    );
+    if (which === 'all' && results.some((result) => result instanceof RequestError)) return results;
+    const isCommitted = (key = ''): boolean => {
+      const reservation = reservations.get(key);
+      return !(reservation instanceof RequestError) && reservation?.committed === true;
+    };
+    const possible = results.flatMap((event, index) => {
+      return event instanceof RequestError ? [] : { event, key: events[index]?.key };
+    });
+    const fresh = possible.filter(({ key }) => !isCommitted(key));
+    this.#options.metrics.replays.inc(possible.length - fresh.length);
+    if (fresh.length > 0) await this.#enqueueReserved(fresh);
+    return results;
+  }
+
+  /** By key. The keys of one request differ. */
+  async #reserve(
+    events: readonly KeyedEvent[],
+    which: 'all' | 'each',
+  ): Promise<Map<string, Reservation | RequestError | undefined>> {
+    const keyed = events.filter(hasKey);
+    if (keyed.length === 0) return new Map();
+    const reservations = await this.#idempotency.reserve(keyed, which);
+    return new Map(keyed.map(({ key }, index) => [key, reservations[index]]));
+  }
+
+  async #enqueueReserved(events: readonly KeyedEvent[]): Promise<void> {
+    const keys = this.#idempotency;
+    const keyed = events.filter(hasKey);
+    const end = (mark: Promise<void>): void => void this.#track(mark.catch(() => undefined));
     try {
-      await this.#enqueueOnce(first);
+      await this.#enqueueOnce(events.map(({ event }) => event));
     } catch (error) {
       // The caller does not wait for the release. Without it a retry gets 409 until the lease ends.
-      void this.#track(this.#idempotency.release(key, event.organization).catch(() => undefined));
+      if (keyed.length > 0) end(keys.release(keyed));
       throw error;
     }
-    // The event is safe already. Without the mark a retry enqueues the same identity, which is
+    // The events are safe already. Without the mark a retry enqueues the same identities, which is
     // harmless.
-    void this.#track(this.#idempotency.markCommitted(key, event.organization).catch(() => undefined));
-    return first;
+    if (keyed.length > 0) end(keys.markCommitted(keyed));
   }
 
   async #commit(events: AcceptedEvent[]): Promise<void> {
@@ -160,4 +216,17 @@ export class Producer {
     const points = events.flatMap((event) => this.#points.get(event) ?? []);
     return tracing.continue('commit events', points, { 'messaging.batch.message_count': events.length }, work);
   }
+}
+
+function hasKey(event: KeyedEvent): event is Keyed {
+  return event.key !== undefined;
+}
+
+/** The event with the identity that its key got first. */
+function firstOf(
+  event: AcceptedEvent,
+  reservation: Reservation | RequestError | undefined,
+): AcceptedEvent | RequestError {
+  if (reservation === undefined || reservation instanceof RequestError) return reservation ?? event;
+  return { ...event, id: reservation.id, createdAt: reservation.createdAt };
 }

@@ -1,3 +1,4 @@
+import { mostAhead } from '../event/occurred-at.ts';
 import type { EventKind } from '../event/schema.ts';
 import type { ExecutionState } from '../outcome/execution-state.ts';
 import { anomalies, type Anomaly } from '../outcome/stored-batch.ts';
@@ -44,12 +45,23 @@ export interface ExecutionRow extends Record<Anomaly, boolean> {
   warning_count: number;
   error_count: number;
   end_count: number;
+  last_accepted_at: Date | null;
+}
+
+/** Between these times all events of an execution were accepted. */
+export function acceptedBetween(row: Pick<ExecutionRow, 'first_event_at' | 'last_event_at' | 'last_accepted_at'>) {
+  const { first_event_at: first, last_event_at: last, last_accepted_at: lastAccepted } = row;
+  return {
+    // An event may have occurred a little later than it was accepted.
+    from: lastAccepted === null ? first : new Date(first.getTime() - mostAhead),
+    until: lastAccepted === null || lastAccepted < last ? last : lastAccepted,
+  };
 }
 
 const keyColumns = 'automation_id, execution_id, first_event_at';
 const otherColumns = [
   'state, last_event_at, started_at, failed_at, ended_at',
-  'start_count, event_count, warning_count, error_count, end_count',
+  'start_count, event_count, warning_count, error_count, end_count, last_accepted_at',
   ...anomalies,
 ].join(', ');
 

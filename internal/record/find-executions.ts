@@ -1,12 +1,13 @@
 import { sql } from '../store/sql.ts';
 import { automationsWith } from './automations-of.ts';
+import { acceptedBetween, type ExecutionRow } from './execution.ts';
 import type { Reading } from './read-as.ts';
 
-/** The executions with one id, and the times of their first and last event. */
+/** The executions with one id, and the times between which their events were accepted. */
 export interface FoundExecutions {
   automationIds: string[];
-  firstEventAt: Date;
-  lastEventAt: Date;
+  from: Date;
+  until: Date;
 }
 
 /** Finds the executions with an id, of one automation or of all; undefined when there is none. */
@@ -16,14 +17,15 @@ export async function findExecutions(
   { automationId, executionId }: { automationId?: string | undefined; executionId: string },
 ): Promise<FoundExecutions | undefined> {
   const ids = automationId === undefined ? await automationsWith(trx, organization, executionId) : [automationId];
-  const { rows } = await sql<{ automation_id: string; first_event_at: Date; last_event_at: Date }>`
-    select automation_id, first_event_at, last_event_at from executions
+  const { rows } = await sql<ExecutionRow>`
+    select automation_id, first_event_at, last_event_at, last_accepted_at from executions
     where organization = ${organization} and automation_id = any(${ids}::uuid[]) and execution_id = ${executionId}
   `.execute(trx);
   if (rows.length === 0) return undefined;
+  const times = rows.map(acceptedBetween);
   return {
     automationIds: rows.map((row) => row.automation_id),
-    firstEventAt: new Date(Math.min(...rows.map((row) => row.first_event_at.getTime()))),
-    lastEventAt: new Date(Math.max(...rows.map((row) => row.last_event_at.getTime()))),
+    from: new Date(Math.min(...times.map(({ from }) => from.getTime()))),
+    until: new Date(Math.max(...times.map(({ until }) => until.getTime()))),
   };
 }

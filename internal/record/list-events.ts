@@ -47,7 +47,7 @@ async function listOfExecution(
   const conditions = [
     sql`organization = ${organization} and automation_id = any(${found.automationIds}::uuid[])`,
     sql`execution_id = ${filters.executionId}`,
-    sql`created_at between ${time(found.firstEventAt)} and ${time(found.lastEventAt)}`,
+    sql`created_at between ${time(found.from)} and ${time(found.until)}`,
     ...when(after, following),
     ...eventConditions(filters),
   ];

@@ -1,6 +1,6 @@
 import { sql } from '../store/sql.ts';
 import { all, containing, time, type Condition } from './conditions.ts';
-import type { ExecutionRow } from './execution.ts';
+import { acceptedBetween, type ExecutionRow } from './execution.ts';
 import type { ExecutionFilters } from './filters.ts';
 import type { Reading } from './read-as.ts';
 
@@ -77,12 +77,13 @@ async function withEvent(
   condition: Condition,
 ): Promise<ExecutionRow[]> {
   if (executions.length === 0) return [];
-  const first = new Date(Math.min(...executions.map((row) => row.first_event_at.getTime())));
-  const last = new Date(Math.max(...executions.map((row) => row.last_event_at.getTime())));
+  const times = executions.map(acceptedBetween);
+  const first = new Date(Math.min(...times.map(({ from }) => from.getTime())));
+  const last = new Date(Math.max(...times.map(({ until }) => until.getTime())));
   const wanted = all([
     sql`e.organization = ${organization}`,
     sql`(e.automation_id, e.execution_id) = (x.automation_id, x.execution_id)`,
-    sql`e.created_at between x.first_event_at and x.last_event_at`,
+    sql`e.created_at between x.accepted_from and x.accepted_until`,
     sql`e.created_at between ${time(first)} and ${time(last)}`,
     condition,
   ]);
@@ -91,9 +92,9 @@ async function withEvent(
     from unnest(
       ${executions.map((row) => row.automation_id)}::uuid[],
       ${executions.map((row) => row.execution_id)}::text[],
-      ${executions.map((row) => row.first_event_at.toISOString())}::timestamptz[],
-      ${executions.map((row) => row.last_event_at.toISOString())}::timestamptz[]
-    ) with ordinality as x (automation_id, execution_id, first_event_at, last_event_at, number)
+      ${times.map(({ from }) => from.toISOString())}::timestamptz[],
+      ${times.map(({ until }) => until.toISOString())}::timestamptz[]
+    ) with ordinality as x (automation_id, execution_id, accepted_from, accepted_until, number)
     cross join lateral (select from events e where ${wanted} limit 1) as event
   `.execute(trx);
   const numbers = new Set(rows.map(({ number }) => number));

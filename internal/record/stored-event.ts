@@ -3,9 +3,11 @@ import { optionalFields, type OptionalColumn, type RecordedTexts } from '../even
 import type { EventKind } from '../event/schema.ts';
 import { sql } from '../store/sql.ts';
 
-/** An event as readers see it: the answer that its caller got, and its id. */
+/** An event as readers see it: the answer that its caller got, its id, and when it happened. */
 export interface StoredEvent extends RecordedEvent {
   id: string;
+  /** As `created_at`; null if the caller did not say. */
+  occurred_at: string | null;
 }
 
 /** Where a page of events ends. */
@@ -22,12 +24,13 @@ export interface EventRow extends Record<OptionalColumn, string> {
   automation_as_sent: string | null;
   execution_id: string;
   kind: EventKind;
+  occurred_at: Date | null;
 }
 
 /** The columns of {@link EventRow}. */
 export const eventColumns = sql.raw(
   [
-    'created_at, id, automation_id, automation_as_sent, execution_id, kind',
+    'created_at, id, automation_id, automation_as_sent, execution_id, kind, occurred_at',
     ...optionalFields.map(({ column }) => column),
   ].join(', '),
 );
@@ -40,6 +43,8 @@ export function storedEventOf(row: EventRow): StoredEvent {
     execution_id: row.execution_id,
     type_of_event: row.kind,
     ...(texts as RecordedTexts),
+    // Scripts that continue an export expect the time of acceptance at the end of a line.
+    occurred_at: row.occurred_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
   };
 }

@@ -11,4 +11,6 @@ export interface EventsTable extends Record<OptionalColumn, string> {
   automation_as_sent: string | null;
   execution_id: string;
   kind: EventKind;
+  /** When it happened, if the caller said so. */
+  occurred_at: Date | null;
 }

@@ -24,4 +24,9 @@ export interface ExecutionsTable {
   start_repeated: Generated<boolean>;
   start_late: Generated<boolean>;
   event_after_end: Generated<boolean>;
+  /**
+   * The newest `created_at` of the events that carry an `occurred_at`; null without such an event.
+   * Without it, `last_event_at` is the newest `created_at`.
+   */
+  last_accepted_at: Date | null;
 }

@@ -8,6 +8,7 @@ import * as runningExecutions from './migrations/0003-running-executions.ts';
 import * as login from './migrations/0004-login.ts';
 import * as expectations from './migrations/0006-expectations.ts';
 import * as accessLogOnlyGrows from './migrations/0007-access-log-only-grows.ts';
+import * as occurredAt from './migrations/0008-occurred-at.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -19,6 +20,7 @@ const migrations = {
   '0004-login': login,
   '0006-expectations': expectations,
   '0007-access-log-only-grows': accessLogOnlyGrows,
+  '0008-occurred-at': occurredAt,
 };
 
 export interface MigrateOptions {

@@ -27,37 +27,41 @@ const texts = sql.join(optionalFields.map(({ column }) => sql.ref(column)));
 export function insertAndMerge(events: readonly AcceptedEvent[], duplicates: 'refuse' | 'skip'): RawBuilder<ChangeRow> {
   return sql<ChangeRow>`
     with input as (
-      select *, to_timestamp(created_ms / 1000) as created_at from unnest(
+      select *, to_timestamp(created_ms / 1000) as created_at, to_timestamp(occurred_ms / 1000) as occurred_at from unnest(
         ${events.map((event) => event.organization)}::text[],
         ${events.map((event) => event.createdAt)}::float8[],
         ${events.map((event) => event.id)}::uuid[],
         ${events.map((event) => event.automationId)}::text[],
         ${events.map((event) => event.executionId)}::text[],
         ${events.map((event) => event.kind)}::text[],
+        ${events.map((event) => event.occurredAt ?? null)}::float8[],
         ${sql.join(optionalFields.map(({ property }) => sql`${events.map((event) => event[property])}::text[]`))}
-      ) as t (organization, created_ms, id, automation, execution_id, kind, ${texts})
+      ) as t (organization, created_ms, id, automation, execution_id, kind, occurred_ms, ${texts})
     ),
     inserted as (
       insert into events (
         organization, created_at, id, automation_id, automation_as_sent,
-        execution_id, kind, ${texts}
+        execution_id, kind, occurred_at, ${texts}
       )
       select
         organization, created_at, id, automation::uuid, nullif(automation, automation::uuid::text),
-        execution_id, kind, ${texts}
+        execution_id, kind, occurred_at, ${texts}
       from input
       order by organization collate "C", created_at, id
       ${duplicates === 'skip' ? sql`on conflict do nothing` : sql``}
-      returning organization, automation_id, execution_id, kind, created_at
+      returning
+        organization, automation_id, execution_id, kind, coalesce(occurred_at, created_at) as at,
+        case when occurred_at is not null then created_at end as accepted_at
     ),
     change as (
       select
         organization, automation_id, execution_id,
-        min(created_at) as first_event_at,
-        max(created_at) as last_event_at,
-        min(created_at) filter (where kind = 'START') as started_at,
-        min(created_at) filter (where kind = 'ERROR') as failed_at,
-        min(created_at) filter (where kind = 'END') as ended_at,
+        min(at) as first_event_at,
+        max(at) as last_event_at,
+        min(at) filter (where kind = 'START') as started_at,
+        min(at) filter (where kind = 'ERROR') as failed_at,
+        min(at) filter (where kind = 'END') as ended_at,
+        max(accepted_at) as last_accepted_at,
         count(*) filter (where kind = 'START')::integer as start_count,
         count(*) filter (where kind = 'EVENT')::integer as event_count,
         count(*) filter (where kind = 'WARNING')::integer as warning_count,
@@ -70,11 +74,11 @@ export function insertAndMerge(events: readonly AcceptedEvent[], duplicates: 're
     merged as (
       insert into executions as e (
         organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at,
-        start_count, event_count, warning_count, error_count, end_count
+        start_count, event_count, warning_count, error_count, end_count, last_accepted_at
       )
       select
         organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at,
-        start_count, event_count, warning_count, error_count, end_count
+        start_count, event_count, warning_count, error_count, end_count, last_accepted_at
       from change
       order by automation_id, execution_id, organization
       on conflict (organization, automation_id, execution_id) do update set
@@ -87,7 +91,8 @@ export function insertAndMerge(events: readonly AcceptedEvent[], duplicates: 're
         event_count = e.event_count + excluded.event_count,
         warning_count = e.warning_count + excluded.warning_count,
         error_count = e.error_count + excluded.error_count,
-        end_count = e.end_count + excluded.end_count
+        end_count = e.end_count + excluded.end_count,
+        last_accepted_at = greatest(e.last_accepted_at, excluded.last_accepted_at)
       returning
         organization, automation_id, execution_id, state, error_count, end_count, start_count, ended_at,
         start_missing, start_late,

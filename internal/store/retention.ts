@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { mostAhead } from '../event/occurred-at.ts';
 import type { Database, Tables } from './database.ts';
 import { withDaysInError } from './error-context.ts';
 import { dropExpired, expirePartition, listExpired } from './expired.ts';
@@ -60,9 +61,9 @@ async function isExpired(trx: Transaction<Tables>, table: string): Promise<boole
 }
 
 /**
- * Deletes executions of one slice of keys whose last event was before `oldest`. Resolves with the
- * last key of the slice; undefined at the end. Slices keep row locks short. Keys come in index
- * order, the order in which workers lock executions; after a deadlock the loser retries.
+ * Deletes executions of one slice of keys whose last event was accepted before `oldest`. Resolves
+ * with the last key of the slice; undefined at the end. Slices keep row locks short. Keys come in
+ * index order, the order in which workers lock executions; after a deadlock the loser retries.
  */
 async function deleteExecutionsOf(
   trx: Transaction<Tables>,
@@ -82,7 +83,18 @@ async function deleteExecutionsOf(
     deleted as (
       delete from executions e using slice s
       where (e.organization, e.automation_id, e.execution_id) = (s.organization, s.automation_id, s.execution_id)
-        and e.last_event_at < ${new Date(oldest)}
+        and e.last_event_at < ${new Date(oldest)} and coalesce(e.last_accepted_at, '-infinity') < ${new Date(oldest)}
+    ),
+    -- An event may have occurred a little later than it was accepted; then only events tells.
+    deleted_ahead as (
+      delete from executions e using slice s
+      where (e.organization, e.automation_id, e.execution_id) = (s.organization, s.automation_id, s.execution_id)
+        and e.last_accepted_at < ${new Date(oldest)}
+        and e.last_event_at >= ${new Date(oldest)} and e.last_event_at <= ${new Date(oldest + mostAhead)}
+        and not exists (
+          select from events
+          where (events.automation_id, events.execution_id, events.organization) = (s.automation_id, s.execution_id, s.organization)
+        )
     )
     select ${key} from slice order by automation_id desc, execution_id desc, organization desc limit 1
   `.execute(trx);

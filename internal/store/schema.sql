@@ -154,6 +154,7 @@ CREATE TABLE public.events (
     description text NOT NULL,
     error_id text NOT NULL,
     error_description text NOT NULL,
+    occurred_at timestamp(3) with time zone,
     CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['START'::text, 'EVENT'::text, 'WARNING'::text, 'ERROR'::text, 'END'::text])))
 )
 PARTITION BY RANGE (created_at);
@@ -171,6 +172,7 @@ CREATE TABLE public.events_default (
     description text NOT NULL,
     error_id text NOT NULL,
     error_description text NOT NULL,
+    occurred_at timestamp(3) with time zone,
     CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['START'::text, 'EVENT'::text, 'WARNING'::text, 'ERROR'::text, 'END'::text])))
 );
 
@@ -197,7 +199,8 @@ END) STORED NOT NULL,
     start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
     start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
     start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
-    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
 )
 WITH (fillfactor='50');
 

@@ -53,11 +53,16 @@ export function producerMetrics(
   for (const reason of rejectionReasons) rejections.inc({ reason }, 0);
   const replays = new Counter({
     name: 'runledger_idempotent_replays_total',
-    help: 'Requests answered with the result of an earlier request with the same Idempotency-Key. Many: callers time out before the answer.',
+    help: 'Events answered with the result of an earlier request with the same Idempotency-Key. Many: callers time out before the answer.',
     registers,
   });
   /** `organization` gives the value of the label of that name. */
-  return { ...tallies, organization, reject: (reason: RejectionReason) => rejections.inc({ reason }), replays };
+  return {
+    ...tallies,
+    organization,
+    reject: (reason: RejectionReason, events: number) => rejections.inc({ reason }, events),
+    replays,
+  };
 }
 
 interface Tallies {

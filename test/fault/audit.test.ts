@@ -11,7 +11,16 @@ const columns = { organization: 'acme', automation_id, execution_id: 'run' };
 /** A row of `events`. */
 const event = (differs: object = {}): object => {
   const texts = { description: 'it', error_id: '', error_description: '' };
-  return { ...columns, id: randomUUID(), automation_as_sent: null, kind: 'START', ...texts, created_at, ...differs };
+  return {
+    ...columns,
+    id: randomUUID(),
+    automation_as_sent: null,
+    kind: 'START',
+    ...texts,
+    created_at,
+    occurred_at: null,
+    ...differs,
+  };
 };
 
 const times = { first_event_at: created_at, last_event_at: created_at, started_at: created_at };

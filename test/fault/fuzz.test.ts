@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { settledWithin } from '../../internal/async/settled-within.ts';
-import { ApiClient } from '../support/api-client.ts';
-import { automations, mutated, schemaAware, type FuzzedRequest } from '../support/fault/fuzz.ts';
+import { ApiClient, type Answer } from '../support/api-client.ts';
+import { automations, bulks, mutated, schemaAware, type FuzzedRequest } from '../support/fault/fuzz.ts';
 import { Random, seedOfRun } from '../support/fault/random.ts';
 import { System, token } from '../support/fault/system.ts';
 import { RawConnection, registerHead } from '../support/raw-connection.ts';
 
 /** The answers that a request with a valid token may get while every server is well. */
-const documented = new Set([201, 400, 409, 413, 415, 422, 431]);
+const documented = new Set([201, 207, 400, 409, 413, 415, 422, 431]);
 
 describe('fuzzing', () => {
   const seed = seedOfRun();
@@ -31,21 +31,48 @@ describe('fuzzing', () => {
     await system.stop();
   });
 
-  async function send({ headers, body }: FuzzedRequest): Promise<void> {
-    const { status, body: answer } = await client.register(body, headers);
+  async function post({ headers, body }: FuzzedRequest, path?: string): Promise<Answer> {
+    const answer = await client.register(body, headers, undefined, path);
+    const { status } = answer;
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     if (!documented.has(status))
-      invalidAnswers.push(`${status} ${answer}\nfor ${JSON.stringify(headers)}\n${body.toString('base64')}`);
+      invalidAnswers.push(`${status} ${answer.body}\nfor ${JSON.stringify(headers)}\n${body.toString('base64')}`);
+    return answer;
+  }
+
+  async function send(request: FuzzedRequest): Promise<void> {
+    const { headers } = request;
+    const { status } = await post(request);
     const key = headers['idempotency-key'];
     if (status === 201 && key === undefined) receipts += 1;
     if (status === 201 && key !== undefined) keys.add(key.replace(/^"(.*)"$/, '$1'));
   }
 
+  /** Counts the events of the request but those that the answer says have failed. */
+  async function sendBulk(request: FuzzedRequest): Promise<void> {
+    const { headers, body } = request;
+    const partial = body.length % 2 === 0;
+    const answer = await post(request, `/v1/register/bulk/?partial=${String(partial)}`);
+    if (answer.status !== 201 && answer.status !== 207) return;
+    const failed = answer.status === 207 ? answer.json<{ failed: { index: number }[] }>().failed : [];
+    const indexes = new Set(failed.map(({ index }) => index));
+    const text = body.toString();
+    const lines =
+      headers['content-type'] === 'application/x-ndjson' ? text.split('\n').filter((line) => line.trim()) : [];
+    const events = lines.length > 0 ? lines : (JSON.parse(text) as unknown[]).map((event) => JSON.stringify(event));
+    for (const [index, line] of events.entries()) {
+      if (indexes.has(index)) continue;
+      const { idempotency_key: key } = JSON.parse(line) as { idempotency_key?: string | null };
+      if (typeof key === 'string') keys.add(key);
+      else receipts += 1;
+    }
+  }
+
   /** Sends requests 32 at a time. */
-  async function sendAll(requests: Iterable<FuzzedRequest>): Promise<void> {
+  async function sendAll(requests: Iterable<FuzzedRequest>, sendOne = send): Promise<void> {
     const left = requests[Symbol.iterator]();
     const work = async (): Promise<void> => {
-      for (let next = left.next(); next.done !== true; next = left.next()) await send(next.value);
+      for (let next = left.next(); next.done !== true; next = left.next()) await sendOne(next.value);
     };
     await Promise.all(Array.from({ length: 32 }, work));
     expect(invalidAnswers.slice(0, 3)).to.deep.equal([]);
@@ -54,6 +81,11 @@ describe('fuzzing', () => {
   it(`60,000 bodies and headers that know the schema get documented answers, SEED=${seed}`, async () => {
     for (let batch = 0; batch < 60; batch += 1) await sendAll(schemaAware(seed + batch, 1_000));
     expect([...statuses.keys()]).to.include.members([201, 400, 415]);
+  });
+
+  it(`10,000 bodies with several events get documented answers, SEED=${seed}`, async () => {
+    for (let batch = 0; batch < 10; batch += 1) await sendAll(bulks(seed + batch, 1_000), sendBulk);
+    expect([...statuses.keys()]).to.include.members([201, 207, 400]);
   });
 
   it(`40,000 bodies with changed bytes get documented answers, SEED=${seed}`, async () => {

@@ -100,22 +100,26 @@ describe('a field added to the table of fields', function () {
     const newer = await changed<typeof idempotencyModule>('internal/queue/idempotency.ts');
     const redis = new Redis((await emptyRedis()).url);
     try {
-      const before = new IdempotencyKeys(redis, 'events');
-      const after = new newer.IdempotencyKeys(redis, 'events');
+      const before = new IdempotencyKeys(redis, 'events', 60_000);
+      const after = new newer.IdempotencyKeys(redis, 'events', 60_000);
+      const reserve = async (keys: IdempotencyKeys, key: string, event: AcceptedEvent) =>
+        (await keys.reserve([{ key, event }], 'all'))[0];
       const event = eventWith('Paris');
       for (const [key, first, second] of [
         ['up', before, after],
         ['down', after, before],
       ] as const) {
-        const { id } = await first.reserve(key, event);
-        await first.markCommitted(key, event.organization);
-        expect(await second.reserve(key, event)).to.include({ id, committed: true });
+        expect(await reserve(first, key, event)).to.include({ id: event.id, committed: false });
+        await first.markCommitted([{ key, event }]);
+        expect(await reserve(second, key, event)).to.include({ id: event.id, committed: true });
       }
-      await after.reserve('same release', event);
-      await after.markCommitted('same release', event.organization);
-      expect(await after.reserve('same release', event)).to.include({ committed: true });
-      const failure = await failureOf(after.reserve('same release', eventLike(event, 'Rome')));
-      expect(failure).to.have.property('code', 'idempotency-key-reused');
+      await reserve(after, 'same release', event);
+      await after.markCommitted([{ key: 'same release', event }]);
+      expect(await reserve(after, 'same release', event)).to.include({ committed: true });
+      expect(await reserve(after, 'same release', eventLike(event, 'Rome'))).to.have.property(
+        'code',
+        'idempotency-key-reused',
+      );
     } finally {
       redis.disconnect();
     }

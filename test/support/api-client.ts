@@ -65,12 +65,20 @@ export class ApiClient {
     };
   }
 
-  /** Registers an event given as a value, or a body given as text or bytes. */
-  register(body: unknown, headers: Request['headers'] = {}, timeoutMs?: number): Promise<Answer> {
+  /**
+   * Registers an event given as a value, or a body given as text or bytes. `path`: other than that
+   * of single events.
+   */
+  register(
+    body: unknown,
+    headers: Request['headers'] = {},
+    timeoutMs?: number,
+    path = '/v1/register/',
+  ): Promise<Answer> {
     const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     return this.send({
       method: 'POST',
-      path: '/v1/register/',
+      path,
       headers: { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(raw)), ...headers },
       body: raw,
       timeoutMs,

@@ -30,6 +30,7 @@ export async function startApi(
     validate: createEventValidator(defaultFieldLimits),
     identify: createIdentitySource(),
     enqueue,
+    enqueueAll: (events) => Promise.all(events.map(({ event, key }) => enqueue(event, key))),
     authenticate: () => ({ status: 'known', organization: 'acme', scope: 'write', tokenId: '0123456789ab' }),
     publicUrl: new URL('https://runledger.example'),
     trustProxy: true,

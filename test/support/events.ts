@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { optionalFields, optionalTexts } from '../../internal/event/fields.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
+import { mostAgo, mostAhead } from '../../internal/event/occurred-at.ts';
 
 /** An accepted event, with what the test does not say filled in. */
 export function anEvent(given: Partial<AcceptedEvent> = {}): AcceptedEvent {
@@ -43,8 +44,12 @@ export const someEvent: fc.Arbitrary<AcceptedEvent> = fc
     createdAt: fc
       .oneof(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 36 * 3_600_000 }))
       .map((ms) => noon + ms),
+    occurredAgo: fc.option(fc.oneof(fc.integer({ min: -5, max: 5 }), fc.integer({ min: -mostAhead, max: mostAgo }))),
   })
-  .map((event) => anEvent(event as Partial<AcceptedEvent>));
+  .map(({ occurredAgo, ...event }) => {
+    const accepted = anEvent(event);
+    return occurredAgo === null ? accepted : { ...accepted, occurredAt: accepted.createdAt - occurredAgo };
+  });
 
 /** A text that ingest accepts: without NUL and lone surrogates. */
 function storable(text: string): string {

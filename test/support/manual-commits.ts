@@ -32,7 +32,7 @@ export function manualCommits(limits: Partial<GroupCommitLimits> = {}, callers =
     /** Events per commit begun. */
     sizes: (): number[] => batches.map(({ events }) => events.length),
     /** Adds an event with a text of that length. */
-    add: (length = 0): Promise<void> => group.add(anEvent({ description: 'x'.repeat(length) })),
+    add: (length = 0): Promise<void> => group.add([anEvent({ description: 'x'.repeat(length) })]),
     /** Ends a commit, and lets the next one begin. */
     end: async (index: number): Promise<void> => {
       batches[index]?.end.resolve();

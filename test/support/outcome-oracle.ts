@@ -59,7 +59,7 @@ function executionOf(events: AcceptedEvent[]): Execution {
   const [first] = events;
   if (first === undefined) throw new Error('an execution has at least one event');
   const counts = countByKind(events);
-  const times = events.map((event) => event.createdAt);
+  const times = events.map(timeOf);
   const firstEventAt = Math.min(...times);
   const lastEventAt = Math.max(...times);
   const startedAt = firstOf(events, 'START');
@@ -96,6 +96,11 @@ function countByKind(events: AcceptedEvent[]): Execution['counts'] {
 }
 
 function firstOf(events: AcceptedEvent[], kind: EventKind): number | null {
-  const times = events.filter((event) => event.kind === kind).map((event) => event.createdAt);
+  const times = events.filter((event) => event.kind === kind).map(timeOf);
   return times.length === 0 ? null : Math.min(...times);
+}
+
+/** When the event happened: as its caller says, otherwise when it was accepted. */
+function timeOf({ occurredAt, createdAt }: AcceptedEvent): number {
+  return occurredAt ?? createdAt;
 }

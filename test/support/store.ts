@@ -125,5 +125,6 @@ export function eventOf(row: Selectable<EventsTable>): AcceptedEvent {
     kind: row.kind,
     ...optionalTexts(({ column }) => row[column]),
     createdAt: row.created_at.getTime(),
+    ...(row.occurred_at !== null && { occurredAt: row.occurred_at.getTime() }),
   };
 }

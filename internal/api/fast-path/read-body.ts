@@ -9,8 +9,8 @@ import { WholeBodyRequest } from './whole-body-request.ts';
  * many bytes. The caller checks that length against `limit`, in bytes. koa-bodyparser collects a
  * body without a length.
  */
-export function readBody(limit: number): ReadBytes {
-  const collect = collectBody(limit);
+export function readBody(limit: number, types?: readonly string[]): ReadBytes {
+  const collect = collectBody(limit, types);
   return (ctx) => {
     const { 'content-length': length } = ctx.req.headers;
     if (length === undefined) return collect(ctx);

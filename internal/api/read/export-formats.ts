@@ -16,6 +16,7 @@ const columns = [
   'execution_id',
   'type_of_event',
   ...optionalFields.map(({ recorded }) => recorded),
+  'occurred_at',
 ] as const;
 
 /** One JSON object a line. */
@@ -29,7 +30,7 @@ const ndjson: ExportFormat = {
 const csv: ExportFormat = {
   type: 'text/csv; charset=utf-8; header=present',
   head: `${columns.join(',')}\r\n`,
-  line: (event) => `${columns.map((column) => cell(event[column])).join(',')}\r\n`,
+  line: (event) => `${columns.map((column) => cell(event[column] ?? '')).join(',')}\r\n`,
 };
 
 export const exportFormats = { ndjson, csv } as const;

@@ -10,10 +10,11 @@ import type { ExecutionView } from './execution-view.ts';
 const shortText = 200;
 
 /** The events in order, with the time between them. */
-export function timeline({ events: { items, next } }: ExecutionView): Html | false {
+export function timeline({ events: { items: accepted, next } }: ExecutionView): Html | false {
+  const items = accepted.toSorted((a, b) => happenedAt(a).localeCompare(happenedAt(b)));
   const [first] = items;
   if (first === undefined) return false;
-  const times = items.map(({ created_at }) => Date.parse(created_at));
+  const times = items.map((event) => Date.parse(happenedAt(event)));
   const begin = times[0] ?? 0;
   const total = (times.at(-1) ?? begin) - begin;
   const rows = items.map((event, index) => {
@@ -23,7 +24,7 @@ export function timeline({ events: { items, next } }: ExecutionView): Html | fal
         <span class="offset" title="After the first event">+${formatDuration((times[index] ?? 0) - begin)}</span>
         ${kindMark(event.type_of_event)}
         <div class="what">${texts(event)}</div>
-        ${clockTime(event.created_at)}
+        ${clockTime(happenedAt(event))}
       </li>`;
   });
   return html`<section class="card" aria-labelledby="timeline-title">
@@ -39,6 +40,11 @@ export function timeline({ events: { items, next } }: ExecutionView): Html | fal
     </ol>
     ${next && html`<p class="quiet">This page shows the first ${items.length} events. The API and the export have all of them.</p>`}
   </section>`;
+}
+
+/** As the caller says; otherwise when it was accepted. */
+function happenedAt({ occurred_at, created_at }: StoredEvent): string {
+  return occurred_at ?? created_at;
 }
 
 /** The time between two events; one longer than a quarter of the whole is marked. */

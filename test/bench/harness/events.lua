@@ -1,7 +1,7 @@
 -- Requests for wrk: executions of five events (START, three EVENTs, END; in one of twenty an EVENT
 -- is a WARNING) of the automations that test/support/seed-record.ts stores. Each event is a JSON
 -- body of 300 bytes. Arguments after `--`: token, and optionally the mean pause of a connection in
--- ms.
+-- ms, a seed, and the events of a request: more than one go to the bulk endpoint.
 local started = 0
 
 function setup(thread)
@@ -14,7 +14,7 @@ local deeds = { "was read and checked against the order", "was sent to the accou
   "waits for the approval of a manager", "was downloaded from the supplier's portal", "was archived after the payment", "has been entered in the ledger" }
 local kinds = { "START", "EVENT", "EVENT", "EVENT", "END" }
 local automations, format, random = {}, string.format, math.random
-local execution, automation, step, pause = "", "", 5, nil
+local execution, automation, step, pause, events = "", "", 5, nil, 1
 
 function init(args)
   math.randomseed(os.time() * 1000 + number * 7919 + tonumber(args[3] or 0))
@@ -22,7 +22,8 @@ function init(args)
     automations[i] = format("%08x-0000-4000-9000-000000000000", i - 1)
   end
   wrk.method = "POST"
-  wrk.path = "/v1/register/"
+  events = tonumber(args[4] or 1)
+  wrk.path = events > 1 and "/v1/register/bulk/" or "/v1/register/"
   wrk.headers["Content-Type"] = "application/json"
   wrk.headers["X-Forwarded-Proto"] = "https"
   wrk.headers["token"] = args[1]
@@ -47,7 +48,10 @@ local function body()
 end
 
 function request()
-  return wrk.format(nil, nil, nil, body())
+  if events == 1 then return wrk.format(nil, nil, nil, body()) end
+  local bodies = {}
+  for i = 1, events do bodies[i] = body() end
+  return wrk.format(nil, nil, nil, "[" .. table.concat(bodies, ",") .. "]")
 end
 
 function done(summary, latency)

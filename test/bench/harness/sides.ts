@@ -23,6 +23,9 @@ export const titles: Record<SideName, string> = {
   plain: 'Runledger with FAST_PATH=false',
 };
 
+/** Events of a request to the bulk endpoint. */
+export const bulkEvents = 100;
+
 /** A process that takes events, and where. */
 export interface Front {
   program: Program;

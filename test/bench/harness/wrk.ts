@@ -18,6 +18,8 @@ export interface Load {
   seconds: number;
   /** Mean pause of a connection between an answer and its next request, in ms; none unless set. */
   pauseMs?: number;
+  /** Events of a request; one unless set. */
+  events?: number;
 }
 
 /** What the callers saw. Latencies in ms. */
@@ -50,17 +52,17 @@ interface Report {
 let seed = 0;
 
 /** Sends events over so many connections for so long. */
-export async function load({ port, connections, seconds, pauseMs = 0 }: Load): Promise<Answers> {
+export async function load({ port, connections, seconds, pauseMs = 0, events = 1 }: Load): Promise<Answers> {
   seed += 1;
   const options = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '10s', '-s', script];
   const url = `http://127.0.0.1:${port}`;
-  const running = run('wrk', [...options, url, '--', token, String(pauseMs), String(seed)]);
+  const running = run('wrk', [...options, url, '--', token, String(pauseMs), String(seed), String(events)]);
   const end = (): void => void running.child.kill();
   process.once('exit', end);
   const { stdout } = await running.finally(() => process.off('exit', end));
   const line = stdout.split('\n').find((text) => text.startsWith('{')) ?? 'null';
   const { requests, us, refused, broken, p50, p99 } = JSON.parse(line) as Report;
-  return { accepted: requests - refused, seconds: us / 1e6, refused, broken, p50, p99, loads: 1 };
+  return { accepted: (requests - refused) * events, seconds: us / 1e6, refused, broken, p50, p99, loads: 1 };
 }
 
 /** Sends at full speed until at least so many events are accepted. */

@@ -1,5 +1,5 @@
 import { compare, figure, type Figure, type Rounds } from '../harness/figures.ts';
-import { startFront, titles, type Front } from '../harness/sides.ts';
+import { bulkEvents, startFront, titles, type Front } from '../harness/sides.ts';
 import { load, rateOf } from '../harness/wrk.ts';
 import type { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
@@ -35,6 +35,7 @@ export const ingest: Scenario = async (world, { rounds, seconds }) => {
     });
     figures.push(...figuresOf(`at ${connections} connections`, found));
   }
+  figures.push(...(await bulkFigures(world, fronts.runledger, rounds * turnsInOne, Math.ceil(seconds / turnsInOne))));
   await Promise.all(Object.values(fronts).map(({ program }) => world.end(program)));
   await world.emptyQueues();
   return { figures };
@@ -45,13 +46,38 @@ async function measure(
   { program, port }: Front,
   connections: number,
   seconds: number,
+  events = 1,
 ): Promise<Record<Measure, number>> {
   const before = [await program.cpu(), await world.redisCpu()] as const;
-  const answers = await load({ port, connections, seconds });
+  const answers = await load({ port, connections, seconds, events });
   const after = [await program.cpu(), await world.redisCpu()] as const;
   if (answers.refused + answers.broken > 0) throw new Error(`${answers.refused} refused, ${answers.broken} broken`);
   const perEvent = (ms: number): number => (ms * 1_000) / answers.accepted;
   return { cpu: perEvent(after[0] - before[0]), redis: perEvent(after[1] - before[1]), rate: rateOf(answers) };
+}
+
+/** Single events and requests of many, in turns, at the same ingest. */
+async function bulkFigures(world: World, front: Front, rounds: number, seconds: number): Promise<Figure[]> {
+  const connections = 16;
+  const found = await compare(['single', 'bulk'] as const, rounds, async (side) => {
+    await world.emptyQueues();
+    return measure(world, front, connections, seconds, side === 'bulk' ? bulkEvents : 1);
+  });
+  const at = `at ${connections} connections`;
+  const bulk = `requests of ${bulkEvents} events`;
+  return [
+    figure(`CPU of Runledger, ${bulk} ${at}`, found.median('cpu', 'bulk'), 'µs/event'),
+    figure(`CPU of Runledger, single events ${at}`, found.median('cpu', 'single'), 'µs/event'),
+    figure(`Runledger accepts, ${bulk} ${at}`, found.median('rate', 'bulk'), 'events/s'),
+    figure(
+      `Events for the same CPU of ingest, ${bulk} against single events`,
+      found.ratio('cpu', 'single', 'bulk'),
+      '×',
+      {
+        atLeast: 2,
+      },
+    ),
+  ];
 }
 
 function figuresOf(at: string, found: Rounds<Side, Measure>): Figure[] {

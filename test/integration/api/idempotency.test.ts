@@ -51,6 +51,16 @@ inBothModes('Idempotency-Key', ({ suiteIngest }) => {
     expect((await register(body, 'k')).status).to.equal(201);
   });
 
+  it('is refused with 422 for another time, and not for the same', async () => {
+    const [time, later] = [60_000, 59_000].map((ago) => new Date(Date.now() - ago).toISOString());
+    const body = eventBody({ occurred_at: time });
+    const first = await register(body, 'k');
+    expect((await register(body, 'k')).body).to.equal(first.body);
+    expectProblem(await register({ ...body, occurred_at: later }, 'k'), 422, 'idempotency-key-reused');
+    expectProblem(await register({ ...body, occurred_at: null }, 'k'), 422, 'idempotency-key-reused');
+    expect(await suite.stored()).to.have.lengthOf(1);
+  });
+
   it('is the same key in quotes and without', async () => {
     const body = eventBody();
     const first = await register(body, '"8e03978e-40d5-43dd-bc93-6894a57f9324"');

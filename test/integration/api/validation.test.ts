@@ -58,6 +58,46 @@ inBothModes('events that are not valid', ({ suiteIngest }) => {
     ]);
   });
 
+  const minutes = (count: number): string => new Date(Date.now() + count * 60_000).toISOString();
+  const notRfc3339 = [
+    '',
+    'now',
+    '2026-01-31',
+    '2026-01-31T08:00:00',
+    '2026-01-31 08:00:00Z',
+    '2026-02-30T08:00:00Z',
+    '2026-01-31T24:00:00Z',
+    '2026-01-31T08:00:60Z',
+    '2026-01-31T08:00Z',
+    '2026-01-31T08:00:00+0100',
+    '1769846400',
+  ];
+  for (const occurred_at of [...notRfc3339, 1_769_846_400]) {
+    it(`have no time as occurred_at: ${occurred_at}`, async () => {
+      const detail =
+        typeof occurred_at === 'string'
+          ? 'must be a time in RFC 3339 with an offset, such as 2026-01-31T08:00:00Z'
+          : 'must be a string';
+      expect(await faultsOf(eventBody({ occurred_at }))).to.deep.equal([{ pointer: '/occurred_at', detail }]);
+    });
+  }
+
+  it('happened too long ago, or in the future; other faults are listed too', async () => {
+    const detail = 'must not be more than 90 days ago, nor more than 5 minutes ahead';
+    for (const occurred_at of [
+      minutes(-90 * 24 * 60 - 1),
+      minutes(6),
+      '0001-01-01T00:00:00Z',
+      '9999-12-31T23:59:59Z',
+    ]) {
+      expect(await faultsOf(eventBody({ occurred_at }))).to.deep.equal([{ pointer: '/occurred_at', detail }]);
+    }
+    expect(await faultsOf(eventBody({ occurred_at: minutes(6), event: 'BEGIN' }))).to.deep.equal([
+      { pointer: '/event', detail: 'must be one of START, EVENT, WARNING, ERROR, END' },
+      { pointer: '/occurred_at', detail },
+    ]);
+  });
+
   for (const id of [
     `{${uuid}}`,
     `urn:uuid:${uuid}`,

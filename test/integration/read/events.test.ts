@@ -23,6 +23,7 @@ describe('GET /v1/events/', () => {
       description: 'one',
       error_id: 'E',
       error_description_detail: 'long',
+      occurred_at: null,
       created_at: '2026-11-20T12:00:00.000Z',
     });
   });

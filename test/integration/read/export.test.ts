@@ -43,6 +43,17 @@ describe('GET /v1/export/events', () => {
     expect(answer.body).to.equal('');
   });
 
+  it('writes when an event happened, if its caller said so', async () => {
+    const createdAt = Date.parse('2026-11-20T12:00:00Z');
+    await suite.store({ createdAt, occurredAt: createdAt - 1_500 });
+    expect(JSON.parse(await exported())).to.include({
+      created_at: '2026-11-20T12:00:00.000Z',
+      occurred_at: '2026-11-20T11:59:58.500Z',
+    });
+    const [, row] = (await exported('&format=csv')).split('\r\n');
+    expect(row?.split(',').at(-1)).to.equal('2026-11-20T11:59:58.500Z');
+  });
+
   it('writes CSV by Accept or format, without formulas', async () => {
     const texts = ['=1+1', '+1', '-1', '@A1', '\tx', '\rx', 'a "b", c', 'plain'];
     await suite.store(...texts.map((description) => ({ description, executionId: '=cmd' })));
@@ -50,12 +61,12 @@ describe('GET /v1/export/events', () => {
     expect(await exported('', { accept: 'text/csv' })).to.equal(csv);
     const [head, ...rows] = csv.split('\r\n');
     expect(head).to.equal(
-      'created_at,id,automation,execution_id,type_of_event,description,error_id,error_description_detail',
+      'created_at,id,automation,execution_id,type_of_event,description,error_id,error_description_detail,occurred_at',
     );
     const cells = rows.slice(0, -1).map((row) => row.split(',').slice(3).join(','));
     expect(cells).to.deep.equal(
       ["'=1+1", "'+1", "'-1", "'@A1", "'\tx", '"\'\rx"', '"a ""b"", c"', 'plain'].map(
-        (cell) => `'=cmd,EVENT,${cell},,`,
+        (cell) => `'=cmd,EVENT,${cell},,,`,
       ),
     );
     expect((await suite.client.send({ method: 'HEAD', path: `${path}&format=csv` })).headers['content-type']).to.match(

@@ -46,7 +46,7 @@ describe('lists of events', () => {
     const event = anEvent({ automationId: other.toUpperCase(), kind: 'ERROR', errorId: 'E', errorDescription: 'D' });
     await recordEvents(database.db, [event]);
     const { items } = await record.listEvents('acme', {}, { limit: 1 });
-    expect(items).to.deep.equal([{ ...recordedForm(event), id: event.id }]);
+    expect(items).to.deep.equal([{ ...recordedForm(event), id: event.id, occurred_at: null }]);
     expect((await record.listEvents('globex', {}, { limit: 1 })).items).to.deep.equal([]);
   });
 
@@ -69,6 +69,30 @@ describe('lists of events', () => {
         );
       }
     }
+  });
+
+  it('of an execution are all found, whenever they happened; so is their execution by a text', async () => {
+    const now = Date.now();
+    await store(
+      { kind: 'START', description: 'late', createdAt: now, occurredAt: now - 80 * day },
+      { description: 'later', createdAt: now - 2 * day, occurredAt: now - 79 * day },
+      { kind: 'END', description: 'ahead', createdAt: now - 20 * day, occurredAt: now - 20 * day + 300_000 },
+    );
+    for (const migrated of [false, true]) {
+      if (migrated) await maintain(database.db, { now, daysAhead: 1, retentionDays: 0 });
+      expect(await listed({ executionId: 'run 1' })).to.deep.equal(['ahead', 'later', 'late']);
+      expect(await exported({ executionId: 'run 1' })).to.deep.equal(['ahead', 'later', 'late']);
+      for (const q of ['late', 'ahead']) {
+        const { items } = await record.listExecutions('acme', { q }, { limit: 5 });
+        expect(items.map(({ duration_ms }) => duration_ms)).to.deep.equal([60 * day + 300_000]);
+      }
+    }
+  });
+
+  it('of an execution that began ahead of its acceptance are all found', async () => {
+    const now = Date.now();
+    await store({ description: 'ahead', createdAt: now, occurredAt: now + 300_000 });
+    expect(await listed({ executionId: 'run 1' })).to.deep.equal(['ahead']);
   });
 
   it('filter by automation, execution, kind, time, error_id and text', async () => {

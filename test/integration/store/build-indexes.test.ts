@@ -9,9 +9,9 @@ import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import * as initial from '../../../internal/store/migrations/0001-initial.ts';
 import * as read from '../../../internal/store/migrations/0002-read.ts';
 import * as runningExecutions from '../../../internal/store/migrations/0003-running-executions.ts';
-import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
+import { recordAsFirstRelease } from '../../support/first-release.ts';
 import { day, keepAll, now } from '../../support/maintenance-day.ts';
 import { query } from '../../support/postgres-server.ts';
 import { emptyDatabase } from '../../support/servers.ts';
@@ -28,7 +28,10 @@ describe('an upgrade of a database in use', () => {
     db = openDatabase(url);
     await bring({ '0001-initial': initial });
     await maintain(db, keepAll);
-    await recordEvents(db, [anEvent({ createdAt: now }), anEvent({ executionId: 'old', createdAt: now - 9 * day })]);
+    await recordAsFirstRelease(db, [
+      anEvent({ createdAt: now }),
+      anEvent({ executionId: 'old', createdAt: now - 9 * day }),
+    ]);
     other = new Client({ connectionString: url });
     await other.connect();
   });
@@ -44,7 +47,8 @@ describe('an upgrade of a database in use', () => {
   };
   const bringToLatest = (): Promise<void> =>
     bring({ '0001-initial': initial, '0002-read': read, '0003-running-executions': runningExecutions });
-  const write = (executionId: string): Promise<unknown> => recordEvents(db, [anEvent({ executionId, createdAt: now })]);
+  const write = (executionId: string): Promise<unknown> =>
+    recordAsFirstRelease(db, [anEvent({ executionId, createdAt: now })]);
   const migrated = async (): Promise<boolean> =>
     (await query(url, `select name from kysely_migration where name = '0002-read'`)).length > 0;
   /** Each index on executions, and on each partition: valid, and attached to that of events. */

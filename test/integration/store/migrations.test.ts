@@ -15,6 +15,7 @@ const released = [
   '0004-login',
   '0006-expectations',
   '0007-access-log-only-grows',
+  '0008-occurred-at',
 ];
 
 describe('migrations', () => {

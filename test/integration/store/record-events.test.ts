@@ -2,10 +2,13 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Transition } from '../../../internal/outcome/stored-batch.ts';
 import { executionsOf, keyText } from '../../support/outcome-oracle.ts';
+import { acceptedBetween } from '../../../internal/record/execution.ts';
+import type { Database } from '../../../internal/store/database.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
-import { eachDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
+import { recordAsFirstRelease } from '../../support/first-release.ts';
+import { eachDatabase, executionOf, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
 
 /** Executions by organization and state, as the transitions reported add up. */
 function balance(transitions: Transition[]): Record<string, number> {
@@ -54,6 +57,16 @@ function chunks<T>(items: T[], sizes: number[]): T[][] {
   return result;
 }
 
+/** Events that were not accepted between the times of {@link acceptedBetween}. */
+async function outOfBounds(db: Database): Promise<unknown[]> {
+  const executions = await db.selectFrom('executions').selectAll().execute();
+  const bounds = new Map(executions.map((row) => [keyText(executionOf(row)), acceptedBetween(row)]));
+  return (await storedEvents(db)).filter((event) => {
+    const bound = bounds.get(keyText({ ...event, automationId: event.automationId.toLowerCase() }));
+    return !bound || event.createdAt < bound.from.getTime() || event.createdAt > bound.until.getTime();
+  });
+}
+
 describe('recording events', () => {
   const database = eachDatabase();
 
@@ -70,6 +83,7 @@ describe('recording events', () => {
       expect(byText(await storedExecutions(db), keyText)).to.deep.equal(byText(expected, keyText));
       expect(byText(await storedEvents(db), ({ id }) => id)).to.deep.equal(byText(events, ({ id }) => id));
       expect(await wrongRunning(db), 'wrong rows of running_executions').to.deep.equal([]);
+      expect(await outOfBounds(db), 'events that no reader of their execution finds').to.deep.equal([]);
       expect(results.reduce((sum, { stored }) => sum + stored, 0)).to.equal(events.length);
       const states = expected.map(({ organization, state }) => ({
         organization,
@@ -80,6 +94,22 @@ describe('recording events', () => {
       expect(balance(results.flatMap(({ transitions }) => transitions))).to.deep.equal(balance(states));
     });
     await fc.assert(property, { numRuns: 150 });
+  });
+
+  it('gives the same beside workers of an earlier release, which know no other time than that of acceptance', async () => {
+    const { db } = database;
+    const property = fc.asyncProperty(deliveries, fc.array(fc.boolean()), async ({ events }, ofEarlier) => {
+      await db.deleteFrom('executions').execute();
+      await db.deleteFrom('events').execute();
+      for (const [index, event] of events.entries()) {
+        if (ofEarlier[index] === true && event.occurredAt === undefined) await recordAsFirstRelease(db, [event]);
+        else await recordEvents(db, [event]);
+      }
+      const expected = [...executionsOf(events).values()];
+      expect(byText(await storedExecutions(db), keyText)).to.deep.equal(byText(expected, keyText));
+      expect(await outOfBounds(db)).to.deep.equal([]);
+    });
+    await fc.assert(property, { numRuns: 30 });
   });
 
   it('lets statements that hold the same events in opposite orders all through', async () => {

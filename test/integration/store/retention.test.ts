@@ -37,6 +37,24 @@ describe('retention', () => {
     expect(await db.selectFrom('dead_letters').selectAll().execute()).to.deep.equal([]);
   });
 
+  it('keeps an execution as long as one of its events, whenever they happened', async () => {
+    const { db } = database;
+    const [lastDropped, kept] = [midnight - 3 * day - 1, midnight - 3 * day];
+    await recordEvents(db, [
+      anEvent({ executionId: 'late', createdAt: kept, occurredAt: old }),
+      anEvent({ executionId: 'all dropped', createdAt: lastDropped, occurredAt: old }),
+      anEvent({ executionId: 'ahead', createdAt: lastDropped, occurredAt: lastDropped + 5 * 60_000 }),
+      anEvent({ executionId: 'ahead, then one more', createdAt: lastDropped, occurredAt: kept + 1 }),
+      anEvent({ executionId: 'ahead, then one more', createdAt: kept }),
+    ]);
+    await maintain(db, keepAll);
+    await maintain(db, keepThree);
+    const left = (await storedExecutions(db)).map(({ executionId }) => executionId);
+    expect(left.toSorted()).to.deep.equal(['ahead, then one more', 'late']);
+    expect(await storedEvents(db)).to.have.length(2);
+    expect(await wrongRunning(db)).to.deep.equal([]);
+  });
+
   it('deletes more executions than fit into one slice', async () => {
     const { db } = database;
     const runs = Array.from({ length: 5_025 }, (_, index) => `run ${index}`);

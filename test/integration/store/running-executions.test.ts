@@ -10,6 +10,7 @@ import * as read from '../../../internal/store/migrations/0002-read.ts';
 import * as runningExecutions from '../../../internal/store/migrations/0003-running-executions.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
+import { recordAsFirstRelease } from '../../support/first-release.ts';
 import { query } from '../../support/postgres-server.ts';
 import { emptyDatabase } from '../../support/servers.ts';
 import { eachDatabase, openDatabase, openSession, wrongRunning } from '../../support/store.ts';
@@ -101,7 +102,7 @@ describe('an upgrade with running executions', () => {
   const start = async (count: number): Promise<void> => {
     for (let first = 0; first < count; first += 2_000) {
       const numbers = Array.from({ length: Math.min(2_000, count - first) }, (_, index) => first + index);
-      await recordEvents(
+      await recordAsFirstRelease(
         db,
         numbers.map((number) => anEvent({ kind: 'START', executionId: `run ${number}` })),
       );
@@ -115,8 +116,10 @@ describe('an upgrade with running executions', () => {
     let ended = 0;
     for (; !over.signal.aborted; ended += 1) {
       const executionId = `run ${ended * 7}`;
-      await recordEvents(db, [anEvent({ kind: 'END', executionId }), anEvent({ executionId: `new ${ended}` })]);
-      await recordEvents(db, [anEvent({ kind: ended % 2 === 0 ? 'ERROR' : 'EVENT', executionId: `new ${ended}` })]);
+      await recordAsFirstRelease(db, [anEvent({ kind: 'END', executionId }), anEvent({ executionId: `new ${ended}` })]);
+      await recordAsFirstRelease(db, [
+        anEvent({ kind: ended % 2 === 0 ? 'ERROR' : 'EVENT', executionId: `new ${ended}` }),
+      ]);
     }
     expect(await migration).to.include('0003-running-executions');
     expect(ended).to.be.above(0);

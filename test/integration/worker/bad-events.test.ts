@@ -56,7 +56,7 @@ describe('jobs that hold what they should not', () => {
     const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
     const event = anEvent({ description: 'from the future' });
     const ids = await withQueue(redis.url, async (queue) => {
-      const newer = await queue.add('events', { v: 2, rows: [] });
+      const newer = await queue.add('events', { v: 3, rows: [] });
       const damaged = await queue.add('events', { v: 1, zstd: 'AAAA' });
       await queue.add('events', plainJob([anEvent({ description: 'readable' })]));
       return [newer.id, damaged.id];

@@ -101,7 +101,8 @@ function sameContent({ body }: Entry, row: AcceptedEvent): boolean {
     row.executionId === body.execution_id &&
     row.kind === body.event &&
     row.errorId === (body.error_id ?? '') &&
-    row.errorDescription === (body.error_description ?? '')
+    row.errorDescription === (body.error_description ?? '') &&
+    row.occurredAt === (body.occurred_at === undefined ? undefined : Date.parse(body.occurred_at))
   );
 }
 
@@ -124,6 +125,7 @@ function certainEvents(ledger: Ledger, organization: string): AcceptedEvent[] {
       errorId: entry.body.error_id ?? '',
       errorDescription: entry.body.error_description ?? '',
       createdAt: Date.parse(time),
+      ...(entry.body.occurred_at !== undefined && { occurredAt: Date.parse(entry.body.occurred_at) }),
     })),
   );
 }

@@ -63,8 +63,17 @@ export class Automations {
       event,
       description: `${randomUUID()} ${random.pick(texts)}${padding}`,
     };
-    if (event !== 'ERROR' || random.chance(0.2)) return body;
-    const error = { error_id: `E-${random.int(1, 99)}`, error_description: `at step (${random.pick(texts)})` };
-    return { ...body, ...error };
+    return { ...body, ...(event === 'ERROR' && this.#error()), ...(random.chance(0.2) && this.#late()) };
+  }
+
+  #error(): Partial<Body> {
+    const random = this.#random;
+    if (random.chance(0.2)) return {};
+    return { error_id: `E-${random.int(1, 99)}`, error_description: `at step (${random.pick(texts)})` };
+  }
+
+  /** The event happened in the last two days. */
+  #late(): Partial<Body> {
+    return { occurred_at: new Date(Date.now() - this.#random.int(1, 2 * 86_400_000)).toISOString() };
   }
 }

@@ -46,12 +46,12 @@ export class Balancer {
     for (const pod of this.#backends.keys()) this.remove(pod);
   }
 
-  /** Registers an event with the next pod. Never rejects. */
-  async register(body: string, headers: Record<string, string>, timeoutMs: number): Promise<Reply> {
+  /** Posts to a path of the next pod: that of single events, unless given. Never rejects. */
+  async register(body: string, headers: Record<string, string>, timeoutMs: number, path?: string): Promise<Reply> {
     const ready = [...this.#backends.values()].filter((backend) => backend.ready);
     this.#turn += 1;
     const backend = ready[this.#turn % ready.length];
     const noAnswer = { status: 0, body: '' };
-    return backend?.client.register(body, headers, timeoutMs).catch(() => noAnswer) ?? noAnswer;
+    return backend?.client.register(body, headers, timeoutMs, path).catch(() => noAnswer) ?? noAnswer;
   }
 }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { optionalFields } from '../../../internal/event/fields.ts';
 import type { Random } from './random.ts';
 
-/** A request that somebody might send to `/v1/register/`. */
+/** A request that somebody might send to `/v1/register/`, or to `/v1/register/bulk/`. */
 export interface FuzzedRequest {
   headers: Record<string, string>;
   body: Buffer;
@@ -78,6 +78,36 @@ export function schemaAware(seed: number, count: number): FuzzedRequest[] {
 
 const bytes = ['\0', '\xff', '\r\n', '\xc0\x80', '\xed\xa0\x80', '/*', '"__proto__":', '1e999', '\\u0000', '\\ud800'];
 const splices = ['"', '\\', '{', '[', ',', ':', ...bytes];
+
+const listOfEvents = fc.oneof(
+  often(12, fc.array(fc.oneof(often(8, event), anything), { maxLength: 8 })),
+  fc.jsonValue({ maxDepth: 3 }),
+);
+const keys = fc.array(fc.oneof(often(6, fc.uuid()), fc.constantFrom('k', 'l', null), anything), { maxLength: 8 });
+const keyed = fc.tuple(listOfEvents, keys).map(([values, given]) => {
+  if (!Array.isArray(values)) return values;
+  return values.map((value, index) => {
+    const hasKey = index < given.length && typeof value === 'object' && value !== null;
+    return hasKey ? Object.assign({}, value, { idempotency_key: given[index] }) : value;
+  });
+});
+const linesOf = ([values, between]: [unknown, string]): string =>
+  [values]
+    .flat()
+    .map((value) => JSON.stringify(value))
+    .join(between);
+const bulk: fc.Arbitrary<FuzzedRequest> = fc.oneof(
+  fc.record({ headers, body: keyed.map((value) => Buffer.from(JSON.stringify(value))) }),
+  fc.record({
+    headers: fc.constant({ 'content-type': 'application/x-ndjson' }),
+    body: fc.tuple(keyed, fc.constantFrom('\n', '\r\n', '\n\n', ',')).map((lines) => Buffer.from(linesOf(lines))),
+  }),
+);
+
+/** Requests with several events, most of them right or nearly right. */
+export function bulks(seed: number, count: number): FuzzedRequest[] {
+  return fc.sample(bulk, { seed, numRuns: count });
+}
 
 /** A valid event some of whose bytes have been changed, cut, doubled or put elsewhere. */
 export function mutated(random: Random): FuzzedRequest {

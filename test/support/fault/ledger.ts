@@ -8,6 +8,7 @@ export interface Body {
   description: string;
   error_id?: string;
   error_description?: string;
+  occurred_at?: string;
 }
 
 /** A request that was begun and ended when (ms of the monotonic clock), and its status. */

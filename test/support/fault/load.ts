@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Automations, eventsPerExecution } from './automations.ts';
 import type { Balancer } from './balancer.ts';
-import { Ledger, type Attempt, type Body, type Entry } from './ledger.ts';
+import { Ledger, type Attempt, type Body, type Entry, type Sample } from './ledger.ts';
 import { Random } from './random.ts';
 
 export interface LoadOptions {
@@ -65,6 +65,7 @@ export class Load {
   }
 
   async #play(steps: Body[][]): Promise<void> {
+    if (this.#random.chance(0.2)) return this.#registerBulk(steps.flat());
     for (const step of steps) {
       await Promise.all(step.map((body) => this.#register(body)));
       await sleep(this.#random.int(0, 200));
@@ -80,21 +81,45 @@ export class Load {
     await Promise.all((twins ? [1, 2] : [1]).map(() => this.#retry(entry, tries)));
   }
 
+  /** All events of an execution in one request, as a caller that was offline sends them. */
+  async #registerBulk(bodies: Body[]): Promise<void> {
+    const keyed = this.#random.chance(0.5);
+    const entries = bodies.map((body) => this.ledger.open(body, keyed ? randomUUID() : undefined));
+    const events = entries.map(({ body, idempotencyKey: idempotency_key }) => ({ ...body, idempotency_key }));
+    const tries = this.#random.chance(0.7) ? 60 : 4;
+    for (let attempt = 1; attempt <= tries; attempt += 1) {
+      const { sample, text } = await this.#post(JSON.stringify(events), {}, '/v1/register/bulk/');
+      const parts = sample.status === 201 ? (JSON.parse(text) as unknown[]).map((part) => JSON.stringify(part)) : [];
+      const attempts = entries.map((entry, index) => this.ledger.record(entry, sample, parts[index] ?? text));
+      if (attempts.every(({ verdict }) => verdict !== 'ambiguous')) return;
+      await this.#pause(attempt);
+    }
+  }
+
+  async #pause(attempt: number): Promise<void> {
+    await sleep(Math.min(200 * 2 ** attempt, 2_000) * (0.5 + this.#random.next()));
+  }
+
   async #retry(entry: Entry, tries: number): Promise<void> {
     for (let attempt = 1; attempt <= tries; attempt += 1) {
       const { verdict } = await this.#send(entry);
       if (verdict !== 'ambiguous') return;
-      await sleep(Math.min(200 * 2 ** attempt, 2_000) * (0.5 + this.#random.next()));
+      await this.#pause(attempt);
     }
   }
 
   async #send(entry: Entry): Promise<Attempt> {
     const headers = entry.idempotencyKey === undefined ? {} : { 'idempotency-key': entry.idempotencyKey };
+    const { sample, text } = await this.#post(JSON.stringify(entry.body), headers);
+    return this.ledger.record(entry, sample, text);
+  }
+
+  async #post(body: string, headers: Record<string, string>, path?: string): Promise<{ sample: Sample; text: string }> {
     const waiting = { begun: performance.now() };
     this.#waitingSince.add(waiting);
     const { patienceMs = 4_000 } = this.#options;
-    const { status, body } = await this.#balancer.register(JSON.stringify(entry.body), headers, patienceMs);
+    const { status, body: text } = await this.#balancer.register(body, headers, patienceMs, path);
     this.#waitingSince.delete(waiting);
-    return this.ledger.record(entry, { ...waiting, ended: performance.now(), status }, body);
+    return { sample: { ...waiting, ended: performance.now(), status }, text };
   }
 }

@@ -74,7 +74,7 @@ async function addOlderJob(scene: Scene): Promise<void> {
 
 /** Only a newer release can read it. It must stay, whole, until one comes: here it is taken out. */
 async function addNewerJob(scene: Scene): Promise<Heal> {
-  const data = { v: 2, columns: { secret: randomUUID() } };
+  const data = { v: 3, columns: { secret: randomUUID() } };
   const id = await addSurely(scene, data, 3);
   return () =>
     withQueue(scene.system.redis.url, async (queue) => {

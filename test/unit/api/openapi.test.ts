@@ -32,6 +32,7 @@ describe('openapi.yaml', () => {
     const methods = Object.entries(paths).map(([path, item]) => [path, Object.keys(item)]);
     expect(Object.fromEntries(methods)).to.deep.equal({
       '/v1/register/': ['post'],
+      '/v1/register/bulk/': ['post'],
       '/v1/ping/': ['get', 'head', 'post'],
       ...Object.fromEntries(readPaths.map((path) => [path, ['get']])),
     });

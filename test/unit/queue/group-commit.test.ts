@@ -11,7 +11,7 @@ describe('group commit', () => {
     const events = Array.from({ length: 5 }, (_, index) => anEvent({ description: String(index) }));
     const answered: number[] = [];
     const add = (index: number): void => {
-      void group.add(events[index] ?? anEvent()).then(() => answered.push(index));
+      void group.add([events[index] ?? anEvent()]).then(() => answered.push(index));
     };
     add(0);
     await turn();

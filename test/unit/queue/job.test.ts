@@ -18,7 +18,9 @@ describe('job data', () => {
 
   const row = ['id', 1, 'acme', 'automation', 'run', 'START', '', '', ''];
   const unreadable: Record<string, unknown> = {
-    'a newer version': { v: 2, rows: [row] },
+    'a newer version': { v: 3, rows: [row] },
+    'version 2 without the time': { v: 2, rows: [row] },
+    'version 2 with a time out of range': { v: 2, rows: [[-1, ...row]] },
     'no version': { rows: [row] },
     nothing: undefined,
     'no rows': { v: 1 },
