@@ -97,12 +97,7 @@ export const settings = {
   }),
   FAST_PATH: flag({ default: true, desc: 'false serves the same API with plain Koa, at more CPU time per event' }),
   BODY_LIMIT_BYTES: wholeNumber({ min: 1_024, max: 8 * mebi, default: 262_144, desc: 'Largest request body' }),
-  IDEMPOTENCY_HOURS: wholeNumber({
-    min: 1,
-    max: 720,
-    default: 24,
-    desc: 'How long ingest remembers an Idempotency-Key; each takes about 300 bytes of Redis',
-  }),
+  IDEMPOTENCY_HOURS: wholeNumber({ min: 1, max: 720, default: 24, desc: 'How long an Idempotency-Key is remembered' }),
   EXECUTION_ID_MAX_LENGTH: wholeNumber({ min: 1, max: 500, default: 255, desc: 'Longest execution_id, in characters' }),
   ERROR_ID_MAX_LENGTH: wholeNumber({ min: 1, max: mebi, default: 255, desc: 'Longest error_id, in characters' }),
   DESCRIPTION_MAX_LENGTH: wholeNumber({
