@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { metricNames } from '../../support/metrics-page.ts';
-import { playFleet, playOddities, playReads } from '../../support/observability/demo-load.ts';
+import { playFailure, playFleet, playOddities, playReads } from '../../support/observability/demo-load.ts';
 import { filledIn, panels, queriesOf } from '../../support/observability/grafana.ts';
 import { Prometheus } from '../../support/observability/prometheus.ts';
-import { RealProcesses } from '../../support/observability/real-processes.ts';
+import { declaredAutomation, RealProcesses } from '../../support/observability/real-processes.ts';
 import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
 import { StreamReader } from '../../support/stream-reader.ts';
 import { until } from '../../support/until.ts';
@@ -12,6 +12,7 @@ import { until } from '../../support/until.ts';
 /** What is a time, and not a number of things. */
 const times = new Set([
   'runledger_token_last_list_timestamp_seconds',
+  'runledger_declarations_last_list_timestamp_seconds',
   'runledger_store_last_progress_timestamp_seconds',
 ]);
 
@@ -29,6 +30,7 @@ describe('a real Prometheus scraping real processes under load', function suite(
     stream = await StreamReader.open(processes.consolePort);
     accepted = await playFleet(processes.client, 150);
     accepted += await playOddities(processes.client);
+    accepted += await playFailure(processes.client, declaredAutomation);
     // Rates need two scrapes of each process with something between them. One Idempotency-Key was
     // answered twice.
     const first = accepted - 1;
@@ -40,7 +42,10 @@ describe('a real Prometheus scraping real processes under load', function suite(
     );
     await playReads(processes.reader);
     accepted += await playFleet(processes.client, 150);
+    await until('a notification was tried', notified, 60_000);
   });
+
+  const notified = async (): Promise<boolean> => (await prometheus.query('runledger_notifications_total')).length > 0;
 
   after(async () => {
     stream?.[Symbol.dispose]();
@@ -67,8 +72,8 @@ describe('a real Prometheus scraping real processes under load', function suite(
       const limit = times.has(name) ? Date.now() / 1_000 + 1 : 100_000;
       for (const { value } of samples) expect(value, name).to.be.within(0, limit);
     }
-    // The console reads a primary.
-    expect(missing).to.deep.equal(['runledger_replica_lag_seconds']);
+    // The console reads a primary, and without a cluster no Automation has a status.
+    expect(missing).to.deep.equal(['runledger_replica_lag_seconds', 'runledger_status_writes_total']);
   });
 
   it('sees what happened: kinds, outcomes, anomalies, refusals, plain HTTP', async () => {

@@ -51,6 +51,14 @@ export async function playOddities(client: ApiClient): Promise<number> {
   return answers.filter(({ status }) => status === 201).length;
 }
 
+/** One execution of an automation that fails. Resolves with the 201s. */
+export async function playFailure(client: ApiClient, automation_id: string): Promise<number> {
+  const answers = [];
+  for (const event of ['START', 'ERROR'])
+    answers.push(await client.register({ automation_id, execution_id: 'x', event }));
+  return answers.filter(({ status }) => status === 201).length;
+}
+
 /** What readers do: a list, an export, and a request with a wrong parameter. */
 export async function playReads(reader: ApiClient): Promise<void> {
   for (const path of ['/v1/executions/?state=failed', '/v1/export/events/', '/v1/executions/?colour=red']) {

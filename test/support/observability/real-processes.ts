@@ -11,7 +11,34 @@ import { RunledgerProcess } from '../runledger-process.ts';
 
 const token = 'observed-token-of-acme-0123456789';
 
-/** Ingest, worker and, on request, a console as processes of their own, as a cluster runs them. */
+/** The automation that is declared: one failure makes it fail. */
+export const declaredAutomation = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
+
+/** Nobody listens at the address of the webhook. */
+const declarations = `
+apiVersion: v1
+kind: Namespace
+metadata: { name: acme, labels: { runledger.dev/organization: acme } }
+---
+apiVersion: runledger.dev/v1alpha1
+kind: Automation
+metadata: { name: invoices, namespace: acme }
+spec: { automationId: ${declaredAutomation}, expect: { failures: { consecutive: 1 } } }
+---
+apiVersion: runledger.dev/v1alpha1
+kind: Webhook
+metadata: { name: incidents, namespace: acme }
+spec: { url: 'https://127.0.0.1:1/', secretRef: { name: key } }
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: key, namespace: acme }
+stringData: { key: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw }
+`;
+
+type Name = 'ingest' | 'worker' | 'console' | 'controller';
+
+/** Ingest, worker and, on request, console and controller as processes of their own, as a cluster runs them. */
 export class RealProcesses {
   readonly client: ApiClient;
   readonly reader: ApiClient;
@@ -21,7 +48,7 @@ export class RealProcesses {
   readonly #folder: string;
   readonly #processes: RunledgerProcess[];
 
-  private constructor(folder: string, ports: number[], names: ('ingest' | 'worker' | 'console')[], settings: object) {
+  private constructor(folder: string, ports: number[], names: Name[], settings: object) {
     const [port = 0, consolePort = 0, ...ops] = ports;
     const throughProxy = { 'x-forwarded-proto': 'https' };
     this.client = new ApiClient(`http://127.0.0.1:${port}`, { token, ...throughProxy });
@@ -34,6 +61,7 @@ export class RealProcesses {
       ingest: { PORT: String(port), ...tokens },
       worker: { MAINTENANCE_INTERVAL_MS: '1000' },
       console: { PORT: String(consolePort), ...tokens },
+      controller: { AUTOMATIONS_FILE: join(folder, 'automations.yaml'), METRICS_AUTOMATIONS: '10' },
     };
     const common = { LOG_LEVEL: 'info', SHUTDOWN_TIMEOUT_MS: '5000', ...settings };
     this.#processes = names.map(
@@ -41,14 +69,15 @@ export class RealProcesses {
     );
   }
 
-  /** Resolves when all are ready. `whole`: with a console, and with a token that is too short. */
+  /** Resolves when all are ready. `whole`: with console and controller, and with a token that is too short. */
   static async start(settings: Record<string, string>, whole = false): Promise<RealProcesses> {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-observed-'));
     const good = secretManifest({ organization: 'acme', entries: { token, 'read-1': readToken() } });
     const short = secretManifest({ organization: 'umbrella', entries: { token: 'short' } });
     await writeFile(join(folder, 'tokens.yaml'), whole ? `${good}---\n${short}` : good);
     await promisify(execFile)(process.execPath, ['cmd/migrate/main.ts'], { env: { ...process.env, ...settings } });
-    const names = ['ingest', 'worker', ...(whole ? ['console' as const] : [])] as const;
+    await writeFile(join(folder, 'automations.yaml'), declarations);
+    const names = ['ingest', 'worker', ...(whole ? (['console', 'controller'] as const) : [])] as const;
     const ports = [await freePort(), await freePort()];
     for (const _ of names) ports.push(await freePort());
     const processes = new RealProcesses(folder, ports, [...names], settings);
