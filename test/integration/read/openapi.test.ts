@@ -149,7 +149,7 @@ describe('openapi.yaml describes the read API', () => {
       return await console.client.send({ path: '/v1/stream/' });
     },
     '500 internalError': async () => {
-      await sql`alter table executions rename column state to other`.execute(suite.database.db);
+      await sql`alter table executions rename column automation_id to other`.execute(suite.database.db);
       return suite.client.send({ path: '/v1/automations/' });
     },
     '503 away': async () => {

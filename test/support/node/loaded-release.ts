@@ -129,8 +129,8 @@ console: { gateway: { enabled: true, hostnames: [${hosts.record}], tlsSecretName
   async underLoad(work: () => Promise<unknown>, { restarts }: { restarts?: string } = {}): Promise<Others> {
     const before = await this.#restarts();
     const caller = this.client('events', 400);
-    const register: Balancer['register'] = (body, headers, timeoutMs) =>
-      caller.register(body, headers, timeoutMs).catch(() => ({ status: 0, body: '' }));
+    const register: Balancer['register'] = (...request) =>
+      caller.register(...request).catch(() => ({ status: 0, body: '' }));
     const redisAway: number[] = [];
     const watched = this.#whileGoingOn(async () => {
       const pods = await this.#kubernetes.pods(this.namespace);
