@@ -38,7 +38,10 @@ stringData: { key: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw }
 
 type Name = 'ingest' | 'worker' | 'console' | 'controller';
 
-/** Ingest, worker and, on request, console and controller as processes of their own, as a cluster runs them. */
+/**
+ * Ingest, worker and, on request, console and controller as processes of their own, as a cluster
+ * runs them.
+ */
 export class RealProcesses {
   readonly client: ApiClient;
   readonly reader: ApiClient;
@@ -69,7 +72,10 @@ export class RealProcesses {
     );
   }
 
-  /** Resolves when all are ready. `whole`: with console and controller, and with a token that is too short. */
+  /**
+   * Resolves when all are ready. `whole`: with console and controller, and with a token that is too
+   * short.
+   */
   static async start(settings: Record<string, string>, whole = false): Promise<RealProcesses> {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-observed-'));
     const good = secretManifest({ organization: 'acme', entries: { token, 'read-1': readToken() } });
