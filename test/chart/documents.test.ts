@@ -26,8 +26,8 @@ describe('chart and deploy, documents', () => {
       // zsh hands a comment at the prompt to the command, and looks for files that match what it
       // holds.
       const comments = file.endsWith('.sh') ? [] : lines.filter((line) => /(^|\s)#\s/.test(line));
-      // An answer that goes to a file needs no newline more.
-      const shown = lines.filter((line) => /^ *curl /.test(line) && !line.includes('>>'));
+      // An answer that goes elsewhere needs no newline more.
+      const shown = lines.filter((line) => /^ *curl /.test(line) && !/>>|--output/.test(line));
       const curls = shown.filter((line) => !line.includes("curl -w '\\n' "));
       found.push(...[...comments, ...curls].map((line) => `${file}: ${line}`));
     }

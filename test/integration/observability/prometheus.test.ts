@@ -42,10 +42,12 @@ describe('a real Prometheus scraping real processes under load', function suite(
     );
     await playReads(processes.reader);
     accepted += await playFleet(processes.client, 150);
-    await until('a notification was tried', notified, 60_000);
+    await until('a notification was tried, and a tick lies between two scrapes', controlled, 60_000);
   });
 
-  const notified = async (): Promise<boolean> => (await prometheus.query('runledger_notifications_total')).length > 0;
+  const controlled = async (): Promise<boolean> =>
+    (await prometheus.query('rate(runledger_tick_seconds_count[30s]) > 0 and on () runledger_notifications_total'))
+      .length > 0;
 
   after(async () => {
     stream?.[Symbol.dispose]();
