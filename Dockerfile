@@ -1,5 +1,6 @@
-# One image for every command. Its argument is
+# One image for every process. Its argument is
 # cmd/<ingest|worker|console|controller|migrate|token>/main.ts.
+# `--target exec` builds the image of the command `runledger` (deploy/examples/cronjob.yaml).
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 
 FROM ${NODE_IMAGE} AS dependencies
@@ -11,6 +12,32 @@ RUN npm ci --omit=dev --ignore-scripts \
     && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \
                                     -o -path '*/prebuilds/darwin-*' -o -path '*/prebuilds/win32-*' \
                                     -o -name '*.md' -not -iname 'licen*' -not -iname 'notice*' \) -delete
+
+FROM ${NODE_IMAGE} AS exec
+# `cp -rL /opt/runledger/. FOLDER` takes all that the command needs, Node included, into the image
+# or the volume of a job. That needs glibc and libstdc++.
+WORKDIR /opt/runledger
+COPY LICENSE ./
+COPY internal/client internal/client
+COPY internal/config internal/config
+COPY internal/job internal/job
+COPY internal/outbox internal/outbox
+COPY cmd/exec cmd/exec
+# The first run fills the compile cache.
+RUN mkdir cmd/exec/.compile-cache cmd/exec/bin \
+    && ln -s "$(command -v node)" cmd/exec/bin/node \
+    && ln -s /opt/runledger/cmd/exec/runledger /usr/local/bin/runledger \
+    && RUNLEDGER_URL=https://127.0.0.1:1 RUNLEDGER_TOKEN=none RUNLEDGER_SPOOL=/tmp/spool \
+       runledger exec --automation 00000000-0000-4000-8000-000000000000 -- true \
+    && rm -r /tmp/spool && chmod -R a+rX . && chmod -R a-w cmd/exec/.compile-cache
+ARG VERSION=0.1.0
+LABEL org.opencontainers.image.title="Runledger exec" \
+      org.opencontainers.image.description="The command runledger: reports the runs of jobs, and reads the record." \
+      org.opencontainers.image.source="https://github.com/runledger/runledger" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}"
+USER 10001:10001
+ENTRYPOINT ["runledger"]
 
 FROM ${NODE_IMAGE}
 # Remove npm and yarn: less to patch.

@@ -3,12 +3,13 @@ import { render, renderWith } from '../support/helm.ts';
 import { environment, podsOf, specOf, theContainer, thePod } from '../support/helm-manifests.ts';
 
 describe('chart, workloads', () => {
+  const values = ['config.queueName=audit', 'config.retentionDays=30', 'config.idempotencyHours=72'];
   for (const [name, own] of [
-    ['ingest', { REQUIRE_DURABLE_REDIS: 'true' }],
+    ['ingest', { REQUIRE_DURABLE_REDIS: 'true', IDEMPOTENCY_HOURS: '72' }],
     ['worker', { RETENTION_DAYS: '30' }],
   ] as const) {
     it(`runs ${name} by its command, names the queue, and probes the ops port`, async () => {
-      const manifests = await renderWith('config.queueName=audit', 'config.retentionDays=30');
+      const manifests = await renderWith(...values);
       // Without a command: the image's ENTRYPOINT stays.
       expect(theContainer(manifests, `runledger-${name}`)).not.to.have.property('command');
       expect(theContainer(manifests, `runledger-${name}`)).to.containSubset({

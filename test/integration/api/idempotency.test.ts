@@ -33,6 +33,15 @@ inBothModes('Idempotency-Key', ({ suiteIngest }) => {
     expect(await suite.redis.command('pttl', key)).to.be.within(86_390_000, 86_400_000);
   });
 
+  describe('with IDEMPOTENCY_HOURS', () => {
+    const longer = suiteIngest(() => ({ IDEMPOTENCY_HOURS: '72' }), authenticate);
+    it('is remembered for that long', async () => {
+      await longer.ingest.client.register(eventBody(), { 'idempotency-key': 'k' });
+      const [key] = (await longer.redis.command('keys', '*idempotency*')) as [string];
+      expect(await longer.redis.command('pttl', key)).to.be.within(259_190_000, 259_200_000);
+    });
+  });
+
   it('does not mind what is ignored: order, spaces, extra fields, null for absent', async () => {
     const body = eventBody();
     const first = await register(body, 'k');

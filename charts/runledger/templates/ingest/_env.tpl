@@ -5,6 +5,7 @@
 - name: PUBLIC_URL
   value: {{ include "runledger.publicUrl" $ingest | quote }}
 {{- include "runledger.tokens.env" . }}
+- { name: IDEMPOTENCY_HOURS, value: '{{ .Values.config.idempotencyHours }}' }
 - { name: REQUIRE_DURABLE_REDIS, value: '{{ .Values.config.requireDurableRedis }}' }
 {{- include "runledger.common.env" . }}
 {{- end -}}
