@@ -26,9 +26,9 @@ demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RA
 # Integration tests of the second group, so that both take about as long.
 QUICKER := test/integration/{console,login,notify,observability,record}/**/*.test.ts
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
-	@deploy/install.sh redis postgres prometheus alertmanager caddy chromium python
+	@deploy/install.sh redis postgres prometheus alertmanager caddy chromium python borg
 	@test/support/at-once.sh "mocha 'test/integration/**/*.test.ts' --ignore '$(QUICKER)'" \
-	  "mocha 'test/{unit,chart,e2e}/**/*.test.ts' '$(QUICKER)'"
+	  "mocha 'test/{unit,chart,clients,e2e}/**/*.test.ts' '$(QUICKER)'"
 
 test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (needs Go, or kube-apiserver and etcd)
 	@deploy/install.sh redis postgres

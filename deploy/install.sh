@@ -16,6 +16,7 @@ describe() {
     prometheus) programs='promtool' packages='prometheus prometheus prometheus prometheus' ;;
     alertmanager) programs='prometheus-alertmanager alertmanager' packages='prometheus-alertmanager alertmanager alertmanager alertmanager' ;;
     python) programs='python3' packages='python3 python3 python3 python3' ;;
+    borg) programs='borg' packages='borgbackup borgbackup borgbackup borgbackup' ;;
     ip) programs='ip' packages='iproute2 iproute2mac iproute iproute2' ;;
     buildah | conntrack | containerd | ipset | iptables | mmdebstrap | openssl | runc) programs=$1 packages="$1 $1 $1 $1" ;;
     cni) programs='/usr/lib/cni/bridge' packages='containernetworking-plugins cni-plugins containernetworking-plugins cni-plugins' ;;

@@ -9,6 +9,7 @@ import { AdmissionJournal } from '../../internal/queue/admission-journal.ts';
 import { BacklogGuard } from '../../internal/queue/backlog-guard.ts';
 import { readQueueStats } from '../../internal/queue/queue-stats.ts';
 import type { Callers } from '../../internal/queue/group-commit.ts';
+import { OpenRuns } from '../../internal/queue/open-runs.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { createProducerRedis, disconnect, type RedisClient } from '../../internal/queue/redis.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
@@ -71,7 +72,13 @@ export function createIngest(
   probes.ready.set('redis', () => (guard.admittedOnce ? undefined : guard.rejection?.detail));
   probes.degraded.set('redis', () => guard.rejection?.detail);
   probes.ready.set('tokens', () => tokens.unready());
-  const handler = createHandler(config, producer, tokens, telemetry, requests);
+  const handler = createHandler(
+    config,
+    { producer, runs: new OpenRuns(redis, config.QUEUE_NAME) },
+    tokens,
+    telemetry,
+    requests,
+  );
   const servers = createServers(config, { handler, fastPath: config.FAST_PATH, logger, connections });
   const connection = component('redis', { stop: () => disconnect(redis) });
   const parts = [connection, guard, journal, producer, tokens, inParallel('servers', servers)];
@@ -128,7 +135,7 @@ function createProducer(
 
 function createHandler(
   config: IngestConfig,
-  producer: Producer,
+  { producer, runs }: { producer: Producer; runs: OpenRuns },
   tokens: TokenSource,
   { logger, tracing }: Telemetry,
   requests: ApiMetrics,
@@ -143,6 +150,8 @@ function createHandler(
     identify: createIdentitySource(),
     enqueue: (event, key) => producer.enqueue(event, key),
     enqueueAll: (events, which) => producer.enqueueAll(events, which),
+    runs,
+    textLimits: { description: config.DESCRIPTION_MAX_LENGTH, errorDescription: config.ERROR_DESCRIPTION_MAX_LENGTH },
     authenticate: (token) => tokens.authenticate(token),
     publicUrl: config.PUBLIC_URL,
     trustProxy: config.TRUST_PROXY,

@@ -18,6 +18,7 @@ export interface DataFolder {
   readonly automations: string;
   readonly demoToken: string;
   readonly demoReadToken: string;
+  readonly demoPingKey: string;
   /**
    * Path of a Unix socket: in the folder, or in the system's temporary folder if that path is too
    * long.
@@ -41,6 +42,7 @@ export async function createDataFolder(path: string): Promise<DataFolder> {
     automations: join(root, 'automations.yaml'),
     demoToken: join(root, 'demo-token'),
     demoReadToken: join(root, 'demo-read-token'),
+    demoPingKey: join(root, 'demo-ping-key'),
     socket: (name) => {
       const inside = join(root, `${name}.sock`);
       if (Buffer.byteLength(inside) <= longestSocketPath) return inside;

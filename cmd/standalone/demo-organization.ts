@@ -12,15 +12,16 @@ metadata: { name: demo, labels: { runledger.dev/organization: demo } }
 `;
 
 /**
- * Makes the organization `demo` once, with a token that reports events and one that reads them. The
- * owner may change the manifests, and declare automations in a file beside them. A folder of an
- * older release gets its read token too.
+ * Makes the organization `demo` once, with a token that reports events, one that reads them and a
+ * ping key. The owner may change the manifests, and declare automations in a file beside them. A
+ * folder of an older release gets those that it lacks.
  */
 export async function ensureDemoOrganization(folder: DataFolder): Promise<void> {
   const isNew = !(await exists(folder.tokens));
   if (isNew) await addToken(folder, 'write', folder.demoToken);
   if (!(await exists(folder.automations))) await writeFile(folder.automations, noAutomations, { mode: 0o600 });
   if (isNew || !(await exists(folder.demoReadToken))) await addToken(folder, 'read', folder.demoReadToken);
+  if (isNew || !(await exists(folder.demoPingKey))) await addToken(folder, 'ping', folder.demoPingKey);
 }
 
 async function addToken(folder: DataFolder, scope: Scope, file: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/manifest.ts';
 import type { Command } from './command.ts';
-import { parseOptions, UsageError } from './usage-error.ts';
+import { parseOptions, scopeOf, UsageError } from './usage-error.ts';
 
 /** Prints a Secret of an organization on stdout and its token on stderr. */
 export const create: Command = async (args, { stdout, stderr }) => {
@@ -10,12 +10,13 @@ export const create: Command = async (args, { stdout, stderr }) => {
     name: { type: 'string' },
     label: { type: 'string' },
     read: { type: 'boolean', default: false },
+    ping: { type: 'boolean', default: false },
     'sha256-only': { type: 'boolean', default: false },
   });
   const { organization, namespace, name, label } = options;
   if (organization === undefined) throw new UsageError('--organization is required');
 
-  const scope = options.read ? 'read' : 'write';
+  const scope = scopeOf(options);
   const token = createToken(scope);
   const entries = tokenEntry({ token, scope, form: options['sha256-only'] ? 'sha256' : 'clear' }, 1);
   stdout.write(secretManifest({ organization, scope, entries, namespace, name, label }));

@@ -3,7 +3,7 @@ import { parseSecrets, readManifestFile } from '../../internal/tokens/manifest-f
 import { addToken, createToken } from '../../internal/tokens/manifest.ts';
 import type { SecretManifest } from '../../internal/kubernetes/secret.ts';
 import type { Command } from './command.ts';
-import { parseOptions } from './usage-error.ts';
+import { parseOptions, scopeOf } from './usage-error.ts';
 
 /** Prints the same Secret with one more token on stdout, and that token on stderr. */
 export const rotate: Command = async (args, { stdin, stdout, stderr }) => {
@@ -11,13 +11,14 @@ export const rotate: Command = async (args, { stdin, stdout, stderr }) => {
     manifest: { type: 'string' },
     name: { type: 'string' },
     read: { type: 'boolean', default: false },
+    ping: { type: 'boolean', default: false },
     'sha256-only': { type: 'boolean', default: false },
   });
   const secrets =
     manifest === undefined ? parseSecrets(await text(stdin), 'standard input') : await readManifestFile(manifest);
   const secret = onlyOne(secrets, name);
 
-  const scope = options.read ? 'read' : 'write';
+  const scope = scopeOf(options);
   const token = createToken(scope);
   stdout.write(addToken(secret, { token, scope, form: options['sha256-only'] ? 'sha256' : 'clear' }));
   stderr.write(`${token}\n`);

@@ -8,14 +8,15 @@ const commands: Readonly<Record<string, Command>> = { create, rotate, verify };
 
 const usage = `Tokens of organizations, as Kubernetes Secrets.
 
-  token create --organization ID [--namespace NS] [--name NAME] [--label KEY] [--read] [--sha256-only]
+  token create --organization ID [--namespace NS] [--name NAME] [--label KEY] [--read | --ping] [--sha256-only]
       Prints the manifest of a Secret with a new token on stdout, and the token, this once, on stderr.
-  token rotate [--manifest FILE] [--name NAME] [--read] [--sha256-only]
+  token rotate [--manifest FILE] [--name NAME] [--read | --ping] [--sha256-only]
       Reads the manifest of a Secret, from stdin without --manifest, and prints it with one more token.
   token verify --manifest FILE [--label KEY]
       Reads a token from stdin and says which organization it belongs to and what it may do. Exit code 1: to none.
 
   --read         makes a read token: it reads the record, and records no events
+  --ping         makes a ping key: it serves in addresses under /ping/, and nowhere else
   --sha256-only  keeps only the SHA-256 of the token in the Secret
   --label KEY    the label that names the organization (runledger.dev/organization)
 `;

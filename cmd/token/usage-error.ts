@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import type { Scope } from '../../internal/tokens/token-entry.ts';
 
 /** The arguments of the command are wrong. */
 export class UsageError extends Error {
@@ -15,4 +16,14 @@ export function parseOptions<T extends NonNullable<ParseArgsConfig['options']>>(
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
   }
+}
+
+/**
+ * The scope that the options choose.
+ * @throws {UsageError} for two of them.
+ */
+export function scopeOf({ read, ping }: { read: boolean; ping: boolean }): Scope {
+  if (read && ping) throw new UsageError('--read and --ping exclude each other: a token has one scope');
+  if (ping) return 'ping';
+  return read ? 'read' : 'write';
 }

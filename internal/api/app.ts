@@ -1,16 +1,17 @@
 import { Router } from '@koa/router';
-import { requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
+import { requirePingKey, requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
 import { fastPath } from './fast-path/fast-path.ts';
 import type { Handler } from './http-stack.ts';
 import { createJsonListReader, createJsonReader, listTypes } from './json-body.ts';
+import { pingKeyOf, pingRun, type PingRunOptions } from './ping-run.ts';
 import { ping } from './ping.ts';
 import { plainKoa } from './plain-koa.ts';
-import { bulkBodyLimit, registerBulk, type BulkOptions } from './register-bulk.ts';
+import { bulkBodyLimit, registerBulk } from './register-bulk.ts';
 import { register, type RegisterOptions } from './register.ts';
 import { serveRouter, type ServeOptions } from './serve-router.ts';
 import { createWrongTokenLimiter } from './wrong-token-limiter.ts';
 
-export interface ApiOptions extends RegisterOptions, BulkOptions, ServeOptions {
+export interface ApiOptions extends RegisterOptions, PingRunOptions, ServeOptions {
   authenticate: Authenticate;
   /** Largest body, in bytes. */
   bodyLimit: number;
@@ -34,9 +35,12 @@ function createRouter(options: ApiOptions): Router {
   const authenticated = requireToken(options.authenticate, 'any', limitWrongTokens);
   const registering = writing(register(readJson, stack.sendJson, options));
   const registeringBulk = writing(registerBulk(readList, stack.sendJson, options));
+  const pinging = requirePingKey(options.authenticate, pingKeyOf, limitWrongTokens)(pingRun(options));
   const router = new Router<AuthenticatedState>({ sensitive: true });
   router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
   router.register('/v1/register/bulk', ['POST'], registeringBulk, { name: '/v1/register/bulk/' });
   router.register('/v1/ping', ['GET', 'HEAD', 'POST'], authenticated(ping()), { name: '/v1/ping/' });
+  // Metrics, logs and traces show the name of the route, which has no key.
+  router.register('/ping{/:key}{/:automation}{/:signal}', ['GET', 'HEAD', 'POST'], pinging, { name: '/ping/' });
   return router;
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Middleware, ParameterizedContext } from 'koa';
+import type { Context, Middleware, ParameterizedContext } from 'koa';
 import { RequestError, unavailable } from '../errors/request-error.ts';
 import type { Scope } from '../tokens/token-entry.ts';
 import type { KnownToken } from '../tokens/token-set.ts';
@@ -34,7 +34,34 @@ export function requireToken(
     ctx.state.organization = result.organization;
     ctx.state.scope = result.scope;
     ctx.state.tokenId = result.tokenId;
-    if (scope !== 'any' && result.scope !== scope) throw insufficientScope(scope);
+    if (result.scope !== scope && (scope !== 'any' || result.scope === 'ping'))
+      throw insufficientScope(scope, result.scope);
+    return route(ctx, next);
+  };
+}
+
+/**
+ * Requires a ping key in the address, before a route: 401 without a valid one, 403 for a token, 503
+ * until the tokens are loaded. No answer may be stored, nor name the address to another site.
+ */
+export function requirePingKey(
+  authenticate: Authenticate,
+  keyOf: (ctx: Context) => string,
+  limitWrongTokens: () => Promise<void>,
+): (route: Route) => Route {
+  return (route) => async (ctx, next) => {
+    ctx.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
+    const result = authenticate(keyOf(ctx));
+    if (result.status === 'not-loaded') throw unavailable('Tokens are not loaded yet.');
+    if (result.status === 'unknown') {
+      await limitWrongTokens();
+      throw new RequestError('unauthorized', 'The ping key is not valid.');
+    }
+    const { organization, scope, tokenId } = result;
+    Object.assign(ctx.state, { organization, scope, tokenId });
+    if (scope !== 'ping') {
+      throw new RequestError('insufficient-scope', 'This is a token, and not a ping key: never send it in an address.');
+    }
     return route(ctx, next);
   };
 }
@@ -71,7 +98,10 @@ function whyNoToken(headers: IncomingHttpHeaders): string | undefined {
   return 'The token is missing: send it in the header token, or as Authorization: Bearer.';
 }
 
-function insufficientScope(required: Scope): RequestError {
+function insufficientScope(required: Scope | 'any', given: Scope): RequestError {
+  if (given === 'ping') {
+    return new RequestError('insufficient-scope', 'This is a ping key: it serves in addresses under /ping/ only.');
+  }
   const detail =
     required === 'write'
       ? 'This token may read the record, and not record events: use a write token.'

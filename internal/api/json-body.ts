@@ -84,7 +84,7 @@ function requireIdentity({ req }: Context, encoding: string): void {
  * Answers `Expect: 100-continue`, which .NET sends with each POST. A client that got an error need
  * not send the body.
  */
-function inviteBody({ req, res }: Context): void {
+export function inviteBody({ req, res }: Context): void {
   const { expect } = req.headers;
   if (expect !== undefined && req.httpVersion === '1.1' && /100-continue/i.test(expect)) res.writeContinue();
 }

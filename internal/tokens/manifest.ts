@@ -6,11 +6,13 @@ import { digestOf, type Scope } from './token-entry.ts';
 
 /**
  * Creates a token: 256 random bits in the alphabet of URLs. Its prefix lets secret scanners find
- * it, and distinguishes read tokens (`rlr_`) from write tokens (`rl_`).
+ * it, and distinguishes write tokens (`rl_`), read tokens (`rlr_`) and ping keys (`rlp_`).
  */
 export function createToken(scope: Scope = 'write'): string {
-  return `${scope === 'read' ? 'rlr' : 'rl'}_${randomBytes(32).toString('base64url')}`;
+  return `${tokenPrefixes[scope]}_${randomBytes(32).toString('base64url')}`;
 }
+
+const tokenPrefixes = { write: 'rl', read: 'rlr', ping: 'rlp' } as const;
 
 /** The form of a token in its Secret: clear text, or the digest only. */
 export type TokenForm = 'clear' | 'sha256';
@@ -27,6 +29,7 @@ export interface NewToken {
 const prefixes = {
   write: { clear: 'token', sha256: 'sha256' },
   read: { clear: 'read', sha256: 'read-sha256' },
+  ping: { clear: 'ping', sha256: 'ping-sha256' },
 } as const;
 
 /** Returns the entry of a Secret that holds a token or its digest. */
@@ -43,7 +46,7 @@ export interface SecretManifestOptions {
   readonly entries: Readonly<Record<string, string>>;
   /** Undefined omits it: `kubectl` then uses the namespace of its context. */
   readonly namespace?: string | undefined;
-  /** Made from the organization if undefined; with `.read` at its end if `scope` is `read`. */
+  /** Made from the organization if undefined; ends in `.read` or `.ping` for these scopes. */
   readonly name?: string | undefined;
   /** The scope of the entries' tokens; `write` unless set. */
   readonly scope?: Scope | undefined;
@@ -71,7 +74,7 @@ export function addToken(manifest: SecretManifest, token: NewToken): string {
   const { metadata: { name, namespace, labels, annotations } = {}, type = 'Opaque', stringData } = manifest;
   const data = { ...manifest.data, ...encode(stringData ?? {}) };
   const numbers = Object.keys(data).map((entry) =>
-    Number(/^(?:token|sha256|read|read-sha256)-(\d+)$/.exec(entry)?.[1] ?? 0),
+    Number(/^(?:token|sha256|read|read-sha256|ping|ping-sha256)-(\d+)$/.exec(entry)?.[1] ?? 0),
   );
   const added = tokenEntry(token, Math.max(0, ...numbers) + 1);
   const { [lastApplied]: _, ...kept } = annotations ?? {};
@@ -106,5 +109,5 @@ function checkOrganization(organization: string): void {
 function secretName(organization: string, scope: Scope = 'write'): string {
   const plain = organization.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   const suffix = plain === organization ? '' : `-${digestOf(organization).slice(0, 8)}`;
-  return `runledger-${plain}${suffix}${scope === 'read' ? '.read' : ''}`;
+  return `runledger-${plain}${suffix}${scope === 'write' ? '' : `.${scope}`}`;
 }

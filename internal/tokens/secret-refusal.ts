@@ -12,7 +12,7 @@ export const maximumTokenLength = 4096;
  */
 export const refusalReasons = {
   'no-organization': 'the organization label has no value',
-  'no-tokens': 'the Secret has no entry that begins with "token", "sha256-" or "read-"',
+  'no-tokens': 'the Secret has no entry that begins with "token", "sha256-", "read-" or "ping-"',
   'not-base64': 'the value is not base64 (clear text belongs under stringData)',
   empty: 'the token is empty',
   'too-short': `the token is shorter than ${minimumTokenLength} characters`,
@@ -20,7 +20,7 @@ export const refusalReasons = {
   'not-ascii': 'the token has characters that a request header cannot have: use printable ASCII',
   'not-a-digest': 'the value is not a hexadecimal SHA-256 (64 digits)',
   shared: 'another organization has the same token, so both are refused',
-  'both-scopes': 'the same token is a write token and a read token, so both are refused',
+  'both-scopes': 'the same token is of two kinds (write, read, ping), so both are refused',
 } as const;
 
 export type SecretRefusalReason = keyof typeof refusalReasons;

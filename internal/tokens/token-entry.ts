@@ -1,8 +1,11 @@
 import { hash } from 'node:crypto';
 import { maximumTokenLength, minimumTokenLength, type SecretRefusalReason } from './secret-refusal.ts';
 
-/** The rights of a token: `write` records events, `read` reads the record. No token has both. */
-export type Scope = 'write' | 'read';
+/**
+ * The rights of a token: `write` records events, `read` reads the record, `ping` is a ping key,
+ * which serves in addresses under `/ping/` only. No token has two of them.
+ */
+export type Scope = 'write' | 'read' | 'ping';
 
 export type EntryResult = { readonly digest: string; readonly scope: Scope } | { readonly reason: SecretRefusalReason };
 
@@ -20,6 +23,8 @@ const kinds = [
   { prefix: 'sha256-', scope: 'write', read: readDigest },
   { prefix: 'read-sha256-', scope: 'read', read: readDigest },
   { prefix: 'read-', scope: 'read', read: readToken },
+  { prefix: 'ping-sha256-', scope: 'ping', read: readDigest },
+  { prefix: 'ping-', scope: 'ping', read: readToken },
 ] as const;
 
 /**

@@ -65,7 +65,7 @@ export function digestSecret(manifest: SecretManifest, organizationLabel: string
 
 /**
  * Merges Secrets. A token of two organizations is refused for both: its events could belong to
- * either. A token with both scopes is refused for both.
+ * either. A token with two scopes is refused for both.
  */
 export function mergeDigests(secrets: Iterable<SecretDigests>): TokenSet {
   const all = [...secrets];

@@ -16,6 +16,9 @@ export interface RunningApi extends AsyncDisposable {
   records: LogRecord[];
 }
 
+const notHere = (): Promise<never> => Promise.reject(new Error('no Redis here'));
+const noRuns: ApiOptions['runs'] = { open: notHere, confirm: notHere, find: notHere, close: notHere };
+
 /**
  * The API alone, with an `enqueue` that a test holds in its hand, for faults that Redis cannot show
  * on command.
@@ -31,6 +34,8 @@ export async function startApi(
     identify: createIdentitySource(),
     enqueue,
     enqueueAll: (events) => Promise.all(events.map(({ event, key }) => enqueue(event, key))),
+    runs: noRuns,
+    textLimits: defaultFieldLimits,
     authenticate: () => ({ status: 'known', organization: 'acme', scope: 'write', tokenId: '0123456789ab' }),
     publicUrl: new URL('https://runledger.example'),
     trustProxy: true,

@@ -17,9 +17,12 @@ export const token = 'test-token-of-acme-0123456789';
 /** A read token of the same organization. */
 export const readToken = 'test-read-token-of-acme-0123456789';
 
+/** A ping key of the same organization. */
+export const pingKey = 'test-ping-key-of-acme-0123456789';
+
 const testTokens = tokenSetOf(
   parseSecrets(
-    `{ kind: Secret, metadata: { name: acme, labels: { organization: acme } }, stringData: { token-1: ${token}, read-1: ${readToken} } }`,
+    `{ kind: Secret, metadata: { name: acme, labels: { organization: acme } }, stringData: { token-1: ${token}, read-1: ${readToken}, ping-1: ${pingKey} } }`,
     'test tokens',
   ),
   'organization',

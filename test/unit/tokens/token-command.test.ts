@@ -52,6 +52,28 @@ describe('token command', () => {
     expect(await verify(created.stdout, rotated.stderr)).to.include({ code: 1 });
   });
 
+  for (const form of [[], ['--sha256-only']]) {
+    it(`creates and rotates ping keys ${form.join('')}`, async () => {
+      const created = await token(['create', '--organization', 'acme', '--ping', ...form]);
+      expect(created.stderr).to.match(/^rlp_[\w-]{43}\n$/);
+      expect(created.stdout).to.contain('name: runledger-acme.ping');
+      const rotated = await token(['rotate', '--ping', ...form], created.stdout);
+      for (const { stderr } of [created, rotated]) {
+        expect(await verify(rotated.stdout, stderr)).to.include({
+          code: 0,
+          stdout: 'valid: organization acme, scope ping\n',
+        });
+      }
+      expect(rotated.stdout).to.contain(form.length > 0 ? 'ping-sha256-2:' : 'ping-2:');
+    });
+  }
+
+  it('refuses a token of two scopes', async () => {
+    const { code, stderr } = await token(['create', '--organization', 'acme', '--ping', '--read']);
+    expect(code).to.equal(2);
+    expect(stderr).to.contain('--read and --ping exclude each other');
+  });
+
   it('creates a Secret that holds only the digest', async () => {
     const { stdout, stderr } = await token(['create', '--organization', 'acme', '--sha256-only']);
     expect(stdout).to.contain('sha256-1:').and.not.contain('token-1:');

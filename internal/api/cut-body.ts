@@ -1,0 +1,38 @@
+import type { Context } from 'koa';
+import { bodyUnreadable } from './body-errors.ts';
+import { WholeBodyRequest } from './fast-path/whole-body-request.ts';
+import { inviteBody } from './json-body.ts';
+
+/**
+ * Resolves with the first `limit` bytes of a body, as text that the record can hold. Reads the rest
+ * and drops it. Rejects with 400 if the connection breaks.
+ */
+export async function readCutText(ctx: Context, limit: number): Promise<string> {
+  const bytes = await firstBytes(ctx, limit);
+  // The cut may divide a character, and U+0000 cannot be stored.
+  const text = new TextDecoder().decode(bytes, { stream: bytes.length === limit });
+  return text.replaceAll('\0', '\uFFFD');
+}
+
+async function firstBytes(ctx: Context, limit: number): Promise<Buffer> {
+  const { req } = ctx;
+  const whole = req instanceof WholeBodyRequest ? req.takeBody() : undefined;
+  if (whole !== undefined) return whole.subarray(0, limit);
+  inviteBody(ctx);
+  const pieces: Buffer[] = [];
+  let missing = limit;
+  try {
+    for await (const piece of req as AsyncIterable<Buffer>) {
+      if (missing > 0) pieces.push(piece.subarray(0, missing));
+      missing -= piece.length;
+    }
+  } catch {
+    throw bodyUnreadable();
+  }
+  return Buffer.concat(pieces);
+}
+
+/** The first `most` characters of a text, in Unicode characters. */
+export function cut(text: string, most: number): string {
+  return text.length <= most ? text : Array.from(text).slice(0, most).join('');
+}

@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import type { ApiClient } from '../support/api-client.ts';
+import { MakeRun } from '../support/make-run.ts';
+import { until } from '../support/until.ts';
+
+const execute = promisify(execFile);
+const root = new URL('../..', import.meta.url).pathname;
+
+interface Execution {
+  automation: string;
+  state: string;
+  counts: Record<string, number>;
+  anomalies: string[];
+}
+
+describe('borgmatic with borgbackup, unmodified, against make run', function suite() {
+  this.timeout(180_000);
+  let run: MakeRun;
+  let programs: string;
+  before(async () => {
+    await execute(join(root, 'deploy/install.sh'), ['borg', 'python']);
+    const { stdout } = await execute(join(root, 'deploy/install-clients.sh'), [
+      join(root, 'test/clients/requirements.txt'),
+    ]);
+    programs = stdout.trim();
+    run = await MakeRun.create();
+    await run.start({ READ_RATE: '1000', LOG_LEVEL: 'debug' });
+  });
+  after(() => run.remove());
+
+  it('records each backup once: succeeded, and failed with the log of borgmatic', async () => {
+    const key = (await readFile(join(run.folder, 'demo-ping-key'), 'utf8')).trim();
+    const console = await run.reader();
+    const [good, bad] = [randomUUID(), randomUUID()];
+    await backUp(good, key, ['repo-create', '--encryption', 'none']);
+    await backUp(good, key, ['create']);
+    await backUp(good, key, ['create']);
+    await backUp(bad, key, ['create'], { source: '/no/such/folder', repository: '/no/such/repository' }).then(
+      () => expect.fail('borgmatic should fail'),
+      () => undefined,
+    );
+
+    expect(await executionsOf(console, good, 2)).to.containSubset([
+      { state: 'succeeded', counts: { START: 1, EVENT: 1, END: 1 }, anomalies: [] },
+      { state: 'succeeded', counts: { START: 1, EVENT: 1, END: 1 }, anomalies: [] },
+    ]);
+    expect(await executionsOf(console, bad, 1)).to.containSubset([
+      { state: 'failed', counts: { START: 1, ERROR: 1, END: 1 }, anomalies: [] },
+    ]);
+    expect(run.output.join('\n')).not.to.contain(key);
+  });
+
+  it('keeps ping keys out of the output also when a ping is refused', async () => {
+    const key = (await readFile(join(run.folder, 'demo-ping-key'), 'utf8')).trim();
+    const client = await run.client();
+    const wrong = 'rlp_wrong-key-0123456789';
+    const paths = [`${key}/x`, `${key}/${randomUUID()}/no`, `${key}/a/b/c`, `${key}/%zz`, `${wrong}/${randomUUID()}`];
+    for (const path of paths) expect((await client.send({ path: `/ping/${path}` })).status).to.be.within(400, 404);
+    expect((await client.send({ method: 'PUT', path: `/ping/${key}/x` })).status).to.equal(405);
+    await until('the refusals in the output', () => /request refused/.test(run.output.join('\n')));
+    expect(run.output.join('\n')).not.to.contain(key).and.not.to.contain(wrong);
+  });
+
+  /** Runs borgmatic with a configuration that pings Runledger. */
+  async function backUp(
+    automation: string,
+    key: string,
+    action: string[],
+    { source = join(root, 'deploy'), repository = join(run.folder, 'borg') } = {},
+  ): Promise<void> {
+    const config = join(run.folder, `${automation}.json`);
+    const ping_url = `https://localhost:${run.ports.https}/ping/${key}/${automation}`;
+    const borgmatic = {
+      source_directories: [source],
+      repositories: [{ path: repository }],
+      source_directories_must_exist: true,
+      borg_base_directory: run.folder,
+      user_runtime_directory: join(run.folder, 'runtime'),
+      user_state_directory: join(run.folder, 'state'),
+      healthchecks: { ping_url, verify_tls: true },
+    };
+    await writeFile(config, JSON.stringify(borgmatic));
+    const env = { ...process.env, REQUESTS_CA_BUNDLE: join(run.folder, 'tls/cert.pem') };
+    await execute(join(programs, 'borgmatic'), ['--config', config, ...action], { env });
+  }
+});
+
+/** The executions of an automation, once so many have ended. */
+async function executionsOf(console: ApiClient, automation: string, count: number): Promise<Execution[]> {
+  let executions: Execution[] = [];
+  await until(`${count} executions in the record`, async () => {
+    const answer = await console.send({ path: `/v1/executions/?automation_id=${automation}` });
+    executions = answer.json<{ items: Execution[] }>().items;
+    return executions.length >= count && executions.every(({ state }) => state !== 'running');
+  });
+  expect(executions).to.have.lengthOf(count);
+  return executions;
+}
