@@ -23,13 +23,16 @@ COPY internal/config internal/config
 COPY internal/job internal/job
 COPY internal/outbox internal/outbox
 COPY cmd/exec cmd/exec
-# The first run fills the compile cache.
-RUN mkdir cmd/exec/.compile-cache cmd/exec/bin \
+# Node keeps a compile cache for each user: a run of root and one of 10001 fill it. Other users
+# compile at each start.
+RUN mkdir -m 0777 cmd/exec/.compile-cache && mkdir cmd/exec/bin \
     && ln -s "$(command -v node)" cmd/exec/bin/node \
-    && ln -s /opt/runledger/cmd/exec/runledger /usr/local/bin/runledger \
-    && RUNLEDGER_URL=https://127.0.0.1:1 RUNLEDGER_TOKEN=none RUNLEDGER_SPOOL=/tmp/spool \
-       runledger exec --automation 00000000-0000-4000-8000-000000000000 -- true \
-    && rm -r /tmp/spool && chmod -R a+rX . && chmod -R a-w cmd/exec/.compile-cache
+    && ln -s /opt/runledger/cmd/exec/runledger /usr/local/bin/runledger
+USER 10001:10001
+RUN RUNLEDGER_SPOOL=/tmp/spool runledger exec --automation 00000000-0000-4000-8000-000000000000 -- true && rm -r /tmp/spool
+USER 0:0
+RUN RUNLEDGER_SPOOL=/tmp/spool runledger exec --automation 00000000-0000-4000-8000-000000000000 -- true \
+    && rm -r /tmp/spool && chown -R 0:0 . && chmod -R go-w,a+rX .
 ARG VERSION=0.1.0
 LABEL org.opencontainers.image.title="Runledger exec" \
       org.opencontainers.image.description="The command runledger: reports the runs of jobs, and reads the record." \

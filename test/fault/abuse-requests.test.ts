@@ -69,11 +69,14 @@ describe('abuse of requests', () => {
     'a bare CR in a header': post(good, [`Content-Length: ${good.length}`, 'X-A: a\rTransfer-Encoding: chunked']),
   };
 
-  for (const [name, bytes] of Object.entries(attacks)) {
-    it(`${name}: 400, the connection is closed, nothing is stored`, async () => {
-      expect(statusesOf(await exchange(port, bytes))).to.deep.equal([400]);
-      expect(await stored()).to.deep.equal([]);
-    });
+  for (const path of ['/v1/register/', '/v1/register/bulk/', '/v1/register/bulk/?partial=true']) {
+    for (const [name, bytes] of Object.entries(attacks)) {
+      it(`${path}, ${name}: 400, the connection is closed, nothing is stored`, async () => {
+        const moved = bytes.replaceAll('POST /v1/register/ ', `POST ${path} `);
+        expect(statusesOf(await exchange(port, moved))).to.deep.equal([400]);
+        expect(await stored()).to.deep.equal([]);
+      });
+    }
   }
 
   it('a body after a request without one is no request', async () => {
