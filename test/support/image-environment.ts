@@ -13,7 +13,7 @@ export function environmentOfImage(): Record<string, string> {
 
 /** The options of Node in the image: the Dockerfile's ENTRYPOINT without `node`. */
 export function nodeOptionsOfImage(): string[] {
-  const entrypoint = /^ENTRYPOINT (.*)$/m.exec(dockerfile())?.[1] ?? '[]';
+  const entrypoint = /^ENTRYPOINT (\["node".*)$/m.exec(dockerfile())?.[1] ?? '[]';
   const [, ...options] = JSON.parse(entrypoint) as string[];
   return options;
 }
