@@ -1,5 +1,6 @@
 import { Router } from '@koa/router';
 import { requirePingKey, requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
+import { cloudEvents, cloudEventTypes } from './cloud-events.ts';
 import { fastPath } from './fast-path/fast-path.ts';
 import type { Handler } from './http-stack.ts';
 import { createJsonListReader, createJsonReader, listTypes } from './json-body.ts';
@@ -35,10 +36,17 @@ function createRouter(options: ApiOptions): Router {
   const authenticated = requireToken(options.authenticate, 'any', limitWrongTokens);
   const registering = writing(register(readJson, stack.sendJson, options));
   const registeringBulk = writing(registerBulk(readList, stack.sendJson, options));
+  const readCloudEvents = createJsonReader(
+    bulkBodyLimit,
+    stack.bodyReader(bulkBodyLimit, cloudEventTypes),
+    cloudEventTypes,
+  );
+  const takingCloudEvents = writing(cloudEvents(readCloudEvents, stack.sendJson, options));
   const pinging = requirePingKey(options.authenticate, pingKeyOf, limitWrongTokens)(pingRun(options));
   const router = new Router<AuthenticatedState>({ sensitive: true });
   router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
   router.register('/v1/register/bulk', ['POST'], registeringBulk, { name: '/v1/register/bulk/' });
+  router.register('/v1/cloudevents', ['POST'], takingCloudEvents, { name: '/v1/cloudevents/' });
   router.register('/v1/ping', ['GET', 'HEAD', 'POST'], authenticated(ping()), { name: '/v1/ping/' });
   // Metrics, logs and traces show the name of the route, which has no key.
   router.register('/ping{/:key}{/:automation}{/:signal}', ['GET', 'HEAD', 'POST'], pinging, { name: '/ping/' });

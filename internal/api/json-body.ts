@@ -10,13 +10,15 @@ import type { ReadBytes } from './http-stack.ts';
  */
 export type ReadJson = (ctx: Context) => Promise<unknown>;
 
+const jsonTypes: readonly string[] = ['application/json'];
+
 /**
  * Creates a reader for JSON bodies of up to `limit` bytes. `readBytes` must enforce the limit for a
  * body without a length.
  */
-export function createJsonReader(limit: number, readBytes: ReadBytes): ReadJson {
+export function createJsonReader(limit: number, readBytes: ReadBytes, types = jsonTypes): ReadJson {
   return async (ctx) => {
-    requireType(ctx, ['application/json'], limit);
+    requireType(ctx, types, limit);
     inviteBody(ctx);
     const bytes = readBytes(ctx);
     return parse(Buffer.isBuffer(bytes) ? bytes : await bytes);

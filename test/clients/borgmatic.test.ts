@@ -4,19 +4,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import type { ApiClient } from '../support/api-client.ts';
 import { MakeRun } from '../support/make-run.ts';
 import { until } from '../support/until.ts';
+import { executionsOf, installClients } from './clients.ts';
 
 const execute = promisify(execFile);
 const root = new URL('../..', import.meta.url).pathname;
-
-interface Execution {
-  automation: string;
-  state: string;
-  counts: Record<string, number>;
-  anomalies: string[];
-}
 
 describe('borgmatic with borgbackup, unmodified, against make run', function suite() {
   this.timeout(180_000);
@@ -24,10 +17,7 @@ describe('borgmatic with borgbackup, unmodified, against make run', function sui
   let programs: string;
   before(async () => {
     await execute(join(root, 'deploy/install.sh'), ['borg', 'python']);
-    const { stdout } = await execute(join(root, 'deploy/install-clients.sh'), [
-      join(root, 'test/clients/requirements.txt'),
-    ]);
-    programs = stdout.trim();
+    programs = await installClients();
     run = await MakeRun.create();
     await run.start({ READ_RATE: '1000', LOG_LEVEL: 'debug' });
   });
@@ -89,15 +79,3 @@ describe('borgmatic with borgbackup, unmodified, against make run', function sui
     await execute(join(programs, 'borgmatic'), ['--config', config, ...action], { env });
   }
 });
-
-/** The executions of an automation, once so many have ended. */
-async function executionsOf(console: ApiClient, automation: string, count: number): Promise<Execution[]> {
-  let executions: Execution[] = [];
-  await until(`${count} executions in the record`, async () => {
-    const answer = await console.send({ path: `/v1/executions/?automation_id=${automation}` });
-    executions = answer.json<{ items: Execution[] }>().items;
-    return executions.length >= count && executions.every(({ state }) => state !== 'running');
-  });
-  expect(executions).to.have.lengthOf(count);
-  return executions;
-}

@@ -36,6 +36,7 @@ describe('openapi.yaml', () => {
     expect(Object.fromEntries(methods)).to.deep.equal({
       '/v1/register/': ['post'],
       '/v1/register/bulk/': ['post'],
+      '/v1/cloudevents/': ['post'],
       '/v1/ping/': ['get', 'head', 'post'],
       '/ping/{ping_key}/{automation_id}': ['get', 'head', 'post'],
       '/ping/{ping_key}/{automation_id}/{signal}': ['get', 'head', 'post'],

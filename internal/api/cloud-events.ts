@@ -1,0 +1,129 @@
+import { hash } from 'node:crypto';
+import type { Context, Middleware } from 'koa';
+import { RequestError, type FieldError } from '../errors/request-error.ts';
+import { acceptEvent, recordedForm, type KeyedEvent } from '../event/event.ts';
+import type { EventRequest } from '../event/schema.ts';
+import type { AuthenticatedState } from './authenticate.ts';
+import type { HttpStack } from './http-stack.ts';
+import type { ReadJson } from './json-body.ts';
+import { mostEvents, type BulkOptions } from './register-bulk.ts';
+
+const structured = 'application/cloudevents+json';
+const batch = 'application/cloudevents-batch+json';
+
+/** The types of a body: one event, a batch, or the data of an event in headers. */
+export const cloudEventTypes = ['application/json', structured, batch];
+
+const kinds = new Map(
+  (['START', 'EVENT', 'WARNING', 'ERROR', 'END'] as const).map((kind) => [`dev.runledger.${kind.toLowerCase()}`, kind]),
+);
+
+/** An event in the JSON format of CloudEvents, and where it is in the body. */
+interface Given {
+  pointer: string;
+  event: unknown;
+}
+
+/**
+ * `POST /v1/cloudevents/`: records events in the HTTP binding of CloudEvents 1.0, in binary,
+ * structured or batch mode. All of them are recorded, or none. `source` and `id` are the
+ * idempotency key.
+ */
+export function cloudEvents(
+  readJson: ReadJson,
+  sendJson: HttpStack['sendJson'],
+  { validate, identify, enqueueAll }: BulkOptions,
+): Middleware<AuthenticatedState> {
+  return async (ctx) => {
+    const given = await read(ctx, readJson);
+    const checked = given.map((one) => check(one, validate));
+    const faults = [...checked.flatMap((one) => one.faults), ...repeatedKeys(checked)];
+    if (faults.length > 0) throw new RequestError('invalid-event', 'Some events are not valid; see errors.', faults);
+    const events = checked.flatMap(({ request, key }): KeyedEvent[] => {
+      return request === undefined ? [] : [{ event: acceptEvent(request, ctx.state.organization, identify()), key }];
+    });
+    const results = await enqueueAll(events, 'all');
+    const recorded = results.map((result) => {
+      if (result instanceof RequestError) throw result;
+      return recordedForm(result);
+    });
+    sendJson(ctx, 201, JSON.stringify(recorded));
+  };
+}
+
+async function read(ctx: Context, readJson: ReadJson): Promise<Given[]> {
+  const type = ctx.request.type.trim().toLowerCase();
+  const body = await readJson(ctx);
+  if (type === structured) return [{ pointer: '', event: body }];
+  if (type !== batch) return [{ pointer: '', event: { ...attributesOf(ctx), data: body } }];
+  if (Array.isArray(body) && body.length >= 1 && body.length <= mostEvents) {
+    return body.map((event: unknown, index) => ({ pointer: `/${index}`, event }));
+  }
+  const detail = `must be a JSON array of 1 to ${mostEvents} events`;
+  throw new RequestError('invalid-event', 'The batch is not valid; see errors.', [{ pointer: '', detail }]);
+}
+
+/** The attributes of an event in binary mode: headers, with percent-encoding. */
+function attributesOf({ headers }: Context): Record<string, string | undefined> {
+  const attribute = (name: string): string | undefined => {
+    const value = headers[`ce-${name}`];
+    return typeof value === 'string' ? decoded(value) : undefined;
+  };
+  return Object.fromEntries(['specversion', 'type', 'source', 'id', 'time'].map((name) => [name, attribute(name)]));
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+interface Checked {
+  pointer: string;
+  request?: EventRequest;
+  key?: string;
+  faults: FieldError[];
+}
+
+function check({ pointer, event }: Given, validate: BulkOptions['validate']): Checked {
+  const { specversion, type, source, id, time, data } = Object(event) as Record<string, unknown>;
+  const faults: FieldError[] = [];
+  const fault = (field: string, detail: string): void => void faults.push({ pointer: `${pointer}/${field}`, detail });
+  const kind = kinds.get(String(type));
+  if (specversion !== '1.0') fault('specversion', 'must be 1.0');
+  if (kind === undefined) fault('type', `must be one of ${[...kinds.keys()].join(', ')}`);
+  if (typeof source !== 'string' || source === '') fault('source', 'must be a text that is not empty');
+  if (typeof id !== 'string' || id === '') fault('id', 'must be a text that is not empty');
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) fault('data', 'must be a JSON object');
+  if (faults.length > 0) return { pointer, faults };
+  const request = { ...Object(data), event: kind, occurred_at: time ?? null } as EventRequest;
+  const key = `ce-${hash('sha256', JSON.stringify([source, id]), 'hex')}`;
+  return { pointer, request, key, faults: faultsOf(pointer, request, validate) };
+}
+
+/** The faults of the data, as faults of the event. */
+function faultsOf(pointer: string, request: EventRequest, validate: BulkOptions['validate']): FieldError[] {
+  try {
+    validate(request);
+    return [];
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    return error.faults.map((fault) => {
+      if (!('pointer' in fault)) return fault;
+      const place = fault.pointer === '/occurred_at' ? '/time' : `/data${fault.pointer}`;
+      return { ...fault, pointer: pointer + place };
+    });
+  }
+}
+
+function repeatedKeys(checked: readonly Checked[]): FieldError[] {
+  const seen = new Set<string>();
+  return checked.flatMap(({ pointer, key }) => {
+    if (key === undefined) return [];
+    const repeated = seen.has(key);
+    seen.add(key);
+    return repeated ? [{ pointer: `${pointer}/id`, detail: 'is in the batch twice, with the same source' }] : [];
+  });
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { CloudEvent, HTTP, type Message } from 'cloudevents';
+import type { Answer } from '../../support/api-client.ts';
+import { inBothModes } from '../../support/api-modes.ts';
+import { expectValid, readOpenApi, type OpenApiOperation } from '../../support/openapi.ts';
+import { readToken } from '../../support/pipeline.ts';
+import { expectProblem } from '../../support/problem.ts';
+
+const batchType = 'application/cloudevents-batch+json';
+
+inBothModes('POST /v1/cloudevents/', ({ suiteIngest }) => {
+  const suite = suiteIngest();
+  let operation: OpenApiOperation | undefined;
+  before(async () => {
+    operation = (await readOpenApi({ dereferenced: true })).paths['/v1/cloudevents/']?.['post'];
+  });
+  const automation_id = randomUUID();
+  const source = 'https://acme.example/cron-jobs';
+  const event = (kind: string, { id = randomUUID() as string, ...data }: Record<string, unknown> = {}) =>
+    new CloudEvent({
+      type: `dev.runledger.${kind}`,
+      source,
+      id: String(id),
+      data: { automation_id, execution_id: 'run-1', ...data },
+    });
+
+  async function send(body: unknown, headers: Record<string, string | undefined>): Promise<Answer> {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const answer = await suite.ingest.client.register(text, headers, undefined, '/v1/cloudevents/');
+    expectValid(operation?.responses[String(answer.status)], answer.json());
+    return answer;
+  }
+  const deliver = ({ headers, body }: Message): Promise<Answer> =>
+    send(body, Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])));
+  const batch = (events: unknown[]): Promise<Answer> => send(events, { 'content-type': batchType });
+  const kinds = async (): Promise<string[]> => (await suite.stored()).map(({ kind }) => kind);
+
+  it('records each type in binary and in structured mode, with its time', async () => {
+    for (const kind of ['start', 'event', 'warning', 'error', 'end']) {
+      for (const mode of [HTTP.binary, HTTP.structured]) {
+        const sent = event(kind, { description: kind });
+        const answer = await deliver(mode(sent));
+        expect(answer.status, answer.body).to.equal(201);
+        expect(answer.json()).to.containSubset([{ type_of_event: kind.toUpperCase(), description: kind }]);
+        expect((await suite.stored()).at(-1)?.occurredAt).to.equal(Date.parse(String(sent.time)));
+      }
+    }
+    expect(await kinds()).to.have.lengthOf(10);
+  });
+
+  it('records a batch in one commit, and each event once by its source and id', async () => {
+    const events = [event('start'), event('end')];
+    for (let i = 0; i < 2; i++) expect((await batch(events)).status).to.equal(201);
+    for (const one of events) expect((await deliver(HTTP.binary(one))).status).to.equal(201);
+    expect(await kinds()).to.deep.equal(['START', 'END']);
+    expect(await suite.redis.command('llen', '{runledger}:events:wait')).to.equal(1);
+    const changed = await batch([event('start', { id: events[0]?.id, description: 'other' })]);
+    expectProblem(changed, 422, 'idempotency-key-reused');
+  });
+
+  it('decodes percent-encoded headers of binary mode', async () => {
+    const { headers, body } = HTTP.binary(event('start', { id: 'a%20b' }));
+    await send(body, { ...(headers as Record<string, string>), 'ce-id': 'a%2520b' });
+    await batch([event('start', { id: 'a%20b' })]);
+    expect(await kinds()).to.deep.equal(['START']);
+  });
+
+  it('400: names each fault, and records none', async () => {
+    const twice = event('start');
+    const bad = { specversion: '0.3', type: 'com.example', source: '', id: 7, data: [] };
+    const answer = await batch([
+      twice,
+      twice,
+      bad,
+      { ...event('end', { execution_id: '' }).toJSON(), time: 'today' },
+      5,
+    ]);
+    expectProblem(answer, 400, 'invalid-event');
+    const pointers = answer.json<{ errors: { pointer: string }[] }>().errors.map(({ pointer }) => pointer);
+    expect(pointers).to.include.members(['/1/id', '/2/specversion', '/2/type', '/2/source', '/2/id', '/2/data']);
+    expect(pointers).to.include.members(['/3/data/execution_id', '/3/time', '/4/specversion']);
+    for (const events of [[], Array.from({ length: 501 }, () => event('start'))]) {
+      expectProblem(await batch(events), 400, 'invalid-event');
+    }
+    expectProblem(await send('{}', { 'content-type': batchType }), 400, 'invalid-event');
+    expectProblem(await send('{}', {}), 400, 'invalid-event');
+    expectProblem(await send('{', {}), 400, 'malformed-request');
+    expect(await suite.stored()).to.deep.equal([]);
+  });
+
+  it('401, 403, 413 and 415', async () => {
+    const message = HTTP.structured(event('start'));
+    const headers = { 'content-type': 'application/cloudevents+json' };
+    expectProblem(await send(message.body, { ...headers, token: undefined }), 401, 'unauthorized');
+    expectProblem(await send(message.body, { ...headers, token: readToken }), 403, 'insufficient-scope');
+    expectProblem(await send('x'.repeat(2 * 1_024 * 1_024 + 1), headers), 413, 'payload-too-large');
+    expectProblem(await send('x', { 'content-type': 'text/plain' }), 415, 'unsupported-media-type');
+  });
+});
