@@ -23,12 +23,15 @@ demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RA
 	  --token-file "$${DATA_DIR:-.data}/demo-token" --url https://localhost:$${HTTPS_PORT:-8443} \
 	  --read-token-file "$${DATA_DIR:-.data}/demo-read-token" --automations-file "$${DATA_DIR:-.data}/automations.yaml" --console https://localhost:$${CONSOLE_PORT:-8444}
 
-# Integration tests of the second group, so that both take about as long.
-QUICKER := test/integration/{console,login,notify,observability,record}/**/*.test.ts
+# Integration tests of the second group, so that each takes about as long.
+SECOND := test/integration/{console,login,notify,observability,record}/**/*.test.ts
+test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
+# Integration tests of the second group, so that each takes about as long.
+SECOND := test/integration/{console,login,notify,observability,record}/**/*.test.ts
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
 	@deploy/install.sh redis postgres prometheus alertmanager caddy chromium python borg
-	@test/support/at-once.sh "mocha 'test/integration/**/*.test.ts' --ignore '$(QUICKER)'" \
-	  "mocha 'test/{unit,chart,clients,e2e}/**/*.test.ts' '$(QUICKER)'"
+	@test/support/at-once.sh "mocha 'test/integration/**/*.test.ts' --ignore '$(SECOND)'" \
+	  "mocha '$(SECOND)'" "mocha 'test/{unit,chart,clients,e2e}/**/*.test.ts'"
 
 test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (needs Go, or kube-apiserver and etcd)
 	@deploy/install.sh redis postgres

@@ -1,16 +1,23 @@
 #!/usr/bin/env bash
-# Runs two commands at once: most tests wait, so together they take little longer than one.
-# Shows what the first prints, then what the second has printed. Fails if one of them fails.
-#   at-once.sh COMMAND COMMAND
+# Runs commands at once: most tests wait, so together they take little longer than the longest.
+# Shows what the first prints, then what each other has printed. Fails if one of them fails.
+#   at-once.sh COMMAND...
 set -uo pipefail
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-bash -c "$2" > "$log" 2>&1 &
-second=$!
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+first=$1
+shift
+others=()
+for command in "$@"; do
+  bash -c "$command" > "$logs/${#others[@]}" 2>&1 &
+  others+=($!)
+done
 # The shell makes a command in the background ignore the terminal's signal.
-trap 'kill -TERM "$second" 2> /dev/null' INT TERM
-bash -c "$1"
+trap 'kill -TERM "${others[@]}" 2> /dev/null' INT TERM
+bash -c "$first"
 status=$?
-wait "$second" || status=$?
-cat "$log"
+for index in "${!others[@]}"; do
+  wait "${others[index]}" || status=$?
+  cat "$logs/$index"
+done
 exit "$status"
