@@ -1,12 +1,13 @@
-import { parseAllDocuments, parseDocument, stringify, type Document } from 'yaml';
+import { Composer, LineCounter, parseDocument, Parser, stringify, type Document } from 'yaml';
 
 /**
  * The value of a YAML document.
  * @throws an error with the place of the fault, which never quotes the text.
  */
 export function parseYaml(text: string): unknown {
-  const document = parseDocument(text, { prettyErrors: true, logLevel: 'silent' });
-  const fault = faultOf(document);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
+  const fault = faultOf(document, lines);
   if (fault !== undefined) throw new Error(`is not valid YAML at ${fault.place} (${fault.code})`);
   return document.toJS() as unknown;
 }
@@ -20,12 +21,16 @@ export type Manifest = Readonly<Record<string, unknown>> & { readonly kind: stri
  * the YAML library's own messages would.
  */
 export function parseManifests(text: string, origin: string): Manifest[] {
-  return parseAllDocuments(text, { prettyErrors: true, logLevel: 'silent' }).flatMap((document) => {
-    const fault = faultOf(document);
+  const lines = new LineCounter();
+  const manifests: Manifest[] = [];
+  // One document at a time: all of 10,000 automations would take 200 MB.
+  for (const document of new Composer({ logLevel: 'silent' }).compose(new Parser(lines.addNewLine).parse(text))) {
+    const fault = faultOf(document, lines);
     if (fault !== undefined) throw new Error(`${origin}: ${fault.place}: not valid YAML (${fault.code})`);
     const value: unknown = document.toJS();
-    return value === null ? [] : manifestsOf(value, origin);
-  });
+    if (value !== null) manifests.push(...manifestsOf(value, origin));
+  }
+  return manifests;
 }
 
 /** Returns the YAML of a value. */
@@ -48,8 +53,8 @@ function manifestsOf(value: unknown, origin: string): Manifest[] {
 }
 
 /** The place and the code of the first fault. */
-function faultOf({ errors: [fault] }: Document.Parsed): { place: string; code: string } | undefined {
+function faultOf({ errors: [fault] }: Document, lines: LineCounter): { place: string; code: string } | undefined {
   if (fault === undefined) return undefined;
-  const { line, col } = fault.linePos?.[0] ?? { line: 1, col: 1 };
+  const { line, col } = lines.linePos(fault.pos[0]);
   return { place: `line ${line}, column ${col}`, code: fault.code };
 }
