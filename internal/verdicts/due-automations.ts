@@ -20,30 +20,37 @@ export interface DueAutomation {
 /** The key of an automation. */
 export type AutomationKey = Pick<DueAutomation, 'organization' | 'automation_id'>;
 
-/** Events may be stored so much later than others of their time, in ms, and still be noticed. */
-const storedLaterMs = 120_000;
+/**
+ * Events may be stored so much later than others of their time, in ms, and still be noticed: those
+ * of automations that judge failures, and those that may end an alert.
+ */
+const storedLaterMs = { failure: 120_000, alert: 600_000 };
 
 /**
- * The keys of the automations whose verdicts may have changed: those that are due, that have an
- * open alert, or that an ERROR came from since the watermark before. Everything else changes at a
- * known time.
+ * The keys of the automations whose verdicts may have changed: those that are due, those with an
+ * open alert that any event came from since the watermark before, and those that an ERROR came
+ * from. Everything else changes at a known time.
  */
 export async function listDue(
   trx: Transaction<Tables>,
   { from, watermark }: { from: number; watermark: number },
 ): Promise<AutomationKey[]> {
+  const isNew = (laterMs: number) =>
+    sql`e.created_at > ${new Date(from - laterMs)} and e.created_at <= ${new Date(watermark)}`;
   const { rows } = await sql<AutomationKey>`
     select organization, automation_id from automations where next_at is null or next_at <= ${new Date(watermark)}
     union
     select a.organization, a.automation_id from alerts a join automations using (organization, automation_id)
-    where a.resolved_at is null
+    where a.resolved_at is null and exists (
+      select from events e where e.organization = a.organization and e.automation_id = a.automation_id
+        and ${isNew(storedLaterMs.alert)}
+    )
     union
     select failed.organization, failed.automation_id
     from (select distinct organization from automations where expect ? 'failures') as judged
     cross join lateral (
       select distinct e.organization, e.automation_id from events e
-      where e.organization = judged.organization and e.kind = 'ERROR'
-        and e.created_at > ${new Date(from - storedLaterMs)} and e.created_at <= ${new Date(watermark)}
+      where e.organization = judged.organization and e.kind = 'ERROR' and ${isNew(storedLaterMs.failure)}
     ) as failed
     join automations a on (a.organization, a.automation_id) = (failed.organization, failed.automation_id)
       and a.expect ? 'failures'

@@ -14,7 +14,7 @@ export interface SavedEvaluation extends Pick<
 
 /**
  * True if the row says the same, and is due early enough: an automation with an open alert is
- * evaluated at each tick, and need not be written each time.
+ * evaluated while events come from it, and need not be written each time.
  */
 export function isWritten({ next_at, verdict, nextAt, verdicts }: SavedEvaluation, watermark: number): boolean {
   if (next_at === null || verdict === null || next_at.getTime() <= watermark || next_at.getTime() > nextAt)
