@@ -5,7 +5,8 @@ import type { Execution } from './execution.ts';
 export interface Automation {
   /** The automation's id in its canonical lower-case form. */
   automation: string;
-  last_execution: Execution;
+  /** Null before the first one. */
+  last_execution: Execution | null;
   window: WindowFigures;
 }
 

@@ -11,7 +11,7 @@ import { countsOf, figuresOf, timesOf, windowFigures, type FiguresRow } from './
 const most = 5_000;
 const lastExecutions = 60;
 
-/** One automation; undefined when it has no execution. */
+/** One automation; undefined when it has no execution and is not declared. */
 export function getAutomation(
   db: Database,
   organization: string,
@@ -20,8 +20,8 @@ export function getAutomation(
 ): Promise<AutomationDetail | undefined> {
   return readAs(db, organization, async (trx) => {
     const executions = (await readLast(trx, organization, automationId)).map(executionOf);
-    const [last] = executions;
-    if (last === undefined) return undefined;
+    const [last = null] = executions;
+    if (last === null && !(await isDeclared(trx, organization, automationId))) return undefined;
     const id = sql`${automationId}::uuid`;
     const { rows } = await figuresOf(organization, id, timesOf(window), most).execute(trx);
     const [row] = rows;
@@ -29,13 +29,20 @@ export function getAutomation(
     const figures = windowFigures(row, window, most);
     const covered = { from: new Date(figures.from), to: window.to };
     return {
-      automation: last.automation,
+      automation: automationId.toLowerCase(),
       last_execution: last,
       window: figures,
       executions,
       series: await readSeries(trx, organization, automationId, { ...covered, step: window.step }),
     };
   });
+}
+
+async function isDeclared(trx: Reading, organization: string, automationId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from automations where organization = ${organization} and automation_id = ${automationId}::uuid
+  `.execute(trx);
+  return rows.length > 0;
 }
 
 async function readLast(trx: Reading, organization: string, automationId: string): Promise<ExecutionRow[]> {

@@ -2,6 +2,7 @@ import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import type { Automation, AutomationPosition } from './automation.ts';
 import { automationsOf } from './automations-of.ts';
+import { all, when, type Condition } from './conditions.ts';
 import { executionColumns, executionOf, type ExecutionRow } from './execution.ts';
 import type { Window } from './filters.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -16,8 +17,9 @@ const mostOfPage = 3_000;
 const largestPage = 50;
 
 /**
- * Automations in the order of their ids, each with its last execution and its figures. A page has
- * at most 50, whatever its limit, and ends earlier once its figures cover 3,000 executions.
+ * Automations that have an execution or are declared, in the order of their ids, each with its last
+ * execution and its figures. A page has at most 50, whatever its limit, and ends earlier once its
+ * figures cover 3,000 executions.
  */
 export function listAutomations(
   db: Database,
@@ -54,23 +56,36 @@ async function readIds(
   after: AutomationPosition | undefined,
   count: number,
 ): Promise<string[]> {
+  const part = { after: after?.automationId, most: count };
   const { rows } = await sql<{ automation_id: string }>`
-    select automation_id from (${automationsOf(organization, { after: after?.automationId, most: count })}) as automations
-    order by automation_id
+    select automation_id from (
+      (${automationsOf(organization, part)}) union (${declaredOf(organization, part)})
+    ) as automations
+    order by automation_id limit ${count}
   `.execute(trx);
   return rows.map(({ automation_id }) => automation_id);
 }
 
-type AutomationRow = ExecutionRow & FiguresRow;
+/** The query of an organization's declared automations, with and without executions. */
+function declaredOf(organization: string, { after, most }: { after: string | undefined; most: number }): Condition {
+  const following = when(after, (after) => sql`automation_id > ${after}::uuid`);
+  return sql`
+    select automation_id from automations where ${all([sql`organization = ${organization}`, ...following])}
+    order by automation_id limit ${most}
+  `;
+}
+
+/** Without an execution, its columns are null. */
+type AutomationRow = FiguresRow & { id: string } & (ExecutionRow | { execution_id: null });
 
 /** The automations with these ids, in their order. */
 async function readPart(trx: Reading, organization: string, window: Window, ids: string[]): Promise<AutomationRow[]> {
   const { rows } = await sql<AutomationRow>`
-    select last.*, figures.* from unnest(${ids}::uuid[]) with ordinality as part (automation_id, number)
-    cross join lateral (
+    select part.automation_id as id, last.*, figures.* from unnest(${ids}::uuid[]) with ordinality as part (automation_id, number)
+    left join lateral (
       select ${executionColumns} from executions where organization = ${organization} and automation_id = part.automation_id
       order by first_event_at desc, execution_id desc limit 1
-    ) as last
+    ) as last on true
     cross join lateral (${figuresOf(organization, sql`part.automation_id`, timesOf(window), most)}) as figures
     order by number
   `.execute(trx);
@@ -79,8 +94,8 @@ async function readPart(trx: Reading, organization: string, window: Window, ids:
 
 function automationOf(row: AutomationRow, window: Window): Automation {
   return {
-    automation: row.automation_id,
-    last_execution: executionOf(row),
+    automation: row.id,
+    last_execution: row.execution_id === null ? null : executionOf(row),
     window: windowFigures(row, window, most),
   };
 }

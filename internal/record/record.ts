@@ -61,7 +61,7 @@ export interface Record {
     window: Window,
     page: PageRequest<AutomationPosition>,
   ): Promise<Page<Automation, AutomationPosition>>;
-  /** Undefined when the automation has no execution. */
+  /** Undefined when the automation has no execution and is not declared. */
   getAutomation(
     organization: string,
     automationId: string,

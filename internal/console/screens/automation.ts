@@ -74,13 +74,13 @@ function partOf({ id, detail, declaration, judged }: View, window: WindowName, v
       ${titleOf(id, declaration)} ${windowChoice(window, (name) => `${address}?window=${name}`)}
     </div>
     ${
-      detail &&
+      detail?.last_execution &&
       html`<p class="big-state">
         ${stateMark(detail.last_execution.state)}
         <span class="quiet">${age(detail.last_execution.first_event_at, now)}</span>
       </p>`
     }
-    ${judged} ${detail === undefined ? firstRun : runsOf(detail, window, visit, console)}
+    ${judged} ${detail?.last_execution ? runsOf(detail, window, visit, console) : firstRun}
   </article>`;
 }
 

@@ -133,6 +133,19 @@ describe('the declaration of an automation', () => {
     expect(await declarations()).to.deep.equal([declaration, declaration]);
   });
 
+  it('stands without any execution, so that one sees what never ran', async () => {
+    await declare(suite.database.db, { expect: { every: '1h' } });
+    const [item] = await readAll(suite.client, '/v1/automations/');
+    const { body } = await suite.client.send({ path: `/v1/automations/${invoices}/` });
+    const detail = JSON.parse(body) as Record<string, unknown>;
+    for (const automation of [item, detail]) {
+      expect(automation).to.deep.include({ automation: invoices, last_execution: null });
+      expect(automation).to.have.nested.property('declaration.display_name', 'Nightly invoices');
+      expect(automation).to.have.nested.property('window.counts.failed', 0);
+    }
+    expect(detail).to.deep.include({ executions: [], series: [] });
+  });
+
   it('has no verdicts while it is suspended', async () => {
     await suite.store({ automationId: invoices });
     await declare(suite.database.db);

@@ -248,7 +248,7 @@ describe('plans of the read queries', () => {
     {
       name: 'automations',
       work: () => record.listAutomations(largest, window, page),
-      indexes: ['executions_of_automation'],
+      indexes: ['automations_pkey', 'executions_of_automation'],
     },
     {
       name: 'an automation',
