@@ -33,7 +33,7 @@ export class FileDeclarationSource implements DeclarationSource {
   readonly name = 'automations file';
   readonly #options: FileSourceOptions;
   readonly #file: WatchedFile<Content>;
-  #content: Content | undefined;
+  #content: Pick<Content, 'declarations' | 'secrets'> | undefined;
 
   constructor(options: FileSourceOptions) {
     const { path, intervalMs, logger, metrics } = options;
@@ -73,7 +73,8 @@ export class FileDeclarationSource implements DeclarationSource {
 
   #take(content: Content): void {
     const { path, logger, metrics } = this.#options;
-    this.#content = content;
+    // Not what the declarations were read from: that is the larger part.
+    this.#content = { declarations: content.declarations, secrets: content.secrets };
     showAcceptances(metrics, content.acceptances);
     metrics.listedAt.setToCurrentTime();
     for (const { accepted, kind, manifest, reason, message } of content.acceptances) {

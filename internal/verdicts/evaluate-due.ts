@@ -17,8 +17,16 @@ import { isWritten, saveEvaluations, type SavedEvaluation } from './save-evaluat
 /** Longest time between two evaluations of an automation, in ms: events may be stored very late. */
 const longestMs = 3_600_000;
 
+/**
+ * A run that starts so long after now, in ms, had its time from a wrong clock: it is no run until
+ * then, so that it hides no missing one.
+ */
+const aheadMs = 60_000;
+
 /** What every evaluation of a tick shares; times in ms since the Unix epoch. */
 export interface TickContext {
+  /** The clock of Postgres. */
+  now: number;
   watermark: number;
   gaps: readonly Gap[];
   schedules: Schedules;
@@ -96,10 +104,11 @@ function evaluateOne(
   { suspend, declared_at }: DueAutomation,
   expectation: Expectation,
   runs: Omit<History, 'declaredAt' | 'gaps'>,
-  { watermark, gaps, schedules }: TickContext,
+  { now, watermark, gaps, schedules }: TickContext,
 ): Evaluation {
   if (suspend) return { findings: [], verdicts: [], nextAt: Infinity };
-  const history = { ...runs, gaps, declaredAt: declared_at.getTime() };
+  const begun = runs.runs.filter(({ startedAt }) => startedAt <= now + aheadMs);
+  const history = { ...runs, runs: begun, gaps, declaredAt: declared_at.getTime() };
   try {
     return evaluate(expectation, history, watermark, schedules);
   } catch (error) {

@@ -54,7 +54,7 @@ export function tick(db: Database, options: TickOptions): Promise<TickReport | u
     const next = { ...state, now: now.postgres, watermarkAt: state.watermarkAt ?? now.postgres };
     let work = nothing;
     if (known.at !== undefined && !('reason' in queue) && known.at > (state.watermark ?? -Infinity)) {
-      work = await evaluateUpTo(trx, state, known.at, queue, options);
+      work = await evaluateUpTo(trx, next, known.at, queue, options);
       Object.assign(next, { watermark: known.at, watermarkAt: now.postgres });
     }
     const lagMs = now.postgres - (next.watermark ?? next.watermarkAt);
@@ -85,7 +85,7 @@ async function evaluateUpTo(
     automation: undefined,
   }));
   for (const chunk of chunks(due)) {
-    transitions.push(...(await evaluateDue(trx, chunk, { watermark, gaps, schedules })));
+    transitions.push(...(await evaluateDue(trx, chunk, { now: before.now, watermark, gaps, schedules })));
   }
   await record(trx, { watermark, transitions });
   return { evaluated: due.length, transitions: transitions.length };

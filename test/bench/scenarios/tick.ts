@@ -1,4 +1,7 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { AdmissionJournal } from '../../../internal/queue/admission-journal.ts';
+import { queueKey } from '../../../internal/queue/keys.ts';
 import { freePort } from '../../support/free-port.ts';
 import { query } from '../../support/postgres-server.ts';
 import { until } from '../../support/until.ts';
@@ -8,6 +11,7 @@ import type { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
 
 const automations = 10_000;
+const organizations = 100;
 const runsEach = 20;
 
 /** A grace of up to two minutes, so that expected times pass one after another. */
@@ -17,13 +21,19 @@ const graceSeconds = 120;
 export const tick: Scenario = async (world, { rounds }) => {
   const database = await world.createDatabase();
   await seedRuns(database);
-  await declareAll(
-    database,
-    `'{"schedule":"*/5 * * * *","grace":"10m","maxDuration":"45m","failures":{"consecutive":3}}'`,
-  );
+  const file = join(world.folder, 'automations.yaml');
+  const usual = "{ schedule: '*/5 * * * *', grace: 10m, maxDuration: 45m, failures: { consecutive: 3 } }";
+  await declareAll(file, () => usual);
   const journal = new AdmissionJournal(world.redis, 'events', () => true);
   await journal.start();
-  const controller = await startController(world, database);
+  // The time before its first note is no gap: a start that is missing soon can be proven.
+  const gaps = queueKey('events', 'gaps');
+  await until('a note', async () => (await world.redis.exists(gaps)) === 1);
+  await world.redis.del(gaps);
+  const controller = await startController(world, database, file);
+  const evaluated = async (): Promise<number> =>
+    Number((await query(database, 'select count(*) as count from automations where next_at > now()'))[0]?.['count']);
+  await until('each is evaluated', async () => (await evaluated()) === automations, 60_000);
 
   const quiet: number[] = [];
   const due: number[] = [];
@@ -33,8 +43,8 @@ export const tick: Scenario = async (world, { rounds }) => {
     await query(database, 'update automations set next_at = null');
     due.push((await controller.tickOf(automations)).seconds);
   }
-  await declareAll(database, `jsonb_build_object('schedule', '* * * * *', 'grace', (number % ${graceSeconds}) || 's')`);
   await query(database, 'truncate executions, running_executions');
+  await declareAll(file, (number) => `{ schedule: '* * * * *', grace: ${number % graceSeconds}s }`);
   const opened = async (): Promise<number> =>
     Number((await query(database, 'select count(*) as count from alerts where resolved_at is null'))[0]?.['count']);
   await until('each has an alert', async () => (await opened()) === automations, 600_000);
@@ -57,7 +67,7 @@ export const tick: Scenario = async (world, { rounds }) => {
       figure('Latest verdict after the watermark has passed its time', Number(late[0]?.['s']), 's', { atMost: 15 }),
       figure('Most memory of the controller', memory / 2 ** 20, 'MB', { atMost: 150 }),
     ],
-    notes: [`tick: ${automations} automations of 100 organizations, ${runsEach} runs each.`],
+    notes: [`tick: ${automations} automations of ${organizations} organizations, ${runsEach} runs each.`],
   };
 };
 
@@ -74,10 +84,15 @@ interface Tick {
   evaluated: number;
 }
 
-async function startController(world: World, database: string): Promise<Controller> {
+async function startController(world: World, database: string, file: string): Promise<Controller> {
   const opsPort = await freePort();
-  const environment = { OPS_PORT: String(opsPort), REDIS_URL: world.redisUrl, DATABASE_URL: database };
-  const program = world.program('cmd/controller/main.ts', environment);
+  const environment = {
+    OPS_PORT: String(opsPort),
+    REDIS_URL: world.redisUrl,
+    DATABASE_URL: database,
+    AUTOMATIONS_FILE: file,
+  };
+  const program = world.program('cmd/controller/main.ts', environment, process.env['TRY']?.split(' '));
   const ops = `http://127.0.0.1:${opsPort}`;
   await program.answers(`${ops}/readyz`);
   const read = async () => {
@@ -112,20 +127,31 @@ async function startController(world: World, database: string): Promise<Controll
 }
 
 const automationId = `(lpad(to_hex(number), 8, '0') || '-0000-4000-9000-000000000000')::uuid`;
-const organization = `'org-' || number % 100`;
+const organization = `'org-' || number % ${organizations}`;
 
-/** Writes or changes the declarations, as `internal/automations` does. `expect` is SQL. */
-async function declareAll(database: string, expect: string): Promise<void> {
-  await query(
-    database,
-    `insert into automations (organization, automation_id, namespace, name, uid, generation, display_name, owner, links,
-       expect, alert_labels, suspend, declared_at)
-     select ${organization}, ${automationId}, 'automations', 'automation-' || number, number, 1, '', '', '[]',
-       (${expect})::jsonb, '{}', false, now()
-     from generate_series(1, ${automations}) as number
-     on conflict (organization, automation_id)
-     do update set expect = excluded.expect, declared_at = now(), next_at = null`,
+/** Writes or changes the file of declarations. `expectOf` is YAML. */
+async function declareAll(file: string, expectOf: (number: number) => string): Promise<void> {
+  const namespaces = Array.from(
+    { length: organizations },
+    (_, index) => `
+apiVersion: v1
+kind: Namespace
+metadata: { name: org-${index}, labels: { runledger.dev/organization: org-${index} } }
+`,
   );
+  const resources = Array.from({ length: automations }, (_, index) => {
+    const number = index + 1;
+    return `
+apiVersion: runledger.dev/v1alpha1
+kind: Automation
+metadata: { name: automation-${number}, namespace: org-${number % organizations} }
+spec:
+  automationId: ${number.toString(16).padStart(8, '0')}-0000-4000-9000-000000000000
+  expect: ${expectOf(number)}
+`;
+  });
+  await writeFile(`${file}.new`, [...namespaces, ...resources].join('---'));
+  await rename(`${file}.new`, file);
 }
 
 /** A run of each automation that starts now. */

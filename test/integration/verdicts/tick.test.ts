@@ -141,6 +141,19 @@ describe('a tick', () => {
     expect(told((await tickAt(database.db, when('03:30'))).transitions)).to.deep.equal([]);
   });
 
+  it('opens an alert although a run has a time from a wrong clock, until that time comes', async () => {
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
+    await tickAt(database.db, when('02:35'));
+    await event('02:45', 'START');
+    expect(told((await tickAt(database.db, when('02:40'))).transitions)).to.deep.equal([
+      'opened missing 2026-11-25T02:30:00.000Z',
+    ]);
+    expect(told((await tickAt(database.db, when('02:46'))).transitions)).to.deep.equal([
+      'resolved missing 2026-11-25T02:30:00.000Z',
+      'opened late 2026-11-25T02:30:00.000Z',
+    ]);
+  });
+
   it('resolves an alert when events that were stored later show that it was wrong', async () => {
     await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
     await tickAt(database.db, when('02:40'));
