@@ -75,4 +75,48 @@ describe('Verdicts with real processes', function () {
     expect(await world.query('select 1 from deliveries')).to.have.length(3);
     expect(await shown('AutomationFailing')).to.equal(1);
   });
+
+  it('are never missing without workers, Redis or Postgres, and are right afterwards', async () => {
+    world = await VerdictProcesses.start('{ every: 20s, grace: 1s }');
+    const worker = await world.startWorker();
+    const controllers = await Promise.all([world.startController(), world.startController()]);
+    await ticksAfter(0);
+    await succeed('run 1');
+    await worker.child.kill('SIGKILL');
+    const from = Date.now();
+
+    // The record has no run 2, the queue has it: nothing can be proven.
+    await succeed('run 2');
+    await ticksAfter(from + 20_000 + 1_000 + 10_000);
+    expect(await world.alerts(), 'workers away').to.deep.equal([]);
+    await world.redis.kill();
+    await world.query(`update controller_state set watermark = now() - interval '6 minutes', watermark_at = watermark`);
+    await until('Runledger is blind', async () => (await world.state()).blind ?? undefined, patience);
+    expect((await world.state()).blind).to.match(/^Redis does not answer/);
+    await until('Alertmanager shows it', async () => (await shown('RunledgerBlind')) > 0, patience);
+    await world.postgres.kill();
+    await world.redis.startAgain();
+    await until(
+      'the controllers are not ready',
+      async () => (await Promise.all(controllers.map((each) => each.readiness()))).every((status) => status !== 200),
+      patience,
+    );
+    await world.postgres.startAgain();
+    await Promise.all(controllers.map((each) => each.ready(patience)));
+    expect(await world.alerts(), 'all away').to.deep.equal([]);
+
+    // Once the queue is empty, run 2 counts, and the run after it is missing.
+    await world.startWorker();
+    await until('a run is missing', async () => (await world.alerts()).length > 0, patience);
+    expect((await world.state()).blind).to.equal(null);
+    await until('the webhook has it', () => world.receiver.received.length > 0, patience);
+    await until('Alertmanager has it', async () => (await shown('AutomationMissing')) === 1, patience);
+    const [fact] = await world.query<{ kind: string; expected: string }>(
+      `select kind, facts->>'expectedAt' as expected from alerts`,
+    );
+    expect(fact?.kind).to.equal('missing');
+    expect(Date.parse(fact?.expected ?? '')).to.be.at.least(from + 20_000);
+    expect(await world.alerts()).to.have.length(1);
+    expect(world.receiver.received.map(typeOf)).to.deep.equal(['dev.runledger.automation.missing']);
+  });
 });
