@@ -100,7 +100,9 @@ export function describeFailing(zone: Zone, { run, sentence, facts, until }: Fai
   return {
     reason: `${sentence}: ${run.executionId} at ${zone.describe(at)}.`,
     facts: { ...facts, execution: run.executionId, failedAt: iso(at) },
-    ...(until !== undefined && { resolvedReason: `That has no longer been so since ${zone.describe(until)}.` }),
+    ...(until !== undefined && {
+      resolvedReason: `The failures were below the limit again at ${zone.describe(until)}.`,
+    }),
   };
 }
 

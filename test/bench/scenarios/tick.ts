@@ -92,7 +92,7 @@ async function startController(world: World, database: string, file: string): Pr
     DATABASE_URL: database,
     AUTOMATIONS_FILE: file,
   };
-  const program = world.program('cmd/controller/main.ts', environment, process.env['TRY']?.split(' '));
+  const program = world.program('cmd/controller/main.ts', environment);
   const ops = `http://127.0.0.1:${opsPort}`;
   await program.answers(`${ops}/readyz`);
   const read = async () => {
