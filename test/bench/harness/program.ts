@@ -24,8 +24,8 @@ export class Program {
   }
 
   /** Runs a program as the image does, from the root of the project. */
-  static start(main: string, environment: Record<string, string>, options = nodeOptionsOfImage()): Program {
-    const child = new Child(process.execPath, [...options, main], {
+  static start(main: string, environment: Record<string, string>): Program {
+    const child = new Child(process.execPath, [...nodeOptionsOfImage(), main], {
       cwd: root,
       env: { ...image, ...environment },
     });
