@@ -22,7 +22,7 @@ export type AutomationKey = Pick<DueAutomation, 'organization' | 'automation_id'
 
 /**
  * Events may be stored so much later than others of their time, in ms, and still be noticed: those
- * of automations that judge failures, and those that may end an alert.
+ * of automations with a rule on failures, and those that may end an alert.
  */
 const storedLaterMs = { failure: 120_000, alert: 600_000 };
 

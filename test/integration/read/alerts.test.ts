@@ -133,7 +133,7 @@ describe('the declaration of an automation', () => {
     expect(await declarations()).to.deep.equal([declaration, declaration]);
   });
 
-  it('stands without any execution, so that one sees what never ran', async () => {
+  it('is there without any execution, so that one sees what never ran', async () => {
     await declare(suite.database.db, { expect: { every: '1h' } });
     const [item] = await readAll(suite.client, '/v1/automations/');
     const { body } = await suite.client.send({ path: `/v1/automations/${invoices}/` });
