@@ -3,6 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Rows that may be read at once before reads rest. */
 const burst = 50_000;
 
+/**
+ * Rows that a failed read has read, about, in each ms of its time: it does not tell. A core of
+ * Postgres reads so many.
+ */
+const rowsPerFailedMs = 500;
+
 /** The reads before left no room in time. */
 export class BudgetUsedUp extends Error {
   override readonly name = 'BudgetUsedUp';
@@ -11,7 +17,7 @@ export class BudgetUsedUp extends Error {
 interface RunOptions<T> {
   /** Rows that the work reads at most. */
   rows: number;
-  /** The rows that it has read; `rows` if absent, and if the work fails. */
+  /** The rows that it has read; `rows` if absent. If the work fails, its time counts. */
   rowsOf?: (result: T) => number;
   /** How long the work may wait, in ms. */
   withinMs: number;
@@ -20,7 +26,7 @@ interface RunOptions<T> {
 /**
  * Bounds the rows a second that long reads of a process read, however many readers there are, so
  * that workers keep the cores of Postgres. It counts rows, not time: on a busy machine each read
- * takes longer, and costs no more.
+ * takes longer, and costs no more. Of a read that fails only the time is known.
  */
 export class ReadBudget {
   readonly #rowsPerSecond: () => Promise<number>;
@@ -49,7 +55,11 @@ export class ReadBudget {
       await sleep(Math.min(withinMs, Math.max(0, deadline - performance.now())), undefined, { ref: false });
       throw error;
     });
-    const result = await work();
+    const begun = performance.now();
+    const result = await work().catch((error: unknown) => {
+      this.#left -= Math.max(0, (performance.now() - begun) * rowsPerFailedMs - rows);
+      throw error;
+    });
     if (rowsOf !== undefined) this.#left += rows - rowsOf(result);
     return result;
   }

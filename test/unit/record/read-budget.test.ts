@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { BudgetUsedUp, ReadBudget } from '../../../internal/record/read-budget.ts';
 import { failureOf } from '../../support/failure.ts';
@@ -48,6 +49,13 @@ describe('the budget of rows that reads share', () => {
     const failure = await failureOf(budget.run(read('never'), { rows: 1, withinMs: 20 }));
     expect(failure).to.be.instanceOf(BudgetUsedUp);
     expect(performance.now() - begun).to.be.above(15);
+  });
+
+  it('counts the time of a read that fails, such as one that took too long', async () => {
+    const budget = new ReadBudget(() => Promise.resolve(1));
+    const tooLong = () => sleep(120).then(() => Promise.reject(new Error('too long')));
+    expect(String(await failureOf(budget.run(tooLong, { rows: 1, withinMs: 0 })))).to.equal('Error: too long');
+    expect(await failureOf(budget.run(nothing, { rows: 1, withinMs: 0 }))).to.be.instanceOf(BudgetUsedUp);
   });
 
   it('runs reads after one that fails', async () => {
