@@ -45,19 +45,22 @@ export async function claimDue(db: Database, { most, mostOfWebhook, busy, leaseM
   const { rows } = await sql<Claim>`
     with due as (
       select d.id, d.next_attempt_at, w.url, w.allow_private, w.failing_since, row_number() over (
-        partition by d.organization, d.webhook_namespace, d.webhook_name order by d.next_attempt_at, d.sequence
+        partition by w.organization, w.namespace, w.name order by d.next_attempt_at, d.sequence
       ) as place
-      from deliveries d join webhooks w
-        on (w.organization, w.namespace, w.name) = (d.organization, d.webhook_namespace, d.webhook_name)
-      where d.delivered_at is null and d.given_up_at is null and d.next_attempt_at <= now()
-        and (w.open_until is null or w.open_until <= now())
+      from webhooks w cross join lateral (
+        select d.id, d.next_attempt_at, d.sequence from deliveries d
+        where (d.organization, d.webhook_namespace, d.webhook_name) = (w.organization, w.namespace, w.name)
+          and d.delivered_at is null and d.given_up_at is null and d.next_attempt_at <= now()
+          and not exists (
+            select from deliveries e where e.delivered_at is null and e.given_up_at is null and e.sequence < d.sequence
+              and (e.organization, e.automation_id, e.webhook_namespace, e.webhook_name)
+                = (d.organization, d.automation_id, d.webhook_namespace, d.webhook_name)
+          )
+        order by d.next_attempt_at, d.sequence limit ${mostOfWebhook}::integer
+      ) d
+      where (w.open_until is null or w.open_until <= now())
         and (w.organization, w.namespace, w.name) not in (
           select * from unnest(${columns[0]}::text[], ${columns[1]}::text[], ${columns[2]}::text[])
-        )
-        and not exists (
-          select from deliveries e where e.delivered_at is null and e.given_up_at is null and e.sequence < d.sequence
-            and (e.organization, e.automation_id, e.webhook_namespace, e.webhook_name)
-              = (d.organization, d.automation_id, d.webhook_namespace, d.webhook_name)
         )
     ), locked as (
       select d.id, due.url, due.allow_private from deliveries d join due using (id)

@@ -9,6 +9,7 @@ import * as login from './migrations/0004-login.ts';
 import * as expectations from './migrations/0006-expectations.ts';
 import * as accessLogOnlyGrows from './migrations/0007-access-log-only-grows.ts';
 import * as occurredAt from './migrations/0008-occurred-at.ts';
+import * as deliveriesOfWebhook from './migrations/0009-deliveries-of-webhook.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -21,6 +22,7 @@ const migrations = {
   '0006-expectations': expectations,
   '0007-access-log-only-grows': accessLogOnlyGrows,
   '0008-occurred-at': occurredAt,
+  '0009-deliveries-of-webhook': deliveriesOfWebhook,
 };
 
 export interface MigrateOptions {

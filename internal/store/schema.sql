@@ -317,6 +317,8 @@ CREATE INDEX deliveries_in_order ON public.deliveries USING btree (organization,
 
 CREATE INDEX deliveries_newest ON public.deliveries USING btree (organization, created_at, id);
 
+CREATE INDEX deliveries_of_webhook ON public.deliveries USING btree (organization, webhook_namespace, webhook_name, next_attempt_at, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
+
 CREATE INDEX events_of_execution ON ONLY public.events USING btree (automation_id, execution_id, organization);
 
 CREATE INDEX events_default_automation_id_execution_id_organization_idx ON public.events_default USING btree (automation_id, execution_id, organization);

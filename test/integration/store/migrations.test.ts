@@ -16,6 +16,7 @@ const released = [
   '0006-expectations',
   '0007-access-log-only-grows',
   '0008-occurred-at',
+  '0009-deliveries-of-webhook',
 ];
 
 describe('migrations', () => {
