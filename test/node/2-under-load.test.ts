@@ -6,7 +6,7 @@ import { LoadedRelease, type Others } from '../support/node/loaded-release.ts';
 import { sharedKubernetes } from '../support/node/shared-kubernetes.ts';
 import { until } from '../support/until.ts';
 
-const workloads = ['deployment/runledger-ingest', 'deployment/runledger-worker', 'deployment/runledger-console'];
+const workloads = ['ingest', 'worker', 'console', 'controller'].map((name) => `deployment/runledger-${name}`);
 const servers = ['statefulset/runledger-redis', 'statefulset/runledger-postgresql'];
 const all = [...workloads, ...servers];
 
