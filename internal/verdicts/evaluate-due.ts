@@ -107,10 +107,13 @@ function evaluateOne(
   { now, watermark, gaps, schedules }: TickContext,
 ): Evaluation {
   if (suspend) return { findings: [], verdicts: [], nextAt: Infinity };
-  const begun = runs.runs.filter(({ startedAt }) => startedAt <= now + aheadMs);
+  const { begun = [], ahead = [] } = Object.groupBy(runs.runs, ({ startedAt }) =>
+    startedAt <= now + aheadMs ? 'begun' : 'ahead',
+  );
   const history = { ...runs, runs: begun, gaps, declaredAt: declared_at.getTime() };
   try {
-    return evaluate(expectation, history, watermark, schedules);
+    const result = evaluate(expectation, history, watermark, schedules);
+    return { ...result, nextAt: Math.min(result.nextAt, ...ahead.map(({ startedAt }) => startedAt)) };
   } catch (error) {
     // One declaration of another release must not stop the others.
     const reason = `The expectation cannot be evaluated: ${String(error)}`;
