@@ -157,12 +157,12 @@ describe('a tick', () => {
   it('opens an alert about a run whose caller has a clock ahead, once the time of the run comes', async () => {
     await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
     await tickAt(database.db, when('01:59'));
-    const failed = anEvent({ automationId, createdAt: at('02:00'), kind: 'ERROR', occurredAt: at('02:04') });
+    const failed = anEvent({ automationId, createdAt: at('02:00'), kind: 'ERROR', occurredAt: at('02:05') });
     await recordEvents(database.db, [failed]);
     for (const time of ['02:00', '02:03']) {
       expect(told((await tickAt(database.db, when(time))).transitions)).to.deep.equal([]);
     }
-    expect(told((await tickAt(database.db, when('02:04'))).transitions)).to.deep.equal(['opened failing failing']);
+    expect(told((await tickAt(database.db, when('02:05'))).transitions)).to.deep.equal(['opened failing failing']);
   });
 
   it('resolves an alert when events that were stored later show that it was wrong', async () => {
