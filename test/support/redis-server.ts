@@ -7,6 +7,15 @@ import { freePort } from './free-port.ts';
 
 export const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
 
+/**
+ * Arguments of a member of a Redis Cluster. Redis takes its own port + 10,000 for the bus unless
+ * told otherwise, and that port may be in use.
+ */
+export const clustered = (busPort: number): string[] => [
+  ...durable,
+  ...['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--cluster-port', String(busPort)],
+];
+
 /** A real Redis on a free port. It can be stopped and started again on its data. */
 export class RedisServer {
   readonly port: number;

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { eventBody } from '../../support/events.ts';
+import { freePort } from '../../support/free-port.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
-import { durable, RedisServer } from '../../support/redis-server.ts';
+import { clustered, durable, RedisServer } from '../../support/redis-server.ts';
 import { figure } from '../../support/rows.ts';
 import { emptyDatabase } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
@@ -88,7 +89,7 @@ describe('admission control rejects events', function () {
   });
 
   it('while Redis has one database only, and the address names another', async () => {
-    redis = await RedisServer.start([...durable, '--cluster-enabled', 'yes']);
+    redis = await RedisServer.start(clustered(await freePort()));
     await using ingest = await startIngest({ REDIS_URL: `${redis.url}/1` });
     const refused = 'Redis does not answer: ERR SELECT is not allowed in cluster mode';
     await until('unready', () => (ingest.degraded()['redis'] === refused ? true : undefined));

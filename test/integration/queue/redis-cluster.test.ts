@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { queueKey } from '../../../internal/queue/keys.ts';
 import { Callers } from '../../support/callers.ts';
+import { freePort } from '../../support/free-port.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
-import { durable, RedisServer } from '../../support/redis-server.ts';
+import { clustered, RedisServer } from '../../support/redis-server.ts';
 import { expectStored } from '../../support/rows.ts';
 import { emptyDatabase } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
@@ -10,15 +11,7 @@ import { until } from '../../support/until.ts';
 describe('a Redis Cluster', () => {
   it('serves as the queue, durability and memory being those of its masters', async function () {
     this.timeout(30_000);
-    const redis = await RedisServer.start([
-      ...durable,
-      '--cluster-enabled',
-      'yes',
-      '--cluster-announce-ip',
-      '127.0.0.1',
-      '--maxmemory',
-      '64mb',
-    ]);
+    const redis = await RedisServer.start([...clustered(await freePort()), '--maxmemory', '64mb']);
     try {
       await redis.command('cluster', 'addslotsrange', '0', '16383');
       await until('the cluster is up', async () =>
@@ -53,12 +46,13 @@ describe('a Redis Cluster', () => {
 
   it('that lacks the master of the queue is asked no more often than before', async function () {
     this.timeout(30_000);
-    const args = [...durable, '--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
-    const [one, two] = [await RedisServer.start(args), await RedisServer.start(args)];
+    const busPorts = [await freePort(), await freePort()] as const;
+    const one = await RedisServer.start(clustered(busPorts[0]));
+    const two = await RedisServer.start(clustered(busPorts[1]));
     try {
       await one.command('cluster', 'addslotsrange', '0', '8191');
       await two.command('cluster', 'addslotsrange', '8192', '16383');
-      await one.command('cluster', 'meet', '127.0.0.1', String(two.port));
+      await one.command('cluster', 'meet', '127.0.0.1', String(two.port), String(busPorts[1]));
       for (const server of [one, two]) {
         await until('the cluster is up', async () =>
           String(await server.command('cluster', 'info')).includes('cluster_state:ok'),
