@@ -15,8 +15,8 @@ const files = {
   'tail.js': new URL('static/tail.js', import.meta.url),
   'theme.js': new URL('static/theme.js', import.meta.url),
   'icon.svg': new URL('static/icon.svg', import.meta.url),
-  'htmx.js': 'htmx.org/dist/htmx.min.js',
-  'hx-sse.js': 'htmx.org/dist/ext/hx-sse.min.js',
+  // One file, because htmx takes in the page as soon as it runs, and then needs its extension.
+  'htmx.js': ['htmx.org/dist/htmx.min.js', 'htmx.org/dist/ext/hx-sse.min.js'],
 } as const;
 
 interface Asset {
@@ -32,9 +32,8 @@ export class Assets {
   readonly #byPath = new Map<string, Asset>();
 
   constructor() {
-    const { resolve } = createRequire(import.meta.url);
     for (const [name, place] of Object.entries(files)) {
-      const asset = assetOf(name, readFileSync(typeof place === 'string' ? resolve(place) : place));
+      const asset = assetOf(name, place instanceof URL ? readFileSync(place) : joined(place));
       this.#byName.set(name, asset);
       this.#byPath.set(asset.path, asset);
     }
@@ -63,6 +62,12 @@ export class Assets {
       },
     };
   }
+}
+
+/** The scripts of packages, one after the other. */
+function joined(modules: readonly string[]): Buffer {
+  const { resolve } = createRequire(import.meta.url);
+  return Buffer.from(modules.map((module) => readFileSync(resolve(module), 'utf8')).join('\n'));
 }
 
 function assetOf(name: string, bytes: Buffer): Asset {

@@ -50,9 +50,7 @@ export function createLayout(site: Site): MakePage {
           <link rel="icon" href="${site.asset('icon.svg')}" type="image/svg+xml" />
           <link rel="stylesheet" href="${site.asset('console.css')}" />
           <script src="${site.asset('theme.js')}"></script>
-          ${['htmx.js', 'hx-sse.js', 'console.js', ...scripts].map(
-            (name) => html`<script src="${site.asset(name)}" defer></script>`,
-          )}
+          ${['console.js', ...scripts, 'htmx.js'].map((name) => html`<script src="${site.asset(name)}" defer></script>`)}
         </head>
         <body>
           ${iconSheet}

@@ -13,7 +13,12 @@ export const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--max
  */
 export const clustered = (busPort: number): string[] => [
   ...durable,
-  ...['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--cluster-port', String(busPort)],
+  '--cluster-enabled',
+  'yes',
+  '--cluster-announce-ip',
+  '127.0.0.1',
+  '--cluster-port',
+  String(busPort),
 ];
 
 /** A real Redis on a free port. It can be stopped and started again on its data. */

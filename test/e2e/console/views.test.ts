@@ -139,6 +139,20 @@ describe('views of the console', () => {
     expect(refused).to.equal(1);
   });
 
+  it('become live, whichever of their scripts arrives last', async () => {
+    for (const late of ['console', 'htmx']) {
+      await using opened = await suite.open();
+      const { page } = opened;
+      await page.route(`**/static/${late}.*.js`, async (route) => {
+        await page.waitForFunction('document.readyState === "interactive"', undefined, { polling: 50 });
+        await page.evaluate('new Promise((idle) => requestIdleCallback(idle))');
+        await route.continue();
+      });
+      await page.goto('/o/acme/executions');
+      await page.waitForSelector('[data-live][data-state=on]');
+    }
+  });
+
   it('say that Postgres does not answer, and work again afterwards', async () => {
     await using opened = await suite.open();
     const { page } = opened;
