@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { MakeRun } from '../support/make-run.ts';
 import { until } from '../support/until.ts';
+import { clientRun } from './client-run.ts';
 import { executionsOf, installClients } from './clients.ts';
 
 const execute = promisify(execFile);
@@ -13,24 +13,20 @@ const root = new URL('../..', import.meta.url).pathname;
 
 describe('borgmatic with borgbackup, unmodified, against make run', function suite() {
   this.timeout(180_000);
-  let run: MakeRun;
+  const shared = clientRun();
   let programs: string;
   before(async () => {
     await execute(join(root, 'deploy/install.sh'), ['borg', 'python']);
     programs = await installClients();
-    run = await MakeRun.create();
-    await run.start({ READ_RATE: '1000', LOG_LEVEL: 'debug' });
   });
-  after(() => run.remove());
 
   it('records each backup once: succeeded, and failed with the log of borgmatic', async () => {
-    const key = (await readFile(join(run.folder, 'demo-ping-key'), 'utf8')).trim();
-    const console = await run.reader();
+    const { console, pingKey, run } = shared.current;
     const [good, bad] = [randomUUID(), randomUUID()];
-    await backUp(good, key, ['repo-create', '--encryption', 'none']);
-    await backUp(good, key, ['create']);
-    await backUp(good, key, ['create']);
-    await backUp(bad, key, ['create'], { source: '/no/such/folder', repository: '/no/such/repository' }).then(
+    await backUp(good, ['repo-create', '--encryption', 'none']);
+    await backUp(good, ['create']);
+    await backUp(good, ['create']);
+    await backUp(bad, ['create'], { source: '/no/such/folder', repository: '/no/such/repository' }).then(
       () => expect.fail('borgmatic should fail'),
       () => undefined,
     );
@@ -42,16 +38,17 @@ describe('borgmatic with borgbackup, unmodified, against make run', function sui
     expect(await executionsOf(console, bad, 1)).to.containSubset([
       { state: 'failed', counts: { START: 1, ERROR: 1, END: 1 }, anomalies: [] },
     ]);
-    expect(run.output.join('\n')).not.to.contain(key);
+    expect(run.output.join('\n')).not.to.contain(pingKey);
   });
 
   it('keeps ping keys out of the output also when a ping is refused', async () => {
-    const key = (await readFile(join(run.folder, 'demo-ping-key'), 'utf8')).trim();
+    const { pingKey: key, run } = shared.current;
     const client = await run.client();
     const wrong = 'rlp_wrong-key-0123456789';
     const paths = [`${key}/x`, `${key}/${randomUUID()}/no`, `${key}/a/b/c`, `${key}/%zz`, `${wrong}/${randomUUID()}`];
     for (const path of paths) expect((await client.send({ path: `/ping/${path}` })).status).to.be.within(400, 404);
     expect((await client.send({ method: 'PUT', path: `/ping/${key}/x` })).status).to.equal(405);
+    client.close();
     await until('the refusals in the output', () => /request refused/.test(run.output.join('\n')));
     expect(run.output.join('\n')).not.to.contain(key).and.not.to.contain(wrong);
   });
@@ -59,12 +56,12 @@ describe('borgmatic with borgbackup, unmodified, against make run', function sui
   /** Runs borgmatic with a configuration that pings Runledger. */
   async function backUp(
     automation: string,
-    key: string,
     action: string[],
-    { source = join(root, 'deploy'), repository = join(run.folder, 'borg') } = {},
+    { source = join(root, 'deploy'), repository = join(shared.current.run.folder, 'borg') } = {},
   ): Promise<void> {
+    const { certificate, pingKey, run, url } = shared.current;
     const config = join(run.folder, `${automation}.json`);
-    const ping_url = `https://localhost:${run.ports.https}/ping/${key}/${automation}`;
+    const ping_url = `${url}/ping/${pingKey}/${automation}`;
     const borgmatic = {
       source_directories: [source],
       repositories: [{ path: repository }],
@@ -75,7 +72,7 @@ describe('borgmatic with borgbackup, unmodified, against make run', function sui
       healthchecks: { ping_url, verify_tls: true },
     };
     await writeFile(config, JSON.stringify(borgmatic));
-    const env = { ...process.env, REQUESTS_CA_BUNDLE: join(run.folder, 'tls/cert.pem') };
+    const env = { ...process.env, REQUESTS_CA_BUNDLE: certificate };
     await execute(join(programs, 'borgmatic'), ['--config', config, ...action], { env });
   }
 });
