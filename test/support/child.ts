@@ -8,6 +8,11 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
+const folder = process.env['NODE_COMPILE_CACHE'];
+
+/** Passes the compile cache of this run on: without it each process strips and compiles again. */
+export const compileCache: NodeJS.ProcessEnv = folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
+
 /**
  * A process that a test starts. It keeps the last 2,000 lines of output for error messages, and
  * ends with this process at the latest.
@@ -20,7 +25,8 @@ export class Child {
   readonly #waiting = new Set<(line: string) => void>();
 
   constructor(command: string, args: readonly string[], options: SpawnOptions = {}) {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    const env = options.env && { ...compileCache, ...options.env };
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options, ...(env && { env }) });
     this.process = child;
     running.add(child);
     const failed = once(child, 'error').then(([error]) => {
