@@ -3,12 +3,13 @@ import { expect } from 'chai';
 import type { Answer } from '../support/api-client.ts';
 import { query } from '../support/postgres-server.ts';
 import { startIngest, startWorker } from '../support/pipeline.ts';
-import { emptyDatabase, emptyRedis } from '../support/servers.ts';
+import { emptyRedis } from '../support/servers.ts';
+import { migratedUrl } from '../support/store.ts';
 import { until } from '../support/until.ts';
 
 describe('pipeline', () => {
   it('brings an event from the request to Postgres, and counts its execution', async () => {
-    const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
+    const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
     const settings = { REDIS_URL: redis.url, DATABASE_URL: database };
     await using worker = await startWorker(settings);
     await using ingest = await startIngest(settings);
@@ -33,7 +34,7 @@ describe('pipeline', () => {
   });
 
   it('records when late events happened, beside events that tell no time', async () => {
-    const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
+    const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
     const settings = { REDIS_URL: redis.url, DATABASE_URL: database };
     await using worker = await startWorker(settings);
     await using ingest = await startIngest(settings);

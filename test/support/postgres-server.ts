@@ -89,11 +89,11 @@ export class PostgresServer {
     await this.#signalBackends(signal);
   }
 
-  /** Makes an empty database and returns its address. */
-  async createDatabase(): Promise<string> {
+  /** Makes a database and returns its address: an empty one, or a copy of a database without sessions. */
+  async createDatabase(template = 'template1'): Promise<string> {
     this.#databases += 1;
     const name = `test_${this.#databases}`;
-    await this.query(`create database ${name}`);
+    await this.query(`create database ${name} template ${template}`);
     return this.url(name);
   }
 

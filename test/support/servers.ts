@@ -20,8 +20,8 @@ export async function emptyRedis(): Promise<RedisServer> {
   return redis;
 }
 
-/** The address of a fresh, empty database in the run's Postgres. */
-export async function emptyDatabase(): Promise<string> {
+/** The address of a fresh database in the run's Postgres: empty, or a copy of a template. */
+export async function emptyDatabase(template?: string): Promise<string> {
   if (postgres === undefined) throw new Error('test/support/servers.ts is not among the required modules');
-  return postgres.createDatabase();
+  return postgres.createDatabase(template);
 }

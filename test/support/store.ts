@@ -14,11 +14,25 @@ export interface TestDatabase extends AsyncDisposable {
   url: string;
 }
 
-/** A connection pool on a fresh database with the schema. */
-export async function migratedDatabase(options: { statementTimeout?: number } = {}): Promise<TestDatabase> {
+let template: Promise<string> | undefined;
+
+/** The address of a fresh database with the schema. A copy takes a third of the time of migrations. */
+export async function migratedUrl(): Promise<string> {
+  template ??= migratedTemplate();
+  return emptyDatabase(await template);
+}
+
+async function migratedTemplate(): Promise<string> {
   const url = await emptyDatabase();
+  await migrate(url);
+  return new URL(url).pathname.slice(1);
+}
+
+/** A connection pool on a fresh database with the schema. Its first connection is open. */
+export async function migratedDatabase(options: { statementTimeout?: number } = {}): Promise<TestDatabase> {
+  const url = await migratedUrl();
   const db = openDatabase(url, options.statementTimeout);
-  await migrateToLatest(db);
+  await sql`select 1`.execute(db);
   return { db, url, [Symbol.asyncDispose]: () => db.destroy() };
 }
 

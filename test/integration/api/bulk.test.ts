@@ -7,7 +7,7 @@ import { expectValid, readOpenApi, type OpenApiOperation } from '../../support/o
 import { readToken, startWorker } from '../../support/pipeline.ts';
 import { query } from '../../support/postgres-server.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { emptyDatabase } from '../../support/servers.ts';
+import { migratedUrl } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 
 type Body = Record<string, unknown>;
@@ -241,7 +241,7 @@ inBothModes('POST /v1/register/bulk/', ({ suiteIngest }) => {
   });
 
   it('brings all events to Postgres, and counts their executions', async () => {
-    const database = await emptyDatabase();
+    const database = await migratedUrl();
     await using worker = await startWorker({ REDIS_URL: suite.redis.url, DATABASE_URL: database });
     expect(worker).to.not.equal(undefined);
     const automation_id = randomUUID();

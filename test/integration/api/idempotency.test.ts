@@ -5,7 +5,7 @@ import { eventBody } from '../../support/events.ts';
 import { startWorker, token } from '../../support/pipeline.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { query } from '../../support/postgres-server.ts';
-import { emptyDatabase } from '../../support/servers.ts';
+import { migratedUrl } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 import type { Authentication } from '../../../internal/tokens/token-source.ts';
 
@@ -158,7 +158,7 @@ inBothModes('Idempotency-Key, when Redis does not answer', ({ startIngest, suite
 
   it('makes a retry safe: what came of the first request or not, there is one event', async () => {
     const body = eventBody();
-    const settings = { REDIS_URL: suite.redis.url, DATABASE_URL: await emptyDatabase() };
+    const settings = { REDIS_URL: suite.redis.url, DATABASE_URL: await migratedUrl() };
     suite.redis.signal('SIGSTOP');
     const lost = await suite.ingest.client
       .register(body, { 'idempotency-key': 'k' })

@@ -5,7 +5,7 @@ import { jobCounts } from '../../support/queue.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 import { Forwarder } from '../../support/forwarder.ts';
 import { expectStored } from '../../support/rows.ts';
-import { emptyDatabase } from '../../support/servers.ts';
+import { migratedUrl } from '../../support/store.ts';
 import { storedEvents } from '../../support/suite-ingest.ts';
 import { until } from '../../support/until.ts';
 
@@ -35,7 +35,7 @@ describe('an outage of Redis', function () {
   afterEach(() => redis.stop());
 
   it('in which Redis is frozen, under load: 201 or 503 within 2 s, each 201 is a row, and both sides resume', async () => {
-    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase(), JOB_LOCK_MS: '1000' };
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: await migratedUrl(), JOB_LOCK_MS: '1000' };
     await using worker = await startWorker(settings);
     await using ingest = await startIngest(settings);
     expect(worker).to.not.equal(undefined);
@@ -76,7 +76,7 @@ describe('an outage of Redis', function () {
     await using address = await Forwarder.start(redis.port);
     const settings = {
       REDIS_URL: `redis://127.0.0.1:${address.port}`,
-      DATABASE_URL: await emptyDatabase(),
+      DATABASE_URL: await migratedUrl(),
       JOB_LOCK_MS: '1000',
     };
     await using worker = await startWorker(settings);
@@ -99,7 +99,7 @@ describe('an outage of Redis', function () {
   });
 
   it('at the start of ingest and worker: they start, say so, and work once Redis is there', async () => {
-    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase(), JOB_LOCK_MS: '1000' };
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: await migratedUrl(), JOB_LOCK_MS: '1000' };
     await redis.kill();
     await using worker = await startWorker(settings);
     await using ingest = await startIngest(settings);
@@ -115,7 +115,7 @@ describe('an outage of Redis', function () {
   });
 
   it('does not keep ingest and worker from stopping', async () => {
-    const settings = { REDIS_URL: redis.url, DATABASE_URL: await emptyDatabase(), JOB_LOCK_MS: '1000' };
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: await migratedUrl(), JOB_LOCK_MS: '1000' };
     const started = async () => [await startWorker(settings), await startIngest(settings)];
     const connected = await started();
     await redis.kill();

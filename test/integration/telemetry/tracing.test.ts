@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { eventBody } from '../../support/events.ts';
 import { Collector, type CollectedSpan } from '../../support/observability/collector.ts';
 import { RealProcesses } from '../../support/observability/real-processes.ts';
-import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
+import { emptyRedis } from '../../support/servers.ts';
+import { migratedUrl } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 
 const caller = { trace: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7' };
@@ -14,7 +15,7 @@ describe('traces', function suite() {
   this.timeout(40_000);
 
   it('follow an event from the request through the job to the statement', async () => {
-    const [redis, database, collector] = await Promise.all([emptyRedis(), emptyDatabase(), Collector.start()]);
+    const [redis, database, collector] = await Promise.all([emptyRedis(), migratedUrl(), Collector.start()]);
     const processes = await RealProcesses.start({
       REDIS_URL: redis.url,
       DATABASE_URL: database,
@@ -47,7 +48,7 @@ describe('traces', function suite() {
   });
 
   it('link the other requests of a batch to the commit that one of them leads to', async () => {
-    const [redis, database, collector] = await Promise.all([emptyRedis(), emptyDatabase(), Collector.start()]);
+    const [redis, database, collector] = await Promise.all([emptyRedis(), migratedUrl(), Collector.start()]);
     const settings = { REDIS_URL: redis.url, DATABASE_URL: database, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
     const processes = await RealProcesses.start({
       ...settings,

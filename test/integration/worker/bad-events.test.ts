@@ -5,14 +5,15 @@ import { startWorker } from '../../support/pipeline.ts';
 import { query } from '../../support/postgres-server.ts';
 import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';
 import { expectStored, figure } from '../../support/rows.ts';
-import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
+import { emptyRedis } from '../../support/servers.ts';
+import { migratedUrl } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 
 const none = { wait: 0, active: 0, delayed: 0, failed: 0 };
 
 describe('jobs that hold what they should not', () => {
   it('bad events become dead letters with their reason, their neighbours are stored, no job fails', async () => {
-    const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
+    const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
     const bad: Partial<AcceptedEvent>[] = [{ errorDescription: 'a\0b' }, { id: 'no uuid' }, { automationId: '{}' }];
     const good = Array.from({ length: 60 }, (_, index) =>
       anEvent({ description: String(index), executionId: `run ${index % 7}` }),
@@ -53,7 +54,7 @@ describe('jobs that hold what they should not', () => {
   });
 
   it('jobs of a newer release and damaged ones are kept, counted, and stored once they can be read', async () => {
-    const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
+    const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
     const event = anEvent({ description: 'from the future' });
     const ids = await withQueue(redis.url, async (queue) => {
       const newer = await queue.add('events', { v: 3, rows: [] });
@@ -82,7 +83,7 @@ describe('jobs that hold what they should not', () => {
   });
 
   it('a job that is not even JSON is never lost, and delays no other', async () => {
-    const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
+    const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
     const id = await withQueue(redis.url, async (queue) => {
       const { id } = await queue.add('events', { v: 1, rows: [] });
       await queue.add('events', plainJob([anEvent({ description: 'behind it' })]));

@@ -11,8 +11,8 @@ import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 import { Forwarder } from '../../support/forwarder.ts';
 import { expectStored } from '../../support/rows.ts';
-import { emptyDatabase, emptyRedis } from '../../support/servers.ts';
-import { migratedDatabase, openDatabase, type TestDatabase } from '../../support/store.ts';
+import { emptyRedis } from '../../support/servers.ts';
+import { migratedDatabase, migratedUrl, openDatabase, type TestDatabase } from '../../support/store.ts';
 import { roomyLimits } from '../../support/batcher-limits.ts';
 import { until } from '../../support/until.ts';
 
@@ -126,7 +126,7 @@ describe('stopping a worker', function () {
       await worker.stop();
       await redis.startAgain();
       await redis.command('del', '{runledger}:events:1:lock');
-      const url = await emptyDatabase();
+      const url = await migratedUrl();
       await using next = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: url, JOB_LOCK_MS: '1000' });
       expect(next).to.not.equal(undefined);
       await expectStored(url, ['kept']);
