@@ -10,7 +10,7 @@ describe() {
     postgres) programs='postgres initdb' packages='postgresql postgresql@17 postgresql-server postgresql' ;;
     nginx) programs='nginx' packages='nginx-light nginx nginx nginx' ;;
     caddy) programs='caddy' packages='caddy caddy caddy caddy' ;;
-    chromium) programs='chromium chromium-browser google-chrome' packages='chromium chromium chromium chromium' ;;
+    chromium) programs='chromium-headless-shell chromium chromium-browser google-chrome' packages='chromium-headless-shell chromium chromium chromium' ;;
     faketime) programs='faketime' packages='faketime libfaketime libfaketime libfaketime' ;;
     wrk) programs='wrk' packages='wrk wrk wrk wrk' ;;
     prometheus) programs='promtool' packages='prometheus prometheus prometheus prometheus' ;;
