@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { chart, helm, kubeVersion, render, shapes, template, valuesOf } from '../support/helm.ts';
-import { podsOf, type Container, type Manifest } from '../support/helm-manifests.ts';
+import { chart, helm, kubeVersion, shapes, template, valuesOf } from '../support/helm.ts';
+import { parseManifests, podsOf, type Container, type Manifest } from '../support/helm-manifests.ts';
 
-/** The oldest and the newest Kubernetes, and those between, that the chart is made for. */
-const versions = [29, 30, 31, 32, 33, 34, 35].map((minor) => `1.${minor}.0`);
+/** The oldest Kubernetes that the chart is made for, and one between. */
+const versions = ['1.29.0', '1.33.0'];
 
 /**
  * The APIs that the chart may render: each of these versions serves them, and none is deprecated.
@@ -30,9 +30,11 @@ const clusterScoped = new Set(['ClusterRole', 'ClusterRoleBinding', 'CustomResou
  */
 for (const shape of await shapes()) {
   describe(`chart, shape ${shape}`, () => {
+    let rendered: string;
     let manifests: Manifest[];
     before(async () => {
-      manifests = await render(['--values', valuesOf(shape)]);
+      rendered = await template(['--values', valuesOf(shape)]);
+      manifests = parseManifests(rendered);
     });
 
     it('passes helm lint --strict', async () => {
@@ -42,18 +44,18 @@ for (const shape of await shapes()) {
     });
 
     it('renders the snapshot', async () => {
-      const rendered = withoutContent(withoutRandom(await template(['--values', valuesOf(shape)])));
+      const found = withoutContent(withoutRandom(rendered));
       const file = join(import.meta.dirname, 'snapshots', `${shape}.yaml`);
-      if (process.env['UPDATE_SNAPSHOTS'] !== undefined) await writeFile(file, rendered);
+      if (process.env['UPDATE_SNAPSHOTS'] !== undefined) await writeFile(file, found);
       const hint = 'a change on purpose? UPDATE_SNAPSHOTS=1 mocha test/chart/shapes.test.ts';
-      expect(rendered, hint).to.equal(await readFile(file, 'utf8'));
+      expect(found, hint).to.equal(await readFile(file, 'utf8'));
     });
 
     it('renders the same for every supported Kubernetes, with no deprecated API', async () => {
-      const rendered = await Promise.all(
+      const older = await Promise.all(
         versions.map((version) => template(['--values', valuesOf(shape), '--kube-version', version])),
       );
-      expect(new Set(rendered.map(withoutRandom)).size).to.equal(1);
+      expect(new Set([rendered, ...older].map(withoutRandom)).size).to.equal(1);
       for (const { apiVersion, kind } of manifests) expect(allowedApis, `${kind} ${apiVersion}`).to.include(apiVersion);
     });
 

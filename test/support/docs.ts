@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dashboard } from '../../deploy/grafana/dashboard.ts';
-import { arrowsGraph, cruiseImports } from './import-arrows.ts';
+import { arrowsGraph, projectImports } from './import-arrows.ts';
 import { metricsTables } from './metrics-page.ts';
 import { settingsTable } from './settings-table.ts';
 
@@ -8,7 +8,7 @@ import { settingsTable } from './settings-table.ts';
 export const generatedParts = [
   { file: 'README.md', part: 'settings', make: () => Promise.resolve(settingsTable()) },
   { file: 'deploy/prometheus/metrics.md', part: 'metrics', make: () => Promise.resolve(metricsTables()) },
-  { file: 'ARCHITECTURE.md', part: 'arrows', make: async () => arrowsGraph(await cruiseImports('.')) },
+  { file: 'ARCHITECTURE.md', part: 'arrows', make: async () => arrowsGraph(await projectImports()) },
 ];
 
 /**

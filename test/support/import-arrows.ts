@@ -28,6 +28,14 @@ export async function cruiseImports(root: string): Promise<ICruiseResult> {
   }
 }
 
+let ofProject: Promise<ICruiseResult> | undefined;
+
+/** The imports of this project, read once a run. */
+export function projectImports(): Promise<ICruiseResult> {
+  ofProject ??= cruiseImports('.');
+  return ofProject;
+}
+
 /** One line for each forbidden import, with the names of the TypeScript files. */
 export function forbiddenImports({ summary }: ICruiseResult): string[] {
   return summary.violations.map(({ from, to, rule }) => `${rule.name}: ${asTypeScript(from)} → ${asTypeScript(to)}`);

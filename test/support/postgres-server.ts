@@ -89,7 +89,7 @@ export class PostgresServer {
     await this.#signalBackends(signal);
   }
 
-  /** Makes a database and returns its address: an empty one, or a copy of a database without sessions. */
+  /** Makes a database, empty or a copy of one without sessions, and returns its address. */
   async createDatabase(template = 'template1'): Promise<string> {
     this.#databases += 1;
     const name = `test_${this.#databases}`;

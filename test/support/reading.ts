@@ -19,6 +19,21 @@ export interface SuiteConsole {
   store(...events: SomeEvent[]): Promise<unknown>;
 }
 
+/** A console for all tests of the suite it is called in. No request may reach its database. */
+export function consoleWithoutDatabase(): Pick<SuiteConsole, 'client'> {
+  let console: RunningConsole;
+  before(async () => {
+    console = await startConsole('postgres://127.0.0.1:1/none');
+  });
+  afterEach(() => console.client.close());
+  after(() => console.stop());
+  return {
+    get client() {
+      return console.client;
+    },
+  };
+}
+
 /**
  * A console on a fresh database for each test of the suite it is called in. `addressFor` gives the
  * address of that database with another user.

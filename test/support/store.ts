@@ -16,7 +16,7 @@ export interface TestDatabase extends AsyncDisposable {
 
 let template: Promise<string> | undefined;
 
-/** The address of a fresh database with the schema. A copy takes a third of the time of migrations. */
+/** The address of a fresh database with the schema: a copy of the first, faster than migrations. */
 export async function migratedUrl(): Promise<string> {
   template ??= migratedTemplate();
   return emptyDatabase(await template);

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { startConsole, readToken, type RunningConsole } from '../../support/console.ts';
-import { suiteConsole, withParameter, type ListAnswer } from '../../support/reading.ts';
+import { consoleWithoutDatabase, suiteConsole, withParameter, type ListAnswer } from '../../support/reading.ts';
 
 const automation = '0190a0b0-0000-7000-8000-000000000001';
 
 describe('malformed parameters', () => {
-  const suite = suiteConsole();
+  const suite = consoleWithoutDatabase();
 
   /** The parameters that a 400 names. */
   async function named(path: string): Promise<string[]> {

@@ -12,40 +12,16 @@ import { failureOf } from '../../support/failure.ts';
 import { anEvent } from '../../support/events.ts';
 import { storedEvents, storedExecutions } from '../../support/store.ts';
 
-describe('embedded Postgres', () => {
-  it('keeps events, executions, dead letters and partitions like the real one, over a restart', async function () {
-    this.timeout(60_000);
-    const folder = await mkdtemp(join(tmpdir(), 'runledger-embedded-'));
-    const now = Date.now();
-    const events = (['START', 'ERROR', 'END'] as const).map((kind, index) => anEvent({ kind, createdAt: now + index }));
-    try {
-      let db = await openEmbedded(folder);
-      const ran = await migrateToLatest(db, { concurrently: false });
-      expect(ran[0]).to.equal('0001-initial');
-      expect(await migrateToLatest(db, { concurrently: false })).to.deep.equal([]);
-      let store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
-      const results = await Promise.all([store.recordEvents(events.slice(0, 2)), store.recordEvents(events)]);
-      expect(results.reduce((sum, { stored }) => sum + stored, 0)).to.equal(3);
-      expect(store.isDataError(await failureOf(store.recordEvents([anEvent({ description: '\0' })])))).to.equal(true);
-      await store.keepDeadLetter(anEvent({ description: '\0' }), 'NUL');
-      await db.destroy();
-
-      db = await openEmbedded(folder);
-      store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
-      expect(await store.maintain()).to.deep.include({ moved: 3 });
-      expect(await store.measure()).to.deep.equal({ daysAhead: 2, defaultRows: 0, running: 0, overdue: 0 });
-      expect(await storedEvents(db)).to.deep.equal(events);
-      expect(await storedExecutions(db)).to.deep.equal([...executionsOf(events).values()]);
-      expect(await db.selectFrom('dead_letters').select('reason').execute()).to.deep.equal([{ reason: 'NUL' }]);
-      await db.destroy();
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+describe('embedded Postgres', function () {
+  this.timeout(60_000);
+  let folder: string;
+  // Initializing one takes seconds: the tests share it.
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'runledger-embedded-'));
   });
+  after(() => rm(folder, { recursive: true, force: true }));
 
-  it('runs no statement within a transaction of another caller', async function () {
-    this.timeout(60_000);
-    const folder = await mkdtemp(join(tmpdir(), 'runledger-embedded-'));
+  it('runs no statement within a transaction of another caller', async () => {
     const db = await openEmbedded(folder);
     try {
       await sql`create table seen (number integer)`.execute(db);
@@ -61,7 +37,30 @@ describe('embedded Postgres', () => {
       expect((await read).rows).to.deep.equal([{ number: 1 }]);
     } finally {
       await db.destroy();
-      await rm(folder, { recursive: true, force: true });
     }
+  });
+
+  it('keeps events, executions, dead letters and partitions like the real one, over a restart', async () => {
+    const now = Date.now();
+    const events = (['START', 'ERROR', 'END'] as const).map((kind, index) => anEvent({ kind, createdAt: now + index }));
+    let db = await openEmbedded(folder);
+    const ran = await migrateToLatest(db, { concurrently: false });
+    expect(ran[0]).to.equal('0001-initial');
+    expect(await migrateToLatest(db, { concurrently: false })).to.deep.equal([]);
+    let store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
+    const results = await Promise.all([store.recordEvents(events.slice(0, 2)), store.recordEvents(events)]);
+    expect(results.reduce((sum, { stored }) => sum + stored, 0)).to.equal(3);
+    expect(store.isDataError(await failureOf(store.recordEvents([anEvent({ description: '\0' })])))).to.equal(true);
+    await store.keepDeadLetter(anEvent({ description: '\0' }), 'NUL');
+    await db.destroy();
+
+    db = await openEmbedded(folder);
+    store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
+    expect(await store.maintain()).to.deep.include({ moved: 3 });
+    expect(await store.measure()).to.deep.equal({ daysAhead: 2, defaultRows: 0, running: 0, overdue: 0 });
+    expect(await storedEvents(db)).to.deep.equal(events);
+    expect(await storedExecutions(db)).to.deep.equal([...executionsOf(events).values()]);
+    expect(await db.selectFrom('dead_letters').select('reason').execute()).to.deep.equal([{ reason: 'NUL' }]);
+    await db.destroy();
   });
 });
