@@ -12,6 +12,7 @@ describe() {
     caddy) programs='caddy' packages='caddy caddy caddy caddy' ;;
     chromium) programs='chromium-headless-shell chromium chromium-browser google-chrome' packages='chromium-headless-shell chromium chromium chromium' ;;
     faketime) programs='faketime' packages='faketime libfaketime libfaketime libfaketime' ;;
+    pgbouncer) programs='pgbouncer /usr/sbin/pgbouncer' packages='pgbouncer pgbouncer pgbouncer pgbouncer' ;;
     wrk) programs='wrk' packages='wrk wrk wrk wrk' ;;
     prometheus) programs='promtool' packages='prometheus prometheus prometheus prometheus' ;;
     alertmanager) programs='prometheus-alertmanager alertmanager' packages='prometheus-alertmanager alertmanager alertmanager alertmanager' ;;

@@ -13,7 +13,7 @@ export function openControllerDatabase(url: string, logger: Logger): Database {
     maxConnections: 5,
     applicationName: 'runledger-controller',
     statementTimeout,
-    // The texts of its statements are few, but a pooler may refuse to prepare them in transactions.
+    // Its statements are rare, and a tick plans each one for its values.
     preparesStatements: false,
     onIdleError: (error) => logger.warn({ error }, 'idle postgres connection lost'),
     onNotDurable: (missing) => logger.error({ missing }, 'postgres may lose stored alerts'),

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './database.ts';
 import { fillRunning } from './fill-running.ts';
 import { createIndex, indexesOfRunning, obsoleteIndexes, readerIndexes, type ReaderIndex } from './indexes.ts';
 import { untilUnlocked } from './until-unlocked.ts';
-
-/** Runledger's own numbers of the advisory locks: one process builds at a time. */
-const [lock, parentLock] = [7_215_004_114, 7_215_004_115];
 
 /** Interval of asking whether another process has finished, in ms. */
 const pauseMs = 200;
@@ -48,7 +46,7 @@ async function createOnParent(db: Database, index: ReaderIndex): Promise<void> {
   const { name, table } = index;
   await untilUnlocked(() =>
     db.transaction().execute(async (trx) => {
-      await sql`select pg_advisory_xact_lock(${sql.lit(parentLock)})`.execute(trx);
+      await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.parentIndex)})`.execute(trx);
       const { rows } = await sql<{ oid: string | null }>`select to_regclass(${name})::oid as oid`.execute(trx);
       if (rows[0]?.oid !== null) return;
       await sql`set local lock_timeout = '200ms'`.execute(trx);
@@ -66,7 +64,7 @@ async function withBuildLock(db: Database, work: () => Promise<void>): Promise<b
   return db.transaction().execute(async (trx) => {
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
     const { rows } = await sql<{ locked: boolean }>`
-      select pg_try_advisory_xact_lock(${sql.lit(lock)}) as locked
+      select pg_try_advisory_xact_lock(${sql.lit(advisoryLocks.indexBuild)}) as locked
     `.execute(trx);
     if (rows[0]?.locked !== true) return false;
     await work();

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresAdapter, PostgresDialect } from 'kysely';
 import { Pool, type ClientBase } from 'pg';
 import { PreparedStatementPool } from './prepared-statement-pool.ts';
 import type { AccessLogTable } from './access-log-table.ts';
@@ -10,7 +10,7 @@ import type { DeliveriesTable } from './deliveries-table.ts';
 import type { EventsTable } from './events-table.ts';
 import type { ExecutionsTable } from './executions-table.ts';
 import type { RunningExecutionsTable } from './running-executions-table.ts';
-import { prepareSession } from './session.ts';
+import { prepareSession, settings } from './session.ts';
 import type { SessionsTable } from './sessions-table.ts';
 import type { WebhooksTable } from './webhooks-table.ts';
 
@@ -47,8 +47,7 @@ export interface PostgresOptions {
   statementTimeout: number;
   /**
    * False sends statements unprepared. For texts that depend on filters: each would stay prepared
-   * in every connection. And for transactions, which end when a pooler refuses to prepare. Default:
-   * true.
+   * in every connection. Default: true. Behind a pooler no statement is prepared.
    */
   preparesStatements?: boolean;
   /** Shown in `pg_stat_activity`. */
@@ -73,9 +72,11 @@ export interface PoolCounters {
 /** Opens a pool, which connects on demand. */
 export function openPostgres(options: PostgresOptions): Database {
   let told = false;
+  const behindPooler = new WeakSet<ClientBase>();
   // The pool closes a connection that cannot be prepared.
   const onConnect = async (client: ClientBase): Promise<void> => {
-    const missing = await prepareSession(client, options.statementTimeout);
+    const { missing, pooled } = await prepareSession(client, options.statementTimeout);
+    if (pooled) behindPooler.add(client);
     if (missing.length > 0 && !told) options.onNotDurable(missing);
     told = missing.length > 0;
   };
@@ -93,7 +94,28 @@ export function openPostgres(options: PostgresOptions): Database {
   });
   pool.on('error', options.onIdleError);
   options.onOpen?.(pool);
-  const guarded = new PreparedStatementPool(pool, options.preparesStatements ?? true);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: guarded }) });
+  const guarded = new PreparedStatementPool(pool, {
+    prepares: options.preparesStatements ?? true,
+    isPooled: (client) => behindPooler.has(client),
+    settings: settings(options.statementTimeout, 'transaction'),
+  });
+  const db = new Kysely<Tables>({ dialect: new Dialect({ pool: guarded }) });
   return Object.assign(db, { statementTimeout: options.statementTimeout });
+}
+
+/** Without the migrator's lock of a session, which a pooler would keep: migrate.ts has its own. */
+class Dialect extends PostgresDialect {
+  override createAdapter(): PostgresAdapter {
+    return new AdapterWithoutLock();
+  }
+}
+
+class AdapterWithoutLock extends PostgresAdapter {
+  override acquireMigrationLock(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  override releaseMigrationLock(): Promise<void> {
+    return Promise.resolve();
+  }
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './database.ts';
 import { buildIndexes } from './build-indexes.ts';
 import * as initial from './migrations/0001-initial.ts';
@@ -44,15 +45,21 @@ export interface MigrateOptions {
 export async function migrateToLatest(db: Database, options: MigrateOptions = {}): Promise<string[]> {
   await requireUtf8(db);
   if (await isAhead(db)) return [];
-  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
-  const ran = await untilUnlocked(async () => {
+  const ran = await untilUnlocked(() => runMigrations(db));
+  if (!(await untilUnlocked(() => ensureReaderRole(db)))) options.onNoReaderRole?.();
+  await buildIndexes(db, { concurrently: options.concurrently ?? true });
+  return ran;
+}
+
+/** Takes the lock before the migrator creates its own tables: two of them would collide. */
+function runMigrations(db: Database): Promise<string[]> {
+  return db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.migration)})`.execute(trx);
+    const migrator = new Migrator({ db: trx, provider: { getMigrations: () => Promise.resolve(migrations) } });
     const { error, results = [] } = await migrator.migrateToLatest();
     if (error !== undefined) throw error;
     return results.map(({ migrationName }) => migrationName);
   });
-  if (!(await untilUnlocked(() => ensureReaderRole(db)))) options.onNoReaderRole?.();
-  await buildIndexes(db, { concurrently: options.concurrently ?? true });
-  return ran;
 }
 
 /**

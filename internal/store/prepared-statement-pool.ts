@@ -1,33 +1,49 @@
 import { hash } from 'node:crypto';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import { queryWithSettings } from './query-with-settings.ts';
 
 /** SQLSTATE of a server that became a standby: its address may lead to the new primary. */
 const readOnly = '25006';
 
 /**
- * SQLSTATEs of a missing, different or outdated prepared statement: a pooler shares the session, or
- * the schema changed.
+ * SQLSTATEs of a missing, different or outdated prepared statement: the schema changed, or a pooler
+ * shares the session and was not recognized.
  */
 const notPrepared = new Set(['26000', '42P05', '0A000']);
+
+/** Statements that Postgres runs in no transaction with others. */
+const runsAlone = /^\s*(?:create|drop) index concurrently /;
+
+export interface SessionOptions {
+  /** True to prepare statements, except behind a pooler. */
+  prepares: boolean;
+  /** True for a connection behind a pooler, once it is open. */
+  isPooled: (client: PoolClient) => boolean;
+  /** Statement that begins each transaction behind a pooler. */
+  settings: string;
+}
 
 /**
  * A pool that reuses a connection only after the server reported the end of its last statement.
  * After a client-side time-out or a cut network it closes the connection, since a late answer may
  * arrive. It also closes connections to a read-only server. With `prepares` it prepares each
- * statement once per connection, which halves Postgres' CPU time for small batches. When a pooler
- * refuses that, it stops preparing and sends the statement again; the refused one had not begun.
+ * statement once per connection, which halves Postgres' CPU time for small batches. When that
+ * fails, it stops preparing and sends the statement again; the refused one had not begun. Behind a
+ * pooler it prepares nothing, and each transaction begins with its settings.
  */
 export class PreparedStatementPool implements PostgresPool {
   readonly #pool: Pool;
   readonly #taken = new Set<PoolClient>();
   /** By text: as many as there are statements in the code. */
   readonly #statements = new Map<string, { name: string; text: string }>();
+  readonly #session: SessionOptions;
   #prepares: boolean;
 
-  constructor(pool: Pool, prepares: boolean) {
+  constructor(pool: Pool, session: SessionOptions) {
     this.#pool = pool;
-    this.#prepares = prepares;
+    this.#session = session;
+    this.#prepares = session.prepares;
   }
 
   get options(): object {
@@ -61,6 +77,10 @@ export class PreparedStatementPool implements PostgresPool {
   }
 
   async #query(client: PoolClient, text: string, values: unknown[]): Promise<unknown> {
+    if (this.#session.isPooled(client)) {
+      const begins = client.getTransactionStatus() === 'I' && !runsAlone.test(text);
+      return begins ? queryWithSettings(client, this.#session.settings, text, values) : client.query(text, values);
+    }
     if (!this.#prepares || values.length === 0) return client.query(text, values);
     try {
       return await this.#queryPrepared(client, text, values);

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './database.ts';
 
 /**
@@ -50,9 +51,6 @@ export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`(${sql.join([...rights, has('access_log', 'INSERT')], sql` and `)})`;
 }
 
-/** Runledger's own number of the advisory lock: concurrent grants on one table fail. */
-const lock = 7_215_004_113;
-
 /**
  * Creates the reader role, its rights and its policies, as far as they are missing and this user
  * may. Resolves with true if this user can take the role afterwards. Runs with every migration,
@@ -61,7 +59,7 @@ const lock = 7_215_004_113;
 export async function ensureReaderRole(db: Database): Promise<boolean> {
   if (!(await isTrue(db, sql`${readerRoleIsComplete} and ${readerRoleCanLogIn}`))) {
     await db.transaction().execute(async (trx) => {
-      await sql`select pg_advisory_xact_lock(${sql.lit(lock)})`.execute(trx);
+      await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.readerRole)})`.execute(trx);
       await sql`set local lock_timeout = '200ms'`.execute(trx);
       await createRole.execute(trx);
     });

@@ -1,20 +1,39 @@
 import type { ClientBase } from 'pg';
 
+/** What a new connection has found out. */
+export interface Session {
+  /** A sentence for each setting that loses commits, and that only the server can change. */
+  missing: string[];
+  /** True behind a pooler: each transaction may run in another session of Postgres. */
+  pooled: boolean;
+}
+
 /**
  * Prepares a connection before its first use, by statement, because poolers reject startup
- * parameters. It turns `synchronous_commit` on if it is off: a commit must survive a crash, since
- * its job has left Redis. It sets the ISO date style, in which bounds of partitions are read.
- * Resolves with a sentence for each other setting that loses commits.
+ * parameters. A connection whose process id is not that of its backend is behind a pooler. Its
+ * session stays as it is, since other clients share it.
  */
-export async function prepareSession(client: ClientBase, statementTimeout: number): Promise<string[]> {
-  const { rows } = await client.query<{ fsync: string }>(
-    `select
-       set_config('statement_timeout', $1, false),
-       set_config('synchronous_commit', case when setting = 'off' then 'on' else setting end, false),
-       set_config('DateStyle', 'ISO', false),
-       current_setting('fsync') as fsync
-     from current_setting('synchronous_commit') as setting`,
-    [String(statementTimeout)],
+export async function prepareSession(client: ClientBase, statementTimeout: number): Promise<Session> {
+  // Undocumented: the id that the server gave for cancelling.
+  const { processID } = client as ClientBase & { processID?: number | null };
+  const { rows } = await client.query<{ pid: number; fsync: string }>(
+    `select pg_backend_pid() as pid, current_setting('fsync') as fsync`,
   );
-  return rows[0]?.fsync === 'off' ? ['fsync is off, must be on'] : [];
+  const pooled = rows[0]?.pid !== processID;
+  if (!pooled) await client.query(settings(statementTimeout, 'session'));
+  return { missing: rows[0]?.fsync === 'off' ? ['fsync is off, must be on'] : [], pooled };
+}
+
+/**
+ * The statement for the settings of a session, or of the transaction that it begins. It turns
+ * `synchronous_commit` on if it is off: a commit must survive a crash, since its job has left
+ * Redis. It sets the ISO date style, in which bounds of partitions are read.
+ */
+export function settings(statementTimeout: number, scope: 'session' | 'transaction'): string {
+  const local = scope === 'transaction';
+  return `select
+    set_config('statement_timeout', '${statementTimeout}', ${local}),
+    set_config('synchronous_commit', case setting when 'off' then 'on' else setting end, ${local}),
+    set_config('DateStyle', 'ISO', ${local})
+  from current_setting('synchronous_commit') as setting`;
 }

@@ -1,12 +1,7 @@
 import { sql, type Transaction } from 'kysely';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Tables } from './database.ts';
 import { listPartitions, type Partition } from './partitions.ts';
-
-/**
- * The advisory lock of maintenance: one run at a time in the whole database. The number is
- * Runledger's own.
- */
-const maintenanceLock = 7_215_004_112;
 
 /**
  * Runs a step in a transaction under the maintenance lock, with the partitions that exist then.
@@ -17,7 +12,7 @@ export function withMaintenanceLock<T>(
   step: (trx: Transaction<Tables>, present: Partition[]) => Promise<T>,
 ): Promise<T> {
   return db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(${sql.lit(maintenanceLock)})`.execute(trx);
+    await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.maintenance)})`.execute(trx);
     await sql`set local lock_timeout = '2s'`.execute(trx);
     return step(trx, await listPartitions(trx));
   });

@@ -1,9 +1,7 @@
 import type { Gap } from '../expectation/history.ts';
+import { advisoryLocks } from '../store/advisory-locks.ts';
 import type { Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
-
-/** Runledger's own number of the advisory lock of the tick. */
-const tickLock = 7_215_004_114;
 
 /** Gaps of the record may become known so much later, in ms. */
 const knownLaterMs = 3_600_000;
@@ -20,7 +18,7 @@ export interface ControllerState {
 /** Takes the lock of the tick until the end of the transaction; undefined if another one has it. */
 export async function lockState(trx: Transaction<Tables>): Promise<ControllerState | undefined> {
   const locked = await sql<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(${sql.lit(tickLock)}) as locked
+    select pg_try_advisory_xact_lock(${sql.lit(advisoryLocks.tick)}) as locked
   `.execute(trx);
   if (locked.rows[0]?.locked !== true) return undefined;
   const { rows } = await sql<{ watermark: Date | null; watermark_at: Date | null; now: Date }>`
