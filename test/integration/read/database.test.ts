@@ -154,6 +154,24 @@ describe('the read API on a replica', () => {
       await until('no lag', async () => ((await lag()) === 0 ? true : undefined));
       expect(reader.descriptions).to.deep.equal(['one', 'two']);
 
+      // The replica replays an exclusive lock at once, and cancels the query in its way.
+      const executions = () => console.client.send({ path: '/v1/executions/' });
+      await replica.query('alter system set max_standby_streaming_delay = 0');
+      await replica.query('select pg_reload_conf()');
+      const asleep = 'policy asleep on executions';
+      await primary.query(`create ${asleep} as restrictive to runledger_reader using (pg_sleep(60) is not null)`, name);
+      const policies = `select from pg_policy where polname = 'asleep'`;
+      await until('the policy', async () => (await replica.query(policies, name)).length > 0);
+      const cancelled = executions();
+      const sleeping = `select from pg_stat_activity where wait_event = 'PgSleep'`;
+      await until('the query', async () => (await replica.query(sleeping)).length > 0);
+      await primary.query('begin; lock executions; commit', name);
+      const answer = await cancelled;
+      expect([answer.status, answer.headers['retry-after']]).to.deep.equal([503, '1']);
+      expect(answer.json()['detail']).to.equal('The record cannot be read now.');
+      await primary.query(`drop ${asleep}`, name);
+      await until('an answer', async () => (await executions()).status === 200);
+
       await primary.kill();
       await until('a lag', async () => ((await lag()) > 0 ? true : undefined));
       await primary.startAgain();
