@@ -35,7 +35,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
 
 /** Folder of `internal` → the third-party libraries that only this folder imports. */
 export const libraries: Readonly<Record<string, readonly string[]>> = {
-  api: ['koa', '@koa/router', 'koa-bodyparser', 'koa-compose'],
+  api: ['koa', '@koa/router', 'koa-bodyparser', 'koa-compose', 'stream-chain', 'stream-json'],
   config: ['envalid'],
   console: ['d3-scale', 'd3-shape'],
   event: ['ajv'],

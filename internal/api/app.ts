@@ -4,9 +4,12 @@ import { cloudEvents, cloudEventTypes } from './cloud-events.ts';
 import { fastPath } from './fast-path/fast-path.ts';
 import type { Handler } from './http-stack.ts';
 import { createJsonListReader, createJsonReader, listTypes } from './json-body.ts';
+import { lineage, lineageBatch, lineageBatchShape, lineageBodyLimit } from './lineage.ts';
+import { lineageShape } from './lineage-event.ts';
 import { pingKeyOf, pingRun, type PingRunOptions } from './ping-run.ts';
 import { ping } from './ping.ts';
 import { plainKoa } from './plain-koa.ts';
+import { createProjectedReader } from './projected-body.ts';
 import { bulkBodyLimit, registerBulk } from './register-bulk.ts';
 import { register, type RegisterOptions } from './register.ts';
 import { serveRouter, type ServeOptions } from './serve-router.ts';
@@ -42,11 +45,18 @@ function createRouter(options: ApiOptions): Router {
     cloudEventTypes,
   );
   const takingCloudEvents = writing(cloudEvents(readCloudEvents, stack.sendJson, options));
+  const readLineage = createProjectedReader(lineageBodyLimit, lineageShape);
+  const readLineageBatch = createProjectedReader(lineageBodyLimit, lineageBatchShape);
+  const takingLineage = writing(lineage(readLineage, stack.sendJson, options));
+  const takingLineageBatch = writing(lineageBatch(readLineageBatch, stack.sendJson, options));
   const pinging = requirePingKey(options.authenticate, pingKeyOf, limitWrongTokens)(pingRun(options));
   const router = new Router<AuthenticatedState>({ sensitive: true });
   router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
   router.register('/v1/register/bulk', ['POST'], registeringBulk, { name: '/v1/register/bulk/' });
   router.register('/v1/cloudevents', ['POST'], takingCloudEvents, { name: '/v1/cloudevents/' });
+  // OpenLineage's clients send to these paths, without a slash at the end.
+  router.register('/api/v1/lineage', ['POST'], takingLineage, { name: '/api/v1/lineage' });
+  router.register('/api/v1/lineage/batch', ['POST'], takingLineageBatch, { name: '/api/v1/lineage/batch' });
   router.register('/v1/ping', ['GET', 'HEAD', 'POST'], authenticated(ping()), { name: '/v1/ping/' });
   // Metrics, logs and traces show the name of the route, which has no key.
   router.register('/ping{/:key}{/:automation}{/:signal}', ['GET', 'HEAD', 'POST'], pinging, { name: '/ping/' });

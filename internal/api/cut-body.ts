@@ -1,7 +1,5 @@
 import type { Context } from 'koa';
-import { bodyUnreadable } from './body-errors.ts';
-import { WholeBodyRequest } from './fast-path/whole-body-request.ts';
-import { inviteBody } from './json-body.ts';
+import { readPieces } from './body-pieces.ts';
 
 /**
  * Resolves with the first `limit` bytes of a body, as text that the record can hold. Reads the rest
@@ -15,20 +13,12 @@ export async function readCutText(ctx: Context, limit: number): Promise<string> 
 }
 
 async function firstBytes(ctx: Context, limit: number): Promise<Buffer> {
-  const { req } = ctx;
-  const whole = req instanceof WholeBodyRequest ? req.takeBody() : undefined;
-  if (whole !== undefined) return whole.subarray(0, limit);
-  inviteBody(ctx);
   const pieces: Buffer[] = [];
   let missing = limit;
-  try {
-    for await (const piece of req as AsyncIterable<Buffer>) {
-      if (missing > 0) pieces.push(piece.subarray(0, missing));
-      missing -= piece.length;
-    }
-  } catch {
-    throw bodyUnreadable();
-  }
+  await readPieces(ctx, (piece) => {
+    if (missing > 0) pieces.push(piece.subarray(0, missing));
+    missing -= piece.length;
+  });
   return Buffer.concat(pieces);
 }
 

@@ -60,7 +60,8 @@ function linesOf(text: string): unknown[] {
   });
 }
 
-function requireType(ctx: Context, types: readonly string[], limit: number): void {
+/** @throws {RequestError} 415, or 413 when the length that the headers name is over `limit`. */
+export function requireType(ctx: Context, types: readonly string[], limit: number): void {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = ctx.req.headers;
   if (type !== 'application/json' && !isOneOf(types, ctx)) {
     throw new RequestError('unsupported-media-type', `Content-Type must be ${types.join(' or ')}, in UTF-8.`);
@@ -105,7 +106,8 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function malformed(detail: string): RequestError {
+/** Returns a 400 for a body that is no JSON document. */
+export function malformed(detail: string): RequestError {
   return new RequestError('malformed-request', 'The body is not a JSON document; see errors.', [
     { pointer: '', detail },
   ]);

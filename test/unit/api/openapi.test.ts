@@ -37,6 +37,8 @@ describe('openapi.yaml', () => {
       '/v1/register/': ['post'],
       '/v1/register/bulk/': ['post'],
       '/v1/cloudevents/': ['post'],
+      '/api/v1/lineage': ['post'],
+      '/api/v1/lineage/batch': ['post'],
       '/v1/ping/': ['get', 'head', 'post'],
       '/ping/{ping_key}/{automation_id}': ['get', 'head', 'post'],
       '/ping/{ping_key}/{automation_id}/{signal}': ['get', 'head', 'post'],
