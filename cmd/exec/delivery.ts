@@ -1,4 +1,5 @@
 import { Connection, type Answer } from '../../internal/client/connection.ts';
+import { reasonOf } from '../../internal/client/reason.ts';
 import { type ClientSettings, SettingError } from '../../internal/config/client-settings.ts';
 import type { Attempt, Outgoing } from '../../internal/outbox/outgoing.ts';
 
@@ -32,8 +33,7 @@ export class Delivery {
       // The clock of this machine is ahead: the time of acceptance is better than none.
       return this.#resultOf(timeless ? await this.#post(this.#connection, event, withoutTime(event.body)) : answer);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.#note(error instanceof SettingError ? message : `Runledger does not answer: ${message}`);
+      this.#note(error instanceof SettingError ? error.message : reasonOf(error, 'Runledger'));
       return 'failed';
     }
   };

@@ -1,13 +1,11 @@
-import { writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ClientSettings, environmentOfProcess } from '../../internal/config/client-settings.ts';
 import { CannotRun, runCommand, type CommandEnd } from '../../internal/job/command.ts';
 import { endLike } from '../../internal/job/ended.ts';
 import type { Inherited } from '../../internal/job/inherited.ts';
 import type { Run } from './report.ts';
-import { parseOptions, UsageError } from './usage.ts';
-
-const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+import { say } from './say.ts';
+import { parseOptions, UsageError, uuidForm } from './usage.ts';
 
 /**
  * `runledger exec`: runs a command, reports it, and ends as the command ended. Nothing but wrong
@@ -40,9 +38,10 @@ export async function exec(args: readonly string[], inherited: Inherited | undef
   const reporting = import('./report.ts').then(({ Report }) => new Report(run, settings)).catch(() => undefined);
   const end = await running;
   const report = await reporting;
-  const { settled, problems } = (await report?.end(end).catch(() => undefined)) ?? { settled: true, problems: [] };
-  if (values.verbose) for (const problem of problems) writeSync(2, `runledger: ${problem}\n`);
-  endLike(end.ended, { busy: !settled });
+  const result = await report?.end(end).catch(() => undefined);
+  if (result?.warning !== undefined) say(result.warning);
+  if (values.verbose) for (const problem of result?.problems ?? []) say(problem);
+  endLike(end.ended, { busy: result?.settled === false });
 }
 
 /** Resolves also where the command could not run: then with what a shell says of it. */
@@ -52,27 +51,30 @@ async function startCommand(...[command, options]: Parameters<typeof runCommand>
   } catch (error) {
     const code = error instanceof CannotRun ? error.code : 126;
     const message = error instanceof Error ? error.message : String(error);
-    writeSync(2, `runledger: ${message}\n`);
+    say(message);
     return { ended: { code }, tail: message };
   }
 }
 
+const options = {
+  automation: { type: 'string' },
+  execution: { type: 'string' },
+  description: { type: 'string' },
+  'no-tail': { type: 'boolean', default: false },
+  verbose: { type: 'boolean', default: false },
+  spool: { type: 'string' },
+  'timeout-ms': { type: 'string' },
+  url: { type: 'string' },
+  'token-file': { type: 'string' },
+  'ca-file': { type: 'string' },
+} as const;
+
 function parseExec(args: readonly string[]) {
   const end = args.indexOf('--');
-  const values = parseOptions(end === -1 ? args : args.slice(0, end), {
-    automation: { type: 'string' },
-    execution: { type: 'string' },
-    description: { type: 'string' },
-    'no-tail': { type: 'boolean', default: false },
-    verbose: { type: 'boolean', default: false },
-    spool: { type: 'string' },
-    'timeout-ms': { type: 'string' },
-    url: { type: 'string' },
-    'token-file': { type: 'string' },
-    'ca-file': { type: 'string' },
-  });
+  const hint = ': the command follows "--"';
+  const values = parseOptions(end === -1 ? args : args.slice(0, end), options, hint);
   const command = end === -1 ? [] : args.slice(end + 1);
-  if (command.length === 0) throw new UsageError('the command is missing: runledger exec --automation ID -- COMMAND');
+  if (command.length === 0) throw new UsageError('no command follows "--"');
   const { automation, execution } = values;
   if (automation === undefined) throw new UsageError('--automation is required: the id of the automation, a UUID');
   if (!uuidForm.test(automation)) throw new UsageError('--automation must be a UUID');

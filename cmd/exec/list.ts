@@ -1,5 +1,6 @@
 import type { Connection } from '../../internal/client/connection.ts';
-import { connectTo, readingOptions, refusal } from './reading.ts';
+import { reasonOf } from '../../internal/client/reason.ts';
+import { connectTo, peer, readingOptions, refusal } from './reading.ts';
 import { eventText, executionText, type EventItem, type ExecutionItem } from './show.ts';
 import { parseOptions, UsageError } from './usage.ts';
 
@@ -81,8 +82,7 @@ async function readPage(
   const query = new URLSearchParams([...filters, ['limit', String(limit)]]);
   if (cursor !== null) query.set('cursor', cursor);
   const answer = await connection.send({ path: `${path}?${query.toString()}` }).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`RUNLEDGER_CONSOLE_URL does not answer: ${reason}`, { cause: error });
+    throw new Error(reasonOf(error, peer), { cause: error });
   });
   if (answer.status !== 200) throw refusal(answer);
   return JSON.parse(answer.body) as Page;

@@ -15,6 +15,9 @@ interface ReadingValues {
   readonly 'ca-file'?: string | undefined;
 }
 
+/** What the reading commands ask, in their messages. */
+export const peer = 'RUNLEDGER_CONSOLE_URL';
+
 /** Longest silence of the console, in ms. */
 const silenceMs = 60_000;
 

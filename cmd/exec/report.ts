@@ -2,9 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { ClientSettings } from '../../internal/config/client-settings.ts';
 import type { CommandEnd } from '../../internal/job/command.ts';
-import { Outbox } from '../../internal/outbox/outbox.ts';
+import { noSpool } from '../../internal/outbox/no-spool.ts';
+import { Outbox, type OutboxOptions } from '../../internal/outbox/outbox.ts';
 import type { Outgoing } from '../../internal/outbox/outgoing.ts';
-import { Spool } from '../../internal/outbox/spool.ts';
+import { Spool, SpoolFull } from '../../internal/outbox/spool.ts';
 import { Delivery } from './delivery.ts';
 
 /** A run of a command. */
@@ -23,6 +24,16 @@ interface Texts {
   readonly error_description?: string;
 }
 
+/** The end of a report. */
+export interface Reported {
+  /** False if something is still under way. */
+  readonly settled: boolean;
+  /** For those who look for them. */
+  readonly problems: readonly string[];
+  /** For everybody: the spool cannot be used. */
+  readonly warning: string | undefined;
+}
+
 /** Reports one run, in the background. */
 export class Report {
   readonly #run: Run;
@@ -31,6 +42,7 @@ export class Report {
   readonly #delivery: Delivery;
   readonly #outbox: Outbox;
   readonly #problems = new Set<string>();
+  #warning: string | undefined;
 
   /** Reports START. */
   constructor(run: Run, settings: ClientSettings) {
@@ -39,15 +51,13 @@ export class Report {
     this.#settings = settings;
     const note = (problem: string): unknown => this.#problems.add(problem);
     this.#delivery = new Delivery(settings, note);
-    this.#outbox = new Outbox({ spool: spoolOf(settings), send: this.#delivery.send, note });
+    const onUnspooled = (reason: unknown): void => this.#noteUnspooled(reason);
+    this.#outbox = new Outbox({ spool: spoolOf(settings), send: this.#delivery.send, onUnspooled });
     this.#outbox.add(this.#event('START', run.startedAt, { description: run.description }));
   }
 
-  /**
-   * Reports the end. Resolves when all is delivered or spooled, or the time for it is over.
-   * `settled` is false if something is still under way.
-   */
-  async end({ ended, tail }: CommandEnd): Promise<{ settled: boolean; problems: string[] }> {
+  /** Reports the end. Resolves when all is delivered or spooled, or the time for it is over. */
+  async end({ ended, tail }: CommandEnd): Promise<Reported> {
     const now = Date.now();
     const seconds = ((now - this.#run.startedAt) / 1_000).toFixed(1);
     const said = 'code' in ended ? `exit code ${ended.code}` : `signal ${ended.signal}`;
@@ -59,7 +69,14 @@ export class Report {
     this.#outbox.add(...failure, this.#event('END', now, { description }));
     const settled = await this.#outbox.settle(this.#timeoutMs());
     this.#delivery.close();
-    return { settled, problems: [...this.#problems] };
+    return { settled, problems: [...this.#problems], warning: this.#warning };
+  }
+
+  /** A full spool passes. Anything else is for people to change, and each run says it once. */
+  #noteUnspooled(reason: unknown): void {
+    const said = reason instanceof Error ? reason.message : String(reason);
+    if (reason instanceof SpoolFull) this.#problems.add(`cannot spool an event: ${said}`);
+    else this.#warning ??= `cannot spool events: ${said}`;
   }
 
   #timeoutMs(): number {
@@ -78,10 +95,14 @@ export class Report {
   }
 }
 
-/** The spool of the receiver that the settings name. @throws {SettingError} */
-export function spoolOf(settings: ClientSettings): Spool {
-  const { folder, ...bounds } = settings.spool();
-  return new Spool({ folder: join(folder, receiverFolder(settings)), ...bounds });
+/** The spool of the receiver that the settings name. */
+function spoolOf(settings: ClientSettings): OutboxOptions['spool'] {
+  try {
+    const { folder, ...bounds } = settings.spool();
+    return new Spool({ folder: join(folder, receiverFolder(settings)), ...bounds });
+  } catch (error) {
+    return noSpool(error);
+  }
 }
 
 /** The name of the receiver's folder in the spool. */

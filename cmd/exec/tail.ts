@@ -1,8 +1,9 @@
 import { text } from 'node:stream/consumers';
 import type { Connection } from '../../internal/client/connection.ts';
-import { connectTo, readingOptions, refusal } from './reading.ts';
+import { reasonOf } from '../../internal/client/reason.ts';
+import { connectTo, peer, readingOptions, refusal } from './reading.ts';
 import { eventText, type EventItem } from './show.ts';
-import { parseOptions } from './usage.ts';
+import { parseOptions, UsageError, uuidForm } from './usage.ts';
 
 /** Pause before the stream is opened again, in ms. */
 const reconnectPause = 1_000;
@@ -12,9 +13,12 @@ interface Filter {
   readonly kind?: string | undefined;
 }
 
+const kinds = ['START', 'EVENT', 'WARNING', 'ERROR', 'END'];
+
 /** `runledger tail`: prints events as they are stored, until a signal. It resumes after a cut. */
 export async function tail(args: readonly string[]): Promise<void> {
   const values = parseOptions(args, { ...readingOptions, automation: { type: 'string' }, kind: { type: 'string' } });
+  requirePossible(values);
   const connection = connectTo(values);
   const print = (item: EventItem): void => {
     if (isWanted(item, values)) process.stdout.write(`${values.json ? JSON.stringify(item) : eventText(item)}\n`);
@@ -32,13 +36,17 @@ export async function tail(args: readonly string[]): Promise<void> {
       if (before === last) await pause();
     } catch (error) {
       if (error instanceof Refused) throw error.reason;
-      if (!hasStarted) {
-        const reason = error instanceof Error ? error.message : String(error);
-        throw new Error(`RUNLEDGER_CONSOLE_URL does not answer: ${reason}`, { cause: error });
-      }
+      if (!hasStarted) throw new Error(reasonOf(error, peer), { cause: error });
       await pause();
     }
   }
+}
+
+/** A wrong filter would wait for ever. @throws {UsageError} that names it. */
+function requirePossible({ automation, kind }: Filter): void {
+  if (automation !== undefined && !uuidForm.test(automation)) throw new UsageError('--automation must be a UUID');
+  if (kind === undefined || kinds.includes(kind)) return;
+  throw new UsageError(`--kind must be one of ${kinds.join(', ')}`);
 }
 
 class Refused extends Error {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 
 /*
  * Settings of the command `runledger`. They are read without envalid: its load time would delay
@@ -78,7 +78,7 @@ export class ClientSettings {
     return JSON.stringify([url, file === undefined ? 'token' : 'file', file ?? token]);
   }
 
-  /** The folder of the spool, and its bounds. */
+  /** The folder of the spool, and its bounds. @throws {SettingError} that keeps it from use. */
   spool(): SpoolSettings {
     return {
       folder: this.#values.RUNLEDGER_SPOOL ?? defaultSpool(),
@@ -142,8 +142,23 @@ function described(name: ClientSetting): string {
 
 function defaultSpool(): string {
   if (process.getuid?.() === 0) return '/var/spool/runledger';
-  const state = process.env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state');
+  const state = process.env['XDG_STATE_HOME'] || join(homeFolder(), '.local', 'state');
   return join(state, 'runledger');
+}
+
+function homeFolder(): string {
+  const home = findHome();
+  if (home !== undefined && isAbsolute(home)) return home;
+  throw new SettingError(`this user has no home directory; set ${described('RUNLEDGER_SPOOL')}`);
+}
+
+/** Undefined where neither the environment nor the list of users knows it. */
+function findHome(): string | undefined {
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The environment that a command inherits. */

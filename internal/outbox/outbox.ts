@@ -4,8 +4,8 @@ import type { Spool } from './spool.ts';
 export interface OutboxOptions {
   readonly spool: Pick<Spool, 'add' | 'waiting' | 'read' | 'remove' | 'setAside'>;
   readonly send: Send;
-  /** Notes a problem, for those who look for it. */
-  readonly note: (problem: string) => void;
+  /** Takes the reason why the spool did not take an event. */
+  readonly onUnspooled: (reason: unknown) => void;
 }
 
 /** An event of this process. */
@@ -71,7 +71,7 @@ export class Outbox {
       this.#spooledByThis.add(name);
       return name;
     } catch (error) {
-      this.#options.note(`cannot spool an event: ${error instanceof Error ? error.message : String(error)}`);
+      this.#options.onUnspooled(error);
       return undefined;
     }
   }

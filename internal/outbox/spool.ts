@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Outgoing } from './outgoing.ts';
 
 export interface SpoolOptions {
@@ -16,6 +16,11 @@ const nameForm = /^(\d{15})-(\d{3})-[\da-f-]{36}-(\d+)\.(json|refused)$/;
 /** A temporary file of this age, in ms, is left of a process that was killed. */
 const abandonedMs = 3_600_000;
 
+/** The spool is full. Later there may be room. */
+export class SpoolFull extends Error {
+  override readonly name = 'SpoolFull';
+}
+
 /** A folder of events that Runledger has not confirmed. Any number of processes may share it. */
 export class Spool {
   readonly #options: SpoolOptions;
@@ -28,12 +33,14 @@ export class Spool {
 
   /**
    * Writes an event. Once it resolves, with the name of the event, a crash does not lose it.
-   * Rejects when the disk refuses it or a bound is reached.
+   * Rejects when the disk refuses it, and with {@link SpoolFull} when the disk or a bound is full.
    */
   add(event: Outgoing): Promise<string> {
     const added = this.#last.then(() => this.#add(event));
     this.#last = added.catch(() => undefined);
-    return added;
+    return added.catch((error: unknown) => {
+      throw isDiskFull(error) ? new SpoolFull(error.message) : error;
+    });
   }
 
   async #add(event: Outgoing): Promise<string> {
@@ -42,13 +49,13 @@ export class Spool {
     const order = `${String(event.at).padStart(15, '0')}-${String(this.#sequence).padStart(3, '0')}`;
     const text = JSON.stringify(event);
     const bytes = Buffer.byteLength(text);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     const sizes = (await readdir(folder))
       .map((name) => Number(nameForm.exec(name)?.[3] ?? 0))
       .filter((size) => size > 0);
     const total = sizes.reduce((sum, size) => sum + size, bytes);
-    if (sizes.length >= maxEvents) throw new Error(`the spool has ${maxEvents} events already`);
-    if (total > maxBytes) throw new Error(`the spool would have more than ${maxBytes} bytes`);
+    if (sizes.length >= maxEvents) throw new SpoolFull(`the spool has ${maxEvents} events already`);
+    if (total > maxBytes) throw new SpoolFull(`the spool would have more than ${maxBytes} bytes`);
     const name = `${order}-${event.key}-${bytes}.json`;
     await this.#write(name, text);
     return name;
@@ -120,4 +127,21 @@ export class Spool {
     const found = await stat(path).catch(() => undefined);
     if (found !== undefined && Date.now() - found.mtimeMs > abandonedMs) await unlink(path).catch(() => undefined);
   }
+}
+
+/** Makes a folder and those above it. Node's `recursive` never ends below /proc. */
+async function makeFolder(folder: string, mayAddParent = true): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : '';
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || !mayAddParent) throw error;
+    await makeFolder(dirname(folder));
+    await makeFolder(folder, false);
+  }
+}
+
+function isDiskFull(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }

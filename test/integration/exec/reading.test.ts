@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +17,7 @@ describe('runledger events, executions and tail', () => {
   let console: RunningConsole;
   let env: NodeJS.ProcessEnv;
 
-  beforeEach(async () => {
+  before(async () => {
     files = await CertificateFiles.create(await createKeyPair('console.example'));
     database = await migratedDatabase();
     const port = await freePort();
@@ -38,7 +39,7 @@ describe('runledger events, executions and tail', () => {
       },
     );
   });
-  afterEach(async () => {
+  after(async () => {
     await console.stop();
     await database[Symbol.asyncDispose]();
     await files[Symbol.asyncDispose]();
@@ -49,7 +50,7 @@ describe('runledger events, executions and tail', () => {
   };
 
   it('lists executions and events, as text', async () => {
-    const executions = await run(['executions']);
+    const executions = await run(['executions', '--execution', 'run 1']);
     expect(executions).to.include({ code: 0, stderr: '' });
     expect(executions.stdout).to.match(/^2026-11-20T12:00:00\.000Z {2}failed .* run 1\n$/);
     const events = await run(['events', '--kind', 'ERROR']);
@@ -57,12 +58,10 @@ describe('runledger events, executions and tail', () => {
   });
 
   it('lists JSON, one line for each, page after page', async () => {
-    const many = Array.from({ length: 120 }, (_, index) => ({
-      automationId: automation,
-      executionId: `more ${index}`,
-    }));
+    const automationId = randomUUID();
+    const many = Array.from({ length: 120 }, (_, index) => ({ automationId, executionId: `more ${index}` }));
     await storeEvents(database.db, ...many);
-    const { stdout } = await run(['events', '--json', '--limit', '110']);
+    const { stdout } = await run(['events', '--json', '--limit', '110', '--automation', automationId]);
     const items = stdout
       .trim()
       .split('\n')
@@ -70,9 +69,25 @@ describe('runledger events, executions and tail', () => {
     expect(new Set(items.map(({ execution_id }) => execution_id))).to.have.lengthOf(110);
   });
 
-  it('has colours where a terminal or FORCE_COLOR wants them, and not with NO_COLOR', async () => {
-    expect((await run(['executions'], { FORCE_COLOR: '1' })).stdout).to.include('\u001b[31mfailed');
-    expect((await run(['executions'], { NO_COLOR: '1' })).stdout).to.not.include('\u001b');
+  it('has colours on a terminal and with FORCE_COLOR, and not with NO_COLOR', async () => {
+    const list = ['executions', '--execution', 'run 1'];
+    const inTerminal = async (settings: NodeJS.ProcessEnv): Promise<string> => {
+      const command = runledger(...list).map((word) => `'${word}'`);
+      const settled = { ...env, TERM: 'xterm', ...settings };
+      return (await outcomeOf(['script', '-qfec', command.join(' '), '/dev/null'], settled)).stdout;
+    };
+    const red = '\u001b[31mfailed';
+    expect(await inTerminal({})).to.include(red);
+    expect(await inTerminal({ NO_COLOR: '1' }))
+      .to.include('failed')
+      .and.not.include('\u001b');
+    expect((await run(list, { FORCE_COLOR: '1' })).stdout).to.include(red);
+  });
+
+  it('ends as other programs do when nobody reads on', async () => {
+    const script = '{ "$@"; echo $? >&2; } | true';
+    const { stderr } = await outcomeOf(['sh', '-c', script, 'sh', ...runledger('events')], env);
+    expect(stderr).to.equal('141\n');
   });
 
   it('prints events as they are stored', async () => {
@@ -91,43 +106,61 @@ describe('runledger events, executions and tail', () => {
     expect(await once(child, 'exit')).to.deep.equal([null, 'SIGINT']);
   });
 
-  const wrong: Record<string, [string[], NodeJS.ProcessEnv, number, RegExp]> = {
-    'an unknown command': [['list'], {}, 2, /unknown command "list"/],
-    'an unknown option': [['events', '--colour'], {}, 2, /--colour/],
-    'a limit that is no number': [['events', '--limit', 'x'], {}, 2, /--limit must be a whole number/],
-    'a wrong state': [['executions', '--state', 'x'], {}, 1, /^runledger: --state must be one of/],
-    'an automation that is no UUID': [
-      ['events', '--automation', 'x'],
-      {},
+  const away = { RUNLEDGER_CONSOLE_URL: 'https://127.0.0.1:1' };
+  const wrong: Record<string, [string, NodeJS.ProcessEnv, number, string]> = {
+    'no command': ['', {}, 2, 'the command is missing; see: runledger help'],
+    'an unknown command': ['list', {}, 2, 'unknown command "list"; see: runledger help'],
+    'an unknown option': ['events --colour', {}, 2, 'unknown option "--colour"; see: runledger events --help'],
+    'an argument that is no option': ['tail x', {}, 2, 'unexpected argument "x"; see: runledger tail --help'],
+    'an option without its value': ['events --limit', {}, 2, '--limit needs a value; see: runledger events --help'],
+    'an option in the place of a value': ['events --q --json', {}, 2, '--q needs a value before "--json"; see: …'],
+    'a value of an option without one': ['executions --json=1', {}, 2, '--json takes no value; see: …'],
+    'a limit that is no number': ['events --limit x', {}, 2, '--limit must be a whole number above 0; see: …'],
+    'what tail would never find: an automation': ['tail --automation x', {}, 2, '--automation must be a UUID; see: …'],
+    'what tail would never find: a kind': ['tail --kind end', {}, 2, '--kind must be one of START, EVENT, …'],
+    'a wrong state': ['executions --state x', {}, 1, '--state must be one of running, succeeded, failed'],
+    'an automation that is no UUID': ['events --automation x', {}, 1, '--automation must be a UUID such as …'],
+    'no address': ['events', { RUNLEDGER_CONSOLE_URL: '' }, 1, '--console (RUNLEDGER_CONSOLE_URL) is required: …'],
+    'no answer': ['events', away, 1, 'RUNLEDGER_CONSOLE_URL does not answer: connect ECONNREFUSED 127.0.0.1:1'],
+    'no answer to tail': ['tail', away, 1, 'RUNLEDGER_CONSOLE_URL does not answer: connect ECONNREFUSED …'],
+    'a certificate that is not trusted': [
+      'executions',
+      { RUNLEDGER_CA_FILE: '' },
       1,
-      /^runledger: --automation must be a UUID/,
+      'RUNLEDGER_CONSOLE_URL has a certificate that is not trusted: set --ca-file (RUNLEDGER_CA_FILE)',
     ],
-    'no address': [['events'], { RUNLEDGER_CONSOLE_URL: '' }, 1, /--console \(RUNLEDGER_CONSOLE_URL\) is required/],
-    'no answer': [
-      ['events'],
-      { RUNLEDGER_CONSOLE_URL: 'https://127.0.0.1:1' },
+    'a wrong token': [
+      'events',
+      { RUNLEDGER_READ_TOKEN: 'x' },
       1,
-      /RUNLEDGER_CONSOLE_URL does not answer/,
+      'RUNLEDGER_READ_TOKEN is not a token of this console',
     ],
-    'no answer to tail': [
-      ['tail'],
-      { RUNLEDGER_CONSOLE_URL: 'https://127.0.0.1:1' },
+    'a wrong token of tail': ['tail', { RUNLEDGER_READ_TOKEN: 'x' }, 1, 'RUNLEDGER_READ_TOKEN is not a token …'],
+    'a write token': [
+      'events',
+      { RUNLEDGER_READ_TOKEN: 'write-token-of-acme' },
       1,
-      /RUNLEDGER_CONSOLE_URL does not/,
+      'RUNLEDGER_READ_TOKEN must be a read token',
     ],
-    'a wrong token': [['events'], { RUNLEDGER_READ_TOKEN: 'x' }, 1, /RUNLEDGER_READ_TOKEN is not a token/],
-    'a wrong token of tail': [['tail'], { RUNLEDGER_READ_TOKEN: 'x' }, 1, /RUNLEDGER_READ_TOKEN is not a token/],
-    'a write token': [['events'], { RUNLEDGER_READ_TOKEN: 'write-token-of-acme' }, 1, /must be a read token/],
   };
   for (const [name, [args, settings, code, message]] of Object.entries(wrong)) {
-    it(`names ${name}`, async () => {
-      const found = await run(args, settings);
-      expect(found.stderr).to.match(message);
-      expect(found).to.include({ code, stdout: '' });
+    it(`names ${name}, in one line`, async () => {
+      const { stderr, ...found } = await run(args.split(' ').filter(Boolean), settings);
+      expect(found).to.deep.equal({ code, signal: null, stdout: '' });
+      const [begin = '', rest] = message.split('…');
+      expect(stderr).to.match(/^runledger: .*\n$/);
+      if (rest === undefined) expect(stderr).to.equal(`runledger: ${begin}\n`);
+      else expect(stderr).to.include(`runledger: ${begin}`);
     });
   }
 
-  it('prints its help', async () => {
-    expect((await run(['help'])).stdout).to.include('runledger exec --automation');
+  it('has help for each command alone, and for all', async () => {
+    const all = await run(['--help']);
+    for (const name of ['exec', 'flush', 'executions', 'events', 'tail']) {
+      const own = await run([name, '--help']);
+      expect(own).to.deep.include({ code: 0, stderr: '' });
+      expect(own.stdout.match(/^runledger \w+/gm)).to.deep.equal([`runledger ${name}`]);
+      expect(all.stdout).to.include(own.stdout.replaceAll(/^(?=.)/gm, '  '));
+    }
   });
 });

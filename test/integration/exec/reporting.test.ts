@@ -122,10 +122,7 @@ describe('runledger exec and the record', () => {
     'the token is wrong': { RUNLEDGER_TOKEN: 'wrong' },
     'the certificate is not trusted': { RUNLEDGER_CA_FILE: '' },
     'the file of certificates is missing': { RUNLEDGER_CA_FILE: '/nonexistent/ca' },
-    'the spool is no folder': { ...away, RUNLEDGER_SPOOL: '/dev/null/spool' },
-    'the file system of the spool is read-only': { ...away, RUNLEDGER_SPOOL: '/proc/spool' },
     'a number is wrong': { RUNLEDGER_TIMEOUT_MS: 'soon' },
-    'the bound of the spool is wrong': { RUNLEDGER_SPOOL_MAX_EVENTS: 'many' },
   };
   for (const [name, settings] of Object.entries(broken)) {
     it(`runs the command, unchanged, when ${name}`, async () => {
@@ -134,9 +131,36 @@ describe('runledger exec and the record', () => {
     });
   }
 
+  /** As a user of a number that no list of users has, and who is not root. */
+  const asNobody = ['unshare', '--user', '--map-user=54321'];
+  const noHome = 'this user has no home directory; set --spool \\(RUNLEDGER_SPOOL\\)';
+  const unspoolable: Record<string, [NodeJS.ProcessEnv, string, string[]?]> = {
+    'its folder is below no folder': [{ RUNLEDGER_SPOOL: '/dev/null/spool' }, "ENOTDIR: .* mkdir '.*'"],
+    'its folder cannot be made': [{ RUNLEDGER_SPOOL: '/proc/spool' }, "ENOENT: .* mkdir '/proc/spool'"],
+    'its bound is wrong': [{ RUNLEDGER_SPOOL_MAX_EVENTS: 'many' }, 'RUNLEDGER_SPOOL_MAX_EVENTS must be .*'],
+    'its folder is read-only': [{}, "EACCES: permission denied, mkdir '.*/spool/.*'", asNobody],
+    'the user has no home': [{ RUNLEDGER_SPOOL: undefined, HOME: undefined }, noHome, asNobody],
+    'the home is empty': [{ RUNLEDGER_SPOOL: undefined, HOME: '' }, noHome, asNobody],
+  };
+  for (const [name, [settings, reason, as = []]] of Object.entries(unspoolable)) {
+    it(`runs the command, sends its events, and says once that there is no spool, when ${name}`, async function user() {
+      if (as.length > 0 && (await outcomeOf([...as, 'true'], env)).code !== 0) {
+        console.log('      skipped: this process may not act as another user');
+        this.skip();
+      }
+      await mkdir(join(folder, 'spool'), { mode: 0o500 });
+      const command = reported(['sh', '-c', 'echo out; echo err >&2; exit 5']);
+      const { stderr, ...found } = await outcomeOf([...as, ...command], { ...env, ...settings });
+      expect(found).to.deep.equal({ code: 5, signal: null, stdout: 'out\n' });
+      expect(stderr).to.match(new RegExp(`^err\nrunledger: cannot spool events: ${reason}\n$`));
+      expect(await runs()).to.deep.equal(['START ERROR END']);
+    });
+  }
+
   it('says with --verbose, after the output of the command, what it could not send', async () => {
-    const { stderr } = await run('echo err >&2', { ...away, RUNLEDGER_SPOOL: '/dev/null/spool' }, ['--verbose']);
-    expect(stderr).to.match(/^err\n(runledger: (cannot spool an event|Runledger does not answer): .*\n)+$/);
+    const settings = { ...away, RUNLEDGER_SPOOL: '/dev/null/spool', RUNLEDGER_TIMEOUT_MS: '500' };
+    const { stderr } = await run('echo err >&2', settings, ['--verbose']);
+    expect(stderr).to.match(/^err\nrunledger: cannot spool events: .*\n(runledger: Runledger does not answer: .*\n)+$/);
   });
 
   it('sends at the next run what it could not send, with its time, in order', async () => {

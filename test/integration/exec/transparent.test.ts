@@ -118,8 +118,9 @@ describe('runledger exec', () => {
   const wrong: Record<string, [string[], RegExp]> = {
     'no automation': [['exec', '--', 'true'], /--automation is required/],
     'an automation that is no UUID': [['exec', '--automation', 'x', '--', 'true'], /--automation must be a UUID/],
-    'no command': [['exec', '--automation', 'x'], /the command is missing/],
-    'an unknown option': [['exec', '--colour', '--', 'true'], /--colour/],
+    'no command': [['exec', '--automation', 'x'], /no command follows "--"/],
+    'an unknown option': [['exec', '--colour', '--', 'true'], /unknown option "--colour"/],
+    'a command without "--"': [['exec', 'ls', '-l'], /unexpected argument "ls": the command follows "--"/],
   };
   for (const [name, [args, message]] of Object.entries(wrong)) {
     it(`refuses ${name} with 125, and says which`, async () => {
