@@ -54,6 +54,8 @@ describe('runledger exec', () => {
       expect(await outcomeOf(reported(command), env, { cwd: folder })).to.deep.equal(plain);
     });
 
+    // How a signal is passed on does not depend on the outputs: one is enough.
+    if (name.startsWith('killed by') && name !== 'killed by SIGTERM') continue;
     it(`changes nothing for a program, both outputs in one pipe: ${name}`, async () => {
       const joined = (command: string[]): string[] => ['sh', '-c', 'exec "$@" 2>&1', 'sh', ...command];
       const command = ['sh', '-c', script];

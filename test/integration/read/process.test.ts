@@ -2,9 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { ConfigError } from '../../../internal/config/read.ts';
 import { ApiClient } from '../../support/api-client.ts';
 import { Child } from '../../support/child.ts';
-import { readToken } from '../../support/console.ts';
+import { readToken, startConsole } from '../../support/console.ts';
+import { failureOf } from '../../support/failure.ts';
 import { freePort } from '../../support/free-port.ts';
 import { StreamReader } from '../../support/stream-reader.ts';
 import { migratedDatabase } from '../../support/store.ts';
@@ -24,40 +26,47 @@ function startProcess(settings: Record<string, string>): Child {
 }
 
 describe('the process of the console', () => {
+  const provider = { OIDC_ISSUER: 'https://login.example' };
+  for (const [what, settings, message] of [
+    [
+      'a provider without an issuer',
+      { OIDC_CLIENT_ID: 'runledger' },
+      /^OIDC_ISSUER is required when OIDC_CLIENT_ID is set$/,
+    ],
+    [
+      'a provider without a client',
+      { ...provider, OIDC_ORGANIZATIONS: '{a: acme}' },
+      /^OIDC_CLIENT_ID is required when OIDC_ISSUER is set, or OIDC_PROXY_AUDIENCE$/,
+    ],
+    [
+      'a provider without organizations',
+      { ...provider, OIDC_CLIENT_ID: 'runledger' },
+      /^OIDC_ORGANIZATIONS is required when OIDC_ISSUER is set: which groups read which organizations$/,
+    ],
+    [
+      'organizations that are no mapping',
+      { ...provider, OIDC_CLIENT_ID: 'runledger', OIDC_ORGANIZATIONS: 'acme' },
+      /^OIDC_ORGANIZATIONS must be a mapping in YAML from groups to organizations, such as \{billing: acme\}$/,
+    ],
+    [
+      'a missing file of organizations',
+      { ...provider, OIDC_ORGANIZATIONS_FILE: '/no/such' },
+      /^OIDC_ORGANIZATIONS_FILE names an unreadable file: \/no\/such \(ENOENT\)$/,
+    ],
+  ] as const) {
+    it(`does not start with a wrong setting: ${what}`, async () => {
+      const failure = await failureOf(startConsole(good.DATABASE_URL, settings));
+      expect(failure).to.be.instanceOf(ConfigError).and.have.property('message').that.matches(message);
+    });
+  }
+
   for (const [what, settings, line] of [
-    ['no address', { ...good, CONSOLE_PUBLIC_URL: '' }, /^runledger: CONSOLE_PUBLIC_URL is required: /],
     ['no database', { ...good, DATABASE_URL: '' }, /^runledger: DATABASE_URL is required: /],
     [
       'a bad database',
       { ...good, CONSOLE_DATABASE_URL: 'hunter2' },
       /^runledger: CONSOLE_DATABASE_URL must be a postgres:\/\/ or postgresql:\/\/ address/,
     ],
-    [
-      'a provider without an issuer',
-      { ...good, OIDC_CLIENT_ID: 'runledger' },
-      /^runledger: OIDC_ISSUER is required when OIDC_CLIENT_ID is set$/,
-    ],
-    [
-      'a provider without a client',
-      { ...good, OIDC_ISSUER: 'https://login.example', OIDC_ORGANIZATIONS: '{a: acme}' },
-      /^runledger: OIDC_CLIENT_ID is required when OIDC_ISSUER is set, or OIDC_PROXY_AUDIENCE$/,
-    ],
-    [
-      'a provider without organizations',
-      { ...good, OIDC_ISSUER: 'https://login.example', OIDC_CLIENT_ID: 'runledger' },
-      /^runledger: OIDC_ORGANIZATIONS is required when OIDC_ISSUER is set: which groups read which organizations$/,
-    ],
-    [
-      'organizations that are no mapping',
-      { ...good, OIDC_ISSUER: 'https://login.example', OIDC_CLIENT_ID: 'runledger', OIDC_ORGANIZATIONS: 'acme' },
-      /^runledger: OIDC_ORGANIZATIONS must be a mapping in YAML from groups to organizations, such as \{billing: acme\}$/,
-    ],
-    [
-      'a missing file of organizations',
-      { ...good, OIDC_ISSUER: 'https://login.example', OIDC_ORGANIZATIONS_FILE: '/no/such' },
-      /^runledger: OIDC_ORGANIZATIONS_FILE names an unreadable file: \/no\/such \(ENOENT\)$/,
-    ],
-    ['a bad limit', { ...good, READ_RATE: '0' }, /^runledger: READ_RATE must be a whole number from 1 to 100000$/],
   ] as const) {
     it(`ends at once with one line that names a wrong setting: ${what}`, async () => {
       const child = startProcess(settings);
