@@ -23,6 +23,9 @@ demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RA
 	  --token-file "$${DATA_DIR:-.data}/demo-token" --url https://localhost:$${HTTPS_PORT:-8443} \
 	  --read-token-file "$${DATA_DIR:-.data}/demo-read-token" --automations-file "$${DATA_DIR:-.data}/automations.yaml" --console https://localhost:$${CONSOLE_PORT:-8444}
 
+# Room for young objects: fewer collections take a seventh less CPU time.
+test test-cluster test-fault check: export NODE_OPTIONS := --max-semi-space-size=64
+
 # Integration tests of the second group, so that each takes about as long.
 SECOND := test/integration/{console,login,notify,observability,record}/**/*.test.ts
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
