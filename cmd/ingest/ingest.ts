@@ -13,6 +13,7 @@ import { OpenRuns } from '../../internal/queue/open-runs.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { createProducerRedis, disconnect, type RedisClient } from '../../internal/queue/redis.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
+import { limitMetrics } from '../../internal/telemetry/limit-metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
@@ -33,6 +34,7 @@ export const ingestSettings = [
   'FAST_PATH',
   'BODY_LIMIT_BYTES',
   'IDEMPOTENCY_HOURS',
+  'ORGANIZATION_RATE',
   'EXECUTION_ID_MAX_LENGTH',
   'ERROR_ID_MAX_LENGTH',
   'DESCRIPTION_MAX_LENGTH',
@@ -137,7 +139,7 @@ function createHandler(
   config: IngestConfig,
   { producer, runs }: { producer: Producer; runs: OpenRuns },
   tokens: TokenSource,
-  { logger, tracing }: Telemetry,
+  { logger, registry, organization, tracing }: Telemetry,
   requests: ApiMetrics,
 ): Handler {
   return createApi({
@@ -156,6 +158,7 @@ function createHandler(
     publicUrl: config.PUBLIC_URL,
     trustProxy: config.TRUST_PROXY,
     bodyLimit: config.BODY_LIMIT_BYTES,
+    organizationLimits: { rate: config.ORGANIZATION_RATE, onLimited: limitMetrics(registry, organization) },
     fastPath: config.FAST_PATH,
     metrics: requests,
     logger,

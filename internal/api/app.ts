@@ -6,6 +6,7 @@ import type { Handler } from './http-stack.ts';
 import { createJsonListReader, createJsonReader, listTypes } from './json-body.ts';
 import { lineage, lineageBatch, lineageBatchShape, lineageBodyLimit } from './lineage.ts';
 import { lineageShape } from './lineage-event.ts';
+import { OrganizationLimiter, type OrganizationLimits } from './organization-limiter.ts';
 import { pingKeyOf, pingRun, type PingRunOptions } from './ping-run.ts';
 import { ping } from './ping.ts';
 import { plainKoa } from './plain-koa.ts';
@@ -19,23 +20,46 @@ export interface ApiOptions extends RegisterOptions, PingRunOptions, ServeOption
   authenticate: Authenticate;
   /** Largest body, in bytes. */
   bodyLimit: number;
+  organizationLimits: OrganizationLimits;
 }
 
-/** Creates the API of ingest. Its routes check in this order: 401, 403, 415/413, 400. */
+/** Creates the API of ingest. Its routes check in this order: 401, 403, 429, 415/413, 400. */
 export function createApi(options: ApiOptions): Handler {
-  return serveRouter(createRouter(options), 'POST /v1/register/, POST /v1/register/bulk/ or GET /v1/ping/', options);
+  const limiter = new OrganizationLimiter(options.organizationLimits);
+  return serveRouter(
+    createRouter(charging(options, limiter), limiter),
+    'POST /v1/register/, POST /v1/register/bulk/ or GET /v1/ping/',
+    options,
+  );
+}
+
+/** Takes the events that are enqueued from the rates of their organizations. */
+function charging(options: ApiOptions, limiter: OrganizationLimiter): ApiOptions {
+  return {
+    ...options,
+    enqueue: (event, key) => {
+      limiter.charge(event.organization, 1);
+      return options.enqueue(event, key);
+    },
+    enqueueAll: (events, which) => {
+      const [first] = events;
+      if (first !== undefined) limiter.charge(first.event.organization, events.length);
+      return options.enqueueAll(events, which);
+    },
+  };
 }
 
 /**
  * Each route's name is its path. The router accepts a path without its trailing slash only if the
  * pattern has none.
  */
-function createRouter(options: ApiOptions): Router {
+function createRouter(options: ApiOptions, limiter: OrganizationLimiter): Router {
   const stack = options.fastPath ? fastPath : plainKoa;
   const readJson = createJsonReader(options.bodyLimit, stack.bodyReader(options.bodyLimit));
   const readList = createJsonListReader(bulkBodyLimit, stack.bodyReader(bulkBodyLimit, listTypes));
   const limitWrongTokens = createWrongTokenLimiter();
-  const writing = requireToken(options.authenticate, 'write', limitWrongTokens);
+  const requireWriteToken = requireToken(options.authenticate, 'write', limitWrongTokens);
+  const writing: typeof requireWriteToken = (route) => requireWriteToken(limiter.before(route));
   const authenticated = requireToken(options.authenticate, 'any', limitWrongTokens);
   const registering = writing(register(readJson, stack.sendJson, options));
   const registeringBulk = writing(registerBulk(readList, stack.sendJson, options));
@@ -49,7 +73,7 @@ function createRouter(options: ApiOptions): Router {
   const readLineageBatch = createProjectedReader(lineageBodyLimit, lineageBatchShape);
   const takingLineage = writing(lineage(readLineage, stack.sendJson, options));
   const takingLineageBatch = writing(lineageBatch(readLineageBatch, stack.sendJson, options));
-  const pinging = requirePingKey(options.authenticate, pingKeyOf, limitWrongTokens)(pingRun(options));
+  const pinging = requirePingKey(options.authenticate, pingKeyOf, limitWrongTokens)(limiter.before(pingRun(options)));
   const router = new Router<AuthenticatedState>({ sensitive: true });
   router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
   router.register('/v1/register/bulk', ['POST'], registeringBulk, { name: '/v1/register/bulk/' });

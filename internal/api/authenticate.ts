@@ -6,7 +6,9 @@ import type { KnownToken } from '../tokens/token-set.ts';
 import type { Authentication } from '../tokens/token-source.ts';
 
 /** The state of a request after the check of its token. */
-export type AuthenticatedState = { -readonly [Name in 'organization' | 'scope' | 'tokenId']: KnownToken[Name] };
+export type AuthenticatedState = {
+  -readonly [Name in 'organization' | 'scope' | 'tokenId' | 'rate']: KnownToken[Name];
+};
 
 export type Authenticate = (token: string) => Authentication;
 
@@ -34,6 +36,7 @@ export function requireToken(
     ctx.state.organization = result.organization;
     ctx.state.scope = result.scope;
     ctx.state.tokenId = result.tokenId;
+    ctx.state.rate = result.rate;
     if (result.scope !== scope && (scope !== 'any' || result.scope === 'ping'))
       throw insufficientScope(scope, result.scope);
     return route(ctx, next);
@@ -57,8 +60,8 @@ export function requirePingKey(
       await limitWrongTokens();
       throw new RequestError('unauthorized', 'The ping key is not valid.');
     }
-    const { organization, scope, tokenId } = result;
-    Object.assign(ctx.state, { organization, scope, tokenId });
+    const { organization, scope, tokenId, rate } = result;
+    Object.assign(ctx.state, { organization, scope, tokenId, rate });
     if (scope !== 'ping') {
       throw new RequestError('insufficient-scope', 'This is a token, and not a ping key: never send it in an address.');
     }

@@ -78,6 +78,6 @@ function challengeOf(status: number): Record<string, string> {
 export function answerProblem(ctx: Context, error: unknown): void {
   const document = problemOf(error);
   ctx.status = document.status;
-  ctx.set(problemHeaders(document));
+  ctx.set({ ...problemHeaders(document), ...(error instanceof RequestError && error.headers) });
   ctx.body = JSON.stringify(document);
 }

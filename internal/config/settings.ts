@@ -1,4 +1,5 @@
 import { str } from 'envalid';
+import { readerSettings } from './reader-settings.ts';
 import {
   flag,
   httpsUrl,
@@ -97,6 +98,12 @@ export const settings = {
   }),
   FAST_PATH: flag({ default: true, desc: 'false serves the same API with plain Koa, at more CPU time per event' }),
   BODY_LIMIT_BYTES: wholeNumber({ min: 1_024, max: 8 * mebi, default: 262_144, desc: 'Largest request body' }),
+  ORGANIZATION_RATE: wholeNumber({
+    min: 0,
+    max: 1e9,
+    default: 0,
+    desc: 'Events a second of one organization that one ingest takes, beyond which it gets 429; 0 for no limit',
+  }),
   IDEMPOTENCY_HOURS: wholeNumber({ min: 1, max: 720, default: 24, desc: 'How long an Idempotency-Key is remembered' }),
   EXECUTION_ID_MAX_LENGTH: wholeNumber({ min: 1, max: 500, default: 255, desc: 'Longest execution_id, in characters' }),
   ERROR_ID_MAX_LENGTH: wholeNumber({ min: 1, max: mebi, default: 255, desc: 'Longest error_id, in characters' }),
@@ -155,42 +162,7 @@ export const settings = {
     default: 10,
     desc: 'Connections to Postgres a console holds, so queries at once',
   }),
-  READ_STATEMENT_TIMEOUT_MS: wholeNumber({
-    min: 100,
-    max: 600_000,
-    default: 5_000,
-    desc: 'Longest duration of one query; the reader gets 503 after it',
-  }),
-  READ_RATE: wholeNumber({
-    min: 1,
-    max: 100_000,
-    default: 10,
-    desc: 'Requests a second that one read token may send to one console, beyond which it gets 429',
-  }),
-  READ_CONCURRENCY: wholeNumber({
-    min: 1,
-    max: 10_000,
-    default: 4,
-    desc: 'Requests of one read token that one console serves at once, beyond which it gets 429',
-  }),
-  READ_ROWS_PER_SECOND: wholeNumber({
-    min: 1_000,
-    max: 100_000_000,
-    default: 50_000,
-    desc: 'Rows a second that searches, figures and exports of one console may read while workers store many events',
-  }),
-  STREAMS_PER_TOKEN: wholeNumber({
-    min: 1,
-    max: 10_000,
-    default: 20,
-    desc: 'Open streams of one read token at one console, beyond which it gets 429',
-  }),
-  STREAM_EVENTS_PER_SECOND: wholeNumber({
-    min: 1,
-    max: 10_000,
-    default: 200,
-    desc: 'Most events a second on one stream; the stream says how many it left out',
-  }),
+  ...readerSettings,
   STORE_BATCH_EVENTS: wholeNumber({
     min: 1,
     max: 20_000,

@@ -25,12 +25,21 @@ export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: RequestErrorCode;
   readonly faults: readonly FieldError[];
+  /** Headers of the answer, beside those that its code has. */
+  readonly headers: Readonly<Record<string, string>>;
 
   /** @param cause the error behind it, for logs only. */
-  constructor(code: RequestErrorCode, detail: string, faults: readonly FieldError[] = [], cause?: unknown) {
+  constructor(
+    code: RequestErrorCode,
+    detail: string,
+    faults: readonly FieldError[] = [],
+    cause?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(detail, { cause });
     this.code = code;
     this.faults = faults;
+    this.headers = headers;
   }
 }
 

@@ -23,7 +23,12 @@ export function parseSecrets(text: string, origin: string): SecretManifest[] {
 function checkSecret({ metadata, data, stringData }: Manifest, origin: string): void {
   if (!isObject(metadata) || typeof metadata.name !== 'string')
     throw new Error(`${origin}: a Secret has no metadata.name`);
-  for (const [field, part] of Object.entries({ 'metadata.labels': metadata.labels, data, stringData })) {
+  for (const [field, part] of Object.entries({
+    'metadata.labels': metadata.labels,
+    'metadata.annotations': metadata.annotations,
+    data,
+    stringData,
+  })) {
     if (part !== undefined && part !== null && !isObject(part)) {
       throw new Error(`${origin}: Secret ${metadata.name}: ${field} must be a mapping`);
     }

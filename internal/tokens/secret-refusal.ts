@@ -20,6 +20,7 @@ export const refusalReasons = {
   'not-ascii': 'the token has characters that a request header cannot have: use printable ASCII',
   'not-a-digest': 'the value is not a hexadecimal SHA-256 (64 digits)',
   shared: 'another organization has the same token, so both are refused',
+  'not-a-rate': 'the value is not a whole number of events a second',
   'both-scopes': 'the same token is of two kinds (write, read, ping), so both are refused',
 } as const;
 
@@ -28,7 +29,7 @@ export type SecretRefusalReason = keyof typeof refusalReasons;
 /** A fault of a Secret. Names the entry, never its value. */
 export interface SecretRefusal {
   readonly secret: ObjectReference;
-  /** The key within the Secret; undefined if the whole Secret is refused. */
+  /** The key or annotation of the Secret; undefined if the whole Secret is refused. */
   readonly entry: string | undefined;
   readonly reason: SecretRefusalReason;
   /** Another Secret that has the same token, for another organization or use. */

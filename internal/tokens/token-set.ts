@@ -10,6 +10,8 @@ export interface SecretToken {
   readonly organization: string;
   readonly secret: ObjectReference;
   readonly entry: string;
+  /** Of the annotation of the Secret. */
+  readonly rate?: number | undefined;
 }
 
 /** The stored parts of a Secret: digests and refusals, no tokens. */
@@ -26,6 +28,8 @@ export interface KnownToken {
   readonly scope: Scope;
   /** First 12 hexadecimal digits of the token's SHA-256: names the token in logs and limits. */
   readonly tokenId: string;
+  /** Events a second of the organization, in place of the common rate; 0 for no limit. */
+  readonly rate?: number | undefined;
 }
 
 /** All usable tokens and all refusals. Immutable: a change creates another set. */
@@ -45,6 +49,9 @@ export function tokenSetOf(secrets: readonly SecretManifest[], organizationLabel
   return mergeDigests(secrets.map((secret) => digestSecret(secret, organizationLabel)));
 }
 
+/** Annotation of a Secret: events a second that its organization may send to each pod. */
+export const rateAnnotation = 'runledger.dev/organization-rate';
+
 /** Reads one Secret. Ignores entries that hold no tokens. */
 export function digestSecret(manifest: SecretManifest, organizationLabel: string): SecretDigests {
   const secret = referenceOf(manifest);
@@ -53,14 +60,23 @@ export function digestSecret(manifest: SecretManifest, organizationLabel: string
 
   const tokens: SecretToken[] = [];
   const refusals: SecretRefusal[] = [];
+  const rate = rateOf(manifest);
   for (const [entry, text] of entriesOf(manifest)) {
     const result = readEntry(entry, text);
     if (result === undefined) continue;
-    if ('digest' in result) tokens.push({ ...result, organization, secret, entry });
+    if ('digest' in result) tokens.push({ ...result, organization, secret, entry, rate });
     else refusals.push({ secret, entry, reason: result.reason });
   }
   if (tokens.length === 0 && refusals.length === 0) return refusedWhole(secret, 'no-tokens');
+  if (Number.isNaN(rate)) refusals.push({ secret, entry: rateAnnotation, reason: 'not-a-rate' });
   return { secret, tokens, refusals };
+}
+
+/** NaN if the annotation is no rate. */
+function rateOf({ metadata }: SecretManifest): number | undefined {
+  const text = metadata?.annotations?.[rateAnnotation];
+  if (text === undefined) return undefined;
+  return typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
 }
 
 /**
@@ -69,6 +85,7 @@ export function digestSecret(manifest: SecretManifest, organizationLabel: string
  */
 export function mergeDigests(secrets: Iterable<SecretDigests>): TokenSet {
   const all = [...secrets];
+  const rates = ratesOf(all.flatMap((secret) => secret.tokens));
   const holdersOf = Map.groupBy(
     all.flatMap(({ tokens }) => tokens),
     ({ digest }) => digest,
@@ -79,15 +96,26 @@ export function mergeDigests(secrets: Iterable<SecretDigests>): TokenSet {
     const [owner] = holders;
     if (owner === undefined) continue;
     const conflict = conflictOf(holders, owner);
-    if (conflict === undefined) tokens.set(digest, knownToken(owner));
+    if (conflict === undefined) tokens.set(digest, knownToken(owner, rates.get(owner.organization)));
     else refusals.push(...refuseAll(holders, conflict));
   }
   const organizations = new Set(Array.from(tokens.values(), ({ organization }) => organization));
   return { tokens, organizations: [...organizations].sort(), refusals };
 }
 
-function knownToken({ digest, organization, scope }: SecretToken): KnownToken {
-  return { status: 'known', organization, scope, tokenId: digest.slice(0, 12) };
+function knownToken({ digest, organization, scope }: SecretToken, rate: number | undefined): KnownToken {
+  return { status: 'known', organization, scope, tokenId: digest.slice(0, 12), ...(rate !== undefined && { rate }) };
+}
+
+/** The highest rate of the Secrets of each organization that has one; no limit is the highest. */
+function ratesOf(tokens: readonly SecretToken[]): Map<string, number> {
+  const rates = new Map<string, number>();
+  for (const { organization, rate } of tokens) {
+    if (rate === undefined || Number.isNaN(rate)) continue;
+    const other = rates.get(organization);
+    rates.set(organization, rate === 0 || other === 0 ? 0 : Math.max(rate, other ?? 0));
+  }
+  return rates;
 }
 
 /** The difference between the Secrets of one token, and the reason to refuse the token. */

@@ -3,9 +3,14 @@ import { render, renderWith } from '../support/helm.ts';
 import { environment, podsOf, specOf, theContainer, thePod } from '../support/helm-manifests.ts';
 
 describe('chart, workloads', () => {
-  const values = ['config.queueName=audit', 'config.retentionDays=30', 'config.idempotencyHours=72'];
+  const values = [
+    'config.queueName=audit',
+    'config.retentionDays=30',
+    'config.idempotencyHours=72',
+    'config.organizationRate=2000000',
+  ];
   for (const [name, own] of [
-    ['ingest', { REQUIRE_DURABLE_REDIS: 'true', IDEMPOTENCY_HOURS: '72' }],
+    ['ingest', { REQUIRE_DURABLE_REDIS: 'true', IDEMPOTENCY_HOURS: '72', ORGANIZATION_RATE: '2000000' }],
     ['worker', { RETENTION_DAYS: '30' }],
   ] as const) {
     it(`runs ${name} by its command, names the queue, and probes the ops port`, async () => {

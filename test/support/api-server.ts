@@ -40,6 +40,7 @@ export async function startApi(
     publicUrl: new URL('https://runledger.example'),
     trustProxy: true,
     bodyLimit: 262_144,
+    organizationLimits: { rate: 0, onLimited: () => undefined },
     fastPath,
     metrics: apiMetrics(new Registry()),
     logger,

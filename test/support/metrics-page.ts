@@ -2,6 +2,7 @@ import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { automationMetrics } from '../../internal/telemetry/automation-metrics.ts';
 import { consoleMetrics, streamMetrics } from '../../internal/telemetry/console-metrics.ts';
 import { controllerMetrics } from '../../internal/telemetry/controller-metrics.ts';
+import { limitMetrics } from '../../internal/telemetry/limit-metrics.ts';
 import { loginMetrics } from '../../internal/telemetry/login-metrics.ts';
 import { notifyMetrics } from '../../internal/telemetry/notify-metrics.ts';
 import { Counter, Gauge, Histogram, Registry } from '../../internal/telemetry/metrics.ts';
@@ -19,7 +20,7 @@ interface Described {
 
 /** Every area of the metrics, the process that shows it, and what registers it. */
 const areas: { title: string; register: (registry: Registry) => void }[] = [
-  { title: 'Ingest: requests', register: apiMetrics },
+  { title: 'Ingest: requests', register: registerRequests },
   { title: 'Ingest: commits to Redis', register: registerProducer },
   { title: 'Ingest: the queue and Redis', register: registerQueue },
   { title: 'Ingest: tokens', register: tokenMetrics },
@@ -42,6 +43,11 @@ export function metricsTables(): string {
 /** The names of all metrics of Runledger's own. */
 export function metricNames(): string[] {
   return areas.flatMap(({ register }) => metricsOf(register).map(({ name }) => name));
+}
+
+function registerRequests(registry: Registry): void {
+  apiMetrics(registry);
+  limitMetrics(registry);
 }
 
 function registerProducer(registry: Registry): void {

@@ -25,6 +25,7 @@ export interface OpenApiParameter {
 }
 
 export interface OpenApiOperation {
+  tags?: string[];
   parameters?: OpenApiParameter[];
   requestBody?: { content: Record<string, { schema: object; examples: Record<string, { value: unknown }> }> };
   responses: Record<string, OpenApiResponse>;

@@ -9,11 +9,11 @@ export interface ReadEndpoint {
   readonly isStream: boolean;
 }
 
-/** The endpoints that need a read token: those with limits. */
+/** The endpoints that need a read token. */
 export async function readEndpoints(): Promise<ReadEndpoint[]> {
   const { paths } = await readOpenApi({ dereferenced: true });
   return Object.entries(paths).flatMap(([path, { get }]) =>
-    get?.responses['429'] === undefined ? [] : [endpointOf(path, get)],
+    get?.tags?.includes('record') === true ? [endpointOf(path, get)] : [],
   );
 }
 

@@ -80,6 +80,13 @@ inBothModes('openapi.yaml describes what is served', ({ startApi, startIngest, s
       await register(eventBody(), { 'idempotency-key': 'k' });
       return register(eventBody(), { 'idempotency-key': 'k' });
     },
+    '429 organizationLimited': async () => {
+      await using limited = await startIngest({ REDIS_URL: suite.redis.url, ORGANIZATION_RATE: '1' });
+      const body = JSON.stringify(Array.from({ length: 500 }, () => eventBody()));
+      const headers = { 'content-type': 'application/json' };
+      await limited.client.send({ method: 'POST', path: '/v1/register/bulk/', headers, body });
+      return await limited.client.register(eventBody());
+    },
     '431 headersTooLarge': async () =>
       answerOf(await exchange(suite.ingest.port, 'GET / HTTP/1.1', `X: ${'x'.repeat(17_000)}`, '', '')),
     '500 internalError': async () => {

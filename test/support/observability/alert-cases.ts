@@ -39,6 +39,7 @@ const plain = 'runledger_plain_http_requests_total{namespace="rl",pod="i",token=
 const oldestJob = ofIngest('queue_oldest_job_age_seconds');
 const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
 const lostEntries = 'runledger_access_log_entries_total{namespace="rl",pod="c",result="lost"}';
+const limited = 'runledger_organization_limited_requests_total{namespace="rl",pod="i",organization="acme"}';
 const declarations = 'runledger_declarations_refused{namespace="rl",pod="k",reason="InvalidSpec"}';
 const other = 'runledger_watermark_lag_seconds{namespace="rl",pod="k2"}';
 const maintenanceFailures = ofWorker('maintenance_failures_total');
@@ -176,6 +177,10 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerLoginProviderUnavailable: {
     fires: { [logins('unavailable')]: growing(1) },
     nearly: { [logins('unavailable')]: steady(5), [logins('refused')]: growing(9) },
+  },
+  RunledgerOrganizationLimited: {
+    fires: { [limited]: growing(1) },
+    nearly: { [limited]: '30x60 31x4 32x4 32x90' },
   },
   RunledgerFailureRateJumped: {
     fires: {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { explain } from '../../../internal/tokens/secret-refusal.ts';
 import type { SecretManifest } from '../../../internal/kubernetes/secret.ts';
 import { digestOf } from '../../../internal/tokens/token-entry.ts';
-import { tokenSetOf } from '../../../internal/tokens/token-set.ts';
+import { rateAnnotation, tokenSetOf } from '../../../internal/tokens/token-set.ts';
 import { authenticateIn } from '../../../internal/tokens/token-source.ts';
 
 const label = 'runledger.dev/organization';
@@ -61,6 +61,33 @@ describe('token set', () => {
       expect(authenticateIn(setOf(one), tokenA)).to.include(acme);
     });
   }
+
+  describe('takes the rate of an organization from the annotation of its Secrets', () => {
+    const rated = (name: string, token: string, rate: unknown): SecretManifest => ({
+      metadata: { name, labels: { [label]: 'acme' }, annotations: { [rateAnnotation]: rate } },
+      stringData: { token },
+    });
+    const rateOf = (...secrets: SecretManifest[]): unknown =>
+      (authenticateIn(setOf(...secrets), tokenA) as { rate?: number }).rate;
+    const plain = secret('plain', 'acme', { token: tokenA });
+
+    it('the highest one, for each token; 0 is no limit', () => {
+      expect(rateOf(plain)).to.equal(undefined);
+      expect(rateOf(plain, rated('one', tokenB, '50'))).to.equal(50);
+      expect(rateOf(rated('one', tokenB, '50'), rated('two', tokenA, '7'))).to.equal(50);
+      expect(rateOf(rated('one', tokenB, '0'), rated('two', tokenA, '7'))).to.equal(0);
+      expect(rateOf(plain, { ...rated('one', tokenB, '50'), stringData: { password: tokenB } })).to.equal(undefined);
+    });
+
+    for (const wrong of ['fast', '-1', '1.5', '', 7]) {
+      it(`refuses ${JSON.stringify(wrong)}, and takes the tokens`, () => {
+        const one = rated('one', tokenA, wrong);
+        expect(reasons(one)).to.deep.equal([`${rateAnnotation}: the value is not a whole number of events a second`]);
+        expect(authenticateIn(setOf(one), tokenA)).to.include(acme);
+        expect(rateOf(one)).to.equal(undefined);
+      });
+    }
+  });
 
   it('refuses clear text under data instead of taking another token out of it', () => {
     const data = { token: 'my clear text token!' };

@@ -6,6 +6,7 @@
   value: {{ include "runledger.publicUrl" $ingest | quote }}
 {{- include "runledger.tokens.env" . }}
 - { name: IDEMPOTENCY_HOURS, value: '{{ .Values.config.idempotencyHours }}' }
+- { name: ORGANIZATION_RATE, value: '{{ int64 .Values.config.organizationRate }}' }
 - { name: REQUIRE_DURABLE_REDIS, value: '{{ .Values.config.requireDurableRedis }}' }
 {{- include "runledger.common.env" . }}
 {{- end -}}
