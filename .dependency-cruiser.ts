@@ -8,6 +8,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   async: [],
   automations: ['expectation', 'kubernetes', 'outcome', 'store', 'telemetry'],
   batching: [],
+  capture: ['async', 'automations', 'errors', 'event', 'expectation', 'kubernetes', 'store', 'telemetry'],
   client: [],
   config: [],
   console: ['api', 'errors', 'event', 'expectation', 'html', 'login', 'outcome', 'record', 'telemetry'],

@@ -28,12 +28,14 @@ export interface ControllerParts {
   sources: readonly Component[];
   /** Tell others about each tick. */
   listeners: readonly TickListener[];
+  /** The watermark waits for the Jobs that it has not recorded. */
+  capture?: { readonly pendingSince: number | undefined } | undefined;
 }
 
 /** Wires the controller: declarations and the record → verdicts and alerts. */
 export function createController(
   config: ControllerConfig,
-  { db, sources, listeners }: ControllerParts,
+  { db, sources, listeners, capture }: ControllerParts,
   { logger, registry, probes }: Telemetry,
 ): ComponentGroup {
   const redis = createProducerRedis(config.REDIS_URL);
@@ -41,7 +43,11 @@ export function createController(
   const connection = component('redis', { start: () => connect(redis), stop: () => disconnect(redis) });
   const ticker = new Ticker({
     db,
-    readQueue: () => readQueueClock(redis, config.QUEUE_NAME),
+    readQueue: async () => {
+      // Before the queue: what is recorded by now is in it, or stored.
+      const uncapturedSince = capture?.pendingSince;
+      return { ...(await readQueueClock(redis, config.QUEUE_NAME)), uncapturedSince };
+    },
     listeners,
     retentionDays: config.RETENTION_DAYS,
     metricsAutomations: config.METRICS_AUTOMATIONS,

@@ -2,6 +2,8 @@ import { ClusterDeclarationSource } from '../../internal/automations/cluster-sou
 import type { DeclarationSource } from '../../internal/automations/declarations.ts';
 import { FileDeclarationSource } from '../../internal/automations/file-source.ts';
 import { syncDeclarations } from '../../internal/automations/sync-tables.ts';
+import { withDefaults } from '../../internal/capture/default-declarations.ts';
+import type { JobCapture } from '../../internal/capture/job-capture.ts';
 import type { Config } from '../../internal/config/read.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { automationMetrics } from '../../internal/telemetry/automation-metrics.ts';
@@ -42,12 +44,20 @@ export function createDeclarationSource(
   return source;
 }
 
-/** Brings the tables up to date at each tick, and then shows the verdicts in the resources. */
-export function followDeclarations(source: DeclarationSource): TickListener {
+/**
+ * Brings the tables up to date at each tick, and then shows the verdicts in the resources. Captured
+ * CronJobs declare the automations that nothing else declares.
+ */
+export function followDeclarations(
+  source: DeclarationSource,
+  cronJobs?: Pick<JobCapture, 'declarations'>,
+): TickListener {
   return {
     async record(trx) {
       const declarations = source.current();
-      if (declarations !== undefined) await syncDeclarations(trx, declarations, new Date());
+      const defaults = cronJobs === undefined ? [] : cronJobs.declarations();
+      if (declarations === undefined || defaults === undefined) return;
+      await syncDeclarations(trx, withDefaults(declarations, defaults), new Date());
     },
     async announce() {
       source.afterTick();

@@ -9,6 +9,7 @@ import { createTracing } from '../../internal/telemetry/create-tracing.ts';
 import { controllerSettings, createController } from './controller.ts';
 import { controllerDatabaseSettings, openControllerDatabase } from './database.ts';
 import { createDeclarationSource, declarationSettings, followDeclarations } from './declarations.ts';
+import { createJobCapture, jobSettings } from './jobs.ts';
 import { consoleUrl, createNotifier, notifierSettings } from './notifier.ts';
 
 runMain(async () => {
@@ -17,6 +18,7 @@ runMain(async () => {
     ...controllerSettings,
     ...controllerDatabaseSettings,
     ...declarationSettings,
+    ...jobSettings,
     ...notifierSettings,
   ]);
   const tracing = await createTracing('controller', config);
@@ -27,8 +29,10 @@ runMain(async () => {
   const postgres = component('postgres', { stop: () => db.destroy() });
   const source = createDeclarationSource(config, db, telemetry);
   const notifier = createNotifier(config, db, consoleUrl(), (webhook) => source.secretsOf(webhook), telemetry);
-  const listeners = [followDeclarations(source), notifier];
-  const controller = createController(config, { db, sources: [source, notifier], listeners }, telemetry);
+  const jobs = createJobCapture(config, db, telemetry);
+  const listeners = [followDeclarations(source, jobs?.capture), notifier];
+  const sources = [source, ...(jobs?.parts ?? []), notifier];
+  const controller = createController(config, { db, sources, listeners, capture: jobs?.capture }, telemetry);
   await runProcess({
     main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), postgres, controller], logger),
     probes,

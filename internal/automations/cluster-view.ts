@@ -1,69 +1,21 @@
-import type { ClusterAccess } from '../kubernetes/cluster-access.ts';
-import { follow, type FollowTimes, type ObjectCache } from '../kubernetes/follow.ts';
-import { Resource, type ResourceQuery } from '../kubernetes/resource.ts';
+import { Lists, namespacesQueries, queriesIn, type Following } from '../kubernetes/lists.ts';
+import type { KubernetesObject } from '../kubernetes/object.ts';
 import { apiVersion, organizationLabel, organizationOf, type ResourceManifest } from './manifest.ts';
-
-/** The lists of one kind: one for each namespace, or one of all namespaces. */
-class Lists<Kept> {
-  readonly #queries: readonly ResourceQuery[];
-  readonly #lists: (ReadonlyMap<string, Kept> | undefined)[];
-
-  constructor(queries: readonly ResourceQuery[]) {
-    this.#queries = queries;
-    this.#lists = queries.map(() => undefined);
-  }
-
-  get complete(): boolean {
-    return this.#lists.every((list) => list !== undefined);
-  }
-
-  objects(): Kept[] {
-    return this.#lists.flatMap((list) => [...(list?.values() ?? [])]);
-  }
-
-  /** Each of these promises follows one list. */
-  follow(keep: (object: ManagedManifest) => Kept, { access, onChange, times, end }: Following) {
-    return this.#queries.map((query, index) => {
-      const onList = (list: ReadonlyMap<string, Kept>): void => {
-        this.#lists[index] = list;
-        onChange();
-      };
-      const cache: ObjectCache<Kept> = { onList, onChange };
-      return follow(new Resource<ManagedManifest>(access, query), keep, cache, times, end);
-    });
-  }
-}
-
-interface Following {
-  readonly access: ClusterAccess;
-  readonly onChange: () => void;
-  readonly times: FollowTimes;
-  readonly end: AbortSignal;
-}
 
 type NamespaceOrganization = readonly [namespace: string, organization: string | undefined];
 
 /** The automations, webhooks and labelled namespaces of a cluster, as one attempt lists them. */
 export class ClusterView {
-  readonly #automations: Lists<ResourceManifest>;
-  readonly #webhooks: Lists<ResourceManifest>;
-  readonly #namespaces: Lists<NamespaceOrganization>;
+  readonly #automations: Lists<ManagedManifest, ResourceManifest>;
+  readonly #webhooks: Lists<ManagedManifest, ResourceManifest>;
+  readonly #namespaces: Lists<KubernetesObject, NamespaceOrganization>;
 
   /** Of these namespaces, or of all if there are none. */
   constructor(namespaces: readonly string[]) {
-    const resources = (plural: string): ResourceQuery[] =>
-      inEach(namespaces).map((below) => ({
-        plural,
-        path: `/apis/${apiVersion}/${below}${plural.toLowerCase()}`,
-      }));
+    const resources = (plural: string) => queriesIn(namespaces, { group: `apis/${apiVersion}`, plural });
     this.#automations = new Lists(resources('Automations'));
     this.#webhooks = new Lists(resources('Webhooks'));
-    const ofNamespaces = { plural: 'Namespaces', path: '/api/v1/namespaces', labelSelector: organizationLabel };
-    this.#namespaces = new Lists(
-      namespaces.length === 0
-        ? [ofNamespaces]
-        : namespaces.map((name) => ({ ...ofNamespaces, fieldSelector: `metadata.name=${name}` })),
-    );
+    this.#namespaces = new Lists(namespacesQueries(namespaces, organizationLabel));
   }
 
   /** True when every list was read. */
@@ -96,10 +48,6 @@ export class ClusterView {
       ),
     ]);
   }
-}
-
-function inEach(namespaces: readonly string[]): string[] {
-  return namespaces.length === 0 ? [''] : namespaces.map((name) => `namespaces/${encodeURIComponent(name)}/`);
 }
 
 interface ManagedManifest extends ResourceManifest {

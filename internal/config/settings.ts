@@ -221,6 +221,7 @@ export const settings = {
     default: undefined,
     desc: 'Namespaces whose Automations and Webhooks count, separated by commas; all of the cluster unless set',
   }),
+  CAPTURE_JOBS: flag({ default: false, desc: 'true records the Jobs with the label runledger.dev/capture' }),
   ALERTMANAGER_URLS: urlList({ default: [], desc: 'Every replica of Alertmanager, comma-separated; no load balancer' }),
   WEBHOOK_ALLOW_PRIVATE: flag({ default: false, desc: 'Let webhooks connect to private addresses, but for metadata' }),
   METRICS_AUTOMATIONS: wholeNumber({

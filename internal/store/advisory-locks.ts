@@ -15,4 +15,6 @@ export const advisoryLocks = {
   parentIndex: 7_215_004_115n,
   /** One process builds indexes at a time. */
   indexBuild: 7_215_004_116n,
+  /** One controller records Jobs at a time. */
+  capture: 7_215_004_117n,
 };

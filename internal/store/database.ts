@@ -4,6 +4,7 @@ import { PreparedStatementPool } from './prepared-statement-pool.ts';
 import type { AccessLogTable } from './access-log-table.ts';
 import type { AlertNoticesTable, AlertsTable } from './alerts-table.ts';
 import type { AutomationsTable } from './automations-table.ts';
+import type { CapturedJobsTable } from './captured-jobs-table.ts';
 import type { ControllerStateTable, RecordGapsTable } from './controller-tables.ts';
 import type { DeadLettersTable } from './dead-letters-table.ts';
 import type { DeliveriesTable } from './deliveries-table.ts';
@@ -29,6 +30,7 @@ export interface Tables {
   deliveries: DeliveriesTable;
   controller_state: ControllerStateTable;
   record_gaps: RecordGapsTable;
+  captured_jobs: CapturedJobsTable;
 }
 
 /** An open database. `destroy` closes its connections. */

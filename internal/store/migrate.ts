@@ -11,6 +11,7 @@ import * as expectations from './migrations/0006-expectations.ts';
 import * as accessLogOnlyGrows from './migrations/0007-access-log-only-grows.ts';
 import * as occurredAt from './migrations/0008-occurred-at.ts';
 import * as deliveriesOfWebhook from './migrations/0009-deliveries-of-webhook.ts';
+import * as capturedJobs from './migrations/0010-captured-jobs.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -24,6 +25,7 @@ const migrations = {
   '0007-access-log-only-grows': accessLogOnlyGrows,
   '0008-occurred-at': occurredAt,
   '0009-deliveries-of-webhook': deliveriesOfWebhook,
+  '0010-captured-jobs': capturedJobs,
 };
 
 export interface MigrateOptions {

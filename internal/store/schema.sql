@@ -97,6 +97,17 @@ CREATE TABLE public.automations (
 )
 WITH (fillfactor='50');
 
+CREATE TABLE public.captured_jobs (
+    uid text NOT NULL,
+    organization text NOT NULL,
+    automation_id uuid NOT NULL,
+    namespace text NOT NULL,
+    name text NOT NULL,
+    started_at timestamp(3) with time zone,
+    recorded text[] DEFAULT '{}'::text[] NOT NULL,
+    gone_at timestamp(3) with time zone
+);
+
 CREATE TABLE public.controller_state (
     only_row boolean DEFAULT true NOT NULL,
     watermark timestamp(3) with time zone,
@@ -268,6 +279,9 @@ ALTER TABLE ONLY public.alerts
 
 ALTER TABLE ONLY public.automations
     ADD CONSTRAINT automations_pkey PRIMARY KEY (organization, automation_id);
+
+ALTER TABLE ONLY public.captured_jobs
+    ADD CONSTRAINT captured_jobs_pkey PRIMARY KEY (uid);
 
 ALTER TABLE ONLY public.controller_state
     ADD CONSTRAINT controller_state_pkey PRIMARY KEY (only_row);

@@ -19,6 +19,8 @@ export interface QueueReading {
   admittingAt: number | undefined;
   /** Times in which ingest may have rejected events. */
   gaps: readonly Gap[];
+  /** Since when changes of Jobs wait to be recorded; undefined if none does. */
+  uncapturedSince?: number | undefined;
 }
 
 /** The clocks beside the one of Redis, in ms since the Unix epoch. */
@@ -42,12 +44,14 @@ export function watermarkOf(queue: QueueReading, clocks: Clocks): Watermark {
     return { reason: `The clocks of the controller, Redis and Postgres differ by ${seconds} s.` };
   }
   if (queue.admittingAt === undefined) return { reason: 'No ingest has taken events yet.' };
-  return { at: Math.min(...all, queue.admittingAt, queue.oldestAt ?? Infinity) - marginMs };
+  const { admittingAt, oldestAt = Infinity, uncapturedSince = Infinity } = queue;
+  return { at: Math.min(...all, admittingAt, oldestAt, uncapturedSince) - marginMs };
 }
 
 /** Why a watermark is far behind the clocks. */
 export function reasonOfLag(queue: QueueReading): string {
-  const { now, oldestAt = Infinity, admittingAt = -Infinity } = queue;
+  const { now, oldestAt = Infinity, admittingAt = -Infinity, uncapturedSince = Infinity } = queue;
+  if (uncapturedSince < Math.min(oldestAt, admittingAt, now)) return 'Jobs of the cluster are not recorded yet.';
   if (oldestAt < Math.min(admittingAt, now)) return 'The workers have not stored the events in the queue.';
   return 'No ingest takes events.';
 }

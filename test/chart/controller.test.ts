@@ -30,6 +30,7 @@ describe('chart, controller', () => {
     expect(environment(manifests, 'runledger-controller')).not.to.have.any.keys(
       'ALERTMANAGER_URLS',
       'AUTOMATIONS_NAMESPACES',
+      'CAPTURE_JOBS',
       'WEBHOOK_ALLOW_PRIVATE',
     );
   });
@@ -41,6 +42,24 @@ describe('chart, controller', () => {
       expect(rulesOf(manifests, 'Role', name, namespace)).to.deep.equal(ofResources);
     }
     expect(environment(manifests, 'runledger-controller')).to.include({ AUTOMATIONS_NAMESPACES: 'acme,globex' });
+  });
+
+  it('may read Jobs, CronJobs and Pods only to capture Jobs', async () => {
+    const ofJobs = [
+      { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['batch'], resources: ['cronjobs'], verbs: ['list', 'watch'] },
+      { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+    ];
+    const everywhere = await renderWith('controller.captureJobs.enabled=true');
+    expect(rulesOf(everywhere, 'ClusterRole')).to.deep.equal([ofNamespaces, ...ofResources, ...ofJobs]);
+    expect(environment(everywhere, 'runledger-controller')).to.include({
+      CAPTURE_JOBS: 'true',
+      IDEMPOTENCY_HOURS: '24',
+      REQUIRE_DURABLE_REDIS: 'true',
+    });
+    const inOne = await renderWith('controller.captureJobs.enabled=true', 'controller.namespaces={acme}');
+    expect(rulesOf(inOne, 'ClusterRole')).to.deep.equal([{ ...ofNamespaces, resourceNames: ['acme'] }]);
+    expect(rulesOf(inOne, 'Role', name, 'acme')).to.deep.equal([...ofResources, ...ofJobs]);
   });
 
   it('may get the Secrets that the values name', async () => {

@@ -1,5 +1,6 @@
 import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { automationMetrics } from '../../internal/telemetry/automation-metrics.ts';
+import { captureMetrics } from '../../internal/telemetry/capture-metrics.ts';
 import { consoleMetrics, streamMetrics } from '../../internal/telemetry/console-metrics.ts';
 import { controllerMetrics } from '../../internal/telemetry/controller-metrics.ts';
 import { limitMetrics } from '../../internal/telemetry/limit-metrics.ts';
@@ -33,6 +34,7 @@ const areas: { title: string; register: (registry: Registry) => void }[] = [
   { title: 'Controller: expectations', register: controllerMetrics },
   { title: 'Controller: declarations', register: automationMetrics },
   { title: 'Controller: notifications', register: notifyMetrics },
+  { title: 'Controller: captured Jobs', register: registerCapture },
 ];
 
 /** The tables of the page of metrics, made from the registries. */
@@ -52,6 +54,10 @@ function registerRequests(registry: Registry): void {
 
 function registerProducer(registry: Registry): void {
   producerMetrics(registry, () => ({ inFlight: 0, buffered: 0 }));
+}
+
+function registerCapture(registry: Registry): void {
+  captureMetrics(registry, () => 0);
 }
 
 function registerConsole(registry: Registry): void {

@@ -3,6 +3,7 @@ import { consoleDatabaseSettings } from '../../cmd/console/database.ts';
 import { controllerSettings } from '../../cmd/controller/controller.ts';
 import { controllerDatabaseSettings } from '../../cmd/controller/database.ts';
 import { declarationSettings } from '../../cmd/controller/declarations.ts';
+import { jobSettings } from '../../cmd/controller/jobs.ts';
 import { notifierSettings } from '../../cmd/controller/notifier.ts';
 import { ingestSettings } from '../../cmd/ingest/ingest.ts';
 import { tokenSettings } from '../../cmd/ingest/tokens.ts';
@@ -28,6 +29,7 @@ const processes: Record<string, readonly SettingName[]> = {
     ...controllerSettings,
     ...controllerDatabaseSettings,
     ...declarationSettings,
+    ...jobSettings,
     ...notifierSettings,
     'CONSOLE_PUBLIC_URL',
   ],

@@ -17,6 +17,7 @@ const released = [
   '0007-access-log-only-grows',
   '0008-occurred-at',
   '0009-deliveries-of-webhook',
+  '0010-captured-jobs',
 ];
 
 describe('migrations', () => {

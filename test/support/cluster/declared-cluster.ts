@@ -4,7 +4,7 @@ import { podAccount } from '../../../internal/kubernetes/pod-account.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { automationMetrics } from '../../../internal/telemetry/automation-metrics.ts';
 import { createRegistry } from '../../../internal/telemetry/metrics.ts';
-import { render } from '../helm.ts';
+import { renderWith } from '../helm.ts';
 import { recordingLogger } from '../recording-logger.ts';
 import { sharedCluster } from './shared-cluster.ts';
 
@@ -36,9 +36,9 @@ export interface Conditioned {
   };
 }
 
-/** The rules of the ClusterRole that the chart gives the controller. */
-export async function rulesOfController(): Promise<Rule[]> {
-  const role = (await render()).find(({ kind }) => kind === 'ClusterRole');
+/** The rules of the ClusterRole that the chart gives the controller, with these values. */
+export async function rulesOfController(...values: readonly string[]): Promise<Rule[]> {
+  const role = (await renderWith(...values)).find(({ kind }) => kind === 'ClusterRole');
   return (role as unknown as { rules: Rule[] }).rules;
 }
 

@@ -220,6 +220,10 @@ export const alertCases: Record<string, AlertCase> = {
     fires: { [ofController('declarations_last_list_timestamp_seconds')]: clock(2_400) },
     nearly: { [ofController('declarations_last_list_timestamp_seconds')]: clock(900) },
   },
+  RunledgerJobsNotRecorded: {
+    fires: { [ofController('job_capture_lag_seconds')]: steady(400) },
+    nearly: { [ofController('job_capture_lag_seconds')]: steady(200) },
+  },
   RunledgerDeclarationsRefused: {
     fires: { [declarations]: steady(2) },
     nearly: { [declarations]: '0x113 1x5 0x40' },

@@ -12,6 +12,11 @@
 - name: AUTOMATIONS_NAMESPACES
   value: {{ join "," . | quote }}
 {{- end }}
+{{- if .captureJobs.enabled }}
+- { name: CAPTURE_JOBS, value: 'true' }
+- { name: IDEMPOTENCY_HOURS, value: '{{ $.Values.config.idempotencyHours }}' }
+- { name: REQUIRE_DURABLE_REDIS, value: '{{ $.Values.config.requireDurableRedis }}' }
+{{- end }}
 {{- with .alertmanagerUrls }}
 - name: ALERTMANAGER_URLS
   value: {{ join "," . | quote }}

@@ -9,6 +9,17 @@
 - apiGroups: ['']
   resources: [events]
   verbs: [create]
+{{- if .Values.controller.captureJobs.enabled }}
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [get, list, watch]
+- apiGroups: [batch]
+  resources: [cronjobs]
+  verbs: [list, watch]
+- apiGroups: ['']
+  resources: [pods]
+  verbs: [list, watch]
+{{- end }}
 {{- end -}}
 
 {{/*

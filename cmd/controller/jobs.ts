@@ -1,0 +1,96 @@
+import { JobCapture } from '../../internal/capture/job-capture.ts';
+import type { Config } from '../../internal/config/read.ts';
+import { createIdentitySource } from '../../internal/event/identity.ts';
+import type { Component } from '../../internal/lifecycle/component.ts';
+import { component } from '../../internal/lifecycle/group.ts';
+import { BacklogGuard } from '../../internal/queue/backlog-guard.ts';
+import { Producer } from '../../internal/queue/producer.ts';
+import { createProducerRedis, disconnect } from '../../internal/queue/redis.ts';
+import type { Database } from '../../internal/store/database.ts';
+import { captureMetrics } from '../../internal/telemetry/capture-metrics.ts';
+import { Registry } from '../../internal/telemetry/metrics.ts';
+import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
+import { backlogMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import { clusterAccount } from '../ingest/tokens.ts';
+
+/** The settings of captured Jobs, beside those of the controller. */
+export const jobSettings = [
+  'CAPTURE_JOBS',
+  'REQUIRE_DURABLE_REDIS',
+  'REDIS_MAX_MEMORY_RATIO',
+  'BACKLOG_MAX_JOBS',
+  'IDEMPOTENCY_HOURS',
+] as const;
+
+type JobConfig = Config<
+  | (typeof jobSettings)[number]
+  | 'REDIS_URL'
+  | 'QUEUE_NAME'
+  | 'AUTOMATIONS_NAMESPACES'
+  | 'TOKENS_ACCOUNT_DIR'
+  | 'KUBERNETES_SERVICE_HOST'
+  | 'KUBERNETES_SERVICE_PORT'
+  | 'KUBECONFIG'
+>;
+
+/** As ingest has them by default. */
+const limits = {
+  batchEvents: 500,
+  batchBytes: 262_144,
+  commitsInFlight: 2,
+  bufferedEvents: 20_000,
+  bufferedBytes: 64 * 1_048_576,
+};
+
+/** One caller, which waits for each answer. */
+const callers = { open: 1, opened: 1 };
+
+export interface CapturedJobs {
+  readonly capture: JobCapture;
+  /** In the order of their start. */
+  readonly parts: readonly Component[];
+}
+
+/** Wires the capture of Jobs: API server → queue. Undefined if it is off. */
+export function createJobCapture(config: JobConfig, db: Database, telemetry: Telemetry): CapturedJobs | undefined {
+  if (!config.CAPTURE_JOBS) return undefined;
+  const { logger, registry, probes, organization, tracing } = telemetry;
+  const redis = createProducerRedis(config.REDIS_URL);
+  redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
+  const backlogLimits = {
+    maxJobs: config.BACKLOG_MAX_JOBS,
+    maxMemoryShare: config.REDIS_MAX_MEMORY_RATIO,
+    intervalMs: 500,
+    requireDurable: config.REQUIRE_DURABLE_REDIS,
+  };
+  // Not shown: the alert on a missing ingest is that no process shows the state of Redis.
+  const hidden = backlogMetrics(new Registry());
+  const guard = new BacklogGuard(redis, config.QUEUE_NAME, backlogLimits, hidden, logger);
+  // A scrape calls this after the producer exists.
+  const metrics = producerMetrics(registry, () => producer.load, organization);
+  const producer = new Producer({
+    redis,
+    queueName: config.QUEUE_NAME,
+    idempotencyHours: config.IDEMPOTENCY_HOURS,
+    limits,
+    callers,
+    guard,
+    metrics,
+    logger,
+    tracing,
+  });
+  const lagMs = (): number => Date.now() - (capture.pendingSince ?? Date.now());
+  const capture = new JobCapture({
+    connect: clusterAccount(config, 'CAPTURE_JOBS=false'),
+    namespaces: config.AUTOMATIONS_NAMESPACES?.split(',') ?? [],
+    db,
+    enqueueAll: (events, which) => producer.enqueueAll(events, which),
+    identify: createIdentitySource(),
+    metrics: captureMetrics(registry, lagMs),
+    logger,
+  });
+  probes.ready.set('jobs', () => capture.unready());
+  const connection = component('redis of jobs', { stop: () => disconnect(redis) });
+  return { capture, parts: [connection, guard, producer, capture] };
+}

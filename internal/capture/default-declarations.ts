@@ -1,0 +1,31 @@
+import type { DeclaredAutomation, Declarations } from '../automations/declarations.ts';
+import { identityOf } from '../automations/health.ts';
+import type { CronJobFacts } from './read-cron-job.ts';
+
+/** The declarations of captured CronJobs; of two of the same automation, the one of the older. */
+export function declarationsOf(
+  cronJobs: readonly CronJobFacts[],
+  organizationOf: (cronJob: CronJobFacts) => string | undefined,
+): DeclaredAutomation[] {
+  const oldestFirst = cronJobs.toSorted((one, other) => {
+    return one.createdAt.localeCompare(other.createdAt) || one.uid.localeCompare(other.uid);
+  });
+  const declared = new Map<string, DeclaredAutomation>();
+  for (const cronJob of oldestFirst) {
+    const organization = organizationOf(cronJob);
+    if (organization === undefined) continue;
+    const { capture: _, createdAt: __, ...rest } = cronJob;
+    const automation = { ...rest, organization };
+    if (!declared.has(identityOf(automation))) declared.set(identityOf(automation), automation);
+  }
+  return [...declared.values()];
+}
+
+/** Adds the defaults of the automations that nothing else declares. */
+export function withDefaults(
+  { automations, webhooks }: Declarations,
+  defaults: readonly DeclaredAutomation[],
+): Declarations {
+  const declared = new Set(automations.map(identityOf));
+  return { webhooks, automations: [...automations, ...defaults.filter((one) => !declared.has(identityOf(one)))] };
+}

@@ -1,0 +1,51 @@
+import type { DeclaredAutomation } from '../automations/declarations.ts';
+import type { DeclaredExpectation } from '../expectation/automation.ts';
+import { readAutomation } from '../expectation/read-automation.ts';
+import { annotatedAutomation, captureLabel, type CronJobManifest } from './batch.ts';
+
+/** What a CronJob declares by its schedule. */
+export interface CronJobFacts extends Omit<DeclaredAutomation, 'organization'> {
+  /** The value of the label of its template. */
+  readonly capture: string | undefined;
+  readonly createdAt: string;
+}
+
+/** The short forms of a schedule. */
+const descriptors: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
+
+/** Reads a CronJob. Nothing is expected if Runledger does not know its form of schedule. */
+export function readCronJob({ metadata = {}, spec = {} }: CronJobManifest): CronJobFacts {
+  const { uid = '', namespace = '', name = '', generation = 0, creationTimestamp = '' } = metadata;
+  const template = spec.jobTemplate?.metadata;
+  const capture = template?.labels?.[captureLabel];
+  const identity = { automationId: annotatedAutomation(template) ?? uid, displayName: name };
+  const { spec: checked } = readAutomation({ ...identity, expect: expectationOf(spec) });
+  return {
+    ...identity,
+    owner: '',
+    links: [],
+    expect: checked?.expect,
+    alertLabels: {},
+    suspend: spec.suspend === true,
+    namespace,
+    name,
+    uid,
+    generation,
+    capture: typeof capture === 'string' ? capture : undefined,
+    createdAt: creationTimestamp,
+  };
+}
+
+function expectationOf({ schedule = '', timeZone }: NonNullable<CronJobManifest['spec']>): DeclaredExpectation {
+  const every = /^@every (.+)$/.exec(schedule)?.[1];
+  if (every !== undefined) return { every };
+  return { schedule: descriptors[schedule] ?? schedule, ...(timeZone !== undefined && { timeZone }) };
+}

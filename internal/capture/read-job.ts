@@ -1,0 +1,72 @@
+import { timeOf } from '../event/occurred-at.ts';
+import { annotatedAutomation, automationAnnotation, captureLabel, controllerOf, type JobManifest } from './batch.ts';
+
+/** The annotation of a Job of a CronJob: the time of its schedule. */
+const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
+
+/** What is known about a Job. Times in ms since the Unix epoch. */
+export interface JobFacts {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** The value of its label. */
+  readonly capture: string | undefined;
+  /** In lower case: the annotation, or the UID of the CronJob, or its own. */
+  readonly automationId: string;
+  /** True for an annotation that is not a UUID. */
+  readonly misnamed: boolean;
+  /** The name of its CronJob. */
+  readonly cronJob: string | undefined;
+  readonly scheduledAt: number | undefined;
+  readonly createdAt: number | undefined;
+  /** Undefined until it starts, and while it is suspended. */
+  readonly startedAt: number | undefined;
+  /** When its deletion was asked for. */
+  readonly deletedAt: number | undefined;
+  readonly end: JobEnd | undefined;
+}
+
+export interface JobEnd {
+  readonly at: number | undefined;
+  /** Undefined if the Job is complete. */
+  readonly failure: { readonly reason: string; readonly message: string } | undefined;
+}
+
+/** Reads a Job of the API server. */
+export function readJob(job: JobManifest): JobFacts {
+  const { uid = '', namespace = '', name = '', annotations = {} } = job.metadata ?? {};
+  const cronJob = controllerOf(job, 'CronJob');
+  const annotated = annotatedAutomation(job.metadata);
+  const capture = job.metadata?.labels?.[captureLabel];
+  const scheduled = annotations[scheduledAnnotation];
+  return {
+    uid,
+    namespace,
+    name,
+    capture: typeof capture === 'string' ? capture : undefined,
+    automationId: annotated ?? cronJob?.uid ?? uid,
+    misnamed: annotated === undefined && automationAnnotation in annotations,
+    cronJob: cronJob?.name,
+    scheduledAt: typeof scheduled === 'string' ? timeOf(scheduled) : undefined,
+    createdAt: timeOf(job.metadata?.creationTimestamp ?? ''),
+    startedAt: timeOf(job.status?.startTime ?? ''),
+    deletedAt: timeOf(job.metadata?.deletionTimestamp ?? ''),
+    end: endOf(job),
+  };
+}
+
+/**
+ * Other conditions, such as SuccessCriteriaMet and FailureTarget, come before these: Pods of the
+ * Job may still run then.
+ */
+function endOf({ status = {} }: JobManifest): JobEnd | undefined {
+  const holding = (status.conditions ?? []).filter((condition) => condition.status === 'True');
+  const failed = holding.find(({ type }) => type === 'Failed');
+  if (failed !== undefined) {
+    const { reason = '', message = '', lastTransitionTime = '' } = failed;
+    return { at: timeOf(lastTransitionTime), failure: { reason, message } };
+  }
+  const complete = holding.find(({ type }) => type === 'Complete');
+  if (complete === undefined) return undefined;
+  return { at: timeOf(status.completionTime ?? complete.lastTransitionTime ?? ''), failure: undefined };
+}

@@ -1,0 +1,31 @@
+import { Counter, Gauge, type Registry } from './metrics.ts';
+
+export type CaptureMetrics = ReturnType<typeof captureMetrics>;
+
+/** The metrics of captured Jobs. A scrape calls `lagMs`. */
+export function captureMetrics(registry: Registry, lagMs: () => number) {
+  const registers = [registry];
+  void new Gauge({
+    name: 'runledger_job_capture_lag_seconds',
+    help: 'How long changes of Jobs wait to be recorded, also because they cannot be read; 0 when none waits. Use min over controllers.',
+    registers,
+    collect() {
+      this.set(lagMs() / 1_000);
+    },
+  });
+  const events = new Counter({
+    name: 'runledger_job_events_total',
+    help: 'Events of Jobs of Kubernetes that this controller has put into the queue, by kind.',
+    labelNames: ['kind'] as const,
+    registers,
+  });
+  for (const kind of ['START', 'WARNING', 'ERROR', 'END']) events.inc({ kind }, 0);
+  return {
+    events,
+    watchRestarts: new Counter({
+      name: 'runledger_job_watch_restarts_total',
+      help: 'Watches of Jobs restarted after an error. A steady rise: the API server refuses the watch.',
+      registers,
+    }),
+  };
+}
