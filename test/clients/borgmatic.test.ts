@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { stringify } from 'yaml';
 import { until } from '../support/until.ts';
 import { clientRun } from './client-run.ts';
 import { executionsOf, installClients } from './clients.ts';
@@ -53,25 +54,27 @@ describe('borgmatic with borgbackup, unmodified, against make run', function sui
     expect(run.output.join('\n')).not.to.contain(key).and.not.to.contain(wrong);
   });
 
-  /** Runs borgmatic with a configuration that pings Runledger. */
+  /** Runs borgmatic with the example's configuration, on folders of this test. */
   async function backUp(
     automation: string,
     action: string[],
     { source = join(root, 'deploy'), repository = join(shared.current.run.folder, 'borg') } = {},
   ): Promise<void> {
     const { certificate, pingKey, run, url } = shared.current;
-    const config = join(run.folder, `${automation}.json`);
-    const ping_url = `${url}/ping/${pingKey}/${automation}`;
-    const borgmatic = {
-      source_directories: [source],
-      repositories: [{ path: repository }],
+    const example = (await readFile(join(root, 'deploy/examples/borgmatic.yaml'), 'utf8'))
+      .replace('https://runledger.example.com/', `${url}/`)
+      .replace('PING_KEY', pingKey)
+      .replace('0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11', automation)
+      .replace('/home\n', `${source}\n`)
+      .replace('ssh://backup@backup.example.com/./home.borg', repository);
+    const ofTest = {
       source_directories_must_exist: true,
       borg_base_directory: run.folder,
       user_runtime_directory: join(run.folder, 'runtime'),
       user_state_directory: join(run.folder, 'state'),
-      healthchecks: { ping_url, verify_tls: true },
     };
-    await writeFile(config, JSON.stringify(borgmatic));
+    const config = join(run.folder, `${automation}.yaml`);
+    await writeFile(config, `${example}\n${stringify(ofTest)}`, { mode: 0o600 });
     const env = { ...process.env, REQUESTS_CA_BUNDLE: certificate };
     await execute(join(programs, 'borgmatic'), ['--config', config, ...action], { env });
   }
