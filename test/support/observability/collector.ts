@@ -18,11 +18,14 @@ export interface CollectedSpan {
  */
 export class Collector {
   readonly spans: CollectedSpan[] = [];
+  /** Every request as it came: its address, headers and body. */
+  readonly requests: string[] = [];
   readonly #server: Server;
 
   private constructor() {
     this.#server = createServer((request, response) => {
       void buffer(request).then((body) => {
+        this.requests.push([request.url, ...request.rawHeaders, body.toString('latin1')].join('\n'));
         if (request.url === '/v1/traces') this.spans.push(...spansIn(body));
         response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
       });

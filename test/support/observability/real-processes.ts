@@ -11,6 +11,9 @@ import { RunledgerProcess } from '../runledger-process.ts';
 
 const token = 'observed-token-of-acme-0123456789';
 
+/** A ping key of the same organization. */
+export const pingKey = 'observed-ping-key-of-acme-0123456789';
+
 /** The automation that is declared: one failure makes it fail. */
 export const declaredAutomation = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
 
@@ -78,7 +81,7 @@ export class RealProcesses {
    */
   static async start(settings: Record<string, string>, whole = false): Promise<RealProcesses> {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-observed-'));
-    const good = secretManifest({ organization: 'acme', entries: { token, 'read-1': readToken() } });
+    const good = secretManifest({ organization: 'acme', entries: { token, 'read-1': readToken(), 'ping-1': pingKey } });
     const short = secretManifest({ organization: 'umbrella', entries: { token: 'short' } });
     await writeFile(join(folder, 'tokens.yaml'), whole ? `${good}---\n${short}` : good);
     await promisify(execFile)(process.execPath, ['cmd/migrate/main.ts'], { env: { ...process.env, ...settings } });
@@ -94,6 +97,11 @@ export class RealProcesses {
   /** What Prometheus reads, of each process. */
   metrics(): Promise<string[]> {
     return Promise.all(this.#processes.map((process) => process.metrics()));
+  }
+
+  /** The last lines of the logs. */
+  get logs(): string[] {
+    return this.#processes.flatMap(({ child }) => child.output);
   }
 
   async stop(): Promise<void> {
