@@ -7,6 +7,7 @@ import type { AuthenticatedState } from './authenticate.ts';
 import type { HttpStack } from './http-stack.ts';
 import type { ReadJson } from './json-body.ts';
 import { mostEvents, type BulkOptions } from './register-bulk.ts';
+import { tektonRequests, tektonTypes, type CloudEventRequests } from './tekton-event.ts';
 
 const structured = 'application/cloudevents+json';
 const batch = 'application/cloudevents-batch+json';
@@ -39,8 +40,11 @@ export function cloudEvents(
     const checked = given.map((one) => check(one, validate));
     const faults = [...checked.flatMap((one) => one.faults), ...repeatedKeys(checked)];
     if (faults.length > 0) throw new RequestError('invalid-event', 'Some events are not valid; see errors.', faults);
-    const events = checked.flatMap(({ request, key }): KeyedEvent[] => {
-      return request === undefined ? [] : [{ event: acceptEvent(request, ctx.state.organization, identify()), key }];
+    const events = checked.flatMap(({ requests, key }) => {
+      return requests.map((request, index): KeyedEvent => {
+        const event = acceptEvent(request, ctx.state.organization, identify());
+        return { event, key: index === 0 ? key : `${key}-${index}` };
+      });
     });
     const results = await enqueueAll(events, 'all');
     const recorded = results.map((result) => {
@@ -82,29 +86,39 @@ function decoded(text: string): string {
 
 interface Checked {
   pointer: string;
-  request?: EventRequest;
-  key?: string;
+  requests: EventRequest[];
+  key: string | undefined;
   faults: FieldError[];
 }
 
 function check({ pointer, event }: Given, validate: BulkOptions['validate']): Checked {
-  const { specversion, type, source, id, time, data } = Object(event) as Record<string, unknown>;
+  const { specversion, type, source, id, time = null, data } = Object(event) as Record<string, unknown>;
   const faults: FieldError[] = [];
   const fault = (field: string, detail: string): void => void faults.push({ pointer: `${pointer}/${field}`, detail });
-  const kind = kinds.get(String(type));
+  const read = requestsOf(String(type), time, data);
   if (specversion !== '1.0') fault('specversion', 'must be 1.0');
-  if (kind === undefined) fault('type', `must be one of ${[...kinds.keys()].join(', ')}`);
+  if (read === undefined) fault('type', `must be one of ${[...kinds.keys(), tektonTypes].join(', ')}`);
   if (typeof source !== 'string' || source === '') fault('source', 'must be a text that is not empty');
   if (typeof id !== 'string' || id === '') fault('id', 'must be a text that is not empty');
   if (typeof data !== 'object' || data === null || Array.isArray(data)) fault('data', 'must be a JSON object');
-  if (faults.length > 0) return { pointer, faults };
-  const request = { ...Object(data), event: kind, occurred_at: time ?? null } as EventRequest;
+  if (faults.length > 0 || read === undefined) return { pointer, requests: [], key: undefined, faults };
+  const requests = read.requests as unknown as EventRequest[];
   const key = `ce-${hash('sha256', JSON.stringify([source, id]), 'hex')}`;
-  return { pointer, request, key, faults: faultsOf(pointer, request, validate) };
+  return { pointer, requests, key, faults: faultsOf(pointer, read, validate) };
 }
 
-/** The faults of the data, as faults of the event. */
-function faultsOf(pointer: string, request: EventRequest, validate: BulkOptions['validate']): FieldError[] {
+function requestsOf(type: string, time: unknown, data: unknown): CloudEventRequests | undefined {
+  const kind = kinds.get(type);
+  if (kind === undefined) return tektonRequests(type, time, data);
+  return { requests: [{ ...Object(data), event: kind, occurred_at: time }], pointers: {} };
+}
+
+/** The faults of the first request, as faults of the event. The others have the same ids. */
+function faultsOf(
+  pointer: string,
+  { requests: [request], pointers }: CloudEventRequests,
+  validate: BulkOptions['validate'],
+): FieldError[] {
   try {
     validate(request);
     return [];
@@ -113,7 +127,7 @@ function faultsOf(pointer: string, request: EventRequest, validate: BulkOptions[
     return error.faults.map((fault) => {
       if (!('pointer' in fault)) return fault;
       const place = fault.pointer === '/occurred_at' ? '/time' : `/data${fault.pointer}`;
-      return { ...fault, pointer: pointer + place };
+      return { ...fault, pointer: pointer + (pointers[fault.pointer] ?? place) };
     });
   }
 }
