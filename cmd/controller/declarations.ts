@@ -49,7 +49,7 @@ export function createDeclarationSource(
  * CronJobs declare the automations that nothing else declares.
  */
 export function followDeclarations(
-  source: DeclarationSource,
+  source: Pick<DeclarationSource, 'current' | 'afterTick'>,
   cronJobs?: Pick<JobCapture, 'declarations'>,
 ): TickListener {
   return {

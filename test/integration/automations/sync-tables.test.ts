@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { followDeclarations } from '../../../cmd/controller/declarations.ts';
 import type { Declarations, DeclaredAutomation, DeclaredWebhook } from '../../../internal/automations/declarations.ts';
 import { syncDeclarations } from '../../../internal/automations/sync-tables.ts';
 import { eachDatabase } from '../../support/store.ts';
@@ -110,5 +111,22 @@ describe('the tables of declarations', () => {
     expect(await circuit()).to.deep.equal([{ kinds: [], failing_since: first, open_until: later }]);
     await sync({ webhooks: [{ ...webhook, url: 'https://acme.example/b' }] });
     expect(await circuit()).to.deep.equal([{ kinds: ['automation.missing'], failing_since: null, open_until: null }]);
+  });
+
+  it('follow captured CronJobs where nothing else declares, once all are known', async () => {
+    const other = { ...automation, automationId: '1b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11', name: 'of-cron-job' };
+    let cronJobs: DeclaredAutomation[] | undefined;
+    const source = { current: () => ({ automations: [automation], webhooks: [] }), afterTick: () => undefined };
+    const follow = followDeclarations(source, { declarations: () => cronJobs });
+    const names = async () => {
+      await database.db.transaction().execute((trx) => follow.record(trx, { watermark: 0, transitions: [] }));
+      const rows = await database.db.selectFrom('automations').select('name').orderBy('name').execute();
+      return rows.map(({ name }) => name);
+    };
+    expect(await names()).to.deep.equal([]);
+    cronJobs = [{ ...automation, name: 'replaced' }, other];
+    expect(await names()).to.deep.equal(['invoices', 'of-cron-job']);
+    cronJobs = undefined;
+    expect(await names()).to.deep.equal(['invoices', 'of-cron-job']);
   });
 });

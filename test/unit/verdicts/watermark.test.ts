@@ -1,0 +1,16 @@
+import { expect } from 'chai';
+import { reasonOfLag, watermarkOf } from '../../../internal/verdicts/watermark.ts';
+
+const now = Date.parse('2026-11-25T12:00:00Z');
+const queue = { now, oldestAt: undefined, admittingAt: now, gaps: [] };
+const clocks = { controller: now, postgres: now };
+
+describe('watermark', () => {
+  it('waits for Jobs that are not recorded, and says so', () => {
+    const free = watermarkOf(queue, clocks).at ?? 0;
+    const held = { ...queue, uncapturedSince: now - 60_000 };
+    expect(watermarkOf(held, clocks).at).to.equal(free - 60_000);
+    expect(reasonOfLag(held)).to.equal('Jobs of the cluster are not recorded yet.');
+    expect(reasonOfLag({ ...held, oldestAt: now - 90_000 })).to.match(/workers have not stored/);
+  });
+});
