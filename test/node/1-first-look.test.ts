@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { connectionsFrom } from '../support/node/connections.ts';
 import { installation, stepsOf } from '../support/node/first-steps.ts';
 import type { Kubernetes } from '../support/node/kubernetes.ts';
 import { Rights } from '../support/node/rights.ts';
@@ -100,28 +101,35 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     }
   });
 
-  for (const [verb, resource, complaint] of [
-    ['list', 'secrets', /list Secrets: the API server answered 403/],
-    ['watch', 'secrets', /watch Secrets: .*403|token watch failed/],
-    ['create', 'events', /create Event: the API server answered 403/],
-  ] as const) {
-    it(`needs the right to ${verb} ${resource}`, async () => {
-      // Its refusal needs an Event.
+  const needed = {
+    list: ['list', 'secrets', /list Secrets: the API server answered 403/],
+    watch: ['watch', 'secrets', /watch Secrets: .*403|token watch failed/],
+    create: ['create', 'events', /create Event: the API server answered 403/],
+  } as const;
+  // Without the list there is nothing to watch, and no refusal to create an Event for.
+  for (const rightsAtOnce of [[needed.list], [needed.watch, needed.create]]) {
+    it(`needs the right to ${rightsAtOnce.map(([verb, resource]) => `${verb} ${resource}`).join(', and to ')}`, async () => {
       await kubernetes.apply({
         apiVersion: 'v1',
         kind: 'Secret',
         metadata: { name: 'refused', namespace: tokens, labels: { 'runledger.dev/organization': 'refused' } },
         stringData: { token: 'short' },
       });
+      const complain = async (component: string, [, , complaint]: (typeof rightsAtOnce)[number]): Promise<boolean> =>
+        complaint.test(await logsOf(component));
+      const restore: (() => Promise<string>)[] = [];
       for (const component of readers) {
-        expect(await logsOf(component), `${component} with the right`).not.to.match(complaint);
+        for (const right of rightsAtOnce) {
+          expect(await complain(component, right), `${component} with the right to ${right[0]}`).to.equal(false);
+          restore.unshift(await rights.takeAway(component, right[0], right[1], tokens));
+        }
       }
-      const restore = await Promise.all(readers.map((component) => rights.takeAway(component, verb, resource, tokens)));
       try {
         await deletePods();
         for (const component of readers) {
-          const complains = async (): Promise<boolean> => complaint.test(await logsOf(component));
-          await until(`${component} complains`, complains, 120_000);
+          for (const right of rightsAtOnce) {
+            await until(`${component} misses the right to ${right[0]}`, () => complain(component, right), 120_000);
+          }
         }
       } finally {
         for (const give of restore) await give();
@@ -150,62 +158,32 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     const worker = ['--namespace', 'runledger', 'deployment/runledger-worker'];
     const reader = ['--namespace', 'runledger', 'deployment/runledger-console'];
     const controller = ['--namespace', 'runledger', 'deployment/runledger-controller'];
-    const services = { redis: 'runledger-redis:6379', postgres: 'runledger-postgresql:5432', https: 'runledger:443' };
     const ingestPod = (await kubernetes.pods('runledger')).find(({ name }) => name.includes('ingest'));
-    const ops = `${ingestPod?.address}:9090`;
-    const connects = async (from: string[], target: string): Promise<boolean> => {
-      const [host, port] = target.split(':');
-      const name = /^[\d.]+$/.test(host ?? '') ? host : `${host}.runledger.svc.cluster.local`;
-      const script = `
-        const socket = require('node:net').connect(${port}, '${name}');
-        socket.on('connect', () => { console.log('true'); process.exit(); });
-        socket.on('error', () => { console.log('false'); process.exit(); });
-        setTimeout(() => { console.log('false'); process.exit(); }, 2000);`;
-      return (await kubernetes.kubectl('exec', ...from, '--', 'node', '--eval', script)).trim() === 'true';
-    };
-    const look = async (): Promise<Record<string, boolean>> => ({
-      'strangers to Redis': await connects(strangers, services.redis),
-      'strangers to Postgres': await connects(strangers, services.postgres),
-      'strangers to HTTPS': await connects(strangers, services.https),
-      'strangers to the ops port': await connects(strangers, ops),
-      'monitoring to the ops port': await connects(monitoring, ops),
-      'monitoring to Redis': await connects(monitoring, services.redis),
-      'worker to Redis': await connects(worker, services.redis),
-      'worker to Postgres': await connects(worker, services.postgres),
-      'worker to the API server': await connects(worker, '10.96.0.1:443'),
-      'worker to HTTPS': await connects(worker, services.https),
-      'console to Postgres': await connects(reader, services.postgres),
-      'console to Redis': await connects(reader, services.redis),
-      'console to HTTPS': await connects(reader, services.https),
-      'controller to Postgres': await connects(controller, services.postgres),
-      'controller to Redis': await connects(controller, services.redis),
-      'controller to the API server': await connects(controller, '10.96.0.1:443'),
+    const service = (name: string): string => `${name}.runledger.svc.cluster.local`;
+    const redis = [service('runledger-redis'), 6379] as const;
+    const postgres = [service('runledger-postgresql'), 5432] as const;
+    const https = [service('runledger'), 443] as const;
+    const ops = [ingestPod?.address ?? '', 9090] as const;
+    const apiServer = ['10.96.0.1', 443] as const;
+    const look = async (): Promise<Record<string, Record<string, boolean>>> => ({
+      strangers: await connectionsFrom(kubernetes, strangers, { redis, postgres, https, ops }),
+      monitoring: await connectionsFrom(kubernetes, monitoring, { redis, ops }),
+      worker: await connectionsFrom(kubernetes, worker, { redis, postgres, https, apiServer }),
+      console: await connectionsFrom(kubernetes, reader, { redis, postgres, https }),
+      controller: await connectionsFrom(kubernetes, controller, { redis, postgres, apiServer }),
     });
-    const found = await look();
-    expect(found).to.deep.equal({
-      'strangers to Redis': false,
-      'strangers to Postgres': false,
-      'strangers to HTTPS': true,
-      'strangers to the ops port': false,
-      'monitoring to the ops port': true,
-      'monitoring to Redis': false,
-      'worker to Redis': true,
-      'worker to Postgres': true,
-      'worker to the API server': false,
-      'worker to HTTPS': false,
-      'console to Postgres': true,
-      'console to Redis': false,
-      'console to HTTPS': false,
-      'controller to Postgres': true,
-      'controller to Redis': true,
-      'controller to the API server': true,
+    expect(await look()).to.deep.equal({
+      strangers: { redis: false, postgres: false, https: true, ops: false },
+      monitoring: { redis: false, ops: true },
+      worker: { redis: true, postgres: true, https: false, apiServer: false },
+      console: { redis: false, postgres: true, https: false },
+      controller: { redis: true, postgres: true, apiServer: true },
     });
     // It is the policies that refuse: without them everybody connects.
     await kubernetes.kubectl('delete', 'networkpolicy', '--all', '--namespace', 'runledger');
-    await until('without policies strangers connect', async () =>
-      (await connects(strangers, services.redis)) ? true : undefined,
-    );
-    expect(await look()).to.deep.equal(Object.fromEntries(Object.keys(found).map((pair) => [pair, true])));
+    const refused = async (): Promise<boolean> =>
+      Object.values(await look()).some((reached) => Object.values(reached).includes(false));
+    await until('without policies everybody connects', async () => !(await refused()), 30_000);
     for (const [, namespace = ''] of [strangers, monitoring]) {
       await kubernetes.kubectl('delete', 'pod', 'probe', '--now', '--namespace', namespace);
     }

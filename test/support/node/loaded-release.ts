@@ -216,9 +216,13 @@ console: { gateway: { enabled: true, hostnames: [${hosts.record}], tlsSecretName
     await until('all pods are ready', complete, 180_000);
   }
 
-  async restart(workload: string): Promise<void> {
-    await this.#kubernetes.kubectl('rollout', 'restart', workload, '--namespace', this.namespace);
-    await this.#kubernetes.kubectl('rollout', 'status', workload, '--namespace', this.namespace, '--timeout=120s');
+  /** Rolls workloads over, all at once. */
+  async restart(...workloads: string[]): Promise<void> {
+    const here = ['--namespace', this.namespace];
+    await this.#kubernetes.kubectl('rollout', 'restart', ...workloads, ...here);
+    for (const workload of workloads) {
+      await this.#kubernetes.kubectl('rollout', 'status', workload, ...here, '--timeout=120s');
+    }
   }
 }
 
