@@ -15,7 +15,7 @@ const all = [ingest, ...behind, ...servers];
 /** Statuses of a request whose pod is killed. */
 const cutOff = [0, 502];
 
-describe('a release behind a Gateway, under 500 events a second over TLS', () => {
+describe('a release behind a Gateway, under load over TLS', () => {
   let kubernetes: Kubernetes;
   let release: LoadedRelease;
 
@@ -40,17 +40,16 @@ describe('a release behind a Gateway, under 500 events a second over TLS', () =>
     caller.close();
   });
 
-  it('uses no more memory than it requests', async () => {
-    const others = await release.underLoad(() =>
+  it('uses no more memory than it requests, at 500 events a second', async () => {
+    const read = (): Promise<Others> =>
       release.whileReading(async () => {
         await sleep(20_000);
         const used = await kubernetes.use(release.namespace);
         for (const { pod, milliCores, mebibytes } of used)
           console.log(`      ${pod}: ${milliCores} m, ${mebibytes} Mi`);
         expect(used.filter(({ mebibytes, requested }) => mebibytes > requested)).to.deep.equal([]);
-      }),
-    );
-    expectOnly(others, []);
+      });
+    expectOnly(await release.underLoad(read, { rate: 500 }), []);
   });
 
   // The last test rolls ingest over.
@@ -220,12 +219,12 @@ describe('a release behind a Gateway, under 500 events a second over TLS', () =>
   const rollback = (): Promise<string> =>
     kubernetes.helm('rollback', 'runledger', '--namespace', release.namespace, '--wait', '--timeout', '120s');
 
-  it('cuts no request in 20 rolling restarts of ingest', async function () {
+  it('cuts no request in 20 rolling restarts of ingest, at 500 events a second', async function () {
     this.timeout(900_000);
-    const others = await release.underLoad(async () => {
-      for (let round = 1; round <= 20; round += 1) await release.restart('deployment/runledger-ingest');
-    });
-    expectOnly(others, []);
+    const restarts = async (): Promise<void> => {
+      for (let round = 1; round <= 20; round += 1) await release.restart(ingest);
+    };
+    expectOnly(await release.underLoad(restarts, { rate: 500 }), []);
   });
 });
 

@@ -14,10 +14,8 @@ import { chart } from '../helm.ts';
 import { until } from '../until.ts';
 import type { Kubernetes } from './kubernetes.ts';
 
-/** Events a second, before retries. */
-const rate = 500;
 /** Receipts before the work begins. */
-const warmUp = 500;
+const warmUp = 200;
 /**
  * How long after Redis serves again callers may still get 503, in ms: its new address reaches
  * kube-proxy and the network policies, and ingest connects again.
@@ -121,12 +119,15 @@ console: { gateway: { enabled: true, hostnames: [${hosts.record}], tlsSecretName
   }
 
   /**
-   * Does the work under 500 events a second, and compares what callers were told with what is
-   * stored: no event lost, doubled or in a wrong outcome. Fails on a restarted container, except in
+   * Does the work while callers send `rate` events a second, before retries, and compares what they
+   * were told with what is stored: no event lost, doubled or in a wrong outcome. Fails on a restarted container, except in
    * the pod `restarts`. Resolves with the answers other than 201, without the 503s of the time that
    * Redis was away.
    */
-  async underLoad(work: () => Promise<unknown>, { restarts }: { restarts?: string } = {}): Promise<Others> {
+  async underLoad(
+    work: () => Promise<unknown>,
+    { rate = 200, restarts }: { rate?: number; restarts?: string } = {},
+  ): Promise<Others> {
     const before = await this.#restarts();
     const caller = this.client('events', 400);
     const register: Balancer['register'] = (...request) =>
