@@ -3,8 +3,8 @@ import { Browser } from '../support/browser.ts';
 import { MakeRun } from '../support/make-run.ts';
 import { until } from '../support/until.ts';
 
-describe('the link of make run', function suite() {
-  this.timeout(120_000);
+describe('the link of make run, and make demo', function suite() {
+  this.timeout(240_000);
   let run: MakeRun;
   beforeEach(async () => {
     run = await MakeRun.create();
@@ -14,7 +14,7 @@ describe('the link of make run', function suite() {
   });
   const link = (): URL => new URL(/https:\S+\/once\/\S+/.exec(run.output.join('\n'))?.[0] ?? '');
 
-  it('logs in to the console once, and shows the fleet of make demo there', async () => {
+  it('logs in to the console once, and shows the fleet of make demo what it sent', async () => {
     await run.start();
     const first = link();
     expect(first.origin).to.equal(`https://localhost:${run.ports.console}`);
@@ -32,7 +32,10 @@ describe('the link of make run', function suite() {
         const page = await browser.get('/o/demo/executions', { accept: 'text/html' });
         return page.status === 200 && page.body.includes('/o/demo/executions/');
       });
-      await demo.exited;
+      expect(await demo.exited, demo.output.join('\n')).to.equal(0);
+      const output = demo.output.join('\n');
+      expect(output).to.include('The record holds just what was sent.');
+      for (const verdict of ['missing', 'overrunning', 'failing']) expect(output).to.match(new RegExp(` ${verdict} `));
       await run.interrupt();
 
       await run.start();

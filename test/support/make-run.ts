@@ -60,6 +60,11 @@ export class MakeRun {
     await child.exited;
   }
 
+  /** True from its start until it has ended. */
+  get isRunning(): boolean {
+    return this.#child?.alive ?? false;
+  }
+
   get output(): string[] {
     return this.#child?.output ?? [];
   }
