@@ -7,7 +7,7 @@ import { sharedKubernetes } from '../support/node/shared-kubernetes.ts';
 import { until } from '../support/until.ts';
 
 const ingest = 'deployment/runledger-ingest';
-/** Callers do not notice when these are away. */
+/** Ingest needs none of these to answer. */
 const behind = ['worker', 'console', 'controller'].map((name) => `deployment/runledger-${name}`);
 const servers = ['redis', 'postgresql'].map((name) => `statefulset/runledger-${name}`);
 const all = [ingest, ...behind, ...servers];

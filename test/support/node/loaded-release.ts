@@ -120,9 +120,9 @@ console: { gateway: { enabled: true, hostnames: [${hosts.record}], tlsSecretName
 
   /**
    * Does the work while callers send `rate` events a second, before retries, and compares what they
-   * were told with what is stored: no event lost, doubled or in a wrong outcome. Fails on a restarted container, except in
-   * the pod `restarts`. Resolves with the answers other than 201, without the 503s of the time that
-   * Redis was away.
+   * were told with what is stored: no event lost, doubled or in a wrong outcome. Fails on a
+   * restarted container, except in the pod `restarts`. Resolves with the answers other than 201,
+   * without the 503s of the time that Redis was away.
    */
   async underLoad(
     work: () => Promise<unknown>,
