@@ -16,7 +16,8 @@ describe('borgmatic with borgbackup, unmodified, against make run', function sui
   this.timeout(180_000);
   const shared = clientRun();
   let programs: string;
-  before(async () => {
+  before(async function install() {
+    this.timeout(600_000);
     await execute(join(root, 'deploy/install.sh'), ['borg', 'python']);
     programs = await installClients();
   });

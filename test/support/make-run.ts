@@ -85,8 +85,9 @@ export class MakeRun {
     return new ApiClient(`https://localhost:${port}`, { token }, { ca });
   }
 
+  /** Stops all of it, since a kill would leave its Redis running, and removes its data. */
   async remove(): Promise<void> {
-    await this.interrupt('SIGKILL').catch(() => undefined);
+    await this.interrupt().catch(() => undefined);
     await rm(this.folder, { recursive: true, force: true });
   }
 }
