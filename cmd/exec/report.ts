@@ -52,7 +52,8 @@ export class Report {
     const note = (problem: string): unknown => this.#problems.add(problem);
     this.#delivery = new Delivery(settings, note);
     const onUnspooled = (reason: unknown): void => this.#noteUnspooled(reason);
-    this.#outbox = new Outbox({ spool: spoolOf(settings), send: this.#delivery.send, onUnspooled });
+    const { send, sendMany } = this.#delivery;
+    this.#outbox = new Outbox({ spool: spoolOf(settings), send, sendMany, onUnspooled });
     this.#outbox.add(this.#event('START', run.startedAt, { description: run.description }));
   }
 

@@ -1,9 +1,11 @@
-import type { Outgoing, Send } from './outgoing.ts';
+import { sendBacklog } from './backlog.ts';
+import type { Outgoing, Send, SendMany } from './outgoing.ts';
 import type { Spool } from './spool.ts';
 
 export interface OutboxOptions {
   readonly spool: Pick<Spool, 'add' | 'waiting' | 'read' | 'remove' | 'setAside'>;
   readonly send: Send;
+  readonly sendMany: SendMany;
   /** Takes the reason why the spool did not take an event. */
   readonly onUnspooled: (reason: unknown) => void;
 }
@@ -100,19 +102,11 @@ export class Outbox {
     return true;
   }
 
-  /** Sends what earlier runs left, until an event of this process waits. */
+  /** Sends what earlier runs left, until an event of this process waits. False if one fails. */
   async #deliverLeftovers(): Promise<boolean> {
-    const { spool, send } = this.#options;
-    const names = (await spool.waiting()).filter((name) => !this.#spooledByThis.has(name));
-    for (const name of names) {
-      if (this.#closed || this.#next() !== undefined) return true;
-      const event = await spool.read(name);
-      if (event === undefined) continue;
-      const attempt = await send(event);
-      if (attempt === 'failed') return false;
-      await (attempt === 'recorded' ? spool.remove(name) : spool.setAside(name));
-    }
-    return true;
+    const names = (await this.#options.spool.waiting()).filter((name) => !this.#spooledByThis.has(name));
+    const { failed } = await sendBacklog(this.#options, names, () => this.#closed || this.#next() !== undefined);
+    return !failed;
   }
 
   #next(): Own | undefined {

@@ -19,3 +19,9 @@ export type Attempt =
 
 /** Tries once. Never rejects. */
 export type Send = (event: Outgoing) => Promise<Attempt>;
+
+/**
+ * Tries events in one request. Resolves with the keys of those that Runledger has recorded; none
+ * where it takes no such requests. Never rejects.
+ */
+export type SendMany = (events: readonly Outgoing[]) => Promise<ReadonlySet<string>>;

@@ -246,21 +246,4 @@ describe('runledger exec and the record', () => {
     expect(await suite.stored()).to.have.lengthOf(24 + 16);
     expect(await spooled(join(folder, 'spool', spool))).to.deep.equal([]);
   });
-
-  it('flush names the setting that is wrong', async () => {
-    const wrong: [NodeJS.ProcessEnv, RegExp][] = [
-      [{ RUNLEDGER_URL: '' }, /--url \(RUNLEDGER_URL\) is required/],
-      [{ RUNLEDGER_URL: 'http://x' }, /RUNLEDGER_URL\) must be an https:\/\/ address/],
-      [{ RUNLEDGER_TOKEN: '' }, /RUNLEDGER_TOKEN or .*RUNLEDGER_TOKEN_FILE\) is required/],
-      [{ RUNLEDGER_TOKEN: 'a b' }, /RUNLEDGER_TOKEN must be visible/],
-      [{ RUNLEDGER_TOKEN_FILE: '/none' }, /RUNLEDGER_TOKEN and RUNLEDGER_TOKEN_FILE are both set/],
-      [{ RUNLEDGER_CA_FILE: '/none' }, /RUNLEDGER_CA_FILE\) names an unreadable file: \/none \(ENOENT\)/],
-      [{ RUNLEDGER_SPOOL_MAX_EVENTS: 'many' }, /RUNLEDGER_SPOOL_MAX_EVENTS must be a whole number/],
-    ];
-    for (const [settings, message] of wrong) {
-      const found = await outcomeOf(runledger('flush'), { ...env, ...settings });
-      expect(found.stderr).to.match(message);
-      expect(found.code).to.equal(1);
-    }
-  });
 });

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Spool } from '../../../internal/outbox/spool.ts';
+import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
+import { automation, environmentWith, outcomeOf, runledger, type Outcome } from '../../support/exec.ts';
+import { token } from '../../support/pipeline.ts';
+import { suiteIngest } from '../../support/suite-ingest.ts';
+
+describe('runledger flush', () => {
+  let files: CertificateFiles;
+  let folder: string;
+  let env: NodeJS.ProcessEnv;
+
+  before(async () => {
+    files = await CertificateFiles.create(await createKeyPair('runledger.example'));
+  });
+  after(() => files[Symbol.asyncDispose]());
+  const suite = suiteIngest(() => ({ HTTPS_PORT: '0', ...files.settings }));
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'runledger-flush-'));
+    env = environmentWith({
+      RUNLEDGER_URL: `https://localhost:${suite.ingest.httpsPort}`,
+      RUNLEDGER_TOKEN: token,
+      RUNLEDGER_CA_FILE: files.settings.TLS_CERT_FILE,
+      RUNLEDGER_SPOOL: join(folder, 'spool'),
+    });
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const flush = (...args: string[]): Promise<Outcome> => outcomeOf(runledger('flush', '--all', ...args), env);
+
+  /** Leaves an event in the spool, as an earlier run would. */
+  const spool = async (event: object, key: string = randomUUID()): Promise<void> => {
+    const earlier = new Spool({ folder: join(folder, 'spool/earlier'), maxBytes: 1e9, maxEvents: 1e4 });
+    const body = JSON.stringify({ automation_id: automation, execution_id: key, event: 'EVENT', ...event });
+    await earlier.add({ key, body, at: Date.now() });
+  };
+
+  it('sends many in one request, each once, and sets aside what is refused', async () => {
+    const key = randomUUID();
+    const recorded = { automation_id: automation, execution_id: key, event: 'EVENT' };
+    const { status } = await suite.ingest.client.register(recorded, { 'idempotency-key': key });
+    expect(status).to.equal(201);
+    await spool({}, key);
+    await spool({ event: 'BEGIN' });
+    // The clock of this machine was wrong.
+    await spool({ occurred_at: new Date(Date.now() + 3_600_000).toISOString() });
+    for (let index = 0; index < 120; index += 1) await spool({});
+    const flushed = await flush();
+    expect(flushed.stdout).to.equal(`122 sent, 0 waiting, 1 refused in ${join(folder, 'spool')}\n`);
+    const stored = await suite.stored();
+    expect(new Set(stored.map(({ executionId }) => executionId))).to.have.property('size', 122);
+    expect(stored).to.have.lengthOf(122);
+    expect(await suite.redis.command('llen', '{runledger}:events:wait'), 'commits').to.be.below(6);
+  });
+
+  it('sends each alone where Runledger takes single events only', async () => {
+    const [cert, key] = [await readFile(files.settings.TLS_CERT_FILE), await readFile(files.settings.TLS_KEY_FILE)];
+    const paths: (string | undefined)[] = [];
+    const server = createServer({ cert, key }, ({ url }, response) => {
+      paths.push(url);
+      response.writeHead(url === '/v1/register/' ? 201 : 404).end();
+    });
+    await once(server.listen(0), 'listening');
+    try {
+      for (let index = 0; index < 102; index += 1) await spool({});
+      const { port } = server.address() as AddressInfo;
+      const flushed = await flush('--url', `https://localhost:${port}`);
+      expect(flushed).to.include({ code: 0, stdout: `102 sent, 0 waiting, 0 refused in ${join(folder, 'spool')}\n` });
+      expect(paths).to.deep.equal([
+        '/v1/register/bulk/?partial=true',
+        ...Array.from({ length: 102 }, () => '/v1/register/'),
+      ]);
+    } finally {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    }
+  });
+
+  it('names the setting that is wrong', async () => {
+    const wrong: [NodeJS.ProcessEnv, RegExp][] = [
+      [{ RUNLEDGER_URL: '' }, /--url \(RUNLEDGER_URL\) is required/],
+      [{ RUNLEDGER_URL: 'http://x' }, /RUNLEDGER_URL\) must be an https:\/\/ address/],
+      [{ RUNLEDGER_TOKEN: '' }, /RUNLEDGER_TOKEN or .*RUNLEDGER_TOKEN_FILE\) is required/],
+      [{ RUNLEDGER_TOKEN: 'a b' }, /RUNLEDGER_TOKEN must be visible/],
+      [{ RUNLEDGER_TOKEN_FILE: '/none' }, /RUNLEDGER_TOKEN and RUNLEDGER_TOKEN_FILE are both set/],
+      [{ RUNLEDGER_CA_FILE: '/none' }, /RUNLEDGER_CA_FILE\) names an unreadable file: \/none \(ENOENT\)/],
+      [{ RUNLEDGER_SPOOL_MAX_EVENTS: 'many' }, /RUNLEDGER_SPOOL_MAX_EVENTS must be a whole number/],
+    ];
+    for (const [settings, message] of wrong) {
+      const found = await outcomeOf(runledger('flush'), { ...env, ...settings });
+      expect(found.stderr).to.match(message);
+      expect(found.code).to.equal(1);
+    }
+  });
+});
