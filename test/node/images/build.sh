@@ -90,6 +90,13 @@ own=$(value image.repository):$(sed -n 's/^appVersion: *//p' "$repository/charts
 buildah bud --quiet --pull-never --network host --isolation chroot --layers "${access[@]}" --tag "$own" "$repository" > /dev/null
 archive "$own"
 
+# The image of the command `runledger`: its build runs the command as both of its users.
+exec_files=$(cd "$repository" && find Dockerfile LICENSE cmd/exec internal/{client,config,job,outbox} -type f | sort | xargs sha256sum)
+made localhost/exec:1 "$exec_files" || {
+  buildah bud --quiet --pull-never --network host --isolation chroot --target exec --tag localhost/exec:1 "$repository" > /dev/null
+  done_with localhost/exec:1
+}
+
 valkey=$(value redis.image.repository):$(value redis.image.tag)
 debian "$valkey" trixie valkey-server,valkey-tools \
   'for tool in server cli; do ln -s valkey-$tool $1/usr/bin/redis-$tool; done' --workingdir /data
