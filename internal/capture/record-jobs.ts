@@ -1,5 +1,5 @@
 import { RequestError } from '../errors/request-error.ts';
-import type { AcceptedEvent, EventIdentity, KeyedEvent } from '../event/event.ts';
+import { acceptEvent, type AcceptedEvent, type EventIdentity, type KeyedEvent } from '../event/event.ts';
 import type { EventKind } from '../event/schema.ts';
 import { advisoryLocks } from '../store/advisory-locks.ts';
 import type { Database, Tables } from '../store/database.ts';
@@ -105,12 +105,17 @@ function requests(due: readonly DueEvent[]): DueEvent[][] {
 function enqueue(due: readonly DueEvent[], { enqueueAll, identify }: RecordOptions) {
   const events = due.map(({ job, event }): KeyedEvent => {
     const { organization, automationId, uid } = job;
-    const { key, occurredAt, ...rest } = event;
-    const accepted = { ...identify(), organization, automationId, executionId: uid, ...rest };
-    return {
-      key: `job-${uid}-${key}`,
-      event: occurredAt === undefined ? accepted : { ...accepted, occurredAt },
+    const { key, kind, occurredAt, description, errorId, errorDescription } = event;
+    const request = {
+      automation_id: automationId,
+      execution_id: uid,
+      event: kind,
+      description,
+      error_id: errorId,
+      error_description: errorDescription,
+      occurred_at: occurredAt === undefined ? null : new Date(occurredAt).toISOString(),
     };
+    return { key: `job-${uid}-${key}`, event: acceptEvent(request, organization, identify()) };
   });
   return enqueueAll(events, 'each');
 }

@@ -74,8 +74,16 @@ describe('a real Prometheus scraping real processes under load', function suite(
       const limit = times.has(name) ? Date.now() / 1_000 + 1 : 100_000;
       for (const { value } of samples) expect(value, name).to.be.within(0, limit);
     }
-    // The console reads a primary, and without a cluster no Automation has a status.
-    expect(missing).to.deep.equal(['runledger_replica_lag_seconds', 'runledger_status_writes_total']);
+    // No organization has a rate, and the console reads a primary. Without a cluster no Automation
+    // has a status, and no Job is captured.
+    expect(missing).to.deep.equal([
+      'runledger_organization_limited_requests_total',
+      'runledger_replica_lag_seconds',
+      'runledger_status_writes_total',
+      'runledger_job_capture_lag_seconds',
+      'runledger_job_events_total',
+      'runledger_job_watch_restarts_total',
+    ]);
   });
 
   it('sees what happened: kinds, outcomes, anomalies, refusals, plain HTTP', async () => {

@@ -19,7 +19,7 @@ function complaint(name: SettingName, environment: Record<string, string>): stri
 }
 
 const whole = (Object.keys(settings) as SettingName[]).filter((name) =>
-  /(PORT|_MS|_BYTES|_EVENTS|_LENGTH|_JOBS|_SIZE|_DAYS|_IN_FLIGHT|_CONCURRENCY|_CONNECTIONS|_RATE|_TOKEN|_SECOND|_MINUTES|_HOURS)$/.test(
+  /(PORT|_MS|_BYTES|_EVENTS|_LENGTH|_MAX_JOBS|_SIZE|_DAYS|_IN_FLIGHT|_CONCURRENCY|_CONNECTIONS|_RATE|_TOKEN|_SECOND|_MINUTES|_HOURS)$/.test(
     name,
   ),
 );
@@ -60,6 +60,7 @@ describe('settings', () => {
     ['PUBLIC_URL', 'https://:hunter2@x.example', /without user, query or fragment/],
     ['TRUST_PROXY', 'yes', /must be true or false/],
     ['TRUST_PROXY', 'TRUE', /must be true or false/],
+    ['CAPTURE_JOBS', 'all', /must be true or false/],
     ['REDIS_MAX_MEMORY_RATIO', '0', /must be a number greater than 0 and up to 1/],
     ['REDIS_MAX_MEMORY_RATIO', '1.1', /must be a number greater than 0 and up to 1/],
     ['AUTOMATIONS_NAMESPACES', 'acme,Globex', /must be names of namespaces/],
