@@ -27,7 +27,7 @@ demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RA
 test test-cluster test-fault check: export NODE_OPTIONS := --max-semi-space-size=64
 
 # Integration tests of the second group, so that each takes about as long.
-SECOND := test/integration/{console,login,notify,observability,record}/**/*.test.ts
+SECOND := test/integration/{console,exec,login,notify,observability,record,verdicts}/**/*.test.ts
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
 	@deploy/install.sh redis postgres pgbouncer prometheus alertmanager caddy chromium python borg
 	@test/support/at-once.sh "mocha 'test/integration/**/*.test.ts' --ignore '$(SECOND)'" \
