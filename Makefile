@@ -40,9 +40,14 @@ test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (nee
 test-node: $(PACKAGES) ## `helm install` on real nodes: containers, kubelet, Gateway (needs root and Go)
 	@mocha --config test/node/.mocharc.json
 
+# They compare latencies, and run alone.
+LATENCIES := test/fault/abuse-connections.test.ts test/fault/abuse-tokens.test.ts
+FAULTS := test/fault/faults.test.ts
 test-fault: $(PACKAGES) ## Real processes under a seeded selection of faults and abuse (SEED= repeats a run)
 	@deploy/install.sh redis postgres faketime caddy
-	@mocha --config test/fault/.mocharc.json
+	@mocha --config test/fault/.mocharc.json $(LATENCIES)
+	@test/support/at-once.sh "mocha --config test/fault/.mocharc.json $(FAULTS)" \
+	  "mocha --config test/fault/.mocharc.json 'test/fault/*.test.ts' $(addprefix --ignore ,$(FAULTS) $(LATENCIES))"
 
 MINUTES ?= 60
 soak: $(PACKAGES) ## Random faults for MINUTES=, then a table of lost and doubled events (SEED= repeats a run)

@@ -2,19 +2,29 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { p99OfGoodClients, slowdown } from '../support/fault/latency.ts';
-import { System } from '../support/fault/system.ts';
-import { until } from '../support/until.ts';
+import { sharedSystem } from '../support/fault/shared-system.ts';
+import type { System } from '../support/fault/system.ts';
 
 describe('abuse of connections', () => {
   let system: System;
   let port: number;
+  /** The time until each of two requests without an end was cut off, in ms. */
+  let cutOff: Promise<number[]>;
 
   before(async () => {
-    system = await System.start();
+    system = await sharedSystem();
     port = system.pod('ingest-1').apiPort;
+    const [headers, body] = await open(2);
+    headers?.write('POST /v1/register/ HTTP/1.1\r\nHost: x\r\n');
+    body?.write(
+      'POST /v1/register/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{',
+    );
+    const begun = performance.now();
+    const timeOf = (socket: Socket | undefined): Promise<number> =>
+      new Promise((resolve) => socket?.resume().once('close', () => resolve(performance.now() - begun)));
+    // It takes a while: other tests run meanwhile.
+    cutOff = Promise.all([headers, body].map(timeOf));
   });
-
-  after(() => system.stop());
 
   async function open(count: number): Promise<Socket[]> {
     const sockets: Socket[] = [];
@@ -44,16 +54,6 @@ describe('abuse of connections', () => {
     expect(ratio).to.be.below(2);
   });
 
-  it('a request without an end is cut off within 20 s, headers or body', async () => {
-    const [headers, body] = await open(2);
-    headers?.write('POST /v1/register/ HTTP/1.1\r\nHost: x\r\n');
-    body?.write(
-      'POST /v1/register/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{',
-    );
-    for (const socket of [headers, body]) socket?.resume();
-    await until('both are cut off', () => headers?.destroyed === true && body?.destroyed === true, 20_000);
-  });
-
   it('10,000 idle keep-alive connections: good clients get answers, and each idle one still works', async () => {
     const idle = await open(10_000);
     const usable = idle.filter((_, index) => index % 500 === 0);
@@ -65,5 +65,9 @@ describe('abuse of connections', () => {
     }
     for (const socket of idle) socket.destroy();
     expect(system.crashes).to.equal(0);
+  });
+
+  it('a request without an end is cut off within 20 s, headers or body', async () => {
+    expect(Math.max(...(await cutOff))).to.be.below(20_000);
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { System, token } from '../support/fault/system.ts';
+import { sharedSystem } from '../support/fault/shared-system.ts';
+import { token, type System } from '../support/fault/system.ts';
 import { exchange } from '../support/raw-connection.ts';
 
 describe('abuse of requests', () => {
@@ -9,11 +10,9 @@ describe('abuse of requests', () => {
   let port: number;
 
   before(async () => {
-    system = await System.start();
+    system = await sharedSystem();
     port = system.pod('ingest-1').apiPort;
   });
-
-  after(() => system.stop());
 
   const event = (execution_id: string): string => JSON.stringify({ automation_id, execution_id, event: 'START' });
 

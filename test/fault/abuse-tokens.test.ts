@@ -2,16 +2,15 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Child } from '../support/child.ts';
 import { slowdown } from '../support/fault/latency.ts';
-import { System } from '../support/fault/system.ts';
+import { sharedSystem } from '../support/fault/shared-system.ts';
+import type { System } from '../support/fault/system.ts';
 
 describe('token guessing', () => {
   let system: System;
 
   before(async () => {
-    system = await System.start();
+    system = await sharedSystem();
   });
-
-  after(() => system.stop());
 
   it('at full speed slows good clients by no more than twice', async () => {
     const port = system.pod('ingest-1').apiPort;

@@ -5,7 +5,7 @@ import { seedOfRun } from '../support/fault/random.ts';
 import { recoveryLimit } from '../support/fault/totals.ts';
 
 /** Of the pairs that a soak draws; it goes through many more. */
-const pairCount = 8;
+const pairCount = 4;
 
 /** Longer holds are the soak's. In ms. */
 const longestHold = 2_500;

@@ -1,16 +1,15 @@
 import { expect } from 'chai';
 import { flawless } from '../support/fault/audit.ts';
-import { System } from '../support/fault/system.ts';
+import { sharedSystem } from '../support/fault/shared-system.ts';
+import { memoryLimit, type System } from '../support/fault/system.ts';
 import { until } from '../support/until.ts';
 
 describe('redis at maxmemory', () => {
   let system: System;
 
   before(async () => {
-    system = await System.start();
+    system = await sharedSystem();
   });
-
-  after(() => system.stop());
 
   it('rejects events while the workers cannot drain, and recovers by itself once they can', async () => {
     const { redis, postgres } = system;
@@ -25,6 +24,7 @@ describe('redis at maxmemory', () => {
     const accepted = load.ledger.count(201);
     await until('201s resume', () => load.ledger.count(201) > accepted + 200, 30_000);
     expect((await system.settle(load)).found).to.include(flawless);
+    await redis.command('config', 'set', 'maxmemory', memoryLimit);
     expect(system.crashes).to.equal(0);
   });
 });

@@ -1,16 +1,15 @@
 import { expect } from 'chai';
 import { flawless } from '../support/fault/audit.ts';
-import { slotNames, System } from '../support/fault/system.ts';
+import { sharedSystem } from '../support/fault/shared-system.ts';
+import { slotNames, type System } from '../support/fault/system.ts';
 import { until } from '../support/until.ts';
 
 describe('rolling restart', () => {
   let system: System;
 
   before(async () => {
-    system = await System.start();
+    system = await sharedSystem();
   });
-
-  after(() => system.stop());
 
   it('of ingest and workers at 1,000 events/s: every answer is 201', async () => {
     // A busy machine must not pass for a pod that was cut off.

@@ -38,7 +38,7 @@ export async function slowdown(port: number, bar: number, abuse: () => Promise<(
   const usual: number[] = [];
   const abused: number[] = [];
   const ratio = (): number => quantile(abused, 0.25) / quantile(usual, 0.25);
-  for (const turns of [8, 24]) {
+  for (const turns of [6, 24]) {
     for (let turn = 0; turn < turns; turn += 1) {
       usual.push(await p99OfGoodClients(port, turnMs));
       const end = await abuse();

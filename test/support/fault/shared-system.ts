@@ -1,0 +1,13 @@
+import { System } from './system.ts';
+
+let system: Promise<System> | undefined;
+
+/** A system for all suites of this run that leave it as they found it. The first one starts it. */
+export function sharedSystem(): Promise<System> {
+  system ??= System.start();
+  return system;
+}
+
+export async function mochaGlobalTeardown(): Promise<void> {
+  await (await system)?.stop();
+}
