@@ -1,44 +1,28 @@
-import { ClusterDeclarationSource } from '../../internal/automations/cluster-source.ts';
 import type { DeclarationSource } from '../../internal/automations/declarations.ts';
 import { FileDeclarationSource } from '../../internal/automations/file-source.ts';
-import { syncDeclarations } from '../../internal/automations/sync-tables.ts';
+import { TableSync } from '../../internal/automations/table-sync.ts';
 import { withDefaults } from '../../internal/capture/default-declarations.ts';
 import type { JobCapture } from '../../internal/capture/job-capture.ts';
-import type { Config } from '../../internal/config/read.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { automationMetrics } from '../../internal/telemetry/automation-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TickListener } from '../../internal/verdicts/tick-listener.ts';
-import { clusterAccount } from '../ingest/tokens.ts';
+import type { DeclarationConfig } from './declaration-settings.ts';
 
-export const declarationSettings = [
-  'AUTOMATIONS_FILE',
-  'AUTOMATIONS_NAMESPACES',
-  'TOKENS_ACCOUNT_DIR',
-  'KUBERNETES_SERVICE_HOST',
-  'KUBERNETES_SERVICE_PORT',
-  'KUBECONFIG',
-] as const;
-
-type DeclarationConfig = Config<(typeof declarationSettings)[number]>;
-
-/** Declarations from `AUTOMATIONS_FILE` if it is set, else from the resources of the cluster. */
-export function createDeclarationSource(
+/**
+ * Declarations from `AUTOMATIONS_FILE` if it is set, else from the resources of the cluster. The
+ * client of the cluster is loaded only then: it takes 15 MB.
+ */
+export async function createDeclarationSource(
   config: DeclarationConfig,
   db: Database,
   { logger, registry, probes }: Telemetry,
-): DeclarationSource {
+): Promise<DeclarationSource> {
   const metrics = automationMetrics(registry);
-  const { AUTOMATIONS_FILE: path, AUTOMATIONS_NAMESPACES: namespaces } = config;
+  const { AUTOMATIONS_FILE: path } = config;
   const source =
     path === undefined
-      ? new ClusterDeclarationSource({
-          connect: clusterAccount(config, 'AUTOMATIONS_FILE'),
-          namespaces: namespaces?.split(',') ?? [],
-          db,
-          logger,
-          metrics,
-        })
+      ? (await import('./cluster-declarations.ts')).createClusterSource(config, { db, logger, metrics })
       : new FileDeclarationSource({ path, logger, metrics });
   probes.ready.set('automations', () => source.unready());
   return source;
@@ -52,12 +36,15 @@ export function followDeclarations(
   source: Pick<DeclarationSource, 'current' | 'afterTick'>,
   cronJobs?: Pick<JobCapture, 'declarations'>,
 ): TickListener {
+  const tables = new TableSync();
   return {
-    async record(trx) {
+    async recordTransitions() {},
+    async recordTick(trx) {
       const declarations = source.current();
       const defaults = cronJobs === undefined ? [] : cronJobs.declarations();
       if (declarations === undefined || defaults === undefined) return;
-      await syncDeclarations(trx, withDefaults(declarations, defaults), new Date());
+      const all = defaults.length === 0 ? declarations : withDefaults(declarations, defaults);
+      await tables.run(trx, all, new Date());
     },
     async announce() {
       source.afterTick();

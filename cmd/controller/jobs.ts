@@ -1,5 +1,4 @@
 import { JobCapture } from '../../internal/capture/job-capture.ts';
-import type { Config } from '../../internal/config/read.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
 import { component } from '../../internal/lifecycle/group.ts';
@@ -12,27 +11,8 @@ import { Registry } from '../../internal/telemetry/metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import { clusterAccount } from '../ingest/tokens.ts';
-
-/** The settings of captured Jobs, beside those of the controller. */
-export const jobSettings = [
-  'CAPTURE_JOBS',
-  'REQUIRE_DURABLE_REDIS',
-  'REDIS_MAX_MEMORY_RATIO',
-  'BACKLOG_MAX_JOBS',
-  'IDEMPOTENCY_HOURS',
-] as const;
-
-type JobConfig = Config<
-  | (typeof jobSettings)[number]
-  | 'REDIS_URL'
-  | 'QUEUE_NAME'
-  | 'AUTOMATIONS_NAMESPACES'
-  | 'TOKENS_ACCOUNT_DIR'
-  | 'KUBERNETES_SERVICE_HOST'
-  | 'KUBERNETES_SERVICE_PORT'
-  | 'KUBECONFIG'
->;
+import { clusterAccount } from '../ingest/cluster-account.ts';
+import type { JobConfig } from './job-settings.ts';
 
 /** As ingest has them by default. */
 const limits = {
@@ -52,9 +32,8 @@ export interface CapturedJobs {
   readonly parts: readonly Component[];
 }
 
-/** Wires the capture of Jobs: API server → queue. Undefined if it is off. */
-export function createJobCapture(config: JobConfig, db: Database, telemetry: Telemetry): CapturedJobs | undefined {
-  if (!config.CAPTURE_JOBS) return undefined;
+/** Wires the capture of Jobs: API server → queue. */
+export function createJobCapture(config: JobConfig, db: Database, telemetry: Telemetry): CapturedJobs {
   const { logger, registry, probes, organization, tracing } = telemetry;
   const redis = createProducerRedis(config.REDIS_URL);
   redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));

@@ -8,8 +8,9 @@ import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 import { createTracing } from '../../internal/telemetry/create-tracing.ts';
 import { controllerSettings, createController } from './controller.ts';
 import { controllerDatabaseSettings, openControllerDatabase } from './database.ts';
-import { createDeclarationSource, declarationSettings, followDeclarations } from './declarations.ts';
-import { createJobCapture, jobSettings } from './jobs.ts';
+import { declarationSettings } from './declaration-settings.ts';
+import { createDeclarationSource, followDeclarations } from './declarations.ts';
+import { jobSettings } from './job-settings.ts';
 import { consoleUrl, createNotifier, notifierSettings } from './notifier.ts';
 
 runMain(async () => {
@@ -27,9 +28,10 @@ runMain(async () => {
   const ops = new OpsServer(config, probes, registry);
   const db = openControllerDatabase(config.DATABASE_URL, logger);
   const postgres = component('postgres', { stop: () => db.destroy() });
-  const source = createDeclarationSource(config, db, telemetry);
+  const source = await createDeclarationSource(config, db, telemetry);
   const notifier = createNotifier(config, db, consoleUrl(), (webhook) => source.secretsOf(webhook), telemetry);
-  const jobs = createJobCapture(config, db, telemetry);
+  // BullMQ and the client of Kubernetes are loaded only for it.
+  const jobs = config.CAPTURE_JOBS ? (await import('./jobs.ts')).createJobCapture(config, db, telemetry) : undefined;
   const listeners = [followDeclarations(source, jobs?.capture), notifier];
   const sources = [source, ...(jobs?.parts ?? []), notifier];
   const controller = createController(config, { db, sources, listeners, capture: jobs?.capture }, telemetry);

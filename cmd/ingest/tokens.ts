@@ -1,12 +1,10 @@
-import { ConfigError, type Config } from '../../internal/config/read.ts';
+import type { Config } from '../../internal/config/read.ts';
 import { tokenMetrics } from '../../internal/telemetry/token-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import type { ConnectToCluster } from '../../internal/kubernetes/cluster-access.ts';
 import { FileTokenSource } from '../../internal/tokens/file-token-source.ts';
-import { kubeconfigAccount } from '../../internal/kubernetes/kubeconfig-account.ts';
-import { apiServerUrl, podAccount } from '../../internal/kubernetes/pod-account.ts';
 import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
+import { clusterAccount } from './cluster-account.ts';
 
 export const tokenSettings = [
   'TOKENS_FILE',
@@ -20,11 +18,6 @@ export const tokenSettings = [
 
 type TokenConfig = Config<(typeof tokenSettings)[number]>;
 
-/** The settings of the account at the API server. */
-type AccountConfig = Config<
-  'KUBECONFIG' | 'KUBERNETES_SERVICE_HOST' | 'KUBERNETES_SERVICE_PORT' | 'TOKENS_ACCOUNT_DIR'
->;
-
 /** Tokens from `TOKENS_FILE` if it is set, otherwise from the Secrets of the cluster. */
 export function createTokenSource(config: TokenConfig, { logger, registry }: Telemetry): TokenSource {
   const common = { labelSelector: config.TOKENS_LABEL_SELECTOR, logger, metrics: tokenMetrics(registry) };
@@ -34,15 +27,4 @@ export function createTokenSource(config: TokenConfig, { logger, registry }: Tel
     connect: clusterAccount(config, 'TOKENS_FILE'),
     namespace: config.TOKENS_NAMESPACE,
   });
-}
-
-/**
- * Connects to the cluster by `KUBECONFIG`, or with the account of the pod.
- * @throws {ConfigError} outside a cluster; it names `instead`, the setting that needs none.
- */
-export function clusterAccount(config: AccountConfig, instead: string): ConnectToCluster {
-  if (config.KUBECONFIG !== undefined) return kubeconfigAccount(config.KUBECONFIG);
-  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = config;
-  if (host !== undefined) return podAccount(apiServerUrl(host, port), config.TOKENS_ACCOUNT_DIR);
-  throw new ConfigError(`${instead} is required outside a Kubernetes cluster, or KUBECONFIG`);
 }

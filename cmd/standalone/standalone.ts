@@ -12,7 +12,8 @@ import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metric
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 import { controllerSettings, createController } from '../controller/controller.ts';
-import { createDeclarationSource, declarationSettings, followDeclarations } from '../controller/declarations.ts';
+import { declarationSettings } from '../controller/declaration-settings.ts';
+import { createDeclarationSource, followDeclarations } from '../controller/declarations.ts';
 import { consoleUrl, createNotifier, notifierSettings } from '../controller/notifier.ts';
 import { createIngest, ingestSettings } from '../ingest/ingest.ts';
 import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
@@ -156,7 +157,7 @@ export class Standalone implements Component {
     const telemetry = { ...this.#telemetry, probes };
     const config = readConfig([...controllerSettings, ...notifierSettings], undefined, redis);
     const declared = readConfig(declarationSettings, undefined, { AUTOMATIONS_FILE: this.#folder.automations });
-    const source = createDeclarationSource(declared, db, telemetry);
+    const source = await createDeclarationSource(declared, db, telemetry);
     const links = consoleUrl() ?? new URL(`https://localhost:${readConfig(['CONSOLE_PORT']).CONSOLE_PORT}`);
     const notifier = createNotifier(config, db, links, (webhook) => source.secretsOf(webhook), telemetry);
     const listeners = [followDeclarations(source), notifier];

@@ -141,11 +141,10 @@ export class ClusterDeclarationSource implements DeclarationSource {
     const { automations, webhooks, organizations } = view;
     const keysOf = (namespace: string, secret: string) => this.#secrets.keysOf(namespace, secret);
     const { declarations, acceptances } = declare({
-      automations,
+      automations: automations.map((manifest) => ({ manifest, read: this.#specs.read(manifest) })),
       webhooks,
       organizations,
       keysOf,
-      check: (manifest) => this.#specs.read(manifest),
     });
     this.#specs.keep(automations);
     this.#declarations = declarations;

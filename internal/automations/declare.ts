@@ -5,16 +5,20 @@ import type { ResourceKind, ResourceManifest } from './manifest.ts';
 import { readWebhook } from './read-webhook.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
+/** An `Automation`, and what its spec says. `manifest` may lack the spec. */
+export interface AutomationManifest {
+  readonly manifest: ResourceManifest;
+  readonly read: ReadAutomation;
+}
+
 /** Everything that declares something, as it was read. */
 export interface Manifests {
-  readonly automations: readonly ResourceManifest[];
+  readonly automations: readonly AutomationManifest[];
   readonly webhooks: readonly ResourceManifest[];
   /** Namespace → organization, of the namespaces with the label. */
   readonly organizations: ReadonlyMap<string, string>;
   /** The signing keys in a Secret; undefined while it is not read. */
   keysOf(namespace: string, secret: string): SigningKeys | undefined;
-  /** Checks the spec of an automation: `readAutomation`, or its cache. */
-  readonly check: (manifest: ResourceManifest) => ReadAutomation;
 }
 
 /** Whether a resource is accepted, and why: the condition `Ready`. */
@@ -32,7 +36,7 @@ export interface Acceptance {
 
 /** Returns the declarations of all resources, and what to tell the owner of each. */
 export function declare(manifests: Manifests): { declarations: Declarations; acceptances: Acceptance[] } {
-  const automations = withoutDuplicates(manifests.automations.map((manifest) => acceptAutomation(manifest, manifests)));
+  const automations = withoutDuplicates(manifests.automations.map((each) => acceptAutomation(each, manifests)));
   const webhooks: DeclaredWebhook[] = [];
   const ofWebhooks = manifests.webhooks.map((manifest) => acceptWebhook(manifest, manifests, webhooks));
   return {
@@ -41,12 +45,12 @@ export function declare(manifests: Manifests): { declarations: Declarations; acc
   };
 }
 
-function acceptAutomation(manifest: ResourceManifest, { organizations, check }: Manifests): Acceptance {
+function acceptAutomation({ manifest, read }: AutomationManifest, { organizations }: Manifests): Acceptance {
   const { name = '', namespace = '', uid = '', generation = 0 } = manifest.metadata ?? {};
   const refused = refusing('Automation', manifest);
   const organization = organizations.get(namespace);
   if (organization === undefined) return refused('NoOrganization', withoutLabel(namespace));
-  const { spec, problems } = check(manifest);
+  const { spec, problems } = read;
   if (spec === undefined) {
     const ofSchedule = problems.every((problem) => /^expect\.(schedule|timeZone):/.test(problem));
     return refused(ofSchedule ? 'InvalidSchedule' : 'InvalidSpec', inSpec(problems));

@@ -1,17 +1,10 @@
-import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { readAutomation } from '../expectation/read-automation.ts';
-import { keyOf, type KubernetesObject } from '../kubernetes/object.ts';
-import type { SecretManifest } from '../kubernetes/secret.ts';
 import { WatchedFile } from '../kubernetes/watched-file.ts';
-import { isObject, parseManifests, type Manifest } from '../kubernetes/yaml.ts';
 import type { AutomationMetrics } from '../telemetry/automation-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { showAcceptances } from './acceptance-gauges.ts';
-import { declare } from './declare.ts';
+import { collectGarbage, contentOf, manifestsPerCollection, type FileContent } from './file-content.ts';
 import type { Declarations, DeclarationSource } from './declarations.ts';
-import { apiVersion, organizationOf, type ResourceManifest } from './manifest.ts';
-import { signingKeysOf } from './signing-keys.ts';
 
 export interface FileSourceOptions {
   /**
@@ -32,8 +25,8 @@ export interface FileSourceOptions {
 export class FileDeclarationSource implements DeclarationSource {
   readonly name = 'automations file';
   readonly #options: FileSourceOptions;
-  readonly #file: WatchedFile<Content>;
-  #content: Pick<Content, 'declarations' | 'secrets'> | undefined;
+  readonly #file: WatchedFile<FileContent>;
+  #content: Pick<FileContent, 'declarations' | 'secrets'> | undefined;
 
   constructor(options: FileSourceOptions) {
     const { path, intervalMs, logger, metrics } = options;
@@ -71,7 +64,7 @@ export class FileDeclarationSource implements DeclarationSource {
   /** A file has no status. */
   afterTick(): void {}
 
-  #take(content: Content): void {
+  #take(content: FileContent): void {
     const { path, logger, metrics } = this.#options;
     // Not what the declarations were read from: that is the larger part.
     this.#content = { declarations: content.declarations, secrets: content.secrets };
@@ -81,63 +74,8 @@ export class FileDeclarationSource implements DeclarationSource {
       const { namespace, name } = manifest.metadata ?? {};
       if (!accepted) logger.warn({ kind, namespace, name, reason, refusal: message }, 'declaration refused');
     }
-    logger.info({ automations: content.declarations.automations.length, path }, 'automations loaded');
+    const automations = content.declarations.automations.length;
+    if (automations >= manifestsPerCollection) collectGarbage();
+    logger.info({ automations, path }, 'automations loaded');
   }
-}
-
-interface Content extends ReturnType<typeof declare> {
-  /** The signing keys of each webhook, by `namespace/name`. */
-  readonly secrets: ReadonlyMap<string, readonly string[]>;
-}
-
-/** @throws an error that names the file and the place, and quotes none of its text. */
-function contentOf(text: string, path: string): Content {
-  const manifests = parseManifests(text, path).map((manifest) => inNamespace(manifest, path));
-  // A program that rewrites the file may have emptied it.
-  if (manifests.length === 0) throw new Error(`${path}: no manifest in it`);
-  const ofKind = (kind: string): NamedManifest[] => manifests.filter((manifest) => manifest.kind === kind);
-  const secrets = new Map(ofKind('Secret').map((secret) => [keyOf(secret), signingKeysOf(secret as SecretManifest)]));
-  const keysOf = (namespace: string, secret: string) =>
-    secrets.get(`${namespace}/${secret}`) ?? { reason: 'SecretNotFound', problem: 'it is not in the file' };
-  const organizations = ofKind('Namespace').flatMap((namespace): [string, string][] => {
-    const organization = organizationOf(namespace);
-    return organization === undefined ? [] : [[namespace.metadata.name, organization]];
-  });
-  const declared = declare({
-    automations: ofKind('Automation').map(asResource),
-    webhooks: ofKind('Webhook').map(asResource),
-    organizations: new Map(organizations),
-    keysOf,
-    check: ({ spec }) => readAutomation(spec),
-  });
-  const keys = declared.declarations.webhooks.map(({ namespace, name, secretRef }) => {
-    const found = keysOf(namespace, secretRef);
-    return [`${namespace}/${name}`, 'keys' in found ? found.keys : []] as const;
-  });
-  return { ...declared, secrets: new Map(keys) };
-}
-
-type NamedManifest = Manifest & KubernetesObject & { readonly metadata: { readonly name: string } };
-
-const known = { Automation: apiVersion, Webhook: apiVersion, Namespace: 'v1', Secret: 'v1' } as const;
-
-/** A manifest without a namespace is in `default`, as in a cluster. */
-function inNamespace(manifest: Manifest, path: string): NamedManifest {
-  const { kind, metadata } = manifest;
-  if (!Object.hasOwn(known, kind))
-    throw new Error(`${path}: ${kind} is unknown; known are ${Object.keys(known).join(', ')}`);
-  const expected = known[kind as keyof typeof known];
-  if (manifest['apiVersion'] !== expected) throw new Error(`${path}: ${kind}: apiVersion must be ${expected}`);
-  if (!isObject(metadata) || typeof metadata['name'] !== 'string') {
-    throw new Error(`${path}: a manifest of kind ${kind} has no metadata.name`);
-  }
-  if (kind === 'Namespace') return manifest as NamedManifest;
-  return { ...manifest, metadata: { namespace: 'default', ...metadata } } as unknown as NamedManifest;
-}
-
-/** A resource with the fields that an API server would add. */
-function asResource(manifest: NamedManifest): ResourceManifest {
-  const { metadata, spec } = manifest as NamedManifest & ResourceManifest;
-  const generation = Number.parseInt(hash('sha256', JSON.stringify(spec) ?? '').slice(0, 12), 16);
-  return { metadata: { ...metadata, uid: `file:${keyOf(manifest)}`, generation }, spec };
 }

@@ -1,20 +1,11 @@
+import { slices } from '../store/slices.ts';
 import type { Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
-import type { Declarations, DeclaredAutomation, DeclaredWebhook } from './declarations.ts';
+import type { DeclaredAutomation, DeclaredWebhook } from './declarations.ts';
 import { identityOf } from './health.ts';
 
-/**
- * Makes the tables `automations` and `webhooks` equal to the declarations. Changed expectations
- * hold from `now` on. The replica that holds the turn calls it in the transaction of its tick.
- */
-export async function syncDeclarations(
-  trx: Transaction<Tables>,
-  { automations, webhooks }: Declarations,
-  now: Date,
-): Promise<void> {
-  await syncAutomations(trx, automations, now);
-  await syncWebhooks(trx, webhooks);
-}
+/** Rows that are read or written at once: bounds the memory of a tick. */
+const sliceSize = 1_000;
 
 interface Known {
   organization: string;
@@ -25,20 +16,44 @@ interface Known {
   generation: string;
 }
 
-async function syncAutomations(
+/**
+ * Makes the table `automations` equal to the declarations. Changed expectations hold from `now` on.
+ */
+export async function syncAutomations(
   trx: Transaction<Tables>,
   automations: readonly DeclaredAutomation[],
   now: Date,
 ): Promise<void> {
-  const columns = ['organization', 'automation_id', 'namespace', 'name', 'uid', 'generation'] as const;
-  const rows = await trx.selectFrom('automations').select(columns).execute();
-  const known = new Map(rows.map((row) => [keyOfRow(row), row]));
-  const changed = automations.filter((automation) => differs(automation, known.get(identityOf(automation))));
-  if (changed.length > 0) await upsertAutomations(trx, changed, now);
+  const changed = new Map(automations.map((automation) => [identityOf(automation), automation]));
+  const gone: Known[] = [];
+  for await (const row of knownAutomations(trx)) {
+    const declared = changed.get(keyOfRow(row));
+    if (declared === undefined) gone.push(row);
+    else if (!differs(declared, row)) changed.delete(keyOfRow(row));
+  }
+  for (const part of slices([...changed.values()], sliceSize)) await upsertAutomations(trx, part, now);
+  for (const part of slices(gone, sliceSize)) await deleteAutomations(trx, part);
+}
 
-  const declared = new Set(automations.map(identityOf));
-  const gone = rows.filter((row) => !declared.has(keyOfRow(row)));
-  if (gone.length === 0) return;
+/** Reads the table in pages: all rows at once would take 10 MB at each tick. */
+async function* knownAutomations(trx: Transaction<Tables>): AsyncGenerator<Known> {
+  const columns = ['organization', 'automation_id', 'namespace', 'name', 'uid', 'generation'] as const;
+  const page = trx
+    .selectFrom('automations')
+    .select(columns)
+    .orderBy('organization')
+    .orderBy('automation_id')
+    .limit(sliceSize);
+  let rows = await page.execute();
+  for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
+    yield* rows;
+    if (rows.length < sliceSize) return;
+    const after = sql<boolean>`(organization, automation_id) > (${last.organization}, ${last.automation_id}::uuid)`;
+    rows = await page.where(after).execute();
+  }
+}
+
+async function deleteAutomations(trx: Transaction<Tables>, gone: readonly Known[]): Promise<void> {
   await sql`
     delete from automations using unnest(
       ${gone.map(({ organization }) => organization)}::text[], ${gone.map((row) => row.automation_id)}::uuid[]
@@ -95,7 +110,8 @@ async function upsertAutomations(
   `.execute(trx);
 }
 
-async function syncWebhooks(trx: Transaction<Tables>, webhooks: readonly DeclaredWebhook[]): Promise<void> {
+/** Makes the table `webhooks` equal to the declarations. */
+export async function syncWebhooks(trx: Transaction<Tables>, webhooks: readonly DeclaredWebhook[]): Promise<void> {
   const rows = webhooks.map(({ secretRef, ...webhook }) => ({ ...webhook, secret_ref: secretRef }));
   const declared = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as new (organization text, namespace text,
     name text, url text, secret_ref text, kinds text[], filter jsonb)`;

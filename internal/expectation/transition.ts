@@ -38,13 +38,6 @@ export interface Transition {
   automation: AlertedAutomation | undefined;
 }
 
-/** One tick, as receivers get it; times in ms since the Unix epoch. */
-export interface Tick {
-  /** All events accepted before this time are stored. */
-  watermark: number;
-  transitions: readonly Transition[];
-}
-
 /** Why the watermark does not move, and since when. */
 export interface Blindness {
   /** In ms since the Unix epoch. */

@@ -16,21 +16,19 @@ export function parseYaml(text: string): unknown {
 export type Manifest = Readonly<Record<string, unknown>> & { readonly kind: string };
 
 /**
- * Returns the Kubernetes manifests among YAML documents, also those in a `List`.
+ * Yields the Kubernetes manifests among YAML documents, also those in a `List`, one document at a
+ * time: the trees of 10,000 automations would take 200 MB.
  * @throws an error with the place of the fault. It never quotes the text, which may hold secrets;
  * the YAML library's own messages would.
  */
-export function parseManifests(text: string, origin: string): Manifest[] {
+export function* parseManifests(text: string, origin: string): Generator<Manifest> {
   const lines = new LineCounter();
-  const manifests: Manifest[] = [];
-  // One document at a time: all of 10,000 automations would take 200 MB.
   for (const document of new Composer({ logLevel: 'silent' }).compose(new Parser(lines.addNewLine).parse(text))) {
     const fault = faultOf(document, lines);
     if (fault !== undefined) throw new Error(`${origin}: ${fault.place}: not valid YAML (${fault.code})`);
     const value: unknown = document.toJS();
-    if (value !== null) manifests.push(...manifestsOf(value, origin));
+    if (value !== null) yield* manifestsOf(value, origin);
   }
-  return manifests;
 }
 
 /** Returns the YAML of a value. */

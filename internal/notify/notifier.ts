@@ -1,8 +1,8 @@
-import type { Blindness, Tick } from '../expectation/transition.ts';
+import type { Blindness, Transition } from '../expectation/transition.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
 import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
-import { createOutbox } from './outbox.ts';
+import { Outbox } from './outbox.ts';
 import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts';
 
 export type NotifierOptions = Omit<AlertSenderOptions, 'timings'> & Omit<WebhookSenderOptions, 'timings'>;
@@ -10,21 +10,26 @@ export type NotifierOptions = Omit<AlertSenderOptions, 'timings'> & Omit<Webhook
 /** Tells Alertmanagers and webhooks about the ticks of a controller. */
 export class Notifier {
   readonly name = 'notifications';
-  readonly #record: ReturnType<typeof createOutbox>;
+  readonly #outbox: Outbox;
   readonly #alerts: AlertSender;
   readonly #webhooks: WebhookSender;
   #hasNews = false;
 
   constructor(options: NotifierOptions) {
-    this.#record = createOutbox(options.consoleUrl);
+    this.#outbox = new Outbox(options.consoleUrl);
     this.#alerts = new AlertSender(options);
     this.#webhooks = new WebhookSender(options);
   }
 
-  /** Puts the notifications of a tick into the outbox, in its transaction. */
-  async record(trx: Transaction<Tables>, tick: Tick): Promise<void> {
-    await this.#record(trx, tick);
-    this.#hasNews ||= tick.transitions.length > 0;
+  /** Puts notifications about alerts into the outbox, in the transaction of a tick. */
+  async recordTransitions(trx: Transaction<Tables>, transitions: readonly Transition[]): Promise<void> {
+    await this.#outbox.enqueueAlerts(trx, transitions);
+    this.#hasNews = true;
+  }
+
+  /** Puts notifications about executions into the outbox, in the transaction of a tick. */
+  async recordTick(trx: Transaction<Tables>, watermark: number): Promise<void> {
+    await this.#outbox.enqueueExecutions(trx, watermark);
   }
 
   /** After each tick of this process, and while it cannot reach Postgres. */

@@ -1,4 +1,4 @@
-import type { Tick, Transition } from '../expectation/transition.ts';
+import type { Transition } from '../expectation/transition.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
 import { alertEvents } from './cloud-event.ts';
@@ -11,14 +11,24 @@ import { asksFor } from './webhook-choice.ts';
  * Puts the notifications of a tick into the outbox, the table `deliveries`, for each webhook that
  * asks for them. It runs in the transaction of the tick: both are kept, or neither. So a
  * notification is neither lost nor made twice, and keeps its id.
- * @param consoleUrl of the links in notifications.
  */
-export function createOutbox(consoleUrl: URL | undefined): (trx: Transaction<Tables>, tick: Tick) => Promise<void> {
-  const links = new ConsoleLinks(consoleUrl);
-  return async (trx, { transitions, watermark }) => {
-    await enqueueAlerts(trx, transitions, links);
-    await enqueueExecutions(trx, new Date(watermark), links);
-  };
+export class Outbox {
+  readonly #links: ConsoleLinks;
+
+  /** @param consoleUrl of the links in notifications. */
+  constructor(consoleUrl: URL | undefined) {
+    this.#links = new ConsoleLinks(consoleUrl);
+  }
+
+  /** Notifications about alerts. */
+  enqueueAlerts(trx: Transaction<Tables>, transitions: readonly Transition[]): Promise<void> {
+    return enqueueAlerts(trx, transitions, this.#links);
+  }
+
+  /** Notifications about executions up to the watermark, in ms since the Unix epoch. */
+  enqueueExecutions(trx: Transaction<Tables>, watermark: number): Promise<void> {
+    return enqueueExecutions(trx, new Date(watermark), this.#links);
+  }
 }
 
 async function enqueueAlerts(

@@ -15,7 +15,9 @@ export async function readManifestFile(path: string): Promise<SecretManifest[]> 
  * @throws an error with the place of the fault. It never quotes the text, which holds tokens.
  */
 export function parseSecrets(text: string, origin: string): SecretManifest[] {
-  const secrets: (Manifest & SecretManifest)[] = parseManifests(text, origin).filter(({ kind }) => kind === 'Secret');
+  const secrets: (Manifest & SecretManifest)[] = [...parseManifests(text, origin)].filter(
+    ({ kind }) => kind === 'Secret',
+  );
   for (const secret of secrets) checkSecret(secret, origin);
   return secrets;
 }

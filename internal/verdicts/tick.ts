@@ -1,11 +1,13 @@
+import { slices } from '../store/slices.ts';
 import type { Schedules } from '../expectation/schedules.ts';
-import type { Blindness, Tick } from '../expectation/transition.ts';
+import type { Blindness, Transition } from '../expectation/transition.ts';
 import type { Database, Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
 import { keepGaps, lockState, readGaps, saveState, type ControllerState } from './controller-state.ts';
-import { listDue, type AutomationKey } from './due-automations.ts';
+import { listDue } from './due-automations.ts';
 import { evaluateDue } from './evaluate-due.ts';
 import { resolveUndeclared } from './open-alerts.ts';
+import type { TickListener } from './tick-listener.ts';
 import { reasonOfLag, watermarkOf, type Clocks, type QueueReading, type Watermark } from './watermark.ts';
 
 /** Automations that are evaluated at once: bounds the memory of a tick. */
@@ -21,8 +23,7 @@ export interface TickOptions {
   /** The clocks, given the one of Postgres; in ms since the Unix epoch. */
   clocks: (postgres: number) => Clocks;
   schedules: Schedules;
-  /** Runs in the transaction. */
-  record: (trx: Transaction<Tables>, tick: Tick) => Promise<void>;
+  listeners: readonly Pick<TickListener, 'recordTransitions' | 'recordTick'>[];
 }
 
 /** The outcome of a tick; times in ms since the Unix epoch. */
@@ -72,26 +73,23 @@ async function evaluateUpTo(
   before: ControllerState,
   watermark: number,
   queue: QueueReading,
-  { schedules, record }: TickOptions,
+  { schedules, listeners }: TickOptions,
 ): Promise<Pick<TickReport, 'evaluated' | 'transitions'>> {
   const from = before.watermark ?? watermark;
   await keepGaps(trx, queue.gaps, from);
   const gaps = await readGaps(trx);
   const due = await listDue(trx, { from, watermark });
+  let transitions = 0;
+  // Each part at once: 10,000 transitions would take 10 MB.
+  const record = async (part: readonly Transition[]): Promise<void> => {
+    transitions += part.length;
+    if (part.length > 0) for (const listener of listeners) await listener.recordTransitions(trx, part);
+  };
   const undeclared = await resolveUndeclared(trx, watermark);
-  const transitions: Tick['transitions'][number][] = undeclared.map((alert) => ({
-    change: 'resolved',
-    alert,
-    automation: undefined,
-  }));
-  for (const chunk of chunks(due)) {
-    transitions.push(...(await evaluateDue(trx, chunk, { now: before.now, watermark, gaps, schedules })));
+  await record(undeclared.map((alert) => ({ change: 'resolved', alert, automation: undefined })));
+  for (const chunk of slices(due, chunkSize)) {
+    await record(await evaluateDue(trx, chunk, { now: before.now, watermark, gaps, schedules }));
   }
-  await record(trx, { watermark, transitions });
-  return { evaluated: due.length, transitions: transitions.length };
-}
-
-function chunks(keys: readonly AutomationKey[]): AutomationKey[][] {
-  const count = Math.ceil(keys.length / chunkSize);
-  return Array.from({ length: count }, (_, index) => keys.slice(index * chunkSize, (index + 1) * chunkSize));
+  for (const listener of listeners) await listener.recordTick(trx, watermark);
+  return { evaluated: due.length, transitions };
 }

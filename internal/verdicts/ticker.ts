@@ -112,9 +112,7 @@ export class Ticker {
       queue,
       clocks: (postgres) => ({ controller: Date.now(), postgres }),
       schedules: this.#schedules,
-      record: async (trx, done) => {
-        for (const listener of listeners) await listener.record(trx, done);
-      },
+      listeners,
     });
   }
 

@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { settings } from '../../internal/config/settings.ts';
 import { chart, helm, kubeVersion, render, repository, template } from '../support/helm.ts';
-import { objectOf, parseManifests, podsOf, thePod } from '../support/helm-manifests.ts';
-import { nodeOptionsOfImage } from '../support/image-environment.ts';
+import { objectOf, parseManifests, podsOf, theContainer, thePod } from '../support/helm-manifests.ts';
+import { nodeOptionsOfController, nodeOptionsOfImage } from '../support/image-environment.ts';
 
 const read = (...path: string[]): Promise<string> => readFile(join(repository, ...path), 'utf8');
 
@@ -75,8 +75,14 @@ describe('deploy', () => {
   it('runs every process with the options of the image, which its compile cache is made with', async () => {
     const options = nodeOptionsOfImage();
     expect(options).to.include('--expose-gc');
-    expect(await read('Dockerfile')).to.include(` node ${options.join(' ')} cmd/$command/main.ts`);
-    for (const { spec } of podsOf(await render()).filter(({ kind }) => kind === 'Deployment')) {
+    const dockerfile = await read('Dockerfile');
+    expect(dockerfile).to.include(` node ${options.join(' ')} cmd/$command/main.ts`);
+    const ofController = [...options, ...nodeOptionsOfController()].join(' ');
+    expect(dockerfile.replaceAll(/\s*\\\n\s*/g, ' ')).to.include(` node ${ofController} cmd/controller/main.ts`);
+    const manifests = await render();
+    const { args } = theContainer(manifests, 'runledger-controller');
+    expect(args).to.deep.equal([...nodeOptionsOfController(), 'cmd/controller/main.ts']);
+    for (const { spec } of podsOf(manifests).filter(({ kind }) => kind === 'Deployment')) {
       const all = [...spec.containers, ...(spec.initContainers ?? [])];
       for (const { name, command } of all) expect(command, `the entrypoint runs ${name}`).to.equal(undefined);
     }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { syncDeclarations } from '../../internal/automations/sync-tables.ts';
+import { TableSync } from '../../internal/automations/table-sync.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { installDefinitions } from '../support/cluster/automation-definitions.ts';
 import { DeclaredCluster, rulesOfController, type Rule } from '../support/cluster/declared-cluster.ts';
@@ -33,11 +33,13 @@ describe('automations of a real API server', () => {
   const declares = (...expected: string[]): Promise<true> =>
     until(`declared: ${expected.join()}`, () => JSON.stringify(world.declared()) === JSON.stringify(expected));
 
+  const tables = new TableSync();
+
   /** A tick of the controller: the tables follow, then the status. */
   const tick = async (verdicts?: object[]): Promise<void> => {
     const declarations = world.source?.current();
     if (declarations === undefined) throw new Error('nothing is declared');
-    await database.db.transaction().execute((trx) => syncDeclarations(trx, declarations, new Date()));
+    await database.db.transaction().execute((trx) => tables.run(trx, declarations, new Date()));
     if (verdicts !== undefined) {
       await database.db
         .updateTable('automations')

@@ -63,16 +63,16 @@ export async function tickAt(
   now: number,
   given: Partial<TickOptions> = {},
 ): Promise<{ report: TickReport | undefined; transitions: readonly Transition[] }> {
-  let transitions: readonly Transition[] = [];
+  const transitions: Transition[] = [];
   const report = await tick(db, {
     queue: emptyQueue(now),
     clocks: () => ({ controller: now, postgres: now }),
     schedules,
-    record: (_trx, done) => {
-      transitions = done.transitions;
-      return Promise.resolve();
-    },
     ...given,
+    listeners: [
+      { recordTransitions: async (_trx, part) => void transitions.push(...part), recordTick: async () => {} },
+      ...(given.listeners ?? []),
+    ],
   });
   return { report, transitions };
 }

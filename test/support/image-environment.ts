@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 
-const dockerfile = (): string => readFileSync(join(import.meta.dirname, '../../Dockerfile'), 'utf8');
+const read = (path: string): string => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
+
+const dockerfile = (): string => read('Dockerfile');
 
 /** The variables that the image sets for every process: the Dockerfile's `ENV` lines. */
 export function environmentOfImage(): Record<string, string> {
@@ -16,4 +19,12 @@ export function nodeOptionsOfImage(): string[] {
   const entrypoint = /^ENTRYPOINT (\["node".*)$/m.exec(dockerfile())?.[1] ?? '[]';
   const [, ...options] = JSON.parse(entrypoint) as string[];
   return options;
+}
+
+/** The options of Node that the controller has beside those of the image, as compose sets them. */
+export function nodeOptionsOfController(): string[] {
+  const { services } = parse(read('deploy/compose/compose.yaml')) as {
+    services: { controller: { command: string[] } };
+  };
+  return services.controller.command.slice(0, -1);
 }

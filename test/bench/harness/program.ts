@@ -23,9 +23,9 @@ export class Program {
     this.pid = pid;
   }
 
-  /** Runs a program as the image does, from the root of the project. */
-  static start(main: string, environment: Record<string, string>): Program {
-    const child = new Child(process.execPath, [...nodeOptionsOfImage(), main], {
+  /** Runs a program as the image does, from the root of the project. `options`: more of Node. */
+  static start(main: string, environment: Record<string, string>, options: readonly string[] = []): Program {
+    const child = new Child(process.execPath, [...nodeOptionsOfImage(), ...options, main], {
       cwd: root,
       env: { ...image, ...environment },
     });

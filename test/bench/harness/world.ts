@@ -85,8 +85,8 @@ export class World implements AsyncDisposable {
   }
 
   /** Starts a process that ends with the run at the latest. */
-  program(main: string, environment: Record<string, string>): Program {
-    const program = Program.start(main, environment);
+  program(main: string, environment: Record<string, string>, options?: readonly string[]): Program {
+    const program = Program.start(main, environment, options);
     this.#programs.add(program);
     return program;
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AdmissionJournal } from '../../../internal/queue/admission-journal.ts';
 import { queueKey } from '../../../internal/queue/keys.ts';
 import { freePort } from '../../support/free-port.ts';
+import { nodeOptionsOfController } from '../../support/image-environment.ts';
 import { query } from '../../support/postgres-server.ts';
 import { until } from '../../support/until.ts';
 import { figure, median } from '../harness/figures.ts';
@@ -92,11 +93,12 @@ async function startController(world: World, database: string, file: string): Pr
     DATABASE_URL: database,
     AUTOMATIONS_FILE: file,
   };
-  const program = world.program('cmd/controller/main.ts', environment);
+  const program = world.program('cmd/controller/main.ts', environment, nodeOptionsOfController());
   const ops = `http://127.0.0.1:${opsPort}`;
   await program.answers(`${ops}/readyz`);
   const read = async () => {
-    const text = await (await fetch(`${ops}/metrics`)).text();
+    // Ticks are as far apart as the server keeps an idle connection: one may close as it is used.
+    const text = await (await fetch(`${ops}/metrics`, { headers: { connection: 'close' } })).text();
     const value = (name: string) => Number(new RegExp(`^${name}\\{.*\\} (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
     return {
       ticks: value('runledger_tick_seconds_count'),

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { followDeclarations } from '../../../cmd/controller/declarations.ts';
 import type { Declarations, DeclaredAutomation, DeclaredWebhook } from '../../../internal/automations/declarations.ts';
-import { syncDeclarations } from '../../../internal/automations/sync-tables.ts';
+import { TableSync } from '../../../internal/automations/table-sync.ts';
+import { failureOf } from '../../support/failure.ts';
 import { eachDatabase } from '../../support/store.ts';
 
 const [first, later] = [new Date('2026-01-01T00:00:00Z'), new Date('2026-01-02T00:00:00Z')];
@@ -34,8 +35,9 @@ const webhook: DeclaredWebhook = {
 describe('the tables of declarations', () => {
   const database = eachDatabase();
 
+  const tables = new TableSync();
   const sync = ({ automations = [], webhooks = [] }: Partial<Declarations>, now = first): Promise<void> =>
-    database.db.transaction().execute((trx) => syncDeclarations(trx, { automations, webhooks }, now));
+    database.db.transaction().execute((trx) => tables.run(trx, { automations, webhooks }, now));
 
   it('hold every declaration', async () => {
     const other = { ...automation, organization: 'globex', expect: undefined };
@@ -94,6 +96,35 @@ describe('the tables of declarations', () => {
     });
   }
 
+  it('follow the declarations again after another controller changed them, or a tick was rolled back', async () => {
+    const automations = [automation];
+    const names = () => database.db.selectFrom('automations').select('name').execute();
+    const rolledBack = database.db.transaction().execute(async (trx) => {
+      await tables.run(trx, { automations, webhooks: [] }, first);
+      throw new Error('the tick failed');
+    });
+    expect(await failureOf(rolledBack)).to.include({ message: 'the tick failed' });
+    await sync({ automations });
+    expect(await names()).to.deep.equal([{ name: 'invoices' }]);
+    const other = { automations: [{ ...automation, name: 'renamed' }], webhooks: [] };
+    await database.db.transaction().execute((trx) => new TableSync().run(trx, other, first));
+    await sync({ automations });
+    expect(await names()).to.deep.equal([{ name: 'invoices' }]);
+  });
+
+  it('hold more automations than a page', async () => {
+    const automations = Array.from({ length: 1_001 }, (_, index) => ({ ...automation, organization: `org-${index}` }));
+    await sync({ automations });
+    await database.db.updateTable('automations').set({ next_at: later }).execute();
+    const changed = automations
+      .slice(1)
+      .map((each) => (each.organization === 'org-7' ? { ...each, uid: 'new' } : each));
+    await sync({ automations: changed });
+    const all = database.db.selectFrom('automations').select('organization');
+    expect(await all.execute()).to.have.length(1_000);
+    expect(await all.where('next_at', 'is', null).execute()).to.deep.equal([{ organization: 'org-7' }]);
+  });
+
   it('lose what is no longer declared', async () => {
     await sync({ automations: [automation, { ...automation, organization: 'globex' }], webhooks: [webhook] });
     await sync({ automations: [automation] });
@@ -119,7 +150,7 @@ describe('the tables of declarations', () => {
     const source = { current: () => ({ automations: [automation], webhooks: [] }), afterTick: () => undefined };
     const follow = followDeclarations(source, { declarations: () => cronJobs });
     const names = async () => {
-      await database.db.transaction().execute((trx) => follow.record(trx, { watermark: 0, transitions: [] }));
+      await database.db.transaction().execute((trx) => follow.recordTick(trx, 0));
       const rows = await database.db.selectFrom('automations').select('name').orderBy('name').execute();
       return rows.map(({ name }) => name);
     };

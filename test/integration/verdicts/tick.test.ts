@@ -237,21 +237,39 @@ describe('a tick', () => {
 
   it('does all or nothing: what a listener refuses comes with the next tick', async () => {
     await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
-    const record = () => Promise.reject(new Error('the process died'));
-    expect(await failureOf(tickAt(database.db, when('02:40'), { record }))).to.be.an('error');
+    const dying = {
+      recordTransitions: async () => {},
+      recordTick: () => Promise.reject(new Error('the process died')),
+    };
+    expect(await failureOf(tickAt(database.db, when('02:40'), { listeners: [dying] }))).to.be.an('error');
     expect(await alerts()).to.deep.equal([]);
     expect(told((await tickAt(database.db, when('02:41'))).transitions)).to.have.length(1);
+  });
+
+  it('tells a listener in parts, so that its memory has a bound', async () => {
+    const ids = Array.from({ length: 201 }, (_, index) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`);
+    await declare(database.db, ...ids.map((id) => ({ automationId: id, expect: nightly, declaredAt: at('00:00') })));
+    const parts: number[] = [];
+    const counting = {
+      recordTransitions: async (_: unknown, part: readonly Transition[]) => void parts.push(part.length),
+      recordTick: async () => {},
+    };
+    const { report } = await tickAt(database.db, when('02:40'), { listeners: [counting] });
+    expect(parts).to.deep.equal([200, 1]);
+    expect(report).to.include({ evaluated: 201, transitions: 201 });
   });
 
   it('runs in one process at a time', async () => {
     await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
     await using second = openDatabase(database.url);
     let meanwhile: unknown = 'not asked';
-    await tickAt(database.db, when('02:40'), {
-      record: async () => {
+    const asking = {
+      recordTransitions: async () => {},
+      recordTick: async () => {
         meanwhile = (await tickAt(second, when('02:40'))).report;
       },
-    });
+    };
+    await tickAt(database.db, when('02:40'), { listeners: [asking] });
     expect(meanwhile).to.equal(undefined);
     expect(await alerts()).to.have.length(1);
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Schedule } from '../../../internal/expectation/schedule.ts';
 import { Zone } from '../../../internal/expectation/zone.ts';
 import type { Verdict } from '../../../internal/expectation/verdict.ts';
-import { createOutbox } from '../../../internal/notify/outbox.ts';
+import { Outbox } from '../../../internal/notify/outbox.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { declare, declareWebhook, storeAlert, transition } from './expectations.ts';
 
@@ -83,8 +83,11 @@ export async function storeDemoExpectations(db: Database): Promise<void> {
     }),
   ];
   for (const change of changes) await storeAlert(db, change);
-  const outbox = createOutbox(new URL('https://console.example'));
-  await db.transaction().execute((trx) => outbox(trx, { watermark: now, transitions: changes }));
+  const outbox = new Outbox(new URL('https://console.example'));
+  await db.transaction().execute(async (trx) => {
+    await outbox.enqueueAlerts(trx, changes);
+    await outbox.enqueueExecutions(trx, now);
+  });
   await db
     .updateTable('deliveries')
     .set({ attempts: 1, delivered_at: new Date(now - hour) })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { Transition } from '../../../internal/expectation/transition.ts';
-import { createOutbox } from '../../../internal/notify/outbox.ts';
+import { Outbox } from '../../../internal/notify/outbox.ts';
 import { WebhookSender, type WebhookSenderOptions } from '../../../internal/notify/webhook-sender.ts';
 import type { DeliveriesTable } from '../../../internal/store/deliveries-table.ts';
 import { createRegistry, type Registry } from '../../../internal/telemetry/metrics.ts';
@@ -40,7 +40,7 @@ export function suiteWebhooks(): SuiteWebhooks {
   const secret = newSecret();
   const registry = createRegistry('controller');
   const metrics = notifyMetrics(registry);
-  const outbox = createOutbox(new URL('https://console.example/runledger/'));
+  const outbox = new Outbox(new URL('https://console.example/runledger/'));
   const senders: WebhookSender[] = [];
   let receiver: Receiver;
   beforeEach(async () => {
@@ -75,7 +75,10 @@ export function suiteWebhooks(): SuiteWebhooks {
       return sender;
     },
     tick: (transitions, watermark = Date.now()) =>
-      database.db.transaction().execute((trx) => outbox(trx, { watermark, transitions })),
+      database.db.transaction().execute(async (trx) => {
+        await outbox.enqueueAlerts(trx, transitions);
+        await outbox.enqueueExecutions(trx, watermark);
+      }),
     deliveries,
     allDelivered: (count) =>
       until(

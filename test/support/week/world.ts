@@ -98,15 +98,10 @@ export class WeekWorld {
     const committed = tickAt(this.#db, now, {
       queue: this.isUp('redis', now) ? reading : { reason: 'Redis does not answer.' },
       clocks: () => ({ controller: this.#clock('controller clock', now), postgres }),
-      record: (_trx, { transitions }) => {
-        if (dies) return Promise.reject(new Error('the controller died'));
-        last = transitions;
-        return Promise.resolve();
-      },
+      listeners: [{ recordTransitions: async () => {}, recordTick: dies ? die : async () => {} }],
     });
-    let last: readonly Transition[] = [];
     await committed.then(
-      () => this.told.push(...last),
+      ({ transitions }) => this.told.push(...transitions),
       (error: unknown) => {
         if (!dies) throw error;
         this.crashes += 1;
@@ -118,4 +113,9 @@ export class WeekWorld {
     const wrong = this.#outages.find((outage) => outage.part === part && outage.from <= now && outage.until > now);
     return now + (wrong?.stepMs ?? 0);
   }
+}
+
+/** The controller dies at the end of a tick. */
+function die(): Promise<never> {
+  return Promise.reject(new Error('the controller died'));
 }

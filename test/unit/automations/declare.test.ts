@@ -18,15 +18,13 @@ function resource(namespace: string, name: string, spec: object, age = 0): Resou
 }
 
 /** What `declare` says: the declarations, and the reason and the sentence for each resource. */
-function declared(manifests: Partial<Manifests>) {
-  const keysOf = () => ({ keys: ['whsec_a'] });
-  const check = ({ spec }: ResourceManifest) => readAutomation(spec);
+function declared(given: Partial<Manifests> & { resources?: ResourceManifest[] }) {
+  const { resources = [], ...manifests } = given;
   const { declarations, acceptances } = declare({
-    automations: [],
+    automations: resources.map((manifest) => ({ manifest, read: readAutomation(manifest.spec) })),
     webhooks: [],
     organizations,
-    keysOf,
-    check,
+    keysOf: () => ({ keys: ['whsec_a'] }),
     ...manifests,
   });
   const said = acceptances.map(({ manifest, accepted, reason, message }) => {
@@ -40,7 +38,7 @@ describe('declarations', () => {
   it('get the organization from the label of the namespace only', () => {
     const spec = { automationId };
     const { automations, said } = declared({
-      automations: [resource('acme-one', 'a', spec), resource('globex', 'a', spec), resource('other', 'a', spec)],
+      resources: [resource('acme-one', 'a', spec), resource('globex', 'a', spec), resource('other', 'a', spec)],
     });
     expect(automations.map(({ organization, namespace }) => [organization, namespace])).to.deep.equal([
       ['acme', 'acme-one'],
@@ -60,7 +58,7 @@ describe('declarations', () => {
 
   it('of the same automation count once: the oldest, whatever the letters of its id', () => {
     const { automations, said } = declared({
-      automations: [
+      resources: [
         resource('acme-one', 'younger', { automationId }, 2),
         resource('acme-two', 'older', { automationId: automationId.toUpperCase() }, 1),
         resource('globex', 'of-another', { automationId }, 0),
@@ -77,7 +75,7 @@ describe('declarations', () => {
 
   it('leave an automation to a younger resource if the older one is invalid', () => {
     const { automations } = declared({
-      automations: [
+      resources: [
         resource('acme-one', 'older', { automationId, expect: { schedule: 'at noon' } }, 1),
         resource('acme-two', 'younger', { automationId }, 2),
       ],
@@ -93,7 +91,7 @@ describe('declarations', () => {
   ] as const) {
     it(`are refused as ${reason} with ${JSON.stringify(expectation)}`, () => {
       const { automations, said } = declared({
-        automations: [resource('acme-one', 'a', { automationId, expect: expectation })],
+        resources: [resource('acme-one', 'a', { automationId, expect: expectation })],
       });
       expect(automations).to.deep.equal([]);
       expect(said[0]?.slice(1, 3)).to.deep.equal([false, reason]);
@@ -103,7 +101,7 @@ describe('declarations', () => {
 
   it('have the name of the resource if they have no other', () => {
     const names = declared({
-      automations: [
+      resources: [
         resource('acme-one', 'invoices', { automationId }),
         resource('globex', 'invoices', { automationId, displayName: 'Invoices' }),
       ],

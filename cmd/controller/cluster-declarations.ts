@@ -1,0 +1,15 @@
+import { ClusterDeclarationSource, type ClusterSourceOptions } from '../../internal/automations/cluster-source.ts';
+import { clusterAccount } from '../ingest/cluster-account.ts';
+import type { DeclarationConfig } from './declaration-settings.ts';
+
+/** Declarations from the resources of the cluster. @throws {ConfigError} outside a cluster. */
+export function createClusterSource(
+  config: DeclarationConfig,
+  options: Pick<ClusterSourceOptions, 'db' | 'logger' | 'metrics'>,
+): ClusterDeclarationSource {
+  return new ClusterDeclarationSource({
+    ...options,
+    connect: clusterAccount(config, 'AUTOMATIONS_FILE'),
+    namespaces: config.AUTOMATIONS_NAMESPACES?.split(',') ?? [],
+  });
+}
