@@ -34,6 +34,11 @@ export class Program {
     return new Program(child, pid);
   }
 
+  /** Resolves when it has ended by itself, as it does at once without its settings. */
+  async ended(): Promise<void> {
+    await this.#child.exited;
+  }
+
   /** Resolves once the address answers with 200. Rejects when the process ends before. */
   async answers(url: string): Promise<void> {
     const ok = until(url, async () => ((await statusOf(url)) === 200 ? true : undefined), 30_000);
