@@ -53,7 +53,7 @@ export class Callers {
 
   async #call(caller: number): Promise<void> {
     while (!this.#stopped) {
-      const mark = String((this.#sent += 1));
+      const mark = `${this.#automation} ${(this.#sent += 1)}`;
       const sentAt = performance.now();
       const event = {
         automation_id: this.#automation,

@@ -12,7 +12,7 @@ export async function storedMarks(database: string): Promise<string[]> {
  * count what is there. Others may be stored too: what was answered with 503 may have been committed
  * all the same.
  */
-export async function expectStored(database: string, marks: string[], withinMs = 10_000): Promise<void> {
+export async function expectStored(database: string, marks: string[], withinMs = 30_000): Promise<void> {
   const { stored, counted } = await until(
     'all accepted events are stored',
     async () => {

@@ -70,7 +70,7 @@ describe('a process', () => {
 
   for (const name of ['worker', 'ingest'] as const) {
     it(`${name}: starts and stops gracefully while its servers are unavailable`, async function () {
-      this.timeout(30_000);
+      this.timeout(60_000);
       const folder = await mkdtemp(join(tmpdir(), 'runledger-lifecycle-'));
       await writeFile(join(folder, 'tokens.yaml'), manifest);
       const env = {

@@ -8,7 +8,7 @@ import { emptyDatabase } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
 
 describe('admission control rejects events', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let redis: RedisServer;
   afterEach(() => redis.stop());
 

@@ -32,7 +32,7 @@ function startConsumer(redisUrl: string) {
 }
 
 describe('jobs for a consumer', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
 
   it('are taken at once when it is quiet; those that come soon after some were taken gather first', async () => {
     const redis = await emptyRedis();

@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts';
 const isEmpty = (failures: Record<string, string>) => (Object.keys(failures).length === 0 ? true : undefined);
 
 describe('readiness of ingest', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let redis: RedisServer;
   beforeEach(async () => {
     redis = await RedisServer.start([...durable]);

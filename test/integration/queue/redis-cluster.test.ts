@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 
 describe('a Redis Cluster', () => {
   it('serves as the queue, durability and memory being those of its masters', async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     const redis = await RedisServer.start([...clustered(await freePort()), '--maxmemory', '64mb']);
     try {
       await redis.command('cluster', 'addslotsrange', '0', '16383');
@@ -45,7 +45,7 @@ describe('a Redis Cluster', () => {
   });
 
   it('that lacks the master of the queue is asked no more often than before', async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     const busPorts = [await freePort(), await freePort()] as const;
     const one = await RedisServer.start(clustered(busPorts[0]));
     const two = await RedisServer.start(clustered(busPorts[1]));

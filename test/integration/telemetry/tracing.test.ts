@@ -14,7 +14,7 @@ const unsampled = '5bf92f3577b34da6a3ce929d0e0e4737';
 const traceparent = (trace: string, flags: string): string => `00-${trace}-${caller.span}-${flags}`;
 
 describe('traces', function suite() {
-  this.timeout(40_000);
+  this.timeout(60_000);
 
   describe('of real processes', () => {
     let collector: Collector;

@@ -42,7 +42,7 @@ function startConsumer(redisUrl: string, databaseUrl: string) {
 }
 
 describe('stopping a worker', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let database: TestDatabase;
   let network: Forwarder;
   let through: string;
