@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventBody } from '../support/events.ts';
+import { capturedJobs, jobsNamespace } from '../support/node/jobs.ts';
 import type { Kubernetes } from '../support/node/kubernetes.ts';
 import { LoadedRelease, type Others } from '../support/node/loaded-release.ts';
 import { sharedKubernetes } from '../support/node/shared-kubernetes.ts';
@@ -52,6 +53,40 @@ describe('a release behind a Gateway, under load over TLS', () => {
     expectOnly(await release.underLoad(read, { rate: 500 }), []);
   });
 
+  it('records what Kubernetes runs: a CronJob in time, and a Job whose Pod fails', async () => {
+    const image = await kubectl('get', ingest, '-o', 'jsonpath={.spec.template.spec.containers[0].image}');
+    await kubernetes.apply(...capturedJobs(image));
+    const named = ['get', 'job/fails', '--namespace', jobsNamespace, '-o', 'jsonpath={.metadata.uid}'];
+    const failing = await kubernetes.kubectl(...named);
+    const database = await kubernetes.postgres(release.namespace);
+    /** The texts of the events by their kind, once all of these kinds are stored. */
+    const recorded = (condition: string, kinds: string[]): Promise<Record<string, string>> =>
+      until(
+        `${kinds.join()} where ${condition}`,
+        async () => {
+          const rows = await database.query<{ kind: string; texts: string }>(
+            `select kind::text, concat_ws(' | ', error_id, description, error_description) as texts from events
+             where organization = '${jobsNamespace}' and ${condition}`,
+          );
+          const texts = Object.fromEntries(rows.map((row) => [row.kind, row.texts]));
+          return kinds.every((kind) => kind in texts) && texts;
+        },
+        180_000,
+      );
+    const failed = await recorded(`execution_id = '${failing}'`, ['START', 'WARNING', 'ERROR', 'END']);
+    expect(failed['ERROR']).to.match(/^BackoffLimitExceeded \| Job fails failed \| /);
+    expect(failed['WARNING']).to.match(
+      /^Error \| Pod fails-\w+: container job ended with exit code 3 .*The disk is full\.$/,
+    );
+    const succeeded = await recorded(`execution_id <> '${failing}'`, ['START', 'END']);
+    expect(Object.keys(succeeded)).to.have.length(2);
+    expect(succeeded['START']).to.match(
+      /Job minutely-\d+ of CronJob minutely, scheduled for .*:00Z, started \d+ s later/,
+    );
+    await database.close();
+    await kubernetes.kubectl('delete', 'namespace', jobsNamespace);
+  });
+
   // The last test rolls ingest over.
   for (const workloads of [behind, ...servers.map((server) => [server])]) {
     it(`rolls ${workloads.join(', ')} over`, async () => {
@@ -71,15 +106,16 @@ describe('a release behind a Gateway, under load over TLS', () => {
     const keep = (finalizers: string[]): string => JSON.stringify({ metadata: { finalizers } });
     const codes: Record<string, string> = {};
     const others = await release.underLoad(async () => {
-      for (const pod of pods) await kubectl('patch', 'pod', pod, '--patch', keep(['runledger.dev/look']));
-      await kubectl('delete', 'pod', ...pods, '--wait=false');
+      // One after the other: all at once would starve the machine.
       for (const pod of pods) {
+        await kubectl('patch', 'pod', pod, '--patch', keep(['runledger.dev/look']));
+        await kubectl('delete', 'pod', pod, '--wait=false');
         const path = 'jsonpath={.status.containerStatuses[0].state.terminated.exitCode}';
         const code = async (): Promise<string> => kubectl('get', 'pod', pod, '-o', path);
         codes[pod] = await until(`${pod} has ended`, async () => (await code()) || undefined, 60_000);
         await kubectl('patch', 'pod', pod, '--type', 'merge', '--patch', keep([]));
+        await release.ready();
       }
-      await release.ready();
     });
     expect(codes).to.deep.equal(Object.fromEntries(pods.map((pod) => [pod, '0'])));
     expectOnly(others, []);

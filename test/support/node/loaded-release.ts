@@ -56,7 +56,8 @@ export class LoadedRelease {
     await writeFile(
       values,
       `gateway: { enabled: true, hostnames: [${hosts.events}], create: { enabled: true, className: traefik } }
-console: { gateway: { enabled: true, hostnames: [${hosts.record}], tlsSecretName: record-tls } }`,
+console: { gateway: { enabled: true, hostnames: [${hosts.record}], tlsSecretName: record-tls } }
+controller: { captureJobs: { enabled: true } }`,
     );
     await kubernetes.helm('install', ...release.arguments, '--values', values);
     await rm(folder, { recursive: true });
