@@ -1,12 +1,10 @@
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
-import { automation, environmentWith, outcomeOf, runledger, type Outcome } from '../../support/exec.ts';
+import { automation, outcomeOf, runledger, type Outcome } from '../../support/exec.ts';
 import { token } from '../../support/pipeline.ts';
-import { suiteIngest } from '../../support/suite-ingest.ts';
+import { suiteExec } from '../../support/suite-exec.ts';
 
 const examples = join(import.meta.dirname, '../../../deploy/examples');
 const text = (name: string): Promise<string> => readFile(join(examples, name), 'utf8');
@@ -31,32 +29,19 @@ interface Container {
 }
 
 describe('examples of jobs that report themselves', () => {
-  let files: CertificateFiles;
   let folder: string;
   let env: NodeJS.ProcessEnv;
 
-  before(async () => {
-    files = await CertificateFiles.create(await createKeyPair('runledger.example'));
-  });
-  after(() => files[Symbol.asyncDispose]());
-  const suite = suiteIngest(() => ({ HTTPS_PORT: '0', ...files.settings }));
+  const exec = suiteExec();
+  const { suite } = exec;
   const address = (): string => `https://localhost:${suite.ingest.httpsPort}`;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'runledger-examples-'));
-    env = environmentWith({
-      RUNLEDGER_URL: address(),
-      RUNLEDGER_TOKEN: token,
-      RUNLEDGER_CA_FILE: files.settings.TLS_CERT_FILE,
-      NODE_EXTRA_CA_CERTS: files.settings.TLS_CERT_FILE,
-      RUNLEDGER_SPOOL: join(folder, 'spool'),
-      RUNLEDGER_TIMEOUT_MS: '10000',
-      AUTOMATION: automation,
-    });
+    ({ folder } = exec);
+    env = { ...exec.env, NODE_EXTRA_CA_CERTS: exec.files.settings.TLS_CERT_FILE, AUTOMATION: automation };
     await executable('backup', '#!/bin/sh\necho "Backing up"\n');
     await writeFile(join(folder, 'token'), token);
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const executable = async (name: string, content: string): Promise<void> => {
     await writeFile(join(folder, name), content);

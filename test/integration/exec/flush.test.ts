@@ -1,38 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Spool } from '../../../internal/outbox/spool.ts';
-import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
-import { automation, environmentWith, outcomeOf, runledger, type Outcome } from '../../support/exec.ts';
-import { token } from '../../support/pipeline.ts';
-import { suiteIngest } from '../../support/suite-ingest.ts';
+import { automation, outcomeOf, runledger, type Outcome } from '../../support/exec.ts';
+import { suiteExec } from '../../support/suite-exec.ts';
 
 describe('runledger flush', () => {
-  let files: CertificateFiles;
   let folder: string;
   let env: NodeJS.ProcessEnv;
 
-  before(async () => {
-    files = await CertificateFiles.create(await createKeyPair('runledger.example'));
-  });
-  after(() => files[Symbol.asyncDispose]());
-  const suite = suiteIngest(() => ({ HTTPS_PORT: '0', ...files.settings }));
+  const exec = suiteExec();
+  const { suite } = exec;
 
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'runledger-flush-'));
-    env = environmentWith({
-      RUNLEDGER_URL: `https://localhost:${suite.ingest.httpsPort}`,
-      RUNLEDGER_TOKEN: token,
-      RUNLEDGER_CA_FILE: files.settings.TLS_CERT_FILE,
-      RUNLEDGER_SPOOL: join(folder, 'spool'),
-    });
+  beforeEach(() => {
+    ({ folder, env } = exec);
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const flush = (...args: string[]): Promise<Outcome> => outcomeOf(runledger('flush', '--all', ...args), env);
 
@@ -62,7 +48,10 @@ describe('runledger flush', () => {
   });
 
   it('sends each alone where Runledger takes single events only', async () => {
-    const [cert, key] = [await readFile(files.settings.TLS_CERT_FILE), await readFile(files.settings.TLS_KEY_FILE)];
+    const [cert, key] = [
+      await readFile(exec.files.settings.TLS_CERT_FILE),
+      await readFile(exec.files.settings.TLS_KEY_FILE),
+    ];
     const paths: (string | undefined)[] = [];
     const server = createServer({ cert, key }, ({ url }, response) => {
       paths.push(url);

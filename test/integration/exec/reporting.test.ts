@@ -1,37 +1,23 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
-import { automation, environmentWith, outcomeOf, reported, runledger, type Outcome } from '../../support/exec.ts';
+import { automation, outcomeOf, reported, runledger, type Outcome } from '../../support/exec.ts';
 import { SmallDisk } from '../../support/fault/small-disk.ts';
 import { token } from '../../support/pipeline.ts';
-import { suiteIngest } from '../../support/suite-ingest.ts';
+import { suiteExec } from '../../support/suite-exec.ts';
 import { until } from '../../support/until.ts';
 
 describe('runledger exec and the record', () => {
-  let files: CertificateFiles;
   let folder: string;
   let env: NodeJS.ProcessEnv;
 
-  before(async () => {
-    files = await CertificateFiles.create(await createKeyPair('runledger.example'));
-  });
-  after(() => files[Symbol.asyncDispose]());
-  const suite = suiteIngest(() => ({ HTTPS_PORT: '0', ...files.settings }));
+  const exec = suiteExec();
+  const { suite } = exec;
 
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'runledger-exec-'));
-    env = environmentWith({
-      RUNLEDGER_URL: `https://localhost:${suite.ingest.httpsPort}`,
-      RUNLEDGER_TOKEN: token,
-      RUNLEDGER_CA_FILE: files.settings.TLS_CERT_FILE,
-      RUNLEDGER_SPOOL: join(folder, 'spool'),
-      RUNLEDGER_TIMEOUT_MS: '10000',
-    });
+  beforeEach(() => {
+    ({ folder, env } = exec);
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   /** Runs a shell script under `exec`. */
   const run = (script: string, settings: NodeJS.ProcessEnv = {}, options: string[] = []): Promise<Outcome> => {
