@@ -24,7 +24,10 @@ const looks = 3;
 /** What each suite keeps for all of its tests: the most that was seen before any of them. */
 const kept = new Map<Mocha.Suite | undefined, Map<string, number>>();
 
-/** Fails each test that leaves a process, a connection or a timer behind. */
+/**
+ * Fails each test that leaves a process, a connection or a timer behind. A test that has failed
+ * could not close what it had opened: the next tests still run.
+ */
 export const mochaHooks = {
   async beforeEach(this: Mocha.Context): Promise<void> {
     const suite = this.currentTest?.parent;
@@ -42,6 +45,7 @@ export const mochaHooks = {
     } else keep(suite);
   },
   async afterEach(this: Mocha.Context): Promise<void> {
+    if (this.currentTest?.isFailed() === true) return;
     const before = kept.get(this.currentTest?.parent) ?? new Map<string, number>();
     const deadline = Date.now() + grace;
     await nextTurn();
