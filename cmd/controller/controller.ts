@@ -8,16 +8,10 @@ import { controllerMetrics } from '../../internal/telemetry/controller-metrics.t
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TickListener } from '../../internal/verdicts/tick-listener.ts';
 import { Ticker } from '../../internal/verdicts/ticker.ts';
+import { redisAddress, redisSettings } from '../ingest/redis.ts';
 
 /** The settings of the controller, beside those of every process. The caller opens the database. */
-export const controllerSettings = [
-  'REDIS_URL',
-  'REDIS_USERNAME',
-  'REDIS_PASSWORD',
-  'QUEUE_NAME',
-  'RETENTION_DAYS',
-  'METRICS_AUTOMATIONS',
-] as const;
+export const controllerSettings = [...redisSettings, 'QUEUE_NAME', 'RETENTION_DAYS', 'METRICS_AUTOMATIONS'] as const;
 
 export type ControllerConfig = Config<(typeof controllerSettings)[number]>;
 
@@ -38,7 +32,7 @@ export function createController(
   { db, sources, listeners, capture }: ControllerParts,
   { logger, registry, probes }: Telemetry,
 ): ComponentGroup {
-  const redis = createProducerRedis(config.REDIS_URL);
+  const redis = createProducerRedis(redisAddress(config));
   redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
   const connection = component('redis', { start: () => connect(redis), stop: () => disconnect(redis) });
   const ticker = new Ticker({

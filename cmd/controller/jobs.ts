@@ -12,6 +12,7 @@ import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import { clusterAccount } from '../ingest/cluster-account.ts';
+import { redisAddress } from '../ingest/redis.ts';
 import type { JobConfig } from './job-settings.ts';
 
 /** As ingest has them by default. */
@@ -35,13 +36,14 @@ export interface CapturedJobs {
 /** Wires the capture of Jobs: API server → queue. */
 export function createJobCapture(config: JobConfig, db: Database, telemetry: Telemetry): CapturedJobs {
   const { logger, registry, probes, organization, tracing } = telemetry;
-  const redis = createProducerRedis(config.REDIS_URL);
+  const redis = createProducerRedis(redisAddress(config));
   redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
   const backlogLimits = {
     maxJobs: config.BACKLOG_MAX_JOBS,
     maxMemoryShare: config.REDIS_MAX_MEMORY_RATIO,
     intervalMs: 500,
     requireDurable: config.REQUIRE_DURABLE_REDIS,
+    replicaAcks: config.REDIS_ACKS,
   };
   // Not shown: the alert on a missing ingest is that no process shows the state of Redis.
   const hidden = backlogMetrics(new Registry());
@@ -51,6 +53,7 @@ export function createJobCapture(config: JobConfig, db: Database, telemetry: Tel
   const producer = new Producer({
     redis,
     queueName: config.QUEUE_NAME,
+    replicaAcks: config.REDIS_ACKS,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     limits,
     callers,

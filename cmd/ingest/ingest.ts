@@ -18,15 +18,15 @@ import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
+import { redisAddress, redisSettings } from './redis.ts';
 import { createServers, serverSettings } from './servers.ts';
 
 /** The settings of ingest, beside those of every process. */
 export const ingestSettings = [
   ...serverSettings,
   'PUBLIC_URL',
-  'REDIS_URL',
-  'REDIS_USERNAME',
-  'REDIS_PASSWORD',
+  ...redisSettings,
+  'REDIS_ACKS',
   'QUEUE_NAME',
   'REQUIRE_DURABLE_REDIS',
   'REDIS_MAX_MEMORY_RATIO',
@@ -62,7 +62,7 @@ export function createIngest(
   requests: ApiMetrics = apiMetrics(telemetry.registry),
 ): Ingest {
   const { logger, registry, probes } = telemetry;
-  const redis = createProducerRedis(config.REDIS_URL);
+  const redis = createProducerRedis(redisAddress(config));
   redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
   const guard = new BacklogGuard(redis, config.QUEUE_NAME, backlogLimits(config), backlogMetrics(registry), logger);
   queueStatsMetrics(registry, () => readQueueStats(redis, config.QUEUE_NAME));
@@ -93,6 +93,7 @@ function backlogLimits(config: IngestConfig) {
     maxMemoryShare: config.REDIS_MAX_MEMORY_RATIO,
     intervalMs: 500,
     requireDurable: config.REQUIRE_DURABLE_REDIS,
+    replicaAcks: config.REDIS_ACKS,
   };
 }
 
@@ -123,6 +124,7 @@ function createProducer(
   const producer = new Producer({
     redis,
     queueName,
+    replicaAcks: config.REDIS_ACKS,
     idempotencyHours,
     limits,
     callers,

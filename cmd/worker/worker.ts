@@ -9,12 +9,11 @@ import { Batcher } from '../../internal/worker/batcher.ts';
 import { IsolatingStore } from '../../internal/worker/isolating-store.ts';
 import { Maintenance } from '../../internal/worker/maintenance.ts';
 import { ProgressWatch } from '../../internal/worker/progress-watch.ts';
+import { redisAddress, redisSettings } from '../ingest/redis.ts';
 
 /** The settings of a worker, beside those of every process. The caller opens the database. */
 export const workerSettings = [
-  'REDIS_URL',
-  'REDIS_USERNAME',
-  'REDIS_PASSWORD',
+  ...redisSettings,
   'QUEUE_NAME',
   'STORE_BATCH_EVENTS',
   'STORE_BATCH_BYTES',
@@ -66,7 +65,7 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
   const metrics = storeMetrics(registry, organization);
   const batcher = new Batcher(new IsolatingStore(store, metrics, logger), limits, metrics, logger, tracing);
   const consumer = new Consumer({
-    redisUrl: config.REDIS_URL,
+    redis: redisAddress(config),
     queueName: config.QUEUE_NAME,
     concurrency: config.WORKER_CONCURRENCY,
     fetchCooldownMs,

@@ -14,6 +14,7 @@ export class ConfigError extends Error {
 const secrets = [
   'REDIS_URL',
   'REDIS_PASSWORD',
+  'REDIS_SENTINEL_PASSWORD',
   'DATABASE_URL',
   'CONSOLE_DATABASE_URL',
   'OIDC_CLIENT_SECRET',

@@ -2,6 +2,7 @@ import { str } from 'envalid';
 import { readerSettings } from './reader-settings.ts';
 import {
   flag,
+  hostList,
   httpsUrl,
   ipAddress,
   issuerUrl,
@@ -36,6 +37,18 @@ export const settings = {
   CONSOLE_PUBLIC_URL: httpsUrl({ desc: 'The https:// address readers use; 301s and links to next pages lead there' }),
   TRUST_PROXY: flag({ default: false, desc: 'Trust X-Forwarded-Proto; only behind a proxy that sets it' }),
   REDIS_URL: redisUrl({ desc: 'redis:// or rediss://; a comma-separated list is a Redis Cluster' }),
+  REDIS_SENTINELS: hostList({
+    default: [],
+    desc: 'host:port of each Redis Sentinel, comma-separated; the host of REDIS_URL is then the name of the master',
+  }),
+  REDIS_SENTINEL_USERNAME: str({ default: undefined, desc: 'User name of the Sentinels' }),
+  REDIS_SENTINEL_PASSWORD: str({ default: undefined, desc: 'Password of the Sentinels' }),
+  REDIS_ACKS: wholeNumber({
+    min: 0,
+    max: 100,
+    default: 0,
+    desc: 'Replicas of Redis that must have an event before its 201',
+  }),
   REDIS_USERNAME: str({ default: undefined, desc: 'User name, if REDIS_URL has none' }),
   REDIS_PASSWORD: str({ default: undefined, desc: 'Password, if REDIS_URL has none; any characters' }),
   DATABASE_URL: postgresUrl({ desc: 'postgres://user:password@host:5432/database' }),

@@ -81,6 +81,17 @@ export const namespaces = makeExactValidator<string>((text) => {
   throw new Error('must be names of namespaces, separated by commas');
 });
 
+/** Comma-separated `host:port`, or `host` alone; may be empty. */
+export const hostList = makeExactValidator<readonly URL[]>((text) =>
+  text.split(',').flatMap((part) => {
+    if (part.trim() === '') return [];
+    const url = URL.parse(`redis://${part.trim()}`);
+    const bare = url !== null && `${url.username}${url.password}${url.pathname}${url.search}${url.hash}` === '';
+    if (bare && url.hostname !== '') return [url];
+    throw new Error('must be host:port of each Sentinel, separated by commas');
+  }),
+);
+
 /**
  * `redis://` or `rediss://`. Several with commas are the nodes of a cluster. An absolute path is a
  * Unix socket. Errors never repeat the value, which holds a password.
@@ -89,7 +100,7 @@ export const redisUrl = makeExactValidator<string>((text) => {
   if (text.startsWith('/')) return text;
   const nodes = text.split(',').map((node) => URL.parse(node.trim()));
   if (nodes.some((node) => node?.protocol.includes('sentinel'))) {
-    throw new Error('must not name a Redis Sentinel, which is not supported: name the Redis master');
+    throw new Error('must not name a Redis Sentinel: name the Sentinels in REDIS_SENTINELS');
   }
   if (!nodes.every((node) => node?.protocol === 'redis:' || node?.protocol === 'rediss:')) {
     throw new Error('must be a redis:// or rediss:// address, or several, separated by commas');

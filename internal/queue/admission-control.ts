@@ -9,6 +9,8 @@ export interface AdmissionLimits {
   maxMemoryShare: number;
   /** Treat a Redis that may lose acknowledged events as one that cannot take any. */
   requireDurable: boolean;
+  /** Replicas that must acknowledge each commit; 0 for none. */
+  replicaAcks: number;
 }
 
 /**
@@ -25,18 +27,27 @@ export const isDemoted: Rejection = {
   detail: 'Redis is a replica: it would lose new events.',
 };
 
-/** The state of Redis: the backlog, missing durability settings, and whether it is a replica. */
+/**
+ * The state of Redis: the backlog, missing durability settings, whether it is a replica, and its
+ * own replicas.
+ */
 export interface Found {
   backlog: Backlog;
   missing: string[];
   replica: boolean;
+  /** Replicas that answer; 0 unless commits wait for some. */
+  replicas: number;
 }
 
 /** Undefined when ingest admits events. */
-export function admit({ backlog, missing, replica }: Found, limits: AdmissionLimits): Rejection | undefined {
+export function admit({ backlog, missing, replica, replicas }: Found, limits: AdmissionLimits): Rejection | undefined {
   if (replica) return isDemoted;
   if (limits.requireDurable && missing.length > 0) {
     return { reason: 'redis-not-durable', detail: `Redis may lose acknowledged events: ${missing.join('; ')}.` };
+  }
+  if (replicas < limits.replicaAcks) {
+    const detail = `Redis has ${replicas} of the ${limits.replicaAcks} replicas that REDIS_ACKS requires.`;
+    return { reason: 'redis-replicas', detail };
   }
   if (backlog.memoryShare >= limits.maxMemoryShare) return { reason: 'redis-memory', detail: 'Redis is nearly full.' };
   const jobs = backlog.waiting + backlog.delayed;

@@ -5,6 +5,7 @@ import { isReplica, isSentinel, readBacklog, type Backlog } from './backlog.ts';
 import { DurabilityReport, missingDurability } from './durability.ts';
 import { ConnectionState, type ConnectionListener } from './connection-state.ts';
 import { connect, reconnect, type RedisClient } from './redis.ts';
+import { countReplicas } from './replicas.ts';
 import { isDemoted, admit, notChecked, type Rejection, type AdmissionLimits } from './admission-control.ts';
 
 /** The limits of admission, and how often the guard checks them. */
@@ -111,19 +112,27 @@ export class BacklogGuard implements ConnectionListener {
   async #lookOnce(): Promise<void> {
     const { changes } = this.#connection;
     try {
-      const [missing, backlog, replica] = await Promise.all([
+      const [missing, backlog, replica, replicas] = await Promise.all([
         missingDurability(this.#redis),
         readBacklog(this.#redis, this.#queueName),
         isReplica(this.#redis),
+        this.#countReplicas(),
       ]);
       if (changes !== this.#connection.changes) return;
       this.#durability.found(missing);
       this.#report(backlog);
-      this.#change(admit({ backlog, missing, replica }, this.#limits));
+      this.#change(admit({ backlog, missing, replica, replicas }, this.#limits));
       if (replica) this.#leave();
     } catch (error) {
       this.#takeForUnreachable(await explainSentinel(this.#redis, error));
     }
+  }
+
+  async #countReplicas(): Promise<number> {
+    if (this.#limits.replicaAcks === 0) return 0;
+    const replicas = await countReplicas(this.#redis, this.#queueName);
+    this.#metrics.replicas.set(replicas);
+    return replicas;
   }
 
   /**
@@ -174,5 +183,5 @@ export class BacklogGuard implements ConnectionListener {
 async function explainSentinel(redis: RedisClient, error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return error;
   const sentinel = await isSentinel(redis).catch(() => false);
-  return sentinel ? new Error('REDIS_URL leads to a Redis Sentinel; name the Redis master') : error;
+  return sentinel ? new Error('REDIS_URL leads to a Redis Sentinel; name the Sentinels in REDIS_SENTINELS') : error;
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
 import { DurabilityReport, missingDurability } from './durability.ts';
-import { createConsumerRedis, disconnect, type RedisClient } from './redis.ts';
+import { createConsumerRedis, disconnect, type RedisAddress, type RedisClient } from './redis.ts';
 
 /** Interval of durability checks, in ms. */
 const checkMs = 5_000;
@@ -19,11 +19,11 @@ export class ConsumerConnections {
   #connected = false;
   #checking: NodeJS.Timeout | undefined;
 
-  constructor(url: string, metrics: ConsumerMetrics, logger: Logger) {
+  constructor(address: RedisAddress, metrics: ConsumerMetrics, logger: Logger) {
     this.#durability = new DurabilityReport(metrics.durable, logger);
     this.#logger = logger;
-    this.main = createConsumerRedis(url);
-    this.#blocking = createConsumerRedis(url);
+    this.main = createConsumerRedis(address);
+    this.#blocking = createConsumerRedis(address);
     for (const client of [this.main, this.#blocking]) {
       client.on('error', (error) => logger.debug({ error }, 'redis connection error'));
     }

@@ -9,6 +9,7 @@ import { fetchCooldownBackend } from './fetch-cooldown.ts';
 import { UnreadableJob } from './job.ts';
 import { JobDecoder } from './job-decoder.ts';
 import { keyPrefix, queueKey } from './keys.ts';
+import type { RedisAddress } from './redis.ts';
 
 /** Delay before an unreadable job is offered again, in ms: a newer worker may then take it. */
 const unreadableMs = 30_000;
@@ -38,7 +39,7 @@ const closingMs = 2_000;
 export type Handle = (events: AcceptedEvent[], redelivered: boolean) => Promise<'stored' | 'abandoned'>;
 
 export interface ConsumerOptions {
-  redisUrl: string;
+  redis: RedisAddress;
   queueName: string;
   /** Jobs under way at once. The batches of the store are made of their events. */
   concurrency: number;
@@ -80,8 +81,8 @@ export class Consumer {
 
   async start(): Promise<void> {
     if (this.#running !== undefined) return;
-    const { redisUrl, metrics, logger } = this.#options;
-    const connections = new ConsumerConnections(redisUrl, metrics, logger);
+    const { redis, metrics, logger } = this.#options;
+    const connections = new ConsumerConnections(redis, metrics, logger);
     const worker = this.#createWorker(connections);
     this.#running = { worker, connections };
     this.#run(worker);

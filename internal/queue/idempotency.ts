@@ -57,12 +57,14 @@ end
 return found
 `;
 
-/** Sets one field of reservations, unless they have expired. */
+/** Sets one field of reservations. Returns the positions of those that do not exist. */
 const markScript = `
-for _, key in ipairs(KEYS) do
-  if redis.call('EXISTS', key) == 1 then redis.call('HSET', key, ARGV[1], ARGV[2]) end
+local missing = {}
+for i, key in ipairs(KEYS) do
+  if redis.call('EXISTS', key) == 1 then redis.call('HSET', key, ARGV[1], ARGV[2])
+  else missing[#missing + 1] = i end
 end
-return 1
+return missing
 `;
 
 /** An event with a key. All events of a request belong to one organization. */
@@ -119,8 +121,19 @@ export class IdempotencyKeys {
   }
 
   async #mark(keyed: readonly Keyed[], field: string, value: string): Promise<void> {
+    const missing = await this.#set(keyed, field, value);
+    if (missing.length === 0) return;
+    // A failover can lose a reservation before the events go to the new master. A retry must not
+    // get another identity.
+    await this.reserve(missing, 'each');
+    await this.#set(missing, field, value);
+  }
+
+  /** Resolves with the events whose reservation does not exist. */
+  async #set(keyed: readonly Keyed[], field: string, value: string): Promise<Keyed[]> {
     const keys = this.#keysOf(keyed);
-    await this.#redis.eval(markScript, keys.length, ...keys, field, value);
+    const missing = await this.#redis.eval(markScript, keys.length, ...keys, field, value);
+    return (missing as number[]).flatMap((position) => keyed[position - 1] ?? []);
   }
 
   #keysOf(keyed: readonly Keyed[]): string[] {

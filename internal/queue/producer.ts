@@ -9,6 +9,7 @@ import { BufferFull, GroupCommit, type Callers, type GroupCommitLimits } from '.
 import { IdempotencyKeys, type Keyed, type Reservation } from './idempotency.ts';
 import { encodeJob } from './job-encoder.ts';
 import { QueueConnection, type QueueConnectionOptions } from './queue-connection.ts';
+import { Unacknowledged } from './replica-acks.ts';
 
 /** Longest wait of a caller, in ms: the 503 of a slow Redis comes within 2 s. */
 const answerWithinMs = 1_800;
@@ -74,8 +75,8 @@ export class Producer {
   }
 
   /**
-   * Resolves with the event as first accepted, once Redis has synced it to disk: this event, or the
-   * earlier one of the same Idempotency-Key.
+   * Resolves with the event as first accepted, once Redis has synced it to disk and its replicas
+   * have acknowledged it: this event, or the earlier one of the same Idempotency-Key.
    * @throws {RequestError} `unavailable` when Runledger cannot promise that now; see {@link
    * IdempotencyKeys.reserve} for keys.
    */
@@ -124,9 +125,8 @@ export class Producer {
 
   #rejectionOf(error: unknown, events: number): RequestError {
     if (error instanceof RequestError) return error;
-    const full = error instanceof BufferFull;
-    this.#countRejection(full ? 'buffer-full' : 'commit-failed', events);
-    return unavailable(full ? 'Too many events are waiting to be queued.' : notNow);
+    this.#countRejection(reasonOf(error), events);
+    return unavailable(error instanceof BufferFull ? 'Too many events are waiting to be queued.' : notNow);
   }
 
   /** Makes {@link stop} wait for the work. */
@@ -216,6 +216,11 @@ export class Producer {
     const points = events.flatMap((event) => this.#points.get(event) ?? []);
     return tracing.continue('commit events', points, { 'messaging.batch.message_count': events.length }, work);
   }
+}
+
+function reasonOf(error: unknown): RejectionReason {
+  if (error instanceof BufferFull) return 'buffer-full';
+  return error instanceof Unacknowledged ? 'unacknowledged' : 'commit-failed';
 }
 
 function hasKey(event: KeyedEvent): event is Keyed {

@@ -1,9 +1,10 @@
-import { Queue } from 'bullmq';
+import { createRedisBackend, Queue } from 'bullmq';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { JobData } from './job.ts';
 import { keyPrefix } from './keys.ts';
 import type { RedisClient } from './redis.ts';
+import { acknowledgedBackend } from './replica-acks.ts';
 
 /** BullMQ gives up on a job after this many failures. Runledger never does: see the consumer. */
 const neverGiveUp = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 5_000 } };
@@ -11,6 +12,8 @@ const neverGiveUp = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 5_00
 export interface QueueConnectionOptions {
   redis: RedisClient;
   queueName: string;
+  /** Replicas that acknowledge a job before it counts as added; 0 for none. */
+  replicaAcks: number;
   logger: Logger;
   /** Undefined when traces are off. */
   tracing?: Tracing | undefined;
@@ -45,16 +48,18 @@ export class QueueConnection {
   }
 
   async #create(): Promise<Queue<JobData>> {
-    const { redis, queueName, logger, tracing } = this.#options;
+    const { redis, queueName, replicaAcks, logger, tracing } = this.#options;
     if (redis.status !== 'ready') throw new Error('redis is not connected');
-    const queue = new Queue<JobData>(queueName, {
+    const options = {
       connection: redis,
       prefix: keyPrefix,
       skipVersionCheck: true,
       defaultJobOptions: { ...neverGiveUp, removeOnComplete: true },
       streams: { events: { maxLen: 100 } },
       ...(tracing && { telemetry: tracing.queue }),
-    });
+    };
+    const backend = replicaAcks > 0 ? acknowledgedBackend(redis, queueName, replicaAcks) : createRedisBackend;
+    const queue: Queue<JobData> = new Queue(queueName, options, backend);
     queue.on('error', (error) => logger.debug({ error }, 'queue connection error'));
     await queue.waitUntilReady();
     return queue;

@@ -3,6 +3,19 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 /** A connection to Redis or to a Redis Cluster. */
 export type RedisClient = Redis | Cluster;
 
+/** A Redis whose master the Sentinels name. */
+export interface SentinelAddress {
+  /** Its host is the name of the master; user, password, database and TLS are the master's. */
+  url: string;
+  nodes: readonly { host: string; port: number }[];
+  /** Of the Sentinels. */
+  username: string | undefined;
+  password: string | undefined;
+}
+
+/** A URL, several with commas for a Redis Cluster, a Unix socket, or Sentinels. */
+export type RedisAddress = string | SentinelAddress;
+
 /** Longest wait of a producer for one reply of Redis, in ms; the 503 comes within 2 s. */
 export const commandTimeout = 1_500;
 
@@ -34,8 +47,8 @@ type Behaviour = Pick<
  * twice. A silent connection is closed, since TCP would take minutes. Not connected until {@link
  * connect}.
  */
-export function createProducerRedis(url: string): RedisClient {
-  return create(url, {
+export function createProducerRedis(address: RedisAddress): RedisClient {
+  return create(address, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -50,8 +63,8 @@ export function createProducerRedis(url: string): RedisClient {
  * A client for consumers: commands wait for Redis, as BullMQ requires. Connects at once, because
  * BullMQ never recovers from a first attempt of its own that failed.
  */
-export function createConsumerRedis(url: string): RedisClient {
-  return create(url, {
+export function createConsumerRedis(address: RedisAddress): RedisClient {
+  return create(address, {
     enableOfflineQueue: true,
     maxRetriesPerRequest: null,
     socketTimeout: consumerSilence,
@@ -59,15 +72,14 @@ export function createConsumerRedis(url: string): RedisClient {
   });
 }
 
-function create(url: string, { lazyConnect, ...behaviour }: Behaviour): RedisClient {
+function create(address: RedisAddress, { lazyConnect, ...behaviour }: Behaviour): RedisClient {
   const common = { ...behaviour, keepAlive: 10_000, noDelay: true, maxLoadingRetryTime: loadingInterval };
-  const nodes = url.split(',').map((node) => node.trim());
   const connecting = { lazyConnect: lazyConnect ?? false };
-  if (nodes.length === 1) {
-    return onItsDatabase(
-      new Redis(url, { ...common, ...connecting, retryStrategy: reconnectDelay, reconnectOnError: isReadOnly }),
-    );
-  }
+  const single = { ...common, ...connecting, retryStrategy: reconnectDelay, reconnectOnError: isReadOnly };
+  if (typeof address !== 'string') return onItsDatabase(new Redis({ ...single, ...sentinelOptions(address) }));
+  const url = address;
+  const nodes = url.split(',').map((node) => node.trim());
+  if (nodes.length === 1) return onItsDatabase(new Redis(url, single));
   const { username, password, protocol } = new URL(nodes[0] ?? url);
   return new Cluster(nodes, {
     ...connecting,
@@ -80,6 +92,29 @@ function create(url: string, { lazyConnect, ...behaviour }: Behaviour): RedisCli
       ...(protocol === 'rediss:' && { tls: {} }),
     },
   });
+}
+
+/**
+ * The Sentinels say where the master is, at each connection. They also tell of a failover, so that
+ * a connection to a frozen master ends at once.
+ */
+function sentinelOptions({ url, nodes, username, password }: SentinelAddress) {
+  const master = new URL(url);
+  const database = Number(master.pathname.slice(1));
+  return {
+    sentinels: [...nodes],
+    name: master.hostname,
+    db: database,
+    ...(master.username && { username: decodeURIComponent(master.username) }),
+    ...(master.password && { password: decodeURIComponent(master.password) }),
+    ...(username !== undefined && { sentinelUsername: username }),
+    ...(password !== undefined && { sentinelPassword: password }),
+    ...(master.protocol === 'rediss:' && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    connectTimeout: commandTimeout,
+    sentinelCommandTimeout: commandTimeout,
+    sentinelRetryStrategy: reconnectDelay,
+    failoverDetector: true,
+  };
 }
 
 /**

@@ -11,10 +11,12 @@ const rejectionReasons = [
   'redis-unreachable',
   'redis-replica',
   'redis-not-durable',
+  'redis-replicas',
   'redis-memory',
   'backlog',
   'buffer-full',
   'commit-failed',
+  'unacknowledged',
 ] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 

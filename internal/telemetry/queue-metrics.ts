@@ -29,6 +29,13 @@ export function backlogMetrics(registry: Registry) {
         registers,
       }),
     ),
+    replicas: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_redis_replicas',
+        help: 'Replicas of Redis that answer their master, with REDIS_ACKS. Fewer than REDIS_ACKS: ingest answers 503.',
+        registers,
+      }),
+    ),
     reachable: new Gauge({
       name: 'runledger_redis_reachable',
       help: '1 when Redis answered the last check. 0: ingest answers 503.',
@@ -40,6 +47,7 @@ export function backlogMetrics(registry: Registry) {
     gauges.reachable.set(0);
     gauges.jobs.reset();
     gauges.memoryShare.remove();
+    gauges.replicas.remove();
   };
   return { ...gauges, forget };
 }

@@ -2,6 +2,13 @@ import { expect } from 'chai';
 import { renderWith } from '../support/helm.ts';
 import { environment, objectOf, specOf, thePod } from '../support/helm-manifests.ts';
 
+const withSentinels = [
+  'redis.enabled=false',
+  'externalRedis.host=mymaster',
+  'externalRedis.sentinels={s-0:26379,s-1:26379}',
+  'externalRedis.sentinelSecret.name=sentinels',
+];
+
 /** The values, and what they put into the environment of ingest or of the worker. */
 const cases: [title: string, values: string[], name: 'ingest' | 'worker', variables: Record<string, string>][] = [
   [
@@ -34,6 +41,17 @@ const cases: [title: string, values: string[], name: 'ingest' | 'worker', variab
     ['redis.enabled=false', 'externalRedis.url=redis://a:6379\\,redis://b:6379', 'externalRedis.port=6379'],
     'ingest',
     { REDIS_URL: 'redis://a:6379,redis://b:6379' },
+  ],
+  [
+    'accepts Sentinels, and the acknowledgements of replicas',
+    [...withSentinels, 'externalRedis.tls=true', 'config.redisAcks=1'],
+    'ingest',
+    {
+      REDIS_URL: 'rediss://mymaster/0',
+      REDIS_SENTINELS: 's-0:26379,s-1:26379',
+      REDIS_SENTINEL_PASSWORD: 'sentinels/password',
+      REDIS_ACKS: '1',
+    },
   ],
   [
     'accepts the name of a Secret with the password',

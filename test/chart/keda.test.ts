@@ -58,6 +58,20 @@ const cases: [title: string, values: string[], trigger: object, authentication?:
     {},
     { secretTargetRef: [{ parameter: 'ca', name: 'ca', key: 'ca.crt' }] },
   ],
+  [
+    'the Sentinels and their password, and the name of the master',
+    [
+      ...external.slice(0, 2),
+      'externalRedis.host=mymaster',
+      'externalRedis.sentinels={s-0:26379,s-1:26379}',
+      'externalRedis.sentinelSecret.name=sentinels',
+    ],
+    {
+      type: 'redis-sentinel',
+      metadata: { addresses: 's-0:26379,s-1:26379', sentinelMaster: 'mymaster', databaseIndex: '0' },
+    },
+    { secretTargetRef: [{ parameter: 'sentinelPassword', name: 'sentinels', key: 'password' }] },
+  ],
   ['no CA for an address without TLS', [...withUrl, address, 'caBundle.secret=ca'], {}],
 ];
 

@@ -61,6 +61,10 @@ const rejections: Record<string, string> = {
     'Postgres is neither bundled nor external: set postgresql.enabled=true, or name a Secret that holds its URL in externalPostgresql.urlSecret.name.',
   'externalPostgresql.urlFile=/vault/url':
     'Postgres is both bundled and external (externalPostgresql.urlFile): set postgresql.enabled=false, or leave externalPostgresql empty.',
+  'externalRedis.sentinels={s-0:26379}':
+    'externalRedis.sentinels would be ignored: the bundled Redis has no Sentinels. Set redis.enabled=false, or leave it empty.',
+  'redis.enabled=false externalRedis.host=redis externalRedis.sentinelSecret.name=sentinels':
+    'externalRedis.sentinelSecret would be ignored without externalRedis.sentinels: set both.',
   'redis.enabled=false externalRedis.urlSecret.name=redis worker.keda.enabled=true':
     'KEDA accepts no Redis URL: set worker.keda.redisAddress (host:port) and worker.keda.authenticationRef, or set externalRedis.host in place of the URL.',
   'ingest.autoscaling.enabled=true ingest.autoscaling.minReplicas=20':

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer, ApiClient } from './api-client.ts';
+import { until } from './until.ts';
 
 export interface CallerAnswer {
   /** What the event carries in `description`, of its own. */
@@ -7,6 +8,8 @@ export interface CallerAnswer {
   /** 0 when there was no answer. */
   status: number;
   ms: number;
+  /** When the answer was there, in ms of the monotonic clock. */
+  at: number;
 }
 
 /** Sends an event of a caller, by its number. */
@@ -16,7 +19,7 @@ type Send = (event: Record<string, unknown>, caller: number) => Promise<Answer>;
  * Callers that send one event after another without a pause, each with a mark of its own, and write
  * down every answer.
  */
-export class Callers {
+export class Callers implements AsyncDisposable {
   readonly answers: CallerAnswer[] = [];
   readonly #send: Send;
   readonly #automation = randomUUID();
@@ -45,10 +48,28 @@ export class Callers {
     return Math.max(...this.answers.map(({ ms }) => ms));
   }
 
+  /** Longest time between two answers 201, in ms. */
+  get longestGapMs(): number {
+    const times = this.answers.filter(({ status }) => status === 201).map(({ at }) => at);
+    return Math.max(0, ...times.slice(1).map((at, index) => at - (times[index] ?? at)));
+  }
+
+  /** Waits until they have got so many more answers with a status. */
+  async more(status: number, count: number, withinMs?: number): Promise<void> {
+    const wanted = (this.statuses[status] ?? 0) + count;
+    const enough = (): boolean => (this.statuses[status] ?? 0) >= wanted;
+    await until(`${count} more answers ${status}`, enough, withinMs);
+  }
+
   /** Sends no more, and resolves when all answers are there. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#calling);
+  }
+
+  /** As {@link stop}, also for a test that fails. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 
   async #call(caller: number): Promise<void> {
@@ -65,7 +86,8 @@ export class Callers {
         (answer) => answer.status,
         () => 0,
       );
-      this.answers.push({ mark, status, ms: performance.now() - sentAt });
+      const at = performance.now();
+      this.answers.push({ mark, status, ms: at - sentAt, at });
     }
   }
 }

@@ -24,8 +24,14 @@ they could not hold every character.
   value: {{ $external.username | quote }}
 {{- end }}
 {{- include "runledger.credentials.env" (dict "username" "REDIS_USERNAME" "password" "REDIS_PASSWORD" "secret" $external.credentialsSecret) }}
+{{- $port := empty $external.sentinels | ternary (printf ":%v" $external.port) "" }}
 - name: REDIS_URL
-  value: {{ $external.tls | ternary "rediss" "redis" }}://{{ $external.host }}:{{ $external.port }}/{{ $external.database }}
+  value: {{ $external.tls | ternary "rediss" "redis" }}://{{ $external.host }}{{ $port }}/{{ $external.database }}
+{{- end }}
+{{- with $external.sentinels }}
+{{- include "runledger.credentials.env" (dict "username" "REDIS_SENTINEL_USERNAME" "password" "REDIS_SENTINEL_PASSWORD" "secret" $external.sentinelSecret) }}
+- name: REDIS_SENTINELS
+  value: {{ join "," . | quote }}
 {{- end }}
 {{- end -}}
 

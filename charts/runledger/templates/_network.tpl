@@ -63,7 +63,9 @@ Takes (dict "ports" … "external" .Values.externalRedis).
 {{- define "runledger.network.ports" -}}
 {{- $ports := list -}}
 {{- range .ports -}}{{- $ports = append $ports (int .) -}}{{- end -}}
-{{- if .external.host -}}{{- $ports = append $ports (int .external.port) -}}{{- end -}}
+{{- $sentinels := .external.sentinels | default list -}}
+{{- if and .external.host (not $sentinels) -}}{{- $ports = append $ports (int .external.port) -}}{{- end -}}
+{{- range $sentinels -}}{{- $ports = append $ports (splitList ":" . | last | int) -}}{{- end -}}
 {{- range regexFindAll ":[0-9]+([/?,]|$)" .external.url -1 -}}{{- $ports = append $ports (regexFind "[0-9]+" . | int) -}}{{- end -}}
 {{- uniq $ports | toYaml -}}
 {{- end -}}

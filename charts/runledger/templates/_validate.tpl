@@ -5,6 +5,7 @@
 {{- if include "runledger.controller.enabled" . -}}{{- include "runledger.validate.controller" . -}}{{- end -}}
 {{- include "runledger.validate.gateway" . -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.redis.enabled "external" .Values.externalRedis "name" "Redis" "key" "redis" "externalKey" "externalRedis") -}}
+{{- include "runledger.validate.sentinels" . -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.postgresql.enabled "external" .Values.externalPostgresql "name" "Postgres" "key" "postgresql" "externalKey" "externalPostgresql") -}}
 {{- include "runledger.validate.scaling" . -}}
 {{- include "runledger.validate.pods" . -}}
@@ -91,6 +92,17 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- end -}}
 {{- if gt (len $ways) 1 -}}
   {{- fail (printf "The address of %s is set in several ways (%s): keep one." .name (join ", " $ways)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Sentinels name the master of an external Redis. */}}
+{{- define "runledger.validate.sentinels" -}}
+{{- $external := .Values.externalRedis -}}
+{{- if and .Values.redis.enabled $external.sentinels -}}
+  {{- fail "externalRedis.sentinels would be ignored: the bundled Redis has no Sentinels. Set redis.enabled=false, or leave it empty." -}}
+{{- end -}}
+{{- if and $external.sentinelSecret.name (not $external.sentinels) -}}
+  {{- fail "externalRedis.sentinelSecret would be ignored without externalRedis.sentinels: set both." -}}
 {{- end -}}
 {{- end -}}
 

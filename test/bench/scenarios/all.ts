@@ -1,3 +1,4 @@
+import { acks } from './acks.ts';
 import { burst } from './burst.ts';
 import { drain } from './drain.ts';
 import { exec } from './exec.ts';
@@ -21,6 +22,7 @@ export const scenarios: Record<string, Scenario> = {
   drain,
   burst,
   latency,
+  acks,
   start,
   exec,
   telemetry,

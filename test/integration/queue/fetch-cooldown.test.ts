@@ -14,7 +14,7 @@ function startConsumer(redisUrl: string) {
   const { logger, registry } = createTelemetry('worker', 'silent');
   const takenAt: number[] = [];
   const consumer = new Consumer({
-    redisUrl,
+    redis: redisUrl,
     queueName: 'events',
     concurrency: 10,
     fetchCooldownMs,

@@ -1,11 +1,15 @@
 import { expect } from 'chai';
 import { queueKey } from '../../../internal/queue/keys.ts';
 import { Callers } from '../../support/callers.ts';
+import { failoverMs, reportFailover, startCallers } from '../../support/failover.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
+import { RedisCluster } from '../../support/redis-cluster.ts';
 import { clustered, RedisServer } from '../../support/redis-server.ts';
+import { roleOf } from '../../support/replica.ts';
 import { expectStored } from '../../support/rows.ts';
 import { emptyDatabase } from '../../support/servers.ts';
+import { migratedUrl } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 
 describe('a Redis Cluster', () => {
@@ -42,6 +46,31 @@ describe('a Redis Cluster', () => {
     } finally {
       await redis.stop();
     }
+  });
+
+  it('replaces a killed master under load; with REDIS_ACKS no acknowledged event is lost', async function () {
+    this.timeout(180_000);
+    await using cluster = await RedisCluster.start();
+    const settings = { REDIS_URL: cluster.url, DATABASE_URL: await migratedUrl(), JOB_LOCK_MS: '1000' };
+    await using worker = await startWorker(settings);
+    await using ingest = await startIngest({ ...settings, REDIS_ACKS: '1' });
+    await using without = await startIngest(settings);
+    expect(worker).to.not.equal(undefined);
+    await using callers = startCallers(ingest);
+    await using others = startCallers(without);
+    await callers.more(201, 50);
+    const { master, replica } = await cluster.ownersOf(queueKey('events', 'wait'));
+    await master.kill();
+    await until('the replica is promoted', async () => (await roleOf(replica)) === 'master', failoverMs);
+    await others.more(201, 50, failoverMs);
+    // The new master has no replica until the old one is back.
+    await master.startAgain();
+    await callers.more(201, 50, failoverMs);
+    await Promise.all([callers.stop(), others.stop()]);
+
+    await expectStored(settings.DATABASE_URL, callers.accepted);
+    await reportFailover('killed master, REDIS_ACKS=1', settings.DATABASE_URL, callers);
+    await reportFailover('killed master, REDIS_ACKS=0', settings.DATABASE_URL, others);
   });
 
   it('that lacks the master of the queue is asked no more often than before', async function () {

@@ -3,28 +3,12 @@ import { Callers } from '../../support/callers.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
 import { jobCounts } from '../../support/queue.ts';
 import { RedisServer } from '../../support/redis-server.ts';
+import { startReplica } from '../../support/replica.ts';
 import { Forwarder } from '../../support/forwarder.ts';
 import { expectStored } from '../../support/rows.ts';
 import { migratedUrl } from '../../support/store.ts';
 import { storedEvents } from '../../support/suite-ingest.ts';
 import { until } from '../../support/until.ts';
-
-/** Waits until callers have got so many more answers with a status. */
-async function more(callers: Callers, status: number, count: number, withinMs?: number): Promise<void> {
-  const before = callers.statuses[status] ?? 0;
-  const enough = () => ((callers.statuses[status] ?? 0) >= before + count ? true : undefined);
-  await until(`${count} more answers ${status}`, enough, withinMs);
-}
-
-/** Another server that has all of the first one's data. */
-async function startReplica(master: RedisServer): Promise<AsyncDisposable & { server: RedisServer }> {
-  const server = await RedisServer.start();
-  await server.command('replicaof', '127.0.0.1', String(master.port));
-  await until('the replica has it all', async () =>
-    String(await server.command('info', 'replication')).includes('master_link_status:up') ? true : undefined,
-  );
-  return { server, [Symbol.asyncDispose]: () => server.stop() };
-}
 
 describe('an outage of Redis', function () {
   this.timeout(60_000);
@@ -41,11 +25,11 @@ describe('an outage of Redis', function () {
     expect(worker).to.not.equal(undefined);
     const callers = new Callers(ingest.client, 16);
     for (let round = 0; round < 2; round += 1) {
-      await more(callers, 201, 100);
+      await callers.more(201, 100);
       redis.signal('SIGSTOP');
-      await more(callers, 503, 40);
+      await callers.more(503, 40);
       redis.signal('SIGCONT');
-      await more(callers, 201, 100, 5_000);
+      await callers.more(201, 100, 5_000);
     }
     await callers.stop();
 
@@ -59,7 +43,7 @@ describe('an outage of Redis', function () {
     await using ingest = await startIngest({ REDIS_URL: redis.url, REQUIRE_DURABLE_REDIS: 'true' });
     const callers = new Callers(ingest.client, 8);
     for (let round = 0; round < 3; round += 1) {
-      await more(callers, 201, 20);
+      await callers.more(201, 20);
       await redis.kill();
       await redis.startAgain(['--appendonly', 'no']);
       await until('it is known', () => ingest.degraded()['redis']?.includes('appendonly is no') || undefined);
@@ -83,7 +67,7 @@ describe('an outage of Redis', function () {
     await using ingest = await startIngest(settings);
     expect(worker).to.not.equal(undefined);
     const callers = new Callers(ingest.client, 4);
-    await more(callers, 201, 50);
+    await callers.more(201, 50);
     await callers.stop();
     await expectStored(settings.DATABASE_URL, callers.accepted);
 
@@ -92,7 +76,7 @@ describe('an outage of Redis', function () {
     await until('it is known', () => ingest.degraded()['redis']?.includes('Redis is a replica') || undefined);
     address.target = replica.server.port;
     const after = new Callers(ingest.client, 4);
-    await more(after, 201, 50);
+    await after.more(201, 50);
     await after.stop();
     expect(ingest.degraded()).to.deep.equal({});
     await expectStored(settings.DATABASE_URL, [...callers.accepted, ...after.accepted]);
@@ -106,9 +90,9 @@ describe('an outage of Redis', function () {
     expect(worker).to.not.equal(undefined);
     expect(ingest.degraded()['redis']).to.match(/^Redis does not answer: .*ECONNREFUSED/);
     const callers = new Callers(ingest.client, 2);
-    await more(callers, 503, 10);
+    await callers.more(503, 10);
     await redis.startAgain();
-    await more(callers, 201, 10, 5_000);
+    await callers.more(201, 10, 5_000);
     await callers.stop();
     expect(ingest.degraded()).to.deep.equal({});
     await expectStored(settings.DATABASE_URL, callers.accepted);

@@ -27,7 +27,7 @@ function startConsumer(redisUrl: string, databaseUrl: string) {
   const metrics = storeMetrics(registry);
   const batcher = new Batcher(new IsolatingStore(store, metrics, logger), limits, metrics, logger);
   const consumer = new Consumer({
-    redisUrl,
+    redis: redisUrl,
     queueName: 'events',
     concurrency: 10,
     fetchCooldownMs: 7,

@@ -19,7 +19,7 @@ function complaint(name: SettingName, environment: Record<string, string>): stri
 }
 
 const whole = (Object.keys(settings) as SettingName[]).filter((name) =>
-  /(PORT|_MS|_BYTES|_EVENTS|_LENGTH|_MAX_JOBS|_SIZE|_DAYS|_IN_FLIGHT|_CONCURRENCY|_CONNECTIONS|_RATE|_TOKEN|_SECOND|_MINUTES|_HOURS)$/.test(
+  /(PORT|_MS|_BYTES|_EVENTS|_LENGTH|_MAX_JOBS|_SIZE|_DAYS|_IN_FLIGHT|_CONCURRENCY|_CONNECTIONS|_RATE|_TOKEN|_SECOND|_MINUTES|_HOURS|_ACKS)$/.test(
     name,
   ),
 );
@@ -68,7 +68,9 @@ describe('settings', () => {
     ['LOG_LEVEL', 'verbose', /must be one of \[.*info.*\]$/],
     ['LOG_LEVEL', 'in\nfo', /must be one of \[.*info.*\]$/],
     ['REDIS_URL', 'http://:hunter2@redis', /must be a redis:\/\/ or rediss:\/\/ address/],
-    ['REDIS_URL', 'redis+sentinel://:hunter2@s:26379', /must not name a Redis Sentinel/],
+    ['REDIS_URL', 'redis+sentinel://:hunter2@s:26379', /must not name a Redis Sentinel: .* REDIS_SENTINELS/],
+    ['REDIS_SENTINELS', 's-0:26379,redis://:hunter2@s-1', /must be host:port of each Sentinel/],
+    ['REDIS_SENTINELS', 'hunter2@s-0:26379', /must be host:port of each Sentinel/],
     ['REDIS_URL', 'redis://a,hunter2', /must be a redis:\/\/ or rediss:\/\/ address/],
     ['REDIS_URL', 'redis://:hunter2@redis/acme', /must name a database by its number/],
     ['REDIS_URL', 'redis://:hunter2@a/1,redis://:hunter2@b/1', /must not name a database other than 0/],

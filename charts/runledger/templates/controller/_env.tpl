@@ -15,7 +15,7 @@
 {{- if .captureJobs.enabled }}
 - { name: CAPTURE_JOBS, value: 'true' }
 - { name: IDEMPOTENCY_HOURS, value: '{{ $.Values.config.idempotencyHours }}' }
-- { name: REQUIRE_DURABLE_REDIS, value: '{{ $.Values.config.requireDurableRedis }}' }
+{{- include "runledger.receipt.env" $ }}
 {{- end }}
 {{- with .alertmanagerUrls }}
 - name: ALERTMANAGER_URLS

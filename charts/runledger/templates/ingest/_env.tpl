@@ -7,8 +7,16 @@
 {{- include "runledger.tokens.env" . }}
 - { name: IDEMPOTENCY_HOURS, value: '{{ .Values.config.idempotencyHours }}' }
 - { name: ORGANIZATION_RATE, value: '{{ int64 .Values.config.organizationRate }}' }
-- { name: REQUIRE_DURABLE_REDIS, value: '{{ .Values.config.requireDurableRedis }}' }
+{{- include "runledger.receipt.env" . }}
 {{- include "runledger.common.env" . }}
+{{- end -}}
+
+{{/* The conditions of a 201. */}}
+{{- define "runledger.receipt.env" }}
+- { name: REQUIRE_DURABLE_REDIS, value: '{{ .Values.config.requireDurableRedis }}' }
+{{- with .Values.config.redisAcks }}
+- { name: REDIS_ACKS, value: '{{ int . }}' }
+{{- end }}
 {{- end -}}
 
 {{/* The environment that ingest and worker share. */}}

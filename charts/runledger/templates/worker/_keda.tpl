@@ -10,6 +10,14 @@ enableTLS: '{{ $keda.redisTls }}'
 {{- if not $keda.redisCluster }}
 databaseIndex: '{{ $external.database }}'
 {{- end }}
+{{- else if $external.sentinels -}}
+addresses: {{ join "," $external.sentinels | quote }}
+sentinelMaster: {{ $external.host | quote }}
+enableTLS: '{{ $external.tls }}'
+databaseIndex: '{{ $external.database }}'
+{{- with $external.username }}
+username: {{ . | quote }}
+{{- end }}
 {{- else -}}
 {{- /* KEDA resolves names in its own namespace: a short name needs the release's. */}}
 {{- $host := contains "." $external.host | ternary $external.host (printf "%s.%s.svc" $external.host .Release.Namespace) }}
@@ -19,6 +27,15 @@ databaseIndex: '{{ $external.database }}'
 {{- with $external.username }}
 username: {{ . | quote }}
 {{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* The type of such a trigger. */}}
+{{- define "runledger.keda.type" -}}
+{{- $keda := .Values.worker.keda -}}
+{{- if $keda.redisCluster -}}redis-cluster
+{{- else if and .Values.externalRedis.sentinels (not $keda.redisAddress) -}}redis-sentinel
+{{- else -}}redis
 {{- end -}}
 {{- end -}}
 
@@ -40,6 +57,14 @@ metadata: KEDA rejects its parameter `tls` beside it.
     {{- $secrets = append $secrets (dict "parameter" "password" "name" $credentials.name "key" $credentials.passwordKey) -}}
     {{- with $credentials.usernameKey -}}
       {{- $secrets = append $secrets (dict "parameter" "username" "name" $credentials.name "key" .) -}}
+    {{- end -}}
+  {{- end -}}
+  {{- with $external.sentinelSecret -}}
+    {{- if and .name (not $keda.redisAddress) -}}
+      {{- $secrets = append $secrets (dict "parameter" "sentinelPassword" "name" .name "key" .passwordKey) -}}
+      {{- if .usernameKey -}}
+        {{- $secrets = append $secrets (dict "parameter" "sentinelUsername" "name" .name "key" .usernameKey) -}}
+      {{- end -}}
     {{- end -}}
   {{- end -}}
   {{- if empty $keda.redisAddress | ternary $external.tls $keda.redisTls -}}
