@@ -19,7 +19,9 @@ if [ ! -e "$programs" ]; then
 fi
 ln -sf "$1/kube-apiserver" "$1/etcd" "$programs/"
 "$here/images/build.sh" "$cache/images" "$programs" >&2
+"$here/images/unpack.sh" "$cache/images/archives" "$cache/images/containerd" >&2
 find "$cache/images" -maxdepth 1 -name 'run-*' -mtime +0 -exec rm -r {} +
 run=$(mktemp -d "$cache/images/run-XXXXXX")
 cp -l "$cache"/images/archives/{*.tar,shell-image} "$run/"
+for node in n1 n2; do "$here/images/link.sh" "$cache/images/containerd" "$run/$node"; done
 echo "$programs $run"

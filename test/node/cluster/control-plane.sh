@@ -42,6 +42,7 @@ start_control_plane() {
     --service-account-issuer=https://kubernetes.default.svc --service-account-signing-key-file="$STATE/account.key" \
     --service-account-key-file="$STATE/account.pub" --service-cluster-ip-range=10.96.0.0/16 --allow-privileged \
     --kubelet-preferred-address-types=InternalIP
+  until_ok listens "$lan.1" 6443
   until_ok kubectl get --raw /readyz
   start kube-controller-manager "$BIN/kube-controller-manager" --kubeconfig="$STATE/controllers.kubeconfig" \
     --service-account-private-key-file="$STATE/account.key" --root-ca-file="$STATE/tls.crt" \

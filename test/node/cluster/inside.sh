@@ -42,9 +42,10 @@ until_ok() { # COMMAND…
   local deadline=$((SECONDS + 180))
   until "$@" > /dev/null 2>&1; do
     [ "$SECONDS" -lt "$deadline" ] || give_up "$*"
-    sleep 0.1
+    sleep 0.5
   done
 }
+listens() { : 2> /dev/null < "/dev/tcp/$1/$2"; } # ADDRESS PORT
 both_registered() { [ "$(kubectl get nodes -o name | wc -l)" = 2 ]; }
 
 . "$here/control-plane.sh"

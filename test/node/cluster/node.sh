@@ -23,7 +23,7 @@ EOF
   cat > "$home/containerd.toml" <<EOF
 version = 2
 disabled_plugins = ["io.containerd.internal.v1.opt"]
-root = "$home/containerd"
+root = "$IMAGES/$name"
 state = "/run/$name-containerd"
 [grpc]
   address = "/run/$name.sock"
@@ -60,8 +60,7 @@ EOF
   for hierarchy in $(hierarchies); do make_group "$hierarchy/$CGROUP/$name"; done
   : > "$STATE/resolv.conf"
   start "$name-containerd" "${enter[@]}" containerd --config "$home/containerd.toml"
-  until_ok ctr -a "/run/$name.sock" version
-  for archive in "$IMAGES"/*.tar; do ctr -a "/run/$name.sock" -n k8s.io images import "$archive" > /dev/null; done
+  until_ok test -S "/run/$name.sock"
   start "$name-kubelet" "${enter[@]}" "$BIN/kubelet" --config="$home/kubelet.yaml" --kubeconfig="$STATE/$name.kubeconfig" \
     --root-dir="$home/kubelet" --cert-dir="$home/keys" --hostname-override="$name" --node-ip="$address"
   start "$name-kube-proxy" "${enter[@]}" "$BIN/kube-proxy" --kubeconfig="$STATE/proxy.kubeconfig" --hostname-override="$name" \

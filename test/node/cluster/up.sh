@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs a Kubernetes cluster in network, mount and process namespaces of its own until stdin ends:
 #   up.sh BIN IMAGES
-# BIN, IMAGES: what ../prepare.sh made; IMAGES goes at the end. Prints `ready NUMBER` when the nodes
-# are: the machine reaches them at 198.18.NUMBER.0/24, and finds in /tmp/runledger-node-NUMBER all
-# that the cluster keeps. A start that takes longer than three minutes fails and prints the ends of
-# the logs. Leaves no process, mount, cgroup or interface, also after a crash: the kernel ends a
-# process namespace with its first process, which ends when stdin does.
+# BIN, IMAGES: what ../prepare.sh made. The nodes keep their images in IMAGES, which goes at the
+# end. Prints `ready NUMBER` when the nodes are: the machine reaches them at 198.18.NUMBER.0/24, and
+# finds all else that the cluster keeps in /tmp/runledger-node-NUMBER. A start that takes longer
+# than three minutes fails and prints the ends of the logs. Leaves no process, mount, cgroup or
+# interface, also after a crash: the kernel ends a process namespace with its first process, which
+# ends when stdin does.
 set -euo pipefail
 export BIN=$1 IMAGES=$2
 SHELL_IMAGE=$(cat "$IMAGES/shell-image")
@@ -54,7 +55,7 @@ clean_up() {
     while [ -e "/proc/$cluster" ] && ! grep -qs '^State:.Z' "/proc/$cluster/status"; do sleep 0.05; done
   fi
   remove_rest "$NUMBER"
-  rm -rf "$IMAGES"
+  rm -rf --one-file-system "$IMAGES"
 }
 runs() { ip link show "rl-node-$1" > /dev/null 2>&1; }
 

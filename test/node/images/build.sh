@@ -15,14 +15,17 @@ mkdir -p "$out"
 
 buildah() { command buildah --root "$cache/store" --runroot "$cache/run" "$@"; }
 
-# NAME CONTENT…: whether the image was made of that content before. Otherwise the image of that name
-# goes.
+# NAME CONTENT…: whether the image was made of that content before.
 made() {
   local key=$cache/keys/${1//[\/:]/-}
-  sum=$(printf '%s\n' "$@" | sha256sum)
-  [ -e "$key" ] && [ "$(cat "$key")" = "$sum" ] && buildah images --quiet "$1" > /dev/null 2>&1 && return
-  buildah rmi --force "$1" > /dev/null 2>&1 || true
   mkdir -p "$cache/keys"
+  sum=$(printf '%s\n' "$@" | sha256sum)
+  [ -e "$key" ] && [ "$(cat "$key")" = "$sum" ] && buildah images --quiet "$1" > /dev/null 2>&1
+}
+# NAME CONTENT…: the same. Otherwise the image of that name goes.
+still() {
+  made "$@" && return
+  buildah rmi --force "$1" > /dev/null 2>&1 || true
   return 1
 }
 # NAME: what was asked of `made` is made now.
@@ -33,8 +36,9 @@ value() { (cd "$repository/charts/runledger" && "$NODE" -e "
   console.log('$1'.split('.').reduce((at, key) => at[key], values));"); }
 
 # NAME SUITE PACKAGES: an image of Debian's packages, without what a container has no use for.
+# Another checkout has other paths, and no other content: they count for nothing.
 debian() {
-  made "$@" "$(cat "$here/postgres-entrypoint.sh")" && return
+  still "${@//"$repository"/}" "$(cat "$here/postgres-entrypoint.sh")" && return
   mmdebstrap --quiet --variant=minbase --include="$3" --dpkgopt='path-exclude=/usr/share/doc/*' \
     --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
     --customize-hook="${4:-true}" "$2" "$work/root.tar"
@@ -49,7 +53,7 @@ debian() {
 
 # NAME PROGRAM: an image of one static program.
 program() {
-  made "$1" "$(sha256sum < "$bin/$2")" && return
+  still "$1" "$(sha256sum < "$bin/$2")" && return
   local container
   container=$(buildah from scratch)
   buildah add --quiet --chmod 0755 "$container" "$bin/$2" "/$2" > /dev/null
@@ -69,7 +73,7 @@ archive() {
 }
 
 # The Node and npm of the tests, as the official image of Node has them.
-install_node="cp $NODE \$1/usr/local/bin/node \
+install_node=": $("$NODE" --version) && cp $NODE \$1/usr/local/bin/node \
   && mkdir -p \$1/usr/local/lib/node_modules \
   && cp -r $(dirname "$(dirname "$(readlink -f "$(command -v npm)")")") \$1/usr/local/lib/node_modules/npm \
   && ln -s ../lib/node_modules/npm/bin/npm-cli.js \$1/usr/local/bin/npm"
@@ -86,16 +90,22 @@ if [ -n "$authorities" ]; then
   echo "cafile=$authorities" >> "$work/npmrc"
   access+=(--volume "$(dirname "$authorities"):$(dirname "$authorities"):ro")
 fi
-own=$(value image.repository):$(sed -n 's/^appVersion: *//p' "$repository/charts/runledger/Chart.yaml" | tr -d "\"'")
-buildah bud --quiet --pull-never --network host --isolation chroot --layers "${access[@]}" --tag "$own" "$repository" > /dev/null
-archive "$own"
-
-# The image of the command `runledger`: its build runs the command as both of its users.
-exec_files=$(cd "$repository" && find Dockerfile LICENSE cmd/exec internal/{client,config,job,outbox} -type f | sort | xargs sha256sum)
-made localhost/exec:1 "$exec_files" || {
-  buildah bud --quiet --pull-never --network host --isolation chroot --target exec --tag localhost/exec:1 "$repository" > /dev/null
-  done_with localhost/exec:1
+# NAME TARGET FILES: an image of the Dockerfile, made of those files, into its archive. Layers that
+# did not change come from the build before.
+dockerfile() {
+  local sources
+  sources=$(cd "$repository" && find Dockerfile LICENSE $3 -type f | sort | xargs sha256sum)
+  made "$1" "$sources" || {
+    buildah bud --quiet --pull-never --network host --isolation chroot --layers "${access[@]}" $2 --tag "$1" "$repository" > /dev/null
+    done_with "$1"
+  }
+  archive "$1"
 }
+own=$(value image.repository):$(sed -n 's/^appVersion: *//p' "$repository/charts/runledger/Chart.yaml" | tr -d "\"'")
+dockerfile "$own" '' 'package.json package-lock.json .npmrc internal cmd'
+# The command `runledger`, under its name in the example.
+command=$(sed -n 's/.*image: \(.*\/exec:.*\)/\1/p' "$repository/deploy/examples/cronjob.yaml")
+dockerfile "$command" '--target exec' 'cmd/exec internal/client internal/config internal/job internal/outbox'
 
 valkey=$(value redis.image.repository):$(value redis.image.tag)
 debian "$valkey" trixie valkey-server,valkey-tools \
