@@ -89,7 +89,7 @@ export async function startConsole(
   settings: Record<string, string> = {},
 ): Promise<Front> {
   const [port, opsPort] = [await freePort(), await freePort()];
-  const program = world.program('cmd/console/main.ts', {
+  const program = await world.warmProgram('cmd/console/main.ts', {
     PORT: String(port),
     OPS_PORT: String(opsPort),
     CONSOLE_PUBLIC_URL: 'https://console.example',

@@ -93,11 +93,7 @@ async function startController(world: World, database: string, file: string): Pr
     DATABASE_URL: database,
     AUTOMATIONS_FILE: file,
   };
-  const start = (settings: Record<string, string>) =>
-    world.program('cmd/controller/main.ts', settings, nodeOptionsOfController());
-  // Fills the compile cache, as the build of the image does: without it a start takes 15 MB more.
-  await start({}).ended();
-  const program = start(environment);
+  const program = await world.warmProgram('cmd/controller/main.ts', environment, nodeOptionsOfController());
   const ops = `http://127.0.0.1:${opsPort}`;
   await program.answers(`${ops}/readyz`);
   const read = async () => {
