@@ -18,9 +18,9 @@ export function describeMissing(zone: Zone, { expected, graceMs, last, next }: M
   return {
     reason: `No run started ${within} the expected time, ${zone.describe(expected)}.`,
     facts: {
-      expectedAt: iso(expected),
-      graceSeconds: graceMs / 1_000,
-      ...(last && { lastExecution: last.executionId, lastStartedAt: iso(last.startedAt) }),
+      expected_at: iso(expected),
+      grace_seconds: graceMs / 1_000,
+      ...(last && { last_execution: last.executionId, last_started_at: iso(last.startedAt) }),
     },
     ...(next && { resolvedReason: `The run ${next.executionId} started at ${zone.describe(next.startedAt)}.` }),
   };
@@ -34,10 +34,10 @@ export function describeLate(
   return {
     reason: `${sentence}, ${zone.describe(expected)}; ${describeDuration(graceMs)} are allowed.`,
     facts: {
-      expectedAt: iso(expected),
-      graceSeconds: graceMs / 1_000,
+      expected_at: iso(expected),
+      grace_seconds: graceMs / 1_000,
       execution: run.executionId,
-      startedAt: iso(run.startedAt),
+      started_at: iso(run.startedAt),
     },
     resolvedReason: `The run ${run.executionId} started late, at ${zone.describe(run.startedAt)}.`,
   };
@@ -46,7 +46,7 @@ export function describeLate(
 export function describeUnknownStart(zone: Zone, expected: number, gap: Gap): Described {
   return {
     reason: `It is unknown whether a run started at the expected time, ${zone.describe(expected)}: ${mayLack(zone, gap)}.`,
-    facts: { expectedAt: iso(expected), gapFrom: iso(gap.from), gapUntil: iso(gap.until) },
+    facts: { expected_at: iso(expected), gap_from: iso(gap.from), gap_until: iso(gap.until) },
   };
 }
 
@@ -73,12 +73,12 @@ export function describeOverrun(zone: Zone, { run, maxDurationMs, end }: LongRun
 export function describeUnknownEnd(zone: Zone, { run, maxDurationMs }: LongRun, gap: Gap): Described {
   return {
     reason: `It is unknown whether the run ${run.executionId} ended within ${describeDuration(maxDurationMs)}: ${mayLack(zone, gap)}.`,
-    facts: { ...factsOf(run, maxDurationMs), gapFrom: iso(gap.from), gapUntil: iso(gap.until) },
+    facts: { ...factsOf(run, maxDurationMs), gap_from: iso(gap.from), gap_until: iso(gap.until) },
   };
 }
 
 function factsOf(run: Run, maxDurationMs: number): Described['facts'] {
-  return { execution: run.executionId, startedAt: iso(run.startedAt), maxDurationSeconds: maxDurationMs / 1_000 };
+  return { execution: run.executionId, started_at: iso(run.startedAt), max_duration_seconds: maxDurationMs / 1_000 };
 }
 
 function mayLack(zone: Zone, gap: Gap): string {
@@ -99,7 +99,7 @@ export function describeFailing(zone: Zone, { run, sentence, facts, until }: Fai
   const at = run.finishedAt ?? run.startedAt;
   return {
     reason: `${sentence}: ${run.executionId} at ${zone.describe(at)}.`,
-    facts: { ...facts, execution: run.executionId, failedAt: iso(at) },
+    facts: { ...facts, execution: run.executionId, failed_at: iso(at) },
     ...(until !== undefined && {
       resolvedReason: `The failures were below the limit again at ${zone.describe(until)}.`,
     }),

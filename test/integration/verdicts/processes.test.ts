@@ -112,7 +112,7 @@ describe('Verdicts with real processes', function () {
     await until('the webhook has it', () => world.receiver.received.length > 0, patience);
     await until('Alertmanager has it', async () => (await shown('AutomationMissing')) === 1, patience);
     const [fact] = await world.query<{ kind: string; expected: string }>(
-      `select kind, facts->>'expectedAt' as expected from alerts`,
+      `select kind, facts->>'expected_at' as expected from alerts`,
     );
     expect(fact?.kind).to.equal('missing');
     expect(Date.parse(fact?.expected ?? '')).to.be.at.least(from + 20_000);

@@ -89,7 +89,7 @@ describe('a tick', () => {
         kind: 'missing',
         occurrence: '2026-11-25T02:30:00.000Z',
         reason: 'No run started within 10 min of the expected time, 25 November 2026, 02:30 (UTC).',
-        facts: { expectedAt: '2026-11-25T02:30:00.000Z', graceSeconds: 600 },
+        facts: { expected_at: '2026-11-25T02:30:00.000Z', grace_seconds: 600 },
         since: '2026-11-25T02:40:00.000Z',
       },
     ]);

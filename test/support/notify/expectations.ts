@@ -84,7 +84,7 @@ export function transition(
       kind: 'missing',
       occurrence: '2026-11-20T01:30:00.000Z',
       reason: 'Nothing started at 02:30.',
-      facts: { expected_at: '2026-11-20T01:30:00.000Z' },
+      facts: { expected_at: '2026-11-20T01:30:00.000Z', grace_seconds: 600 },
       openedAt,
       resolvedAt: change === 'resolved' ? Date.now() : undefined,
       resolvedReason: change === 'resolved' ? 'It started at 03:30.' : undefined,

@@ -148,7 +148,7 @@ describe('a verdict on failures', () => {
     expect(evaluated(story).verdicts.map(({ reason, facts }) => ({ reason, facts }))).to.deep.equal([
       {
         reason: 'The last 2 runs failed, the latest of them: b at 25 November 2026, 02:05 (UTC).',
-        facts: { failed: 2, execution: 'b', failedAt: '2026-11-25T02:05:00.000Z' },
+        facts: { failed: 2, execution: 'b', failed_at: '2026-11-25T02:05:00.000Z' },
       },
     ]);
   });
