@@ -1,4 +1,5 @@
 import { JobCapture } from '../../internal/capture/job-capture.ts';
+import { readConfig } from '../../internal/config/read.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
 import { component } from '../../internal/lifecycle/group.ts';
@@ -12,17 +13,9 @@ import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import { clusterAccount } from '../ingest/cluster-account.ts';
+import { backlogLimits, producerLimits, producerSettings } from '../ingest/limits.ts';
 import { redisAddress } from '../ingest/redis.ts';
 import type { JobConfig } from './job-settings.ts';
-
-/** As ingest has them by default. */
-const limits = {
-  batchEvents: 500,
-  batchBytes: 262_144,
-  commitsInFlight: 2,
-  bufferedEvents: 20_000,
-  bufferedBytes: 64 * 1_048_576,
-};
 
 /** One caller, which waits for each answer. */
 const callers = { open: 1, opened: 1 };
@@ -38,16 +31,9 @@ export function createJobCapture(config: JobConfig, db: Database, telemetry: Tel
   const { logger, registry, probes, organization, tracing } = telemetry;
   const redis = createProducerRedis(redisAddress(config));
   redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
-  const backlogLimits = {
-    maxJobs: config.BACKLOG_MAX_JOBS,
-    maxMemoryShare: config.REDIS_MAX_MEMORY_RATIO,
-    intervalMs: 500,
-    requireDurable: config.REQUIRE_DURABLE_REDIS,
-    replicaAcks: config.REDIS_ACKS,
-  };
   // Not shown: the alert on a missing ingest is that no process shows the state of Redis.
   const hidden = backlogMetrics(new Registry());
-  const guard = new BacklogGuard(redis, config.QUEUE_NAME, backlogLimits, hidden, logger);
+  const guard = new BacklogGuard(redis, config.QUEUE_NAME, backlogLimits(config), hidden, logger);
   // A scrape calls this after the producer exists.
   const metrics = producerMetrics(registry, () => producer.load, organization);
   const producer = new Producer({
@@ -55,7 +41,8 @@ export function createJobCapture(config: JobConfig, db: Database, telemetry: Tel
     queueName: config.QUEUE_NAME,
     replicaAcks: config.REDIS_ACKS,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
-    limits,
+    // The defaults: batches of ingest's size suit a few events too.
+    limits: producerLimits(readConfig(producerSettings, {})),
     callers,
     guard,
     metrics,

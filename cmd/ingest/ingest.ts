@@ -18,6 +18,7 @@ import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
+import { backlogLimits, backlogSettings, producerLimits, producerSettings } from './limits.ts';
 import { redisAddress, redisSettings } from './redis.ts';
 import { createServers, serverSettings } from './servers.ts';
 
@@ -26,11 +27,8 @@ export const ingestSettings = [
   ...serverSettings,
   'PUBLIC_URL',
   ...redisSettings,
-  'REDIS_ACKS',
   'QUEUE_NAME',
-  'REQUIRE_DURABLE_REDIS',
-  'REDIS_MAX_MEMORY_RATIO',
-  'BACKLOG_MAX_JOBS',
+  ...backlogSettings,
   'FAST_PATH',
   'BODY_LIMIT_BYTES',
   'IDEMPOTENCY_HOURS',
@@ -39,11 +37,7 @@ export const ingestSettings = [
   'ERROR_ID_MAX_LENGTH',
   'DESCRIPTION_MAX_LENGTH',
   'ERROR_DESCRIPTION_MAX_LENGTH',
-  'COMMIT_BATCH_EVENTS',
-  'COMMIT_BATCH_BYTES',
-  'COMMITS_IN_FLIGHT',
-  'BUFFER_EVENTS',
-  'BUFFER_BYTES',
+  ...producerSettings,
 ] as const;
 
 export type IngestConfig = Config<(typeof ingestSettings)[number]>;
@@ -87,16 +81,6 @@ export function createIngest(
   return { component: new ComponentGroup('ingest', parts, logger), servers };
 }
 
-function backlogLimits(config: IngestConfig) {
-  return {
-    maxJobs: config.BACKLOG_MAX_JOBS,
-    maxMemoryShare: config.REDIS_MAX_MEMORY_RATIO,
-    intervalMs: 500,
-    requireDurable: config.REQUIRE_DURABLE_REDIS,
-    replicaAcks: config.REDIS_ACKS,
-  };
-}
-
 interface ProducerParts {
   redis: RedisClient;
   guard: BacklogGuard;
@@ -109,13 +93,6 @@ function createProducer(
   { redis, guard, journal, callers }: ProducerParts,
   { logger, registry, organization, tracing }: Telemetry,
 ): Producer {
-  const limits = {
-    batchEvents: config.COMMIT_BATCH_EVENTS,
-    batchBytes: config.COMMIT_BATCH_BYTES,
-    commitsInFlight: config.COMMITS_IN_FLIGHT,
-    bufferedEvents: config.BUFFER_EVENTS,
-    bufferedBytes: config.BUFFER_BYTES,
-  };
   // A scrape calls this after the producer exists.
   const metrics = producerMetrics(registry, () => producer.load, organization);
   const queueName = config.QUEUE_NAME;
@@ -126,7 +103,7 @@ function createProducer(
     queueName,
     replicaAcks: config.REDIS_ACKS,
     idempotencyHours,
-    limits,
+    limits: producerLimits(config),
     callers,
     guard,
     onRejected,
