@@ -37,13 +37,17 @@ export const givenUpAfter = sql.lit('3 days');
  * Claims deliveries that are due, for any number of processes. A claim is an update of the time of
  * the next attempt, so no transaction stays open during the attempt, and a process that dies keeps
  * nothing. Of each automation only the oldest delivery of a webhook is due. Of a webhook that fails
- * only one is due, after its circuit closes.
+ * only one is due, after its circuit closes. Processes that look at the same time get different
+ * deliveries: each skips what another one has locked.
  */
 export async function claimDue(db: Database, { most, mostOfWebhook, busy, leaseMs }: ClaimOptions): Promise<Claim[]> {
   const columns = [busy.map((w) => w.organization), busy.map((w) => w.namespace), busy.map((w) => w.name)];
   const lease = sql`now() + ${leaseMs} * interval '1 millisecond'`;
   const { rows } = await sql<Claim>`
-    with due as (
+    with failing as (
+      select organization, namespace, name from webhooks
+      where failing_since is not null and (open_until is null or open_until <= now()) for update skip locked
+    ), due as (
       select d.id, d.next_attempt_at, w.url, w.allow_private, w.failing_since, row_number() over (
         partition by w.organization, w.namespace, w.name order by d.next_attempt_at, d.sequence
       ) as place
@@ -56,22 +60,21 @@ export async function claimDue(db: Database, { most, mostOfWebhook, busy, leaseM
               and (e.organization, e.automation_id, e.webhook_namespace, e.webhook_name)
                 = (d.organization, d.automation_id, d.webhook_namespace, d.webhook_name)
           )
-        order by d.next_attempt_at, d.sequence limit ${mostOfWebhook}::integer
+        order by d.next_attempt_at, d.sequence limit ${mostOfWebhook}::integer for update of d skip locked
       ) d
       where (w.open_until is null or w.open_until <= now())
+        and (w.failing_since is null or (w.organization, w.namespace, w.name) in (select * from failing))
         and (w.organization, w.namespace, w.name) not in (
           select * from unnest(${columns[0]}::text[], ${columns[1]}::text[], ${columns[2]}::text[])
         )
-    ), locked as (
-      select d.id, due.url, due.allow_private from deliveries d join due using (id)
-      where due.place <= case when due.failing_since is null then ${mostOfWebhook}::integer else 1 end
-        and d.delivered_at is null and d.given_up_at is null and d.next_attempt_at <= now()
-      order by due.next_attempt_at limit ${most}::integer for update of d skip locked
+    ), chosen as (
+      select id, url, allow_private from due where failing_since is null or place = 1
+      order by next_attempt_at limit ${most}::integer
     ), claimed as (
       update deliveries d set attempts = attempts + 1, next_attempt_at = ${lease}
-      from locked where locked.id = d.id
+      from chosen where chosen.id = d.id
       returning d.id, d.organization, d.webhook_namespace as namespace, d.webhook_name as name,
-        locked.url, locked.allow_private, d.event, d.attempts
+        chosen.url, chosen.allow_private, d.event, d.attempts
     ), closed as (
       update webhooks w set open_until = ${lease} from claimed c
       where (w.organization, w.namespace, w.name) = (c.organization, c.namespace, c.name) and w.failing_since is not null

@@ -20,7 +20,31 @@ function nodesOf(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
+/** How often each name occurs. */
+function countsOf(names: readonly string[]): [string, number][] {
+  return [...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]);
+}
+
 describe('a look into the outbox', () => {
+  it('takes others than a look of another process at the same time, but one of a failing webhook', async () => {
+    await using database = await migratedDatabase();
+    for (const name of ['incidents', 'failing']) await declareWebhook(database.db, { url: 'https://acme.test/', name });
+    await query(database.url, `update webhooks set failing_since = now() where name = 'failing'`);
+    await query(
+      database.url,
+      `insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event)
+       select gen_random_uuid(), organization, gen_random_uuid(), namespace, name, '{}'
+       from generate_series(1, 20) as number, webhooks`,
+    );
+    const look = { most: 50, mostOfWebhook: 10, busy: [], leaseMs: 60_000 };
+    const looks = await database.db.transaction().execute(async (trx) => {
+      return [await claimDue(trx, look), await claimDue(database.db, look)];
+    });
+    const counts = looks.map((claims) => Object.fromEntries(countsOf(claims.map(({ name }) => name))));
+    expect(counts).to.deep.equal([{ incidents: 10, failing: 1 }, { incidents: 10 }]);
+    expect(new Set(looks.flat().map(({ id }) => id)).size).to.equal(21);
+  });
+
   it('reads a few of 200,000 deliveries that wait', async function () {
     this.timeout(120_000);
     await using database = await migratedDatabase();
