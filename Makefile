@@ -29,7 +29,7 @@ test test-cluster test-fault check: export NODE_OPTIONS := --max-semi-space-size
 # Integration tests of the second group, so that each takes about as long.
 SECOND := test/integration/{console,exec,login,notify,observability,record,verdicts}/**/*.test.ts
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
-	@deploy/install.sh redis postgres pgbouncer prometheus alertmanager caddy chromium python borg
+	@deploy/install.sh redis postgres pgbouncer prometheus alertmanager caddy chromium python borg faketime
 	@test/support/at-once.sh "mocha 'test/integration/**/*.test.ts' --ignore '$(SECOND)'" \
 	  "mocha '$(SECOND)'" "mocha 'test/{unit,chart,clients,e2e}/**/*.test.ts'"
 

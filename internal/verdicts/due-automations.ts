@@ -22,9 +22,10 @@ export type AutomationKey = Pick<DueAutomation, 'organization' | 'automation_id'
 
 /**
  * Events may be stored so much later than others of their time, in ms, and still be noticed: those
- * of automations with a rule on failures, and those that may end an alert.
+ * of automations with a rule on failures, and those that may end an alert. The clock of ingest may
+ * be five minutes behind.
  */
-const storedLaterMs = { failure: 120_000, alert: 600_000 };
+const storedLaterMs = { failure: 360_000, alert: 600_000 };
 
 /**
  * The keys of the automations whose verdicts may have changed: those that are due, those with an
