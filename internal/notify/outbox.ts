@@ -39,6 +39,7 @@ async function enqueueAlerts(
   if (transitions.length === 0) return;
   const organizations = [...new Set(transitions.map(({ alert }) => alert.organization))];
   const webhooks = await trx.selectFrom('webhooks').selectAll().where('organization', 'in', organizations).execute();
+  if (webhooks.length === 0) return;
   const messages = transitions.flatMap((transition) => {
     const { organization, automationId, kind } = transition.alert;
     const subject = { automationId, owner: transition.automation?.owner };
