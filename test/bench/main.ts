@@ -18,7 +18,8 @@ try {
   await run();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
+  // The servers are gone. A timer that the scenario left behind would keep this process alive.
+  process.exit(1);
 }
 
 async function run(): Promise<void> {
