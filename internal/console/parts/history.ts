@@ -56,10 +56,11 @@ export function alertTable(
   </table>`;
 }
 
-function told({ receiver, told_at, error }: Notice, now: number): Html {
+function told({ receiver, told_at, resolved_told_at, error }: Notice, now: number): Html {
   const result = told_at === null ? 'not told' : age(told_at, now);
   return html`<span class="told">
     <bdi>${receiver}</bdi> <span class="quiet">${result}</span>
+    ${resolved_told_at !== null && html`<span class="quiet">of its end ${age(resolved_told_at, now)}</span>`}
     ${error !== null && html`<span class="failed">${icon('failed')}<bdi>${error}</bdi></span>`}
   </span>`;
 }

@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { Outbox } from '../../../internal/notify/outbox.ts';
+import { suiteLogin } from '../../support/login.ts';
+import { declare, declareWebhook, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
+
+const dayMs = 86_400_000;
+const now = Date.now();
+
+/** Midnight of yesterday, UTC. */
+const expected = Math.floor(now / dayMs) * dayMs - dayMs;
+const occurrence = new Date(expected).toISOString();
+const reason = 'No run started within 10 min of midnight.';
+const receiver = 'alertmanager http://am-1:9093';
+
+describe('expectations in the console', () => {
+  const suite = suiteLogin();
+
+  before(async () => {
+    const { db } = suite.database;
+    await declare(db, { expect: { schedule: '0 0 * * *', grace: '10m' } });
+    await declareWebhook(db, { url: 'https://incidents.example/' });
+    const missing = transition('opened', { occurrence, reason, openedAt: expected + 600_000 });
+    await storeAlert(db, missing);
+    const { kind, facts, openedAt, id } = missing.alert;
+    const verdict = [{ kind, occurrence, reason, facts, since: new Date(openedAt).toISOString() }];
+    await db
+      .updateTable('automations')
+      .set({ verdict: JSON.stringify(verdict), evaluated_at: new Date(), declared_at: new Date(now - 5 * dayMs) })
+      .execute();
+    const notice = { alert_id: id, organization: 'acme', receiver, first_told_at: new Date() };
+    const over = transition('resolved', { kind: 'failing', openedAt: expected - dayMs });
+    await storeAlert(db, over);
+    const ofEnd = { ...notice, alert_id: over.alert.id, resolved_told_at: new Date() };
+    await db.insertInto('alert_notices').values([notice, ofEnd]).execute();
+    await db.transaction().execute((trx) => new Outbox(undefined).enqueueAlerts(trx, [missing]));
+    await db.updateTable('deliveries').set({ attempts: 1, delivered_at: new Date() }).execute();
+  });
+
+  /** A page, and its text without markup. */
+  const read = async (path: string): Promise<{ page: string; text: string }> => {
+    const { status, body: page } = await (await suite.reader()).get(`/o/acme/${path}`);
+    expect(status).to.equal(200);
+    return { page, text: page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ') };
+  };
+
+  it('say on the overview which automation needs attention, and why', async () => {
+    const { text } = await read('');
+    expect(text).to.match(/Needs attention 1 of 1 with expectations/);
+    expect(text).to.match(new RegExp(`Nightly invoices Missing ${reason}`));
+  });
+
+  it('say on the automation what is expected, what came of it, and who was told', async () => {
+    const { page, text } = await read(`automations/${invoices}`);
+    expect(text).to.include('starts at 0 0 * * * (UTC), at most 10 min late');
+    expect(text).to.match(new RegExp(`Missing ${reason} since`));
+    const marks = [...page.matchAll(/<g class="expected (\w+)" ?>\s*<title>(.*?)<\/title>/g)];
+    const missing = `Expected, and missing: ${occurrence.slice(0, 10)} 00:00:00 UTC`;
+    expect(marks.filter(([, result]) => result === 'missing').map(([, , title]) => title)).to.deep.equal([missing]);
+    expect(marks.filter(([, result]) => result === 'met')).not.to.have.length(0);
+    expect(text)
+      .to.include(receiver)
+      .and.to.match(/Delivered .* acme-automations\/incidents automation\.missing/);
+  });
+
+  it('have a history of alerts and deliveries, and webhooks that take a test', async () => {
+    const { page, text } = await read('alerts');
+    expect(text).to.match(new RegExp(`Missing Nightly invoices ${reason} .* open ${receiver}`));
+    expect(text).to.match(new RegExp(`Failing Nightly invoices .* ${receiver} .* of its end`));
+    expect(text).to.match(/Delivered .* acme-automations\/incidents automation\.missing Nightly invoices/);
+    expect(page).to.include('action="/o/acme/webhooks/acme-automations/incidents/test"');
+  });
+});
