@@ -112,17 +112,34 @@ describe('the tables of declarations', () => {
     expect(await names()).to.deep.equal([{ name: 'invoices' }]);
   });
 
-  it('hold more automations than a page', async () => {
+  it('are read and written a page at a time, and read only after a change', async () => {
     const automations = Array.from({ length: 1_001 }, (_, index) => ({ ...automation, organization: `org-${index}` }));
-    await sync({ automations });
+    /** The rows of each statement. */
+    const rows: number[] = [];
+    const counting = database.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        rows.push(Math.max(result.rows.length, Number(result.numAffectedRows ?? 0)));
+        return result;
+      },
+    });
+    const most = async (declared: readonly DeclaredAutomation[]): Promise<number> => {
+      const given = { automations: declared, webhooks: [] };
+      await counting.transaction().execute((trx) => tables.run(trx, given, first));
+      return Math.max(...rows.splice(0));
+    };
+    expect(await most(automations), 'written').to.equal(1_000);
+    expect(await most(automations), 'the digest').to.equal(1);
     await database.db.updateTable('automations').set({ next_at: later }).execute();
     const changed = automations
       .slice(1)
       .map((each) => (each.organization === 'org-7' ? { ...each, uid: 'new' } : each));
-    await sync({ automations: changed });
+    expect(await most(changed), 'read').to.equal(1_000);
     const all = database.db.selectFrom('automations').select('organization');
     expect(await all.execute()).to.have.length(1_000);
     expect(await all.where('next_at', 'is', null).execute()).to.deep.equal([{ organization: 'org-7' }]);
+    await most(automations);
+    expect(await most([]), 'deleted').to.equal(1_000);
   });
 
   it('lose what is no longer declared', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { declareWebhook, transition } from '../../support/notify/expectations.ts';
 import { suiteWebhooks } from '../../support/notify/suite-webhooks.ts';
+import { until } from '../../support/until.ts';
 
 describe('webhooks', () => {
   const suite = suiteWebhooks();
@@ -67,6 +68,16 @@ describe('webhooks', () => {
     expect(await failureOf({})).to.equal('the receiver answered 429');
     const [row] = await deliveries();
     expect((row?.next_attempt_at.getTime() ?? 0) - Date.now()).to.be.within(3_590_000, 3_600_000);
+  });
+
+  it('wait a day at most, however often they failed', async () => {
+    suite.receiver.answer = (_, response) => response.writeHead(500).end();
+    await declareWebhook(database.db, { url: suite.receiver.url });
+    await tick([transition('opened')]);
+    await database.db.updateTable('deliveries').set({ attempts: 20 }).execute();
+    await start({ timings: { firstPauseMs: 5_000 } });
+    const row = await until('the attempt has failed', async () => (await deliveries()).find((each) => each.last_error));
+    expect(row.next_attempt_at.getTime() - Date.now()).to.be.within(40_000_000, 86_400_000);
   });
 
   it('say that a secret is missing or wrong, and send nothing', async () => {

@@ -129,6 +129,23 @@ describe('a verdict', () => {
     );
   });
 
+  it('says in one sentence why, and one of its end, with the facts that it rests on', () => {
+    fc.assert(
+      fc.property(story, (given) => {
+        for (const { kind, reason, facts, until, resolvedReason } of evaluated(given, given.watermark).findings) {
+          const hasEnd = until !== undefined && kind !== 'unknown';
+          for (const sentence of [reason, ...(hasEnd ? [resolvedReason] : [])]) {
+            expect(sentence).to.match(/^[A-Z\d][^.\n]*\.$/);
+          }
+          expect(facts).to.have.any.keys('expected_at', 'execution');
+          const times = Object.entries(facts).filter(([name]) => /_(?:at|from|until)$/.test(name));
+          for (const [, text] of times) expect(new Date(text).toISOString()).to.equal(text);
+        }
+      }),
+      checked,
+    );
+  });
+
   it('is never missing where a run started in time, nor in a gap', () => {
     fc.assert(
       fc.property(story, (given) => {
