@@ -95,8 +95,8 @@ function create(address: RedisAddress, { lazyConnect, ...behaviour }: Behaviour)
 }
 
 /**
- * The Sentinels say where the master is, at each connection. They also tell of a failover, so that
- * a connection to a frozen master ends at once.
+ * The Sentinels say where the master is, at each connection. The option `failoverDetector` stays
+ * off: its message during a reconnect would end the client for good.
  */
 function sentinelOptions({ url, nodes, username, password }: SentinelAddress) {
   const master = new URL(url);
@@ -113,7 +113,6 @@ function sentinelOptions({ url, nodes, username, password }: SentinelAddress) {
     connectTimeout: commandTimeout,
     sentinelCommandTimeout: commandTimeout,
     sentinelRetryStrategy: reconnectDelay,
-    failoverDetector: true,
   };
 }
 

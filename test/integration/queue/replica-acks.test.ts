@@ -51,7 +51,8 @@ describe('a 201 with REDIS_ACKS', function () {
     replica.signal('SIGSTOP');
     const { status, headers } = await register();
     expect([status, headers['retry-after']]).to.deep.equal([503, '1']);
-    expect(await rejected('unacknowledged')).to.equal(1);
+    // On a busy machine the time-out of the command may come first.
+    expect((await rejected('unacknowledged')) + (await rejected('commit-failed'))).to.equal(1);
 
     replica.signal('SIGCONT');
     await until('201 again', async () => (await register()).status === 201);
@@ -60,9 +61,10 @@ describe('a 201 with REDIS_ACKS', function () {
   });
 
   it('is not given when Redis added the event after it asked its replicas', async () => {
+    const before = await rejected('unacknowledged');
     await redis.command('script', 'flush');
     expect(await ingest.client.register(eventBody())).to.include({ status: 503 });
-    expect(await rejected('unacknowledged')).to.equal(2);
+    expect(await rejected('unacknowledged')).to.equal(before + 1);
     expect(await ingest.client.register(eventBody())).to.include({ status: 201 });
   });
 
