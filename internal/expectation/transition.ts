@@ -45,3 +45,9 @@ export interface Blindness {
   /** One sentence for people. */
   reason: string;
 }
+
+/** Organizations whose record is complete up to `until` only, in ms since the Unix epoch. */
+export interface Held {
+  organizations: readonly string[];
+  until: number;
+}

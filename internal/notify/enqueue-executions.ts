@@ -1,3 +1,4 @@
+import type { Held } from '../expectation/transition.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
 import { executionEvent } from './cloud-event.ts';
@@ -10,38 +11,64 @@ import { asksFor, type Webhook } from './webhook-choice.ts';
 /** Most steps of an organization in one tick; the next tick continues. */
 const mostSteps = 5_000;
 
-/**
- * Puts the notifications about executions up to the watermark into the outbox. The first tick of
- * all begins with the present.
- */
-export async function enqueueExecutions(trx: Transaction<Tables>, watermark: Date, links: ConsoleLinks): Promise<void> {
-  const state = await trx.selectFrom('controller_state').select('executions_until').executeTakeFirst();
-  const from = state?.executions_until;
-  if (from !== undefined && from !== null && from >= watermark) return;
-  const until = from === undefined || from === null ? watermark : await enqueueSteps(trx, from, watermark, links);
-  await trx.updateTable('controller_state').set({ executions_until: until }).execute();
+/** Up to when the record is complete. */
+interface Complete {
+  watermark: Date;
+  /** Organizations for which it is complete up to an earlier time. */
+  held: Held | undefined;
 }
 
-/** Resolves with the time up to which all steps of all organizations are in the outbox. */
-async function enqueueSteps(trx: Transaction<Tables>, from: Date, to: Date, links: ConsoleLinks): Promise<Date> {
+/**
+ * Puts the notifications about executions up to the watermark into the outbox. The first tick of
+ * all begins with the present. No organization waits for another one: the state has the time of
+ * each that is behind.
+ */
+export async function enqueueExecutions(
+  trx: Transaction<Tables>,
+  complete: Complete,
+  links: ConsoleLinks,
+): Promise<void> {
+  const { watermark } = complete;
+  const state = await trx
+    .selectFrom('controller_state')
+    .select(['executions_until', 'executions_behind'])
+    .executeTakeFirst();
+  const until = state?.executions_until;
+  if (until && until >= watermark) return;
+  const behind = until
+    ? await enqueueSteps(trx, { until, behind: new Map(Object.entries(state.executions_behind)) }, complete, links)
+    : new Map<string, string>();
+  await trx
+    .updateTable('controller_state')
+    .set({ executions_until: watermark, executions_behind: JSON.stringify(Object.fromEntries(behind)) })
+    .execute();
+}
+
+/** Up to when notifications are in the outbox; earlier for the organizations in `behind`. */
+interface Enqueued {
+  until: Date;
+  behind: ReadonlyMap<string, string>;
+}
+
+/** Resolves with the organizations that are behind the watermark. */
+async function enqueueSteps(
+  trx: Transaction<Tables>,
+  before: Enqueued,
+  { watermark, held }: Complete,
+  links: ConsoleLinks,
+): Promise<Enqueued['behind']> {
   const webhooks = await trx.selectFrom('webhooks').selectAll().execute();
   const asking = webhooks.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('execution.')));
-  const found = new Map<string, StepsUntil>();
-  for (const organization of new Set(asking.map((webhook) => webhook.organization))) {
-    found.set(organization, await executionSteps(trx, organization, { from, to, most: mostSteps }));
+  const behind = new Map<string, string>();
+  for (const [organization, own] of Map.groupBy(asking, (webhook) => webhook.organization)) {
+    const from = new Date(before.behind.get(organization) ?? before.until);
+    const isHeld = held?.organizations.includes(organization) === true;
+    const to = isHeld ? new Date(Math.max(from.getTime(), held.until)) : watermark;
+    const { steps, until } = await executionSteps(trx, organization, { from, to, most: mostSteps });
+    await enqueueOf(trx, organization, steps, own, links);
+    if (until < watermark) behind.set(organization, until.toISOString());
   }
-  const until = new Date(Math.min(to.getTime(), ...[...found.values()].map((steps) => steps.until.getTime())));
-  for (const [organization, { steps }] of found) {
-    const own = asking.filter((webhook) => webhook.organization === organization);
-    await enqueueOf(
-      trx,
-      organization,
-      steps.filter(({ at }) => at <= until),
-      own,
-      links,
-    );
-  }
-  return until;
+  return behind;
 }
 
 async function enqueueOf(

@@ -1,4 +1,4 @@
-import type { Transition } from '../expectation/transition.ts';
+import type { Held, Transition } from '../expectation/transition.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
 import { alertEvents } from './cloud-event.ts';
@@ -26,8 +26,8 @@ export class Outbox {
   }
 
   /** Notifications about executions up to the watermark, in ms since the Unix epoch. */
-  enqueueExecutions(trx: Transaction<Tables>, watermark: number): Promise<void> {
-    return enqueueExecutions(trx, new Date(watermark), this.#links);
+  enqueueExecutions(trx: Transaction<Tables>, watermark: number, held?: Held): Promise<void> {
+    return enqueueExecutions(trx, { watermark: new Date(watermark), held }, this.#links);
   }
 }
 

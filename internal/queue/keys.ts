@@ -5,3 +5,11 @@ export const keyPrefix = '{runledger}';
 export function queueKey(queueName: string, part: string): string {
   return `${keyPrefix}:${queueName}:${part}`;
 }
+
+/**
+ * The queue of the overflow lane (ARCHITECTURE.md, "The overflow lane"). `QUEUE_NAME` cannot hold a
+ * `+`, so no other installation in the same Redis has this queue.
+ */
+export function overflowQueue(queueName: string): string {
+  return `${queueName}+overflow`;
+}

@@ -1,5 +1,5 @@
 import { within } from '../async/within.ts';
-import { keyPrefix } from './keys.ts';
+import { keyPrefix, overflowQueue } from './keys.ts';
 import { commandTimeout, type RedisClient } from './redis.ts';
 
 /**
@@ -7,6 +7,12 @@ import { commandTimeout, type RedisClient } from './redis.ts';
  * at either.
  */
 const lookSize = 1_000;
+
+/**
+ * An organization counts as in the overflow lane from its last note on, and so long before it, in
+ * ms: ingest writes a note a second at most, and before the jobs that the note is about.
+ */
+const noteMs = 60_000;
 
 /** What Redis knows about the time up to which all events have left it; in ms since the epoch. */
 export interface QueueClock {
@@ -18,36 +24,61 @@ export interface QueueClock {
   admittingAt: number | undefined;
   /** Times in which ingest may have rejected events, oldest first. */
   gaps: { from: number; until: number }[];
+  /**
+   * When the oldest job of the overflow lane was added, and every organization with events there;
+   * undefined while the lane is empty.
+   */
+  overflow: { oldestAt: number; organizations: string[] } | undefined;
 }
 
 /** One script, so that no job is missed while it moves between lists. */
 const script = `
 local prefix = KEYS[1]
 local most = tonumber(ARGV[1])
-local oldest = false
-local function look(ids)
-  for _, id in ipairs(ids) do
-    local timestamp = tonumber(redis.call('HGET', prefix .. id, 'timestamp') or nil)
-    if timestamp and (not oldest or timestamp < oldest) then oldest = timestamp end
+local function oldestOf(prefix)
+  local oldest = false
+  local function look(ids)
+    for _, id in ipairs(ids) do
+      local timestamp = tonumber(redis.call('HGET', prefix .. id, 'timestamp') or nil)
+      if timestamp and (not oldest or timestamp < oldest) then oldest = timestamp end
+    end
   end
+  look(redis.call('LRANGE', prefix .. 'active', 0, -1))
+  look(redis.call('LRANGE', prefix .. 'wait', -most, -1))
+  look(redis.call('LRANGE', prefix .. 'wait', 0, most - 1))
+  look(redis.call('ZRANGE', prefix .. 'delayed', 0, most - 1))
+  return oldest
 end
-look(redis.call('LRANGE', prefix .. 'active', 0, -1))
-look(redis.call('LRANGE', prefix .. 'wait', -most, -1))
-look(redis.call('LRANGE', prefix .. 'wait', 0, most - 1))
-look(redis.call('ZRANGE', prefix .. 'delayed', 0, most - 1))
+local function text(time) return time and string.format('%.0f', time) or '' end
+local overflow = oldestOf(KEYS[2])
+local organizations = {}
+if overflow then
+  local from = text(overflow - tonumber(ARGV[2]))
+  organizations = redis.call('ZRANGEBYSCORE', prefix .. 'overflowing', from, '+inf')
+end
 local time = redis.call('TIME')
 return {
   tostring(time[1] * 1000 + math.floor(time[2] / 1000)),
-  oldest and string.format('%.0f', oldest) or '',
+  text(oldestOf(prefix)),
   redis.call('GET', prefix .. 'admitting') or '',
-  redis.call('LRANGE', prefix .. 'gaps', 0, -1)
+  redis.call('LRANGE', prefix .. 'gaps', 0, -1),
+  text(overflow),
+  organizations
 }
 `;
 
 /** Rejects while Redis is unavailable. */
 export async function readQueueClock(redis: RedisClient, queueName: string): Promise<QueueClock> {
-  const reply = await within(commandTimeout, redis.eval(script, 1, `${keyPrefix}:${queueName}:`, lookSize));
-  const [now, oldest, admitting, gaps] = reply as [string, string, string, string[]];
+  const keys = [queueName, overflowQueue(queueName)].map((name) => `${keyPrefix}:${name}:`);
+  const reply = await within(commandTimeout, redis.eval(script, keys.length, ...keys, lookSize, noteMs));
+  const [now, oldest, admitting, gaps, overflow, organizations] = reply as [
+    string,
+    string,
+    string,
+    string[],
+    string,
+    string[],
+  ];
   return {
     now: Number(now),
     oldestAt: oldest === '' ? undefined : Number(oldest),
@@ -56,5 +87,6 @@ export async function readQueueClock(redis: RedisClient, queueName: string): Pro
       const [from = 0, until = 0] = text.split('-').map(Number);
       return { from, until };
     }),
+    overflow: overflow === '' ? undefined : { oldestAt: Number(overflow), organizations },
   };
 }

@@ -1,5 +1,5 @@
-import type { QueueStats } from '../telemetry/queue-metrics.ts';
-import { keyPrefix } from './keys.ts';
+import type { LaneStats, QueueStats } from '../telemetry/queue-metrics.ts';
+import { keyPrefix, overflowQueue } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
 /** Most jobs that the script reads. Their mean represents the rest. */
@@ -38,6 +38,15 @@ end
 count(redis.call('ZCARD', prefix .. 'delayed'), redis.call('ZRANGE', prefix .. 'delayed', 0, math.max(sample, 1) - 1))
 return {jobs, seen, events, oldest and string.format('%.0f', oldest) or ''}
 `;
+
+/** The stats of a queue and of its overflow lane. Rejects while Redis is unavailable. */
+export async function readLaneStats(redis: RedisClient, queueName: string): Promise<LaneStats> {
+  const [main, overflow] = await Promise.all([
+    readQueueStats(redis, queueName),
+    readQueueStats(redis, overflowQueue(queueName)),
+  ]);
+  return { main, overflow };
+}
 
 /** Counts the events of waiting, active and delayed jobs. Rejects while Redis is unavailable. */
 export async function readQueueStats(redis: RedisClient, queueName: string): Promise<QueueStats> {

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 
 /** The table `controller_state`: one row, which all controllers share. */
 export interface ControllerStateTable {
@@ -12,6 +12,8 @@ export interface ControllerStateTable {
   blind_reason: string | null;
   /** Webhooks about executions are in the outbox up to this time. */
   executions_until: Date | null;
+  /** Those of an organization that is behind: up to which time, in ISO 8601; written as JSON. */
+  executions_behind: ColumnType<Record<string, string>, string | undefined, string>;
 }
 
 /** The table `record_gaps`: times in which ingest may have rejected events. */

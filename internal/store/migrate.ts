@@ -12,6 +12,7 @@ import * as accessLogOnlyGrows from './migrations/0007-access-log-only-grows.ts'
 import * as occurredAt from './migrations/0008-occurred-at.ts';
 import * as deliveriesOfWebhook from './migrations/0009-deliveries-of-webhook.ts';
 import * as capturedJobs from './migrations/0010-captured-jobs.ts';
+import * as executionsBehind from './migrations/0011-executions-behind.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -26,6 +27,7 @@ const migrations = {
   '0008-occurred-at': occurredAt,
   '0009-deliveries-of-webhook': deliveriesOfWebhook,
   '0010-captured-jobs': capturedJobs,
+  '0011-executions-behind': executionsBehind,
 };
 
 export interface MigrateOptions {

@@ -116,6 +116,7 @@ CREATE TABLE public.controller_state (
     blind_since timestamp(3) with time zone,
     blind_reason text,
     executions_until timestamp(3) with time zone,
+    executions_behind jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT controller_state_only_row_check CHECK (only_row)
 );
 

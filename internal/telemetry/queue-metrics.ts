@@ -60,19 +60,28 @@ export interface QueueStats {
   oldestAge: number;
 }
 
+/** The content of a queue, and that of its overflow lane. */
+export interface LaneStats {
+  main: QueueStats;
+  overflow: QueueStats;
+}
+
+const unknown = { events: Number.NaN, oldestAge: Number.NaN };
+
 /**
- * Gauges that need a script in Redis: one read per scrape for both. NaN while Redis is unavailable.
+ * Gauges that need a script in Redis: one read per scrape for all. NaN while Redis is unavailable.
  */
-export function queueStatsMetrics(registry: Registry, readQueueStats: () => Promise<QueueStats>): void {
+export function queueStatsMetrics(registry: Registry, readStats: () => Promise<LaneStats>): void {
   const registers = [registry];
-  const stats = shared(() => readQueueStats().catch(() => ({ events: Number.NaN, oldestAge: Number.NaN })));
+  const stats = shared(() => readStats().catch(() => ({ main: unknown, overflow: unknown })));
   // Constructed for the effect: a metric lives in its registry.
   void new Gauge({
     name: 'runledger_queue_events',
-    help: 'Events in the queue: accepted and not yet in Postgres. Exact up to 1,000 jobs, an estimate beyond. Every pod reports the same value: use max.',
+    help: 'Events in the queue and its overflow lane: accepted and not yet in Postgres. Exact up to 1,000 jobs, an estimate beyond. Every pod reports the same value: use max.',
     registers,
     async collect() {
-      this.set((await stats()).events);
+      const { main, overflow } = await stats();
+      this.set(main.events + overflow.events);
     },
   });
   void new Gauge({
@@ -80,7 +89,23 @@ export function queueStatsMetrics(registry: Registry, readQueueStats: () => Prom
     help: 'Age of the oldest job in the queue or at a worker. Past 30 s events miss the freshness objective.',
     registers,
     async collect() {
-      this.set((await stats()).oldestAge);
+      this.set((await stats()).main.oldestAge);
+    },
+  });
+  void new Gauge({
+    name: 'runledger_overflow_events',
+    help: 'Events in the overflow lane: of organizations beyond OVERFLOW_RATE, accepted and not yet in Postgres. Every pod reports the same value: use max.',
+    registers,
+    async collect() {
+      this.set((await stats()).overflow.events);
+    },
+  });
+  void new Gauge({
+    name: 'runledger_overflow_oldest_job_age_seconds',
+    help: 'Age of the oldest job of the overflow lane. Past 30 s the verdicts of its organizations wait for it.',
+    registers,
+    async collect() {
+      this.set((await stats()).overflow.oldestAge);
     },
   });
 }

@@ -115,6 +115,23 @@ export function storeMetrics(
   return metrics;
 }
 
+/**
+ * The metrics of the overflow lane: those of the store, with a lag of its own. So events that wait
+ * there do not miss the freshness objective, nor hide that no event of others is stored.
+ */
+export function overflowStoreMetrics(registry: Registry, metrics: StoreMetrics): StoreMetrics {
+  return {
+    ...metrics,
+    lagSeconds: new Histogram({
+      name: 'runledger_overflow_lag_seconds',
+      help: 'As runledger_event_lag_seconds, for events of the overflow lane: only organizations beyond OVERFLOW_RATE wait so long.',
+      buckets: [0.1, 1, 10, 60, 300, 1800, 7200],
+      registers: [registry],
+    }),
+    progressAt: new Gauge({ name: 'unused', help: 'Not shown.', registers: [] }),
+  };
+}
+
 /** The state of the partitions of the table `events`. */
 export function maintenanceMetrics(registry: Registry) {
   const registers = [registry];

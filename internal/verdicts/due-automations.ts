@@ -27,6 +27,15 @@ export type AutomationKey = Pick<DueAutomation, 'organization' | 'automation_id'
  */
 const storedLaterMs = { failure: 360_000, alert: 600_000 };
 
+/** Which automations a tick looks for; times in ms since the Unix epoch. */
+export interface DueOptions {
+  /** The watermark of the tick before. */
+  from: number;
+  watermark: number;
+  /** Their record is not complete up to the watermark, so none of their automations is due. */
+  held: readonly string[];
+}
+
 /**
  * The keys of the automations whose verdicts may have changed: those that are due, those with an
  * open alert that any event came from since the watermark before, and those that an ERROR came
@@ -34,11 +43,12 @@ const storedLaterMs = { failure: 360_000, alert: 600_000 };
  */
 export async function listDue(
   trx: Transaction<Tables>,
-  { from, watermark }: { from: number; watermark: number },
+  { from, watermark, held }: DueOptions,
 ): Promise<AutomationKey[]> {
   const isNew = (laterMs: number) =>
     sql`e.created_at > ${new Date(from - laterMs)} and e.created_at <= ${new Date(watermark)}`;
   const { rows } = await sql<AutomationKey>`
+    select organization, automation_id from (
     select organization, automation_id from automations where next_at is null or next_at <= ${new Date(watermark)}
     union
     select a.organization, a.automation_id from alerts a join automations using (organization, automation_id)
@@ -55,9 +65,18 @@ export async function listDue(
     ) as failed
     join automations a on (a.organization, a.automation_id) = (failed.organization, failed.automation_id)
       and a.expect ? 'failures'
+    ) as due where organization <> all(${held}::text[])
     order by 1, 2
   `.execute(trx);
   return rows;
+}
+
+/** Makes all automations of these organizations due: for the first tick that does not hold them. */
+export async function makeDue(trx: Transaction<Tables>, organizations: readonly string[]): Promise<void> {
+  if (organizations.length === 0) return;
+  await sql`
+    update automations set next_at = null where organization = any(${organizations}::text[]) and next_at is not null
+  `.execute(trx);
 }
 
 /** Reads automations by their keys. */

@@ -1,4 +1,4 @@
-import type { Blindness, Transition } from '../expectation/transition.ts';
+import type { Blindness, Held, Transition } from '../expectation/transition.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
 
@@ -6,8 +6,11 @@ import type { Transaction } from '../store/sql.ts';
 export interface TickListener {
   /** Receives the transitions of a tick in parts, in its transaction. An error rolls it back. */
   recordTransitions(trx: Transaction<Tables>, transitions: readonly Transition[]): Promise<void>;
-  /** Runs at the end of the transaction. An error rolls the tick back. */
-  recordTick(trx: Transaction<Tables>, watermark: number): Promise<void>;
+  /**
+   * Runs at the end of the transaction. An error rolls the tick back. `held`: organizations whose
+   * record is not complete up to the watermark.
+   */
+  recordTick(trx: Transaction<Tables>, watermark: number, held?: Held): Promise<void>;
   /**
    * Runs after each attempt to tick, in the process that held the lock, or that could not reach
    * Postgres. `blindness`: why the watermark has not moved for minutes.

@@ -4,11 +4,11 @@ import type { Blindness, Transition } from '../expectation/transition.ts';
 import type { Database, Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
 import { keepGaps, lockState, readGaps, saveState, type ControllerState } from './controller-state.ts';
-import { listDue } from './due-automations.ts';
+import { listDue, makeDue } from './due-automations.ts';
 import { evaluateDue } from './evaluate-due.ts';
 import { resolveUndeclared } from './open-alerts.ts';
 import type { TickListener } from './tick-listener.ts';
-import { reasonOfLag, watermarkOf, type Clocks, type QueueReading, type Watermark } from './watermark.ts';
+import { heldOf, reasonOfLag, watermarkOf, type Clocks, type QueueReading, type Watermark } from './watermark.ts';
 
 /** Automations that are evaluated at once: bounds the memory of a tick. */
 const chunkSize = 200;
@@ -78,7 +78,9 @@ async function evaluateUpTo(
   const from = before.watermark ?? watermark;
   await keepGaps(trx, queue.gaps, from);
   const gaps = await readGaps(trx);
-  const due = await listDue(trx, { from, watermark });
+  const held = heldOf(queue);
+  const due = await listDue(trx, { from, watermark, held: held?.organizations ?? [] });
+  await makeDue(trx, held?.organizations ?? []);
   let transitions = 0;
   // Each part at once: 10,000 transitions would take 10 MB.
   const record = async (part: readonly Transition[]): Promise<void> => {
@@ -90,6 +92,6 @@ async function evaluateUpTo(
   for (const chunk of slices(due, chunkSize)) {
     await record(await evaluateDue(trx, chunk, { now: before.now, watermark, gaps, schedules }));
   }
-  for (const listener of listeners) await listener.recordTick(trx, watermark);
+  for (const listener of listeners) await listener.recordTick(trx, watermark, held);
   return { evaluated: due.length, transitions };
 }

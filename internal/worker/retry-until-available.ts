@@ -49,6 +49,7 @@ export class RetryUntilAvailable {
         if (attempt % triesPerRecord === 0) {
           this.#logger.warn({ error, attempt }, 'postgres cannot store events, retrying until it can');
         }
+        this.#metrics.retrying.set(1);
         this.#metrics.retries.inc();
         await sleep(backoff.next(), undefined, { signal: abandon }).catch(() => undefined);
         if (abandon.aborted) return undefined;
@@ -58,7 +59,6 @@ export class RetryUntilAvailable {
 
   #begin(): void {
     this.#batches += 1;
-    this.#metrics.retrying.set(1);
   }
 
   #end(): void {

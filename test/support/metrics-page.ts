@@ -10,7 +10,12 @@ import { Counter, Gauge, Histogram, Registry } from '../../internal/telemetry/me
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import { tokenMetrics } from '../../internal/telemetry/token-metrics.ts';
-import { consumerMetrics, maintenanceMetrics, storeMetrics } from '../../internal/telemetry/worker-metrics.ts';
+import {
+  consumerMetrics,
+  maintenanceMetrics,
+  overflowStoreMetrics,
+  storeMetrics,
+} from '../../internal/telemetry/worker-metrics.ts';
 
 /** What a metric of the library knows of itself; its types do not say. */
 interface Described {
@@ -26,7 +31,7 @@ const areas: { title: string; register: (registry: Registry) => void }[] = [
   { title: 'Ingest: the queue and Redis', register: registerQueue },
   { title: 'Ingest: tokens', register: tokenMetrics },
   { title: 'Worker: jobs', register: consumerMetrics },
-  { title: 'Worker: Postgres', register: storeMetrics },
+  { title: 'Worker: Postgres', register: registerStore },
   { title: 'Worker: maintenance', register: maintenanceMetrics },
   { title: 'Console: readers', register: registerConsole },
   { title: 'Console: streams', register: streamMetrics },
@@ -60,13 +65,18 @@ function registerCapture(registry: Registry): void {
   captureMetrics(registry, () => 0);
 }
 
+function registerStore(registry: Registry): void {
+  overflowStoreMetrics(registry, storeMetrics(registry));
+}
+
 function registerConsole(registry: Registry): void {
   consoleMetrics(registry, () => undefined);
 }
 
 function registerQueue(registry: Registry): void {
   backlogMetrics(registry);
-  queueStatsMetrics(registry, () => Promise.resolve({ events: 0, oldestAge: 0 }));
+  const empty = { events: 0, oldestAge: 0 };
+  queueStatsMetrics(registry, () => Promise.resolve({ main: empty, overflow: empty }));
 }
 
 function metricsOf(register: (registry: Registry) => void): (Described & { type: string })[] {

@@ -5,11 +5,11 @@ import { keyPrefix, queueKey } from '../../internal/queue/keys.ts';
 import { createConsumerRedis, disconnect } from '../../internal/queue/redis.ts';
 import type { RedisServer } from './redis-server.ts';
 
-/** Does something with the queue itself, past the producer and the consumer. */
-export async function withQueue<T>(url: string, use: (queue: Queue) => Promise<T>): Promise<T> {
+/** Does something with a queue itself, past the producer and the consumer. */
+export async function withQueue<T>(url: string, use: (queue: Queue) => Promise<T>, name = 'events'): Promise<T> {
   const connection = createConsumerRedis(url);
   connection.on('error', () => undefined);
-  const queue = new Queue('events', { connection, prefix: keyPrefix, defaultJobOptions: { attempts: 1_000_000 } });
+  const queue = new Queue(name, { connection, prefix: keyPrefix, defaultJobOptions: { attempts: 1_000_000 } });
   try {
     return await use(queue);
   } finally {

@@ -252,4 +252,30 @@ describe('webhooks', () => {
     ]);
     expect(told.indexOf('late succeeded')).to.be.below(told.indexOf('late failed'));
   });
+
+  it('leave out no execution of an organization in the overflow lane, and do not wait for it', async () => {
+    const { db } = database;
+    for (const organization of ['acme', 'globex']) {
+      await declareWebhook(db, { organization, url: suite.receiver.url, kinds: ['execution.started'] });
+    }
+    const begin = Date.now();
+    await tick([], begin);
+    const start = (organization: string, executionId: string, ms: number) =>
+      recordEvents(db, [anEvent({ organization, executionId, kind: 'START', createdAt: begin + ms })]);
+    const told = async () =>
+      (await deliveries()).map(
+        ({ event }) => (event['data'] as { execution: { execution_id: string } }).execution.execution_id,
+      );
+    await start('acme', 'stored', 10);
+    await start('globex', 'other', 40);
+    const held = { organizations: ['acme'], until: begin + 20 };
+    await tick([], begin + 50, held);
+    expect(await told()).to.have.members(['stored', 'other']);
+    await start('acme', 'from the lane', 30);
+    await tick([], begin + 60, held);
+    expect(await told()).to.have.lengthOf(2);
+    await tick([], begin + 70);
+    await tick([], begin + 80);
+    expect(await told()).to.have.members(['stored', 'other', 'from the lane']);
+  });
 });

@@ -1,4 +1,7 @@
+import type { Queue } from 'bullmq';
 import { expect } from 'chai';
+import { overflowQueue, queueKey } from '../../../internal/queue/keys.ts';
+import { OverflowNotes } from '../../../internal/queue/overflow-notes.ts';
 import { readQueueClock, type QueueClock } from '../../../internal/queue/queue-clock.ts';
 import { connect, createProducerRedis, disconnect } from '../../../internal/queue/redis.ts';
 import { anEvent, eventBody } from '../../support/events.ts';
@@ -31,7 +34,7 @@ describe('the clock of the queue', function () {
     const before = Date.now();
     const empty = await clockOf(redis);
     expect(empty.now).to.be.within(before, Date.now());
-    expect(empty).to.deep.include({ oldestAt: undefined, admittingAt: undefined, gaps: [] });
+    expect(empty).to.deep.include({ oldestAt: undefined, admittingAt: undefined, gaps: [], overflow: undefined });
     const job = plainJob([anEvent()]);
     await withQueue(redis.url, async (queue) => {
       await queue.add('1 events', job);
@@ -40,6 +43,29 @@ describe('the clock of the queue', function () {
       await queue.add('1 events', job, { timestamp: before - 90_000, delay: 3_600_000 });
     });
     expect((await clockOf(redis)).oldestAt).to.equal(before - 90_000);
+  });
+
+  it('knows the oldest job of the overflow lane, and whose events may be there', async () => {
+    const redis = await emptyRedis();
+    const oldestAt = Date.now() - 90_000;
+    const add = (queue: Queue) => queue.add('1 events', plainJob([anEvent()]), { timestamp: oldestAt });
+    await withQueue(redis.url, add, overflowQueue('events'));
+    await redis.use(async (client) => {
+      const notes = new OverflowNotes(client, 'events');
+      await notes.note(['acme']);
+      // Had a note before the oldest job was added, and none since.
+      await client.zadd(queueKey('events', 'overflowing'), oldestAt - 120_000, 'globex', oldestAt - 500, 'initech');
+      // The clock of another pod is ahead: its note stays.
+      await client.zadd(queueKey('events', 'overflowing'), Date.now() + 5_000, 'umbrella');
+      await notes.note(['umbrella']);
+      expect(await client.zscore(queueKey('events', 'overflowing'), 'umbrella')).to.satisfy(
+        (score: string) => Number(score) > Date.now(),
+      );
+    });
+    const { overflow, oldestAt: oldestOfMain } = await clockOf(redis);
+    expect(oldestOfMain).to.equal(undefined);
+    expect(overflow?.oldestAt).to.equal(oldestAt);
+    expect(overflow?.organizations).to.have.members(['acme', 'initech', 'umbrella']);
   });
 
   it('rejects without Redis', async () => {

@@ -18,6 +18,7 @@ const released = [
   '0008-occurred-at',
   '0009-deliveries-of-webhook',
   '0010-captured-jobs',
+  '0011-executions-behind',
 ];
 
 describe('migrations', () => {

@@ -208,6 +208,28 @@ describe('a tick', () => {
     expect(continued.report?.blindness).to.equal(undefined);
   });
 
+  it('waits with the verdicts of an organization in the overflow lane, and of no other', async () => {
+    const declared = { expect: nightly, declaredAt: at('00:00') };
+    await declare(database.db, { automationId, ...declared }, { automationId, organization: 'globex', ...declared });
+    await tickAt(database.db, when('02:00'));
+    const overflow = { oldestAt: at('02:20'), organizations: ['acme'] };
+    const during = (time: string) =>
+      tickAt(database.db, when(time), { queue: { ...emptyQueue(when(time)), overflow } });
+    const missing = await during('02:40');
+    expect(missing.transitions.map(({ alert }) => `${alert.organization} ${alert.kind}`)).to.deep.equal([
+      'globex missing',
+    ]);
+    expect(missing.report?.blindness).to.equal(undefined);
+    await during('05:00');
+    // What was in the lane is stored hours later than the watermark has passed it.
+    await event('02:31', 'START');
+    await event('02:50', 'ERROR');
+    await event('04:00', 'START', 'b');
+    expect(told((await during('05:01')).transitions)).to.deep.equal([]);
+    const { transitions } = await tickAt(database.db, when('05:02'));
+    expect(told(transitions).toSorted()).to.deep.equal(['opened failing failing', 'opened overrunning b']);
+  });
+
   it('calls a start unknown if ingest rejected events then, and waits while Redis is unavailable', async () => {
     await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
     await tickAt(database.db, when('02:00'));

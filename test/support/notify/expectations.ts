@@ -48,15 +48,25 @@ export async function declare(
     .execute();
 }
 
-/** A webhook of `acme`, for all notifications of automations unless `kinds` names some. */
+/**
+ * A webhook, of `acme` unless said otherwise, for all notifications of automations unless `kinds`
+ * names some.
+ */
 export async function declareWebhook(
   db: Database,
-  given: { url: string; name?: string; kinds?: string[]; filter?: object; allowPrivate?: boolean },
+  given: {
+    organization?: string;
+    url: string;
+    name?: string;
+    kinds?: string[];
+    filter?: object;
+    allowPrivate?: boolean;
+  },
 ): Promise<void> {
   await db
     .insertInto('webhooks')
     .values({
-      organization: 'acme',
+      organization: given.organization ?? 'acme',
       namespace: 'acme-automations',
       name: given.name ?? 'incidents',
       url: given.url,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import type { Transition } from '../../../internal/expectation/transition.ts';
+import type { Held, Transition } from '../../../internal/expectation/transition.ts';
 import { Outbox } from '../../../internal/notify/outbox.ts';
 import { WebhookSender, type WebhookSenderOptions } from '../../../internal/notify/webhook-sender.ts';
 import type { DeliveriesTable } from '../../../internal/store/deliveries-table.ts';
@@ -23,7 +23,7 @@ export interface SuiteWebhooks {
   /** Starts a process that sends the outbox; it ends with the test. */
   start: (given?: Partial<WebhookSenderOptions>) => Promise<WebhookSender>;
   /** Puts the notifications of a tick into the outbox. */
-  tick: (transitions: Transition[], watermark?: number) => Promise<void>;
+  tick: (transitions: Transition[], watermark?: number, held?: Held) => Promise<void>;
   deliveries: () => Promise<Delivery[]>;
   allDelivered: (count: number) => Promise<Delivery[]>;
   /** Makes a delivery that cannot succeed. Resolves with the error that the history shows. */
@@ -74,10 +74,10 @@ export function suiteWebhooks(): SuiteWebhooks {
       await sender.start();
       return sender;
     },
-    tick: (transitions, watermark = Date.now()) =>
+    tick: (transitions, watermark = Date.now(), held) =>
       database.db.transaction().execute(async (trx) => {
         await outbox.enqueueAlerts(trx, transitions);
-        await outbox.enqueueExecutions(trx, watermark);
+        await outbox.enqueueExecutions(trx, watermark, held);
       }),
     deliveries,
     allDelivered: (count) =>

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { reasonOfLag, watermarkOf } from '../../../internal/verdicts/watermark.ts';
+import { heldOf, reasonOfLag, watermarkOf } from '../../../internal/verdicts/watermark.ts';
 
 const now = Date.parse('2026-11-25T12:00:00Z');
 const queue = { now, oldestAt: undefined, admittingAt: now, gaps: [] };
@@ -12,5 +12,17 @@ describe('watermark', () => {
     expect(watermarkOf(held, clocks).at).to.equal(free - 60_000);
     expect(reasonOfLag(held)).to.equal('Jobs of the cluster are not recorded yet.');
     expect(reasonOfLag({ ...held, oldestAt: now - 90_000 })).to.match(/workers have not stored/);
+  });
+
+  it('waits for a short overflow lane, and for none but its organizations once it is 30 s old', () => {
+    const free = watermarkOf(queue, clocks).at ?? 0;
+    const overflowing = (ageMs: number) => ({
+      ...queue,
+      overflow: { oldestAt: now - ageMs, organizations: ['acme'] },
+    });
+    expect(watermarkOf(overflowing(30_000), clocks).at).to.equal(free - 30_000);
+    expect(heldOf(overflowing(30_000))).to.equal(undefined);
+    expect(watermarkOf(overflowing(30_001), clocks).at).to.equal(free);
+    expect(heldOf(overflowing(30_001))).to.deep.equal({ organizations: ['acme'], until: free - 30_001 });
   });
 });
