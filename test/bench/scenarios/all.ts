@@ -3,6 +3,7 @@ import { burst } from './burst.ts';
 import { drain } from './drain.ts';
 import { exec } from './exec.ts';
 import { exporting } from './export.ts';
+import { fairness } from './fairness.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { latency } from './latency.ts';
@@ -23,6 +24,7 @@ export const scenarios: Record<string, Scenario> = {
   burst,
   latency,
   acks,
+  fairness,
   start,
   exec,
   telemetry,
