@@ -1,5 +1,6 @@
 import { createApi } from '../../internal/api/app.ts';
 import type { Handler } from '../../internal/api/http-stack.ts';
+import type { OrganizationLimits } from '../../internal/api/organization-limiter.ts';
 import type { ApiServer } from '../../internal/api/server.ts';
 import type { Config } from '../../internal/config/read.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
@@ -7,8 +8,9 @@ import { createEventValidator } from '../../internal/event/validate.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import { AdmissionJournal } from '../../internal/queue/admission-journal.ts';
 import { BacklogGuard } from '../../internal/queue/backlog-guard.ts';
-import { readQueueStats } from '../../internal/queue/queue-stats.ts';
+import { readLaneStats } from '../../internal/queue/queue-stats.ts';
 import type { Callers } from '../../internal/queue/group-commit.ts';
+import { Overflow } from '../../internal/queue/overflow.ts';
 import { OpenRuns } from '../../internal/queue/open-runs.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { createProducerRedis, disconnect, type RedisClient } from '../../internal/queue/redis.ts';
@@ -33,6 +35,8 @@ export const ingestSettings = [
   'BODY_LIMIT_BYTES',
   'IDEMPOTENCY_HOURS',
   'ORGANIZATION_RATE',
+  'OVERFLOW_RATE',
+  'OVERFLOW_SHARE',
   'EXECUTION_ID_MAX_LENGTH',
   'ERROR_ID_MAX_LENGTH',
   'DESCRIPTION_MAX_LENGTH',
@@ -58,11 +62,14 @@ export function createIngest(
   const { logger, registry, probes } = telemetry;
   const redis = createProducerRedis(redisAddress(config));
   redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
-  const guard = new BacklogGuard(redis, config.QUEUE_NAME, backlogLimits(config), backlogMetrics(registry), logger);
-  queueStatsMetrics(registry, () => readQueueStats(redis, config.QUEUE_NAME));
+  const limits = { ...backlogLimits(config), overflowShare: config.OVERFLOW_SHARE };
+  const guard = new BacklogGuard(redis, config.QUEUE_NAME, limits, backlogMetrics(registry), logger);
+  queueStatsMetrics(registry, () => readLaneStats(redis, config.QUEUE_NAME));
   const connections = { open: 0, opened: 0 };
   const journal = new AdmissionJournal(redis, config.QUEUE_NAME, () => guard.rejection === undefined);
-  const producer = createProducer(config, { redis, guard, journal, callers: connections }, telemetry);
+  const onLimited = limitMetrics(registry, telemetry.organization);
+  const overflow = createOverflow(config, guard, onLimited);
+  const producer = createProducer(config, { redis, guard, journal, overflow, callers: connections }, telemetry);
   // After the first admission the pod stays ready and answers 503 itself (ARCHITECTURE.md,
   // "Decisions").
   probes.ready.set('redis', () => (guard.admittedOnce ? undefined : guard.rejection?.detail));
@@ -71,6 +78,7 @@ export function createIngest(
   const handler = createHandler(
     config,
     { producer, runs: new OpenRuns(redis, config.QUEUE_NAME) },
+    { rate: config.ORGANIZATION_RATE, onLimited, overflow },
     tokens,
     telemetry,
     requests,
@@ -81,16 +89,25 @@ export function createIngest(
   return { component: new ComponentGroup('ingest', parts, logger), servers };
 }
 
+function createOverflow(
+  { OVERFLOW_RATE: rate }: IngestConfig,
+  guard: BacklogGuard,
+  onLimited: (organization: string) => void,
+): Overflow | undefined {
+  return rate === 0 ? undefined : new Overflow({ rate, isFull: () => guard.overflowFull, onLimited });
+}
+
 interface ProducerParts {
   redis: RedisClient;
   guard: BacklogGuard;
   journal: AdmissionJournal;
+  overflow: Overflow | undefined;
   callers: Callers;
 }
 
 function createProducer(
   config: IngestConfig,
-  { redis, guard, journal, callers }: ProducerParts,
+  { redis, guard, journal, overflow, callers }: ProducerParts,
   { logger, registry, organization, tracing }: Telemetry,
 ): Producer {
   // A scrape calls this after the producer exists.
@@ -106,6 +123,7 @@ function createProducer(
     limits: producerLimits(config),
     callers,
     guard,
+    overflow,
     onRejected,
     metrics,
     logger,
@@ -117,8 +135,9 @@ function createProducer(
 function createHandler(
   config: IngestConfig,
   { producer, runs }: { producer: Producer; runs: OpenRuns },
+  organizationLimits: OrganizationLimits,
   tokens: TokenSource,
-  { logger, registry, organization, tracing }: Telemetry,
+  { logger, tracing }: Telemetry,
   requests: ApiMetrics,
 ): Handler {
   return createApi({
@@ -137,7 +156,7 @@ function createHandler(
     publicUrl: config.PUBLIC_URL,
     trustProxy: config.TRUST_PROXY,
     bodyLimit: config.BODY_LIMIT_BYTES,
-    organizationLimits: { rate: config.ORGANIZATION_RATE, onLimited: limitMetrics(registry, organization) },
+    organizationLimits,
     fastPath: config.FAST_PATH,
     metrics: requests,
     logger,

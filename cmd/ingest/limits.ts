@@ -29,10 +29,12 @@ export function producerLimits(config: Config<(typeof producerSettings)[number]>
   };
 }
 
+/** As of a process that puts nothing into the overflow lane. */
 export function backlogLimits(config: Config<(typeof backlogSettings)[number]>): BacklogLimits {
   return {
     maxJobs: config.BACKLOG_MAX_JOBS,
     maxMemoryShare: config.REDIS_MAX_MEMORY_RATIO,
+    overflowShare: 1,
     intervalMs: 500,
     requireDurable: config.REQUIRE_DURABLE_REDIS,
     replicaAcks: config.REDIS_ACKS,

@@ -26,9 +26,7 @@ const fetchCooldownMs = 7;
 /** Time that a stop gives jobs under way before it returns them to the queue, in ms. */
 const drainMs = 10_000;
 
-type LaneConfig = Config<
-  (typeof redisSettings)[number] | 'STORE_BATCH_EVENTS' | 'STORE_BATCH_BYTES' | 'JOB_LOCK_MS'
->;
+type LaneConfig = Config<(typeof redisSettings)[number] | 'STORE_BATCH_EVENTS' | 'STORE_BATCH_BYTES' | 'JOB_LOCK_MS'>;
 
 export interface LaneOptions {
   queueName: string;

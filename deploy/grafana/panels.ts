@@ -103,6 +103,12 @@ export const rows: Row[] = [
       panel('Events in the queue', 'short', [['events', 'max(runledger_queue_events{$ns})']]),
       panel('Jobs by state', 'short', [['{{state}}', 'max by (state) (runledger_queue_jobs{$ns})']]),
       panel('Age of the oldest job', 's', [['oldest', 'max(runledger_queue_oldest_job_age_seconds{$ns})']]),
+      panel('Overflow lane: events put in', 'ops', [
+        ['{{organization}}', `sum by (organization) (${rate('runledger_overflowed_events_total')}) or vector(0)`],
+      ]),
+      panel('Overflow lane: age of the oldest job', 's', [
+        ['oldest', 'max(runledger_overflow_oldest_job_age_seconds{$ns})'],
+      ]),
       panel('Events per commit and per statement (p90)', 'short', [
         ['commit', `histogram_quantile(0.9, sum by (le) (${rate('runledger_commit_batch_events_bucket')}))`],
         ['statement', `histogram_quantile(0.9, sum by (le) (${rate('runledger_store_batch_events_bucket')}))`],

@@ -7,6 +7,8 @@ export interface OrganizationLimits {
   rate: number;
   /** Called for each rejected request. */
   onLimited: (organization: string) => void;
+  /** Throws when events of the organization can only go to a full overflow lane. */
+  overflow?: { requireRoom: (organization: string) => void } | undefined;
 }
 
 /** Events that were free at the time `at`, in ms: below 0 after a large request. */
@@ -33,9 +35,13 @@ export class OrganizationLimiter {
     this.#now = now;
   }
 
-  /** Answers 429 in place of a route, while the organization of its token is beyond its rate. */
+  /**
+   * Answers 429 in place of a route, while the organization of its token is beyond its rate, or
+   * floods a full overflow lane.
+   */
   readonly before = (route: Middleware<AuthenticatedState>): Middleware<AuthenticatedState> => {
     return (ctx, next) => {
+      this.#limits.overflow?.requireRoom(ctx.state.organization);
       this.admit(ctx.state.organization, ctx.state.rate);
       return route(ctx, next);
     };

@@ -1,4 +1,5 @@
 import { str } from 'envalid';
+import { overflowSettings } from './overflow-settings.ts';
 import { readerSettings } from './reader-settings.ts';
 import {
   flag,
@@ -117,16 +118,7 @@ export const settings = {
     default: 0,
     desc: 'Events a second of one organization that one ingest takes, beyond which it gets 429; 0 for no limit',
   }),
-  OVERFLOW_RATE: wholeNumber({
-    min: 0,
-    max: 1e9,
-    default: 0,
-    desc: 'Events a second of one organization and ingest, beyond which its events go to the overflow lane; 0 for never',
-  }),
-  OVERFLOW_SHARE: ratio({
-    default: 0.5,
-    desc: 'Share of REDIS_MAX_MEMORY_RATIO and of BACKLOG_MAX_JOBS from which the overflow lane is full',
-  }),
+  ...overflowSettings,
   IDEMPOTENCY_HOURS: wholeNumber({ min: 1, max: 720, default: 24, desc: 'How long an Idempotency-Key is remembered' }),
   EXECUTION_ID_MAX_LENGTH: wholeNumber({ min: 1, max: 500, default: 255, desc: 'Longest execution_id, in characters' }),
   ERROR_ID_MAX_LENGTH: wholeNumber({ min: 1, max: mebi, default: 255, desc: 'Longest error_id, in characters' }),
@@ -200,12 +192,6 @@ export const settings = {
   }),
   STORE_STATEMENTS_IN_FLIGHT: wholeNumber({ min: 1, max: 16, default: 2, desc: 'Most statements to Postgres at once' }),
   WORKER_CONCURRENCY: wholeNumber({ min: 1, max: 10_000, default: 100, desc: 'Most jobs of a worker at once' }),
-  OVERFLOW_CONCURRENCY: wholeNumber({
-    min: 1,
-    max: 1_000,
-    default: 2,
-    desc: 'Most jobs of the overflow lane that a worker stores at once',
-  }),
   JOB_LOCK_MS: wholeNumber({
     min: 1_000,
     max: 600_000,

@@ -7,6 +7,8 @@ export interface AdmissionLimits {
   maxJobs: number;
   /** Share of Redis' `maxmemory`: at 1 the workers could not fetch either. */
   maxMemoryShare: number;
+  /** Share of both at which the overflow lane is full. */
+  overflowShare: number;
   /** Treat a Redis that may lose acknowledged events as one that cannot take any. */
   requireDurable: boolean;
   /** Replicas that must acknowledge each commit; 0 for none. */
@@ -52,4 +54,9 @@ export function admit({ backlog, missing, replica, replicas }: Found, limits: Ad
   if (backlog.memoryShare >= limits.maxMemoryShare) return { reason: 'redis-memory', detail: 'Redis is nearly full.' };
   const jobs = backlog.waiting + backlog.delayed;
   return jobs >= limits.maxJobs ? { reason: 'backlog', detail: 'The backlog is too long.' } : undefined;
+}
+
+/** True when the overflow lane takes no more events: the rest of Redis is for everybody else. */
+export function isOverflowFull(backlog: Backlog, { maxJobs, maxMemoryShare, overflowShare }: AdmissionLimits): boolean {
+  return backlog.overflow >= maxJobs * overflowShare || backlog.memoryShare >= maxMemoryShare * overflowShare;
 }

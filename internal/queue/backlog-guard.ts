@@ -6,7 +6,14 @@ import { DurabilityReport, missingDurability } from './durability.ts';
 import { ConnectionState, type ConnectionListener } from './connection-state.ts';
 import { connect, reconnect, type RedisClient } from './redis.ts';
 import { countReplicas } from './replicas.ts';
-import { isDemoted, admit, notChecked, type Rejection, type AdmissionLimits } from './admission-control.ts';
+import {
+  isDemoted,
+  admit,
+  isOverflowFull,
+  notChecked,
+  type Rejection,
+  type AdmissionLimits,
+} from './admission-control.ts';
 
 /** The limits of admission, and how often the guard checks them. */
 export interface BacklogLimits extends AdmissionLimits {
@@ -32,6 +39,7 @@ export class BacklogGuard implements ConnectionListener {
   readonly #metrics: BacklogMetrics;
   readonly #logger: Logger;
   #rejection: Rejection | undefined = notChecked;
+  #overflowFull = false;
   #admittedOnce = false;
   readonly #connection: ConnectionState;
   readonly #durability: DurabilityReport;
@@ -56,6 +64,11 @@ export class BacklogGuard implements ConnectionListener {
   /** Undefined while events are admitted. */
   get rejection(): Rejection | undefined {
     return this.#rejection;
+  }
+
+  /** True while the overflow lane takes no more events. */
+  get overflowFull(): boolean {
+    return this.#overflowFull;
   }
 
   /** True from the first time that events were admitted. */
@@ -121,6 +134,7 @@ export class BacklogGuard implements ConnectionListener {
       if (changes !== this.#connection.changes) return;
       this.#durability.found(missing);
       this.#report(backlog);
+      this.#overflowFull = isOverflowFull(backlog, this.#limits);
       this.#change(admit({ backlog, missing, replica, replicas }, this.#limits));
       if (replica) this.#leave();
     } catch (error) {

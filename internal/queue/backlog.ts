@@ -1,4 +1,4 @@
-import { queueKey } from './keys.ts';
+import { overflowQueue, queueKey } from './keys.ts';
 import { mastersOf, type RedisClient } from './redis.ts';
 
 /** The content of Redis at one moment. */
@@ -8,20 +8,27 @@ export interface Backlog {
   active: number;
   delayed: number;
   failed: number;
+  /** Jobs of the overflow lane, in any state. */
+  overflow: number;
   /** Used memory as a share of `maxmemory`, of the fullest server; 0 when Redis has no limit. */
   memoryShare: number;
 }
 
 /** Reads the backlog with one round trip. */
 export async function readBacklog(redis: RedisClient, queueName: string): Promise<Backlog> {
-  const [waiting, active, delayed, failed, ...shares] = await Promise.all([
+  const lane = overflowQueue(queueName);
+  const [waiting, active, delayed, failed, laneWaiting, laneActive, laneDelayed, ...shares] = await Promise.all([
     redis.llen(queueKey(queueName, 'wait')),
     redis.llen(queueKey(queueName, 'active')),
     redis.zcard(queueKey(queueName, 'delayed')),
     redis.zcard(queueKey(queueName, 'failed')),
+    redis.llen(queueKey(lane, 'wait')),
+    redis.llen(queueKey(lane, 'active')),
+    redis.zcard(queueKey(lane, 'delayed')),
     ...mastersOf(redis).map(async (master) => memoryShareOf(await master.info('memory'))),
   ]);
-  return { waiting, active, delayed, failed, memoryShare: Math.max(0, ...shares) };
+  const overflow = laneWaiting + laneActive + laneDelayed;
+  return { waiting, active, delayed, failed, overflow, memoryShare: Math.max(0, ...shares) };
 }
 
 /**

@@ -2,13 +2,14 @@ import { within } from '../async/within.ts';
 import type { AcceptedEvent, KeyedEvent } from '../event/event.ts';
 import { RequestError, unavailable } from '../errors/request-error.ts';
 import type { ProducerLoad, ProducerMetrics, RejectionReason } from '../telemetry/producer-metrics.ts';
-import type { SpanContext } from '../telemetry/tracing.ts';
 import type { BacklogGuard } from './backlog-guard.ts';
-import { jobName } from './queue-stats.ts';
-import { BufferFull, GroupCommit, type Callers, type GroupCommitLimits } from './group-commit.ts';
+import { BufferFull, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { IdempotencyKeys, type Keyed, type Reservation } from './idempotency.ts';
-import { encodeJob } from './job-encoder.ts';
-import { QueueConnection, type QueueConnectionOptions } from './queue-connection.ts';
+import { overflowQueue } from './keys.ts';
+import { Lane } from './lane.ts';
+import type { Overflow } from './overflow.ts';
+import { OverflowNotes } from './overflow-notes.ts';
+import type { QueueConnectionOptions } from './queue-connection.ts';
 import { Unacknowledged } from './replica-acks.ts';
 
 /** Longest wait of a caller, in ms: the 503 of a slow Redis comes within 2 s. */
@@ -29,6 +30,8 @@ export interface ProducerOptions extends QueueConnectionOptions {
   /** A commit stops waiting for more events when all callers wait for their answers. */
   callers: Callers;
   guard: BacklogGuard;
+  /** Undefined when no event goes to the overflow lane. */
+  overflow?: Overflow | undefined;
   /** Called for each event that gets 503. */
   onRejected?: () => void;
   metrics: ProducerMetrics;
@@ -40,45 +43,45 @@ export interface ProducerOptions extends QueueConnectionOptions {
 export class Producer {
   readonly name = 'producer';
   readonly #options: ProducerOptions;
-  readonly #queue: QueueConnection;
-  readonly #groupCommit: GroupCommit;
+  readonly #main: Lane;
+  /** For organizations beyond their share; empty unless `overflow` is on. */
+  readonly #overflow: Lane;
   readonly #idempotency: IdempotencyKeys;
   readonly #underWay = new Set<Promise<unknown>>();
-  /** The active span of each event when it was enqueued. */
-  readonly #points = new WeakMap<AcceptedEvent, SpanContext>();
 
   constructor(options: ProducerOptions) {
     this.#options = options;
-    this.#queue = new QueueConnection(options);
     const limits = { ...options.limits, intervalMs, answerWithinMs };
-    this.#groupCommit = new GroupCommit((events) => this.#commit(events), limits, options.callers);
+    this.#main = new Lane({ ...options, limits });
+    this.#overflow = createOverflowLane(options, limits);
     const keptMs = options.idempotencyHours * 60 * 60 * 1_000;
     this.#idempotency = new IdempotencyKeys(options.redis, options.queueName, keptMs);
   }
 
   /** The commits and events under way. */
   get load(): ProducerLoad {
-    const { inFlight, buffered } = this.#groupCommit;
-    return { inFlight, buffered };
+    const [main, overflow] = [this.#main.load, this.#overflow.load];
+    return { inFlight: main.inFlight + overflow.inFlight, buffered: main.buffered + overflow.buffered };
   }
 
   /** Opens the queue if Redis is available; otherwise the first commit opens it. */
   async start(): Promise<void> {
-    await this.#queue.open().catch(() => undefined);
+    await this.#main.start();
   }
 
   /** Finishes the commits under way, then closes the queue. The caller closes the Redis client. */
   async stop(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
-    await this.#groupCommit.drain();
-    await this.#queue.close();
+    await this.#main.stop();
+    await this.#overflow.stop();
   }
 
   /**
    * Resolves with the event as first accepted, once Redis has synced it to disk and its replicas
    * have acknowledged it: this event, or the earlier one of the same Idempotency-Key.
-   * @throws {RequestError} `unavailable` when Runledger cannot promise that now; see {@link
-   * IdempotencyKeys.reserve} for keys.
+   * @throws {RequestError} `unavailable` when Runledger cannot promise that now;
+   * `too-many-requests` when the overflow lane is full; see {@link IdempotencyKeys.reserve} for
+   * keys.
    */
   async enqueue(event: AcceptedEvent, idempotencyKey?: string): Promise<AcceptedEvent> {
     if (idempotencyKey !== undefined) {
@@ -87,11 +90,12 @@ export class Producer {
       return result ?? event;
     }
     this.#requireAdmission(1);
+    const lane = this.#laneOf([event]);
     try {
-      await this.#enqueueOnce([event]);
+      await lane.add([event]);
       return event;
     } catch (error) {
-      throw this.#rejectionOf(error, 1);
+      throw this.#rejectionOf(error, [event], lane);
     }
   }
 
@@ -100,15 +104,24 @@ export class Producer {
    * all of them are on disk or none is. Resolves with the result of each, in order. An event
    * whose key cannot be reserved gives an error (see {@link IdempotencyKeys.reserve}). With `all`,
    * one such error means that no event is enqueued; with `each`, the others are.
-   * @throws {RequestError} `unavailable`
+   * @throws {RequestError} `unavailable`, `too-many-requests`
    */
   async enqueueAll(events: readonly KeyedEvent[], which: 'all' | 'each'): Promise<(AcceptedEvent | RequestError)[]> {
     this.#requireAdmission(events.length);
+    const all = events.map(({ event }) => event);
+    const lane = this.#laneOf(all);
     try {
-      return await within(answerWithinMs, this.#track(this.#enqueueKeyed(events, which)));
+      return await within(answerWithinMs, this.#track(this.#enqueueKeyed(events, which, lane)));
     } catch (error) {
-      throw this.#rejectionOf(error, events.length);
+      throw this.#rejectionOf(error, all, lane);
     }
+  }
+
+  /** @throws {RequestError} `too-many-requests` when they can only go to a full overflow lane. */
+  #laneOf(events: readonly AcceptedEvent[]): Lane {
+    const [first] = events;
+    if (first === undefined) return this.#main;
+    return this.#options.overflow?.takes(first.organization, events.length) === true ? this.#overflow : this.#main;
   }
 
   #requireAdmission(events: number): void {
@@ -123,9 +136,13 @@ export class Producer {
     this.#options.onRejected?.();
   }
 
-  #rejectionOf(error: unknown, events: number): RequestError {
+  #rejectionOf(error: unknown, events: readonly AcceptedEvent[], lane: Lane): RequestError {
     if (error instanceof RequestError) return error;
-    this.#countRejection(reasonOf(error), events);
+    const { overflow } = this.#options;
+    const [first] = events;
+    if (error instanceof BufferFull && lane === this.#overflow && overflow && first)
+      return overflow.refusalOf(first.organization);
+    this.#countRejection(reasonOf(error), events.length);
     return unavailable(error instanceof BufferFull ? 'Too many events are waiting to be queued.' : notNow);
   }
 
@@ -137,14 +154,11 @@ export class Producer {
     return work;
   }
 
-  #enqueueOnce(events: readonly AcceptedEvent[]): Promise<void> {
-    const point = this.#options.tracing?.currentSpan();
-    const [first] = events;
-    if (point !== undefined && first !== undefined) this.#points.set(first, point);
-    return this.#groupCommit.add(events);
-  }
-
-  async #enqueueKeyed(events: readonly KeyedEvent[], which: 'all' | 'each'): Promise<(AcceptedEvent | RequestError)[]> {
+  async #enqueueKeyed(
+    events: readonly KeyedEvent[],
+    which: 'all' | 'each',
+    lane: Lane,
+  ): Promise<(AcceptedEvent | RequestError)[]> {
     const reservations = await this.#reserve(events, which);
     const results = events.map(({ event, key }) =>
       firstOf(event, key === undefined ? undefined : reservations.get(key)),
@@ -159,7 +173,7 @@ export class Producer {
     });
     const fresh = possible.filter(({ key }) => !isCommitted(key));
     this.#options.metrics.replays.inc(possible.length - fresh.length);
-    if (fresh.length > 0) await this.#enqueueReserved(fresh);
+    if (fresh.length > 0) await this.#enqueueReserved(fresh, lane);
     return results;
   }
 
@@ -174,12 +188,12 @@ export class Producer {
     return new Map(keyed.map(({ key }, index) => [key, reservations[index]]));
   }
 
-  async #enqueueReserved(events: readonly KeyedEvent[]): Promise<void> {
+  async #enqueueReserved(events: readonly KeyedEvent[], lane: Lane): Promise<void> {
     const keys = this.#idempotency;
     const keyed = events.filter(hasKey);
     const end = (mark: Promise<void>): void => void this.#track(mark.catch(() => undefined));
     try {
-      await this.#enqueueOnce(events.map(({ event }) => event));
+      await lane.add(events.map(({ event }) => event));
     } catch (error) {
       // The caller does not wait for the release. Without it a retry gets 409 until the lease ends.
       if (keyed.length > 0) end(keys.release(keyed));
@@ -189,33 +203,27 @@ export class Producer {
     // harmless.
     if (keyed.length > 0) end(keys.markCommitted(keyed));
   }
+}
 
-  async #commit(events: AcceptedEvent[]): Promise<void> {
-    const { metrics, logger } = this.#options;
-    const begun = performance.now();
-    metrics.batchSize.add(events.length);
-    try {
-      await this.#traced(events, () => this.#add(events));
-      for (const { organization, kind } of events) metrics.accepted.add(metrics.organization(organization), kind);
-    } catch (error) {
-      logger.warn({ error, events: events.length }, 'commit to redis failed');
-      throw error;
-    } finally {
-      metrics.commitSeconds.add((performance.now() - begun) / 1_000);
-    }
-  }
-
-  async #add(events: AcceptedEvent[]): Promise<void> {
-    const queue = await this.#queue.open();
-    await queue.add(jobName(events.length), encodeJob(events));
-  }
-
-  #traced(events: AcceptedEvent[], work: () => Promise<void>): Promise<void> {
-    const { tracing } = this.#options;
-    if (tracing === undefined) return work();
-    const points = events.flatMap((event) => this.#points.get(event) ?? []);
-    return tracing.continue('commit events', points, { 'messaging.batch.message_count': events.length }, work);
-  }
+/** A flood has one commit at a time, and a quarter of the buffer. */
+function createOverflowLane(options: ProducerOptions, limits: GroupCommitLimits): Lane {
+  const { metrics } = options;
+  const notes = new OverflowNotes(options.redis, options.queueName);
+  return new Lane({
+    ...options,
+    queueName: overflowQueue(options.queueName),
+    limits: {
+      ...limits,
+      commitsInFlight: 1,
+      bufferedEvents: Math.ceil(limits.bufferedEvents / 4),
+      bufferedBytes: Math.ceil(limits.bufferedBytes / 4),
+    },
+    before: async (events) => {
+      await notes.note(events.map(({ organization }) => organization));
+      for (const { organization } of events)
+        metrics.overflowed.inc({ organization: metrics.organization(organization) });
+    },
+  });
 }
 
 function reasonOf(error: unknown): RejectionReason {

@@ -8,7 +8,7 @@ export function limitMetrics(
 ): (organization: string) => void {
   const limited = new Counter({
     name: 'runledger_organization_limited_requests_total',
-    help: 'Requests that got 429 because their organization was beyond its rate: ORGANIZATION_RATE, or the annotation of its Secret.',
+    help: 'Requests that got 429 because their organization was beyond its rate: ORGANIZATION_RATE, or the annotation of its Secret; or because the overflow lane was full.',
     labelNames: ['organization'] as const,
     registers: [registry],
   });

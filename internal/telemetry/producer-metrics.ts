@@ -58,12 +58,19 @@ export function producerMetrics(
     help: 'Events answered with the result of an earlier request with the same Idempotency-Key. Many: callers time out before the answer.',
     registers,
   });
+  const overflowed = new Counter({
+    name: 'runledger_overflowed_events_total',
+    help: 'Events sent to the overflow lane, because their organization was beyond OVERFLOW_RATE. They delay nobody else.',
+    labelNames: ['organization'] as const,
+    registers,
+  });
   /** `organization` gives the value of the label of that name. */
   return {
     ...tallies,
     organization,
     reject: (reason: RejectionReason, events: number) => rejections.inc({ reason }, events),
     replays,
+    overflowed,
   };
 }
 

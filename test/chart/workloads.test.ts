@@ -8,10 +8,20 @@ describe('chart, workloads', () => {
     'config.retentionDays=30',
     'config.idempotencyHours=72',
     'config.organizationRate=2000000',
+    'config.overflowRate=3000000',
+    'config.overflowConcurrency=3',
   ];
   for (const [name, own] of [
-    ['ingest', { REQUIRE_DURABLE_REDIS: 'true', IDEMPOTENCY_HOURS: '72', ORGANIZATION_RATE: '2000000' }],
-    ['worker', { RETENTION_DAYS: '30' }],
+    [
+      'ingest',
+      {
+        REQUIRE_DURABLE_REDIS: 'true',
+        IDEMPOTENCY_HOURS: '72',
+        ORGANIZATION_RATE: '2000000',
+        OVERFLOW_RATE: '3000000',
+      },
+    ],
+    ['worker', { RETENTION_DAYS: '30', OVERFLOW_CONCURRENCY: '3' }],
   ] as const) {
     it(`runs ${name} by its command, names the queue, and probes the ops port`, async () => {
       const manifests = await renderWith(...values);

@@ -44,13 +44,13 @@ export function suiteIngest(
   };
 }
 
-/** The events of all waiting jobs, in order. */
-export async function storedEvents(redisUrl: string): Promise<AcceptedEvent[]> {
+/** The events of all waiting jobs of a queue, in order. */
+export async function storedEvents(redisUrl: string, queue = 'events'): Promise<AcceptedEvent[]> {
   const redis = new Redis(redisUrl);
   const decoder = new JobDecoder();
   try {
-    const ids = await redis.lrange(queueKey('events', 'wait'), 0, -1);
-    const jobs = await Promise.all(ids.toReversed().map((id) => redis.hget(queueKey('events', id), 'data')));
+    const ids = await redis.lrange(queueKey(queue, 'wait'), 0, -1);
+    const jobs = await Promise.all(ids.toReversed().map((id) => redis.hget(queueKey(queue, id), 'data')));
     return (await Promise.all(jobs.map((data) => decoder.decode(JSON.parse(data ?? 'null'))))).flat();
   } finally {
     decoder.close();

@@ -74,10 +74,11 @@ describe('a real Prometheus scraping real processes under load', function suite(
       const limit = times.has(name) ? Date.now() / 1_000 + 1 : 100_000;
       for (const { value } of samples) expect(value, name).to.be.within(0, limit);
     }
-    // No organization has a rate, REDIS_ACKS is 0, and the console reads a primary. Without a
-    // cluster no Automation has a status, and no Job is captured.
+    // No organization has a rate or floods, REDIS_ACKS is 0, and the console reads a primary.
+    // Without a cluster no Automation has a status, and no Job is captured.
     expect(missing).to.deep.equal([
       'runledger_organization_limited_requests_total',
+      'runledger_overflowed_events_total',
       'runledger_redis_replicas',
       'runledger_replica_lag_seconds',
       'runledger_status_writes_total',

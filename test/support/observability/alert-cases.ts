@@ -40,6 +40,8 @@ const oldestJob = ofIngest('queue_oldest_job_age_seconds');
 const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
 const lostEntries = 'runledger_access_log_entries_total{namespace="rl",pod="c",result="lost"}';
 const limited = 'runledger_organization_limited_requests_total{namespace="rl",pod="i",organization="acme"}';
+const overflowed = 'runledger_overflowed_events_total{namespace="rl",pod="i",organization="acme"}';
+const oldestOverflow = ofIngest('overflow_oldest_job_age_seconds');
 const declarations = 'runledger_declarations_refused{namespace="rl",pod="k",reason="InvalidSpec"}';
 const other = 'runledger_watermark_lag_seconds{namespace="rl",pod="k2"}';
 const maintenanceFailures = ofWorker('maintenance_failures_total');
@@ -181,6 +183,13 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerOrganizationLimited: {
     fires: { [limited]: growing(1) },
     nearly: { [limited]: '30x60 31x4 32x4 32x90' },
+  },
+  RunledgerOrganizationFloods: {
+    fires: { [overflowed]: growing(1), [oldestOverflow]: steady(31) },
+    nearly: { [overflowed]: growing(1), [oldestOverflow]: steady(29) },
+    alsoNearly: {
+      'nobody floods while the lane drains': { [overflowed]: '30x60 31x4 32x90', [oldestOverflow]: steady(3600) },
+    },
   },
   RunledgerFailureRateJumped: {
     fires: {

@@ -7,6 +7,7 @@
 {{- include "runledger.tokens.env" . }}
 - { name: IDEMPOTENCY_HOURS, value: '{{ .Values.config.idempotencyHours }}' }
 - { name: ORGANIZATION_RATE, value: '{{ int64 .Values.config.organizationRate }}' }
+- { name: OVERFLOW_RATE, value: '{{ int64 .Values.config.overflowRate }}' }
 {{- include "runledger.receipt.env" . }}
 {{- include "runledger.common.env" . }}
 {{- end -}}

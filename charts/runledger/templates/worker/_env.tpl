@@ -3,6 +3,7 @@
 - { name: OPS_PORT, value: '9090' }
 {{- include "runledger.common.env" . }}
 {{- include "runledger.postgresql.env" . }}
+- { name: OVERFLOW_CONCURRENCY, value: '{{ int64 .Values.config.overflowConcurrency }}' }
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
 {{- end -}}
 
