@@ -5,7 +5,7 @@ import { startConsole } from './console.ts';
 import { storeDemoRecord } from './demo-record.ts';
 import { storeDemoExpectations } from './notify/demo-expectations.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { automationWith, executionWith } from './some-execution.ts';
+import { declaredIn, executionWith } from './some-execution.ts';
 import { openDatabase } from './store.ts';
 
 /** Where README.md has them from. */
@@ -25,7 +25,7 @@ async function takeScreenshots(): Promise<void> {
   const screens = {
     overview: '',
     automations: 'automations',
-    automation: `automations/${await automationWith({ db })}`,
+    automation: `automations/${await declaredIn({ db })}?window=30d`,
     executions: 'executions',
     execution: `executions/${await executionWith({ db }, 'failed')}`,
     errors: 'errors',
