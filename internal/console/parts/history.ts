@@ -45,8 +45,10 @@ export function alertTable(
               </td>`
             }
             <td>${reason}${resolved_reason !== null && html` <span class="quiet">${resolved_reason}</span>`}</td>
-            <td>${age(opened_at, now)}</td>
-            <td>${resolved_at === null ? html`<strong>open</strong>` : age(resolved_at, now)}</td>
+            <td data-label="opened">${age(opened_at, now)}</td>
+            <td ${resolved_at !== null && html`data-label="resolved"`}>
+              ${resolved_at === null ? html`<strong>open</strong>` : age(resolved_at, now)}
+            </td>
             <td>
               ${notices.length === 0 ? html`<span class="quiet">nobody</span>` : notices.map((notice) => told(notice, now))}
             </td>
@@ -59,8 +61,8 @@ export function alertTable(
 function told({ receiver, told_at, resolved_told_at, error }: Notice, now: number): Html {
   const result = told_at === null ? 'not told' : age(told_at, now);
   return html`<span class="told">
-    <bdi>${receiver}</bdi> <span class="quiet">${result}</span>
-    ${resolved_told_at !== null && html`<span class="quiet">of its end ${age(resolved_told_at, now)}</span>`}
+    <bdi>${receiver}</bdi>
+    <span class="quiet">${result}${resolved_told_at !== null && html`, its end ${age(resolved_told_at, now)}`}</span>
     ${error !== null && html`<span class="failed">${icon('failed')}<bdi>${error}</bdi></span>`}
   </span>`;
 }

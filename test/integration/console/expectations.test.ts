@@ -65,7 +65,7 @@ describe('expectations in the console', () => {
   it('have a history of alerts and deliveries, and webhooks that take a test', async () => {
     const { page, text } = await read('alerts');
     expect(text).to.match(new RegExp(`Missing Nightly invoices ${reason} .* open ${receiver}`));
-    expect(text).to.match(new RegExp(`Failing Nightly invoices .* ${receiver} .* of its end`));
+    expect(text).to.match(new RegExp(`Failing Nightly invoices .* ${receiver} .*, its end`));
     expect(text).to.match(/Delivered .* acme-automations\/incidents automation\.missing Nightly invoices/);
     expect(page).to.include('action="/o/acme/webhooks/acme-automations/incidents/test"');
   });
