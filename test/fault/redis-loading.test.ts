@@ -37,7 +37,7 @@ describe('redis that loads its data', () => {
         const connecting = connect(client);
         await until('told', () => told);
         loading = false;
-        await until('ready', () => client.status === 'ready', 5_000);
+        await until('ready', () => client.status === 'ready');
         await connecting;
       } finally {
         await disconnect(client);

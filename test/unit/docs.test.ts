@@ -10,7 +10,7 @@ describe('documents', () => {
       // Formatting pads the cells of a table; only their text counts.
       const flat = (text: string): string => text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---');
       expect(flat(document)).to.equal(flat(withPart(document, part, await make())));
-    }).timeout(30_000);
+    });
   }
 
   for (const { file, make } of generatedFiles) {

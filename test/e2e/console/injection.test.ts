@@ -85,7 +85,7 @@ describe('texts of callers in a browser', () => {
       await page.goto(`/o/acme/executions?q=${q}&error_id=${q}`);
       await expectHarmless(opened);
     }
-  }).timeout(40_000);
+  });
 
   it('are texts in live rows and in the tail', async () => {
     await using list = await suite.open();
@@ -104,5 +104,5 @@ describe('texts of callers in a browser', () => {
     await list.page.click('[data-pill]');
     await tail.page.locator('[data-tail] li').nth(600).waitFor();
     for (const opened of [list, tail]) await expectHarmless(opened);
-  }).timeout(40_000);
+  });
 });

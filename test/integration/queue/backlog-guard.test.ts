@@ -105,7 +105,7 @@ describe('admission control rejects events', function () {
     expect(await inFlight()).to.equal(0);
     redis.signal('SIGSTOP');
     const answer = ingest.client.register(eventBody());
-    await until('a commit under way', async () => ((await inFlight()) === 1 ? true : undefined), 1_000);
+    await until('a commit under way', async () => ((await inFlight()) === 1 ? true : undefined));
     redis.signal('SIGCONT');
     await answer;
     await until('none under way', async () => ((await inFlight()) === 0 ? true : undefined));

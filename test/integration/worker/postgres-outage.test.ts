@@ -37,7 +37,7 @@ describe('an outage of Postgres', function () {
     await callers.stop();
 
     expect(callers.statuses).to.have.all.keys('201');
-    await expectStored(settings.DATABASE_URL, callers.accepted, 10_000);
+    await expectStored(settings.DATABASE_URL, callers.accepted);
     expect(await storedMarks(settings.DATABASE_URL)).to.have.length(callers.accepted.length);
     await until('holding no more', async () => (await holding()) === 0);
     expect(await jobCounts(redis)).to.include({ failed: 0 });
