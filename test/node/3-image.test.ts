@@ -18,53 +18,94 @@ interface ImageConfig {
   };
 }
 
+/** A container's arguments and variables. */
+interface Run {
+  readonly args: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** A script of Node that prints its result as JSON. */
+const printed = (script: string): Run => ({ args: ['--print', `JSON.stringify((() => { ${script} })())`] });
+
+const runs: Readonly<Record<string, Run>> = {
+  files: printed(`
+    const { readdirSync, existsSync } = require('node:fs');
+    return {
+      app: readdirSync('/app').sort(),
+      absent: ['node_modules/typescript', 'node_modules/mocha', '../usr/local/bin/npm', '../root/.npmrc']
+        .filter((path) => existsSync('/app/' + path)),
+      compiled: readdirSync(require('node:module').getCompileCacheDir()).length,
+    };`),
+  rights: printed(`
+    const { lstatSync, readdirSync, readFileSync, writeFileSync } = require('node:fs');
+    const device = lstatSync('/').dev;
+    const writable = [];
+    const walk = (folder) => {
+      for (const name of readdirSync(folder)) {
+        const path = folder + '/' + name;
+        const stat = lstatSync(path);
+        if (stat.dev !== device || stat.isSymbolicLink()) continue;
+        const open = stat.uid === 10001 || stat.gid === 10001 || (stat.mode & 0o1002) === 0o0002;
+        if (open && !stat.isCharacterDevice()) writable.push(path);
+        if (stat.isDirectory() && (stat.mode & 0o005) === 0o005) walk(path);
+      }
+    };
+    walk('/');
+    let attempt = 'written';
+    try { writeFileSync('/app/x', ''); } catch (error) { attempt = error.code; }
+    return { writable, attempt, status: readFileSync('/proc/self/status', 'utf8') };`),
+  ingest: { args: ['cmd/ingest/main.ts'] },
+  worker: { args: ['cmd/worker/main.ts'] },
+  migrate: { args: ['cmd/migrate/main.ts'] },
+  token: { args: ['cmd/token/main.ts', 'create', '--organization', 'acme'] },
+  stopped: {
+    args: ['cmd/worker/main.ts'],
+    environment: { REDIS_URL: 'redis://127.0.0.1:1', DATABASE_URL: 'postgres://127.0.0.1:1/none' },
+  },
+};
+
 describe('the image', () => {
   let kubernetes: Kubernetes;
-  let pods = 0;
-  before(() => {
+  // All run in one pod, each in a container with the rights that the chart gives ingest.
+  before(async () => {
     kubernetes = sharedKubernetes();
-  });
-
-  /**
-   * Starts a pod with the rights that the chart gives ingest, and these arguments and variables.
-   */
-  const start = async (args: string[], environment: Record<string, string> = {}): Promise<string> => {
     const manifests = await render();
     const { securityContext } = thePod(manifests, 'runledger-ingest');
-    const { name, image, ...container } = theContainer(manifests, 'runledger-ingest');
-    const env = Object.entries(environment).map(([key, value]) => ({ name: key, value }));
-    const own = { name, image, command: container.command, args, env, securityContext: container.securityContext };
-    const pod = `image-${(pods += 1)}`;
+    const { image, command, securityContext: own } = theContainer(manifests, 'runledger-ingest');
+    const containers = Object.entries(runs).map(([name, { args, environment = {} }]) => {
+      const env = Object.entries(environment).map(([key, value]) => ({ name: key, value }));
+      return { name, image, command, args, env, securityContext: own };
+    });
     await kubernetes.apply({
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name: pod, namespace: 'default' },
-      spec: { securityContext, restartPolicy: 'Never', automountServiceAccountToken: false, containers: [own] },
+      metadata: { name: 'image', namespace: 'default' },
+      spec: { securityContext, restartPolicy: 'Never', automountServiceAccountToken: false, containers },
     });
-    return pod;
-  };
+  });
+  after(() => kubernetes?.kubectl('delete', 'pod', 'image', '--now'));
 
-  /** Resolves with what a pod printed, and its exit code, and removes it. */
-  const end = async (pod: string): Promise<{ code: number; output: string }> => {
+  const logOf = (container: string): Promise<string> => kubernetes.kubectl('logs', 'image', '--container', container);
+
+  /** The output of a container, and its exit code, once it has ended. */
+  const endOf = async (container: string): Promise<{ code: number; output: string }> => {
     const code = await until(
-      `${pod} ends`,
+      `${container} ends`,
       async () => {
-        const path = '{.status.containerStatuses[0].state.terminated.exitCode}';
-        const answer = await kubernetes.kubectl('get', 'pod', pod, '-o', `jsonpath=${path}`);
-        return answer === '' ? undefined : Number(answer);
+        const { status } = (await kubernetes.api.must('GET', '/api/v1/namespaces/default/pods/image')) as {
+          status: { containerStatuses?: { name: string; state: { terminated?: { exitCode: number } } }[] };
+        };
+        const found = status.containerStatuses?.find(({ name }) => name === container);
+        return found?.state.terminated?.exitCode;
       },
       60_000,
+      250,
     );
-    const output = await kubernetes.kubectl('logs', pod);
-    await kubernetes.kubectl('delete', 'pod', pod, '--now');
-    return { code, output };
+    return { code, output: await logOf(container) };
   };
 
-  const run = async (...given: Parameters<typeof start>): ReturnType<typeof end> => end(await start(...given));
-
-  /** What a script of Node prints inside, as JSON. */
-  const look = async (script: string): Promise<unknown> => {
-    const { code, output } = await run(['--print', `JSON.stringify((() => { ${script} })())`]);
+  const lookOf = async (container: string): Promise<unknown> => {
+    const { code, output } = await endOf(container);
     expect(code, output).to.equal(0);
     return JSON.parse(output);
   };
@@ -93,42 +134,14 @@ describe('the image', () => {
   });
 
   it('holds what runs, compiled, and nothing else', async () => {
-    const found = (await look(`
-      const { readdirSync, existsSync } = require('node:fs');
-      return {
-        app: readdirSync('/app').sort(),
-        absent: ['node_modules/typescript', 'node_modules/mocha', '../usr/local/bin/npm', '../root/.npmrc']
-          .filter((path) => existsSync('/app/' + path)),
-        compiled: readdirSync(require('node:module').getCompileCacheDir()).length,
-      };`)) as { app: string[]; absent: string[]; compiled: number };
+    const found = (await lookOf('files')) as { app: string[]; absent: string[]; compiled: number };
     expect(found.app).to.deep.equal(['.compile-cache', 'LICENSE', 'cmd', 'internal', 'node_modules', 'package.json']);
     expect(found.absent).to.deep.equal([]);
     expect(found.compiled).to.be.greaterThan(100);
   });
 
   it('lets its user write nothing, without capabilities and without a way to get any', async () => {
-    const found = (await look(`
-      const { lstatSync, readdirSync, readFileSync, writeFileSync } = require('node:fs');
-      const device = lstatSync('/').dev;
-      const writable = [];
-      const walk = (folder) => {
-        for (const name of readdirSync(folder)) {
-          const path = folder + '/' + name;
-          const stat = lstatSync(path);
-          if (stat.dev !== device || stat.isSymbolicLink()) continue;
-          const open = stat.uid === 10001 || stat.gid === 10001 || (stat.mode & 0o1002) === 0o0002;
-          if (open && !stat.isCharacterDevice()) writable.push(path);
-          if (stat.isDirectory() && (stat.mode & 0o005) === 0o005) walk(path);
-        }
-      };
-      walk('/');
-      let attempt = 'written';
-      try { writeFileSync('/app/x', ''); } catch (error) { attempt = error.code; }
-      return { writable, attempt, status: readFileSync('/proc/self/status', 'utf8') };`)) as {
-      writable: string[];
-      attempt: string;
-      status: string;
-    };
+    const found = (await lookOf('rights')) as { writable: string[]; attempt: string; status: string };
     expect(found.writable).to.deep.equal([]);
     expect(found.attempt).to.equal('EROFS');
     expect(found.status).to.match(/^Uid:\s+10001\s/m);
@@ -139,31 +152,31 @@ describe('the image', () => {
 
   for (const name of ['ingest', 'worker', 'migrate']) {
     it(`says in one line what ${name} lacks`, async () => {
-      const { code, output } = await run([`cmd/${name}/main.ts`]);
+      const { code, output } = await endOf(name);
       expect(code).to.equal(1);
       expect(output).to.match(/^runledger: [A-Z_]+ is required.*\n$/);
     });
   }
 
   it('mints tokens', async () => {
-    const { code, output } = await run(['cmd/token/main.ts', 'create', '--organization', 'acme']);
+    const { code, output } = await endOf('token');
     expect(code).to.equal(0);
     expect(output).to.include('runledger.dev/organization: acme');
   });
 
   it('hears the signal to stop as the first process', async () => {
-    const servers = { REDIS_URL: 'redis://127.0.0.1:1', DATABASE_URL: 'postgres://127.0.0.1:1/none' };
-    const pod = await start(['cmd/worker/main.ts'], servers);
     await until(
       'the worker has started',
       async () => {
-        const log = await kubernetes.kubectl('logs', pod).catch(() => '');
-        return log.includes('"started"') ? true : undefined;
+        const log = await logOf('stopped').catch(() => '');
+        return log.includes('"started"');
       },
       60_000,
+      500,
     );
-    await kubernetes.kubectl('exec', pod, '--', 'node', '--eval', "process.kill(1, 'SIGTERM')");
-    expect((await end(pod)).code).to.equal(0);
+    const stop = ['node', '--eval', "process.kill(1, 'SIGTERM')"];
+    await kubernetes.kubectl('exec', 'image', '--container', 'stopped', '--', ...stop);
+    expect((await endOf('stopped')).code).to.equal(0);
   });
 
   it('is built from a list of files', async () => {

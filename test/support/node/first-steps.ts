@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
 import { repository } from '../helm.ts';
 
 /** The command of the README that installs a release. */
@@ -9,8 +10,13 @@ export async function installation(): Promise<string> {
   return command.trim();
 }
 
-/** The commands that the notes of a release print, step by step. */
-export function stepsOf(notes: string): string[] {
-  const steps = notes.split(/^\d\. /m).slice(1);
+/**
+ * The commands that the notes of a release print, step by step, with free ports of this machine in
+ * place of 8443 and 8444.
+ */
+export async function stepsOf(notes: string): Promise<string[]> {
+  const [ingest, console] = [await freePort(), await freePort()];
+  const free = notes.replaceAll('8443', `${ingest}`).replaceAll('8444', `${console}`);
+  const steps = free.split(/^\d\. /m).slice(1);
   return steps.map((step) => [...step.matchAll(/^ {3}(.*)$/gm)].map(([, line]) => line).join('\n'));
 }

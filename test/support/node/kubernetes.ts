@@ -216,7 +216,9 @@ export class Kubernetes {
 
   /** The pods of a namespace that are not about to stop. */
   async pods(namespace: string): Promise<PodState[]> {
-    const { items } = (await this.api.must('GET', `/api/v1/namespaces/${namespace}/pods`)) as {
+    const ask = (): Promise<unknown> => this.api.must('GET', `/api/v1/namespaces/${namespace}/pods`);
+    // A starved API server closes connections: once more, as kubectl does.
+    const { items } = (await ask().catch(ask)) as {
       items: {
         metadata: { name: string; deletionTimestamp?: string };
         spec: { nodeName: string };

@@ -15,7 +15,7 @@ import { until } from '../until.ts';
 import type { Kubernetes } from './kubernetes.ts';
 
 /** Receipts before the work begins. */
-const warmUp = 200;
+const warmUp = 100;
 /**
  * How long after Redis serves again callers may still get 503, in ms: its new address reaches
  * kube-proxy and the network policies, and ingest connects again.
@@ -29,12 +29,23 @@ const hosts = { events: 'events.example.com', record: 'record.example.com' };
 /** Answers other than the expected one, by status; 0 is no answer. */
 export type Others = Record<number, number>;
 
+/** What a job in the cluster needs to report. */
+export interface Reporting {
+  readonly url: URL;
+  /** The IP address of the host in `url`, which no DNS server knows. */
+  readonly address: string;
+  readonly token: string;
+  /** The certificate (PEM) that signs the one of the host. */
+  readonly ca: string;
+}
+
 /** A release behind a Gateway, whose callers and readers come through TLS. */
 export class LoadedRelease {
-  readonly namespace = 'load';
+  readonly namespace = 'runledger';
   readonly #kubernetes: Kubernetes;
   readonly #certificates: Record<keyof typeof hosts, KeyPair>;
   readonly #tokens = { events: createToken(), record: createToken() };
+  static #shared?: Promise<LoadedRelease>;
   #loads = 0;
   #pods = 0;
 
@@ -43,13 +54,16 @@ export class LoadedRelease {
     this.#certificates = certificates;
   }
 
+  /** The one of this run, installed by the first call. */
+  static shared(kubernetes: Kubernetes): Promise<LoadedRelease> {
+    return (LoadedRelease.#shared ??= LoadedRelease.#install(kubernetes));
+  }
+
   /** Installs it; resolves when the Gateway leads to ingest. */
-  static async install(kubernetes: Kubernetes): Promise<LoadedRelease> {
+  static async #install(kubernetes: Kubernetes): Promise<LoadedRelease> {
     const certificates = { events: await createKeyPair(hosts.events), record: await createKeyPair(hosts.record) };
     const release = new LoadedRelease(kubernetes, certificates);
     const { namespace } = release;
-    await kubernetes.kubectl('create', 'namespace', namespace);
-    await kubernetes.kubectl('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted');
     await kubernetes.apply(...release.#objects());
     const folder = await mkdtemp(join(tmpdir(), 'runledger-release-'));
     const values = join(folder, 'values.yaml');
@@ -80,6 +94,11 @@ controller: { captureJobs: { enabled: true } }`,
       stringData: { 'tls.crt': cert, 'tls.key': key },
     });
     return [
+      {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: this.namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+      },
       {
         apiVersion: 'gateway.networking.k8s.io/v1',
         kind: 'GatewayClass',
@@ -114,6 +133,13 @@ controller: { captureJobs: { enabled: true } }`,
     return new ApiClient(`https://${this.#kubernetes.addressOf('n1')}`, headers, tls);
   }
 
+  /** The way of a job to ingest: by the Gateway, as everybody else. */
+  get reporting(): Reporting {
+    const url = new URL(`https://${hosts.events}`);
+    const address = this.#kubernetes.addressOf('n1');
+    return { url, address, token: this.#tokens.events, ca: this.#certificates.events.cert };
+  }
+
   /** A caller over plain HTTP. */
   plainClient(): ApiClient {
     return new ApiClient(`http://${this.#kubernetes.addressOf('n1')}`, { host: hosts.events });
@@ -127,7 +153,7 @@ controller: { captureJobs: { enabled: true } }`,
    */
   async underLoad(
     work: () => Promise<unknown>,
-    { rate = 200, restarts }: { rate?: number; restarts?: string } = {},
+    { rate = 100, restarts }: { rate?: number; restarts?: string } = {},
   ): Promise<Others> {
     const before = await this.#restarts();
     const caller = this.client('events', 400);
@@ -137,7 +163,7 @@ controller: { captureJobs: { enabled: true } }`,
     const watched = this.#whileGoingOn(async () => {
       const pods = await this.#kubernetes.pods(this.namespace);
       if (!pods.some(({ name, ready }) => name === 'runledger-redis-0' && ready)) redisAway.push(performance.now());
-      await sleep(100);
+      await sleep(250);
     });
     const load = new Load({ register }, { rate, seed: (this.#loads += 1), twins: false, patienceMs: 10_000 });
     try {
@@ -215,15 +241,14 @@ controller: { captureJobs: { enabled: true } }`,
       const pods = await this.#kubernetes.pods(this.namespace);
       return pods.filter((pod) => pod.ready).length === this.#pods;
     };
-    await until('all pods are ready', complete, 180_000);
+    await until('all pods are ready', complete, 180_000, 250);
   }
 
-  /** Rolls workloads over, all at once. */
-  async restart(...workloads: string[]): Promise<void> {
-    const here = ['--namespace', this.namespace];
-    await this.#kubernetes.kubectl('rollout', 'restart', ...workloads, ...here);
+  /** Resolves when workloads have rolled over. */
+  async rolledOut(...workloads: string[]): Promise<void> {
     for (const workload of workloads) {
-      await this.#kubernetes.kubectl('rollout', 'status', workload, ...here, '--timeout=120s');
+      const status = ['rollout', 'status', workload, '--namespace', this.namespace, '--timeout=120s'];
+      await this.#kubernetes.kubectl(...status);
     }
   }
 }
