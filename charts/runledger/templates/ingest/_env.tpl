@@ -5,7 +5,9 @@
 - name: PUBLIC_URL
   value: {{ include "runledger.publicUrl" $ingest | quote }}
 {{- include "runledger.tokens.env" . }}
-- { name: IDEMPOTENCY_HOURS, value: '{{ .Values.config.idempotencyHours }}' }
+{{- with .Values.config.idempotencyHours }}
+- { name: IDEMPOTENCY_HOURS, value: '{{ . }}' }
+{{- end }}
 - { name: ORGANIZATION_RATE, value: '{{ int64 .Values.config.organizationRate }}' }
 - { name: OVERFLOW_RATE, value: '{{ int64 .Values.config.overflowRate }}' }
 {{- include "runledger.receipt.env" . }}

@@ -3,7 +3,9 @@
 - { name: OPS_PORT, value: '9090' }
 {{- include "runledger.common.env" . }}
 {{- include "runledger.postgresql.env" . }}
-- { name: OVERFLOW_CONCURRENCY, value: '{{ int64 .Values.config.overflowConcurrency }}' }
+{{- with .Values.config.overflowConcurrency }}
+- { name: OVERFLOW_CONCURRENCY, value: '{{ int64 . }}' }
+{{- end }}
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
 {{- end -}}
 
