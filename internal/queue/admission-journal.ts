@@ -8,12 +8,19 @@ const noteMs = 5_000;
 /** Without a note of any pod for so long, in ms, events may have been rejected. */
 const silenceMs = 20_000;
 
+/**
+ * Largest difference, in ms, between the clocks of a pod and of Redis. Beyond it, the times of the
+ * pod's events are wrong: nothing is known about the starts of that time.
+ */
+const clocksDifferMs = 60_000;
+
 /** Gaps that are kept: the controller reads them every few seconds. */
 const keptGaps = 1_000;
 
 /**
  * Times are those of Redis. `ARGV[2]` and `ARGV[3]`: how long ago this pod rejected its first and
- * its last event since its last note, in ms; -1 for none.
+ * its last event since its last note, in ms; -1 for none. `ARGV[5]`: the time of the pod. If it is
+ * wrong, it may be so since the last note of the pod.
  */
 const script = `
 local time = redis.call('TIME')
@@ -25,12 +32,13 @@ end
 local last = tonumber(redis.call('GET', KEYS[1]) or '0')
 if now - last > tonumber(ARGV[1]) then gap(last, now) end
 if tonumber(ARGV[2]) >= 0 then gap(now - ARGV[2], now - ARGV[3]) end
+if math.abs(now - ARGV[5]) > ${clocksDifferMs} then gap(now - ${2 * noteMs}, now) end
 redis.call('SET', KEYS[1], string.format('%.0f', now))
 `;
 
 /**
- * Notes in Redis when ingest takes events, and when it rejected some with 503: the record may lack
- * those. So an expected run is not called missing because of an outage of Runledger
+ * Notes in Redis when ingest takes events, when it rejected some with 503, and when its clock is
+ * wrong. So an expected run is not called missing because of an outage or a clock of Runledger
  * (ARCHITECTURE.md, "Expectations").
  */
 export class AdmissionJournal {
@@ -68,7 +76,7 @@ export class AdmissionJournal {
     const rejected = this.#rejected;
     if (!this.#isAdmitting()) return rejected === undefined ? noteMs : 500;
     const ago = (time: number | undefined) => (time === undefined ? -1 : Math.round(performance.now() - time));
-    const args = [silenceMs, ago(rejected?.first), ago(rejected?.last), keptGaps];
+    const args = [silenceMs, ago(rejected?.first), ago(rejected?.last), keptGaps, Date.now()];
     try {
       const keys = [queueKey(this.#queueName, 'admitting'), queueKey(this.#queueName, 'gaps')];
       await this.#redis.eval(script, keys.length, ...keys, ...args);

@@ -139,8 +139,22 @@ describe('verdicts while the clock of ingest steps by five minutes', function ()
     for (const event of ['START', 'ERROR']) await report('run 6', event);
     await stored();
     expect(await toldAt(at(6, 2.25))).to.deep.equal(['opened failing failing']);
+  });
 
-    // Ingest has noted all the time that it takes events: the clock of Redis counts.
+  it('cannot be told for the time in which the clock differs from the one of Redis', async () => {
     expect((await read()).gaps).to.deep.equal([]);
+    for (const minutes of [5, -5]) {
+      const before = (await read()).now;
+      await setClock(Date.now(), minutes);
+      await until('a gap', async () => (await read()).gaps.some((gap) => gap.from < before && before < gap.until));
+      await setClock(Date.now(), 0);
+      const right = (await read()).now;
+      // The first note may be of the time before.
+      const { gaps, admittingAt = 0 } = await until('notes', async () => {
+        const clock = await read();
+        return clock.admittingAt !== undefined && clock.admittingAt > right + 5_000 && clock;
+      });
+      expect(Math.max(...gaps.map((gap) => gap.until))).to.be.below(admittingAt);
+    }
   });
 });
