@@ -18,12 +18,13 @@ export interface LiveMessage {
 /**
  * Answers with a stream of markup. It ends within two ticks of the end of the session, or of the
  * right to see the organization, and half a minute after Postgres last answered whether it may go
- * on.
+ * on. `opening` is sent once nothing that is stored can be missed any more.
  */
 export function sendLive(
   { ctx, organization }: Visit,
   { streams, readMetrics, findViewer }: Console,
   messagesOf: (stored: StoredSince) => LiveMessage[],
+  opening: readonly LiveMessage[] = [],
 ): void {
   let allowed = true;
   let asking = false;
@@ -44,7 +45,8 @@ export function sendLive(
     if (!asking) void ask();
     return allowed && performance.now() - answeredAt < longestDoubtMs;
   };
-  openStream(ctx, { streams, readMetrics }, { organization, mayRead, format: formatOf(messagesOf) });
+  const reader = { organization, mayRead, format: formatOf(messagesOf), opening: opening.map(textOf) };
+  openStream(ctx, { streams, readMetrics }, reader);
 }
 
 /** The messages, and then the id from which a reader resumes. */

@@ -1,9 +1,13 @@
 import { html } from '../../html/html.ts';
-import { sendLive } from '../live.ts';
+import type { StoredSince } from '../../record/stream.ts';
+import { sendLive, type LiveMessage } from '../live.ts';
 import { automationOf, executionIdOf } from '../path-ids.ts';
 import type { Screen } from '../visit.ts';
 
 const change = { name: 'change', markup: html`now` };
+
+/** Has the page loaded again: something may have changed between the page and its stream. */
+const opening = [change];
 
 /** Says when anything was stored; the overview then loads its figures again. */
 export const liveChanges: Screen = {
@@ -18,9 +22,9 @@ export const liveAutomation: Screen = {
   limit: 'streams',
   answer: (visit, console) => {
     const id = automationOf(visit);
-    sendLive(visit, console, ({ executions }) =>
-      executions.some(({ automation }) => automation === id) ? [change] : [],
-    );
+    const changes = ({ executions }: StoredSince): LiveMessage[] =>
+      executions.some(({ automation }) => automation === id) ? [change] : [];
+    sendLive(visit, console, changes, opening);
   },
 };
 
@@ -30,11 +34,12 @@ export const liveExecution: Screen = {
   limit: 'streams',
   answer: (visit, console) => {
     const [id, executionId] = [automationOf(visit), executionIdOf(visit)];
-    sendLive(visit, console, ({ executions }) => {
+    const changes = ({ executions }: StoredSince): LiveMessage[] => {
       const changed = executions.some(
         ({ automation, execution_id }) => automation === id && execution_id === executionId,
       );
       return changed ? [change] : [];
-    });
+    };
+    sendLive(visit, console, changes, opening);
   },
 };

@@ -80,14 +80,16 @@ describe('views of the console', () => {
     await store({ executionId: 'followed', kind: 'START' });
     await page.goto('/o/acme/executions/0190a0b0-0000-7000-8000-0000000000bb/followed');
     await page.waitForSelector('.big-state .running');
-    const connected = page.waitForResponse((response) => response.url().endsWith('/live'));
+    // Between the page and its stream.
+    const storeAnError = async (route: Route): Promise<void> => {
+      await store({ executionId: 'followed', kind: 'ERROR', errorId: 'E-1', errorDescription: 'it broke' });
+      await route.continue();
+    };
+    await page.route('**/followed/live', storeAnError, { times: 1 });
     await page.reload();
-    await connected;
-    await store(
-      { executionId: 'followed', kind: 'ERROR', errorId: 'E-1', errorDescription: 'it broke' },
-      { executionId: 'followed', kind: 'END' },
-    );
     await page.waitForSelector('.big-state .failed');
+    await store({ executionId: 'followed', kind: 'END' });
+    await page.locator('.timeline .step').nth(2).waitFor();
     expect(await page.innerText('.failure pre')).to.equal('it broke');
     expect(await page.locator('.timeline .step').count()).to.equal(3);
   });
@@ -145,7 +147,7 @@ describe('views of the console', () => {
       const { page } = opened;
       await page.route(`**/static/${late}.*.js`, async (route) => {
         await page.waitForFunction('document.readyState === "interactive"', undefined, { polling: 50 });
-        await page.evaluate('new Promise((idle) => requestIdleCallback(idle))');
+        await page.evaluate('new Promise((idle) => requestIdleCallback(idle, { timeout: 1_000 }))');
         await route.continue();
       });
       await page.goto('/o/acme/executions');

@@ -16,6 +16,8 @@ const patience = 4;
 export class EventStream {
   /** The messages that its reader gets. */
   readonly format: StreamFormat;
+  /** What its reader gets first: everything stored afterwards follows. */
+  readonly opening: readonly Message[];
   readonly #response: ServerResponse;
   readonly #metrics: StreamMetrics;
   #queue: Message[] = [];
@@ -25,8 +27,13 @@ export class EventStream {
   #blocked = false;
   #blockedTicks = 0;
 
-  constructor(response: ServerResponse, metrics: StreamMetrics, format: StreamFormat = messagesOf) {
+  constructor(
+    response: ServerResponse,
+    metrics: StreamMetrics,
+    { format = messagesOf, opening = [] }: { format?: StreamFormat; opening?: readonly Message[] },
+  ) {
     this.format = format;
+    this.opening = opening;
     this.#response = response;
     this.#metrics = metrics;
     response.on('drain', () => {

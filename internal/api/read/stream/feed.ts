@@ -114,7 +114,7 @@ export class Feed {
   }
 
   #begin(stream: EventStream, position: StreamPosition): void {
-    stream.send([idMessage(this.#idOf(position))], 0);
+    stream.send([...stream.opening, idMessage(this.#idOf(position))], 0);
     this.#streams.add(stream);
   }
 

@@ -5,7 +5,7 @@ import type { StreamMetrics } from '../../../telemetry/console-metrics.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { EventStream } from './event-stream.ts';
 import { Feed } from './feed.ts';
-import type { StreamFormat } from './messages.ts';
+import type { Message, StreamFormat } from './messages.ts';
 
 export interface StreamsOptions {
   record: EventRecord;
@@ -27,6 +27,8 @@ export interface Reader {
   mayRead: () => boolean;
   /** The messages that the reader gets; JSON unless set. */
   format?: StreamFormat;
+  /** Messages that precede everything that is stored from now on. */
+  opening?: readonly Message[];
 }
 
 /** All open streams of a console: one feed for each organization. */
@@ -62,7 +64,7 @@ export class Streams {
 
   /** Sends what is stored to a response, whose headers have been sent, until it is closed. */
   open(response: ServerResponse, reader: Reader): void {
-    const stream = new EventStream(response, this.#options.metrics, reader.format);
+    const stream = new EventStream(response, this.#options.metrics, reader);
     const { organization, seen } = reader;
     const feed = this.#feeds.get(organization) ?? this.#begin(organization);
     this.#open.set(stream, reader);
