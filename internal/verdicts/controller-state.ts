@@ -55,14 +55,15 @@ export interface SavedState extends ControllerState {
   blindness: { since: number; reason: string } | undefined;
 }
 
-/** Keeps the gaps that are new or longer than before. */
+/** Keeps the gaps that are new or longer than before. Several pods may note the same begin. */
 export async function keepGaps(trx: Transaction<Tables>, gaps: readonly Gap[], since: number): Promise<void> {
   const recent = gaps.filter(({ until }) => until > since - knownLaterMs);
   if (recent.length === 0) return;
+  const longest = new Map(recent.toSorted((a, b) => a.until - b.until).map(({ from, until }) => [from, until]));
   await trx
     .insertInto('record_gaps')
     .values(
-      recent.map(({ from, until }) => ({
+      Array.from(longest, ([from, until]) => ({
         from_at: new Date(from),
         until_at: new Date(until),
         reason: 'Ingest rejected events, or took none.',
