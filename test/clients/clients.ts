@@ -27,7 +27,7 @@ export async function executionsOf(console: ApiClient, automation: string, count
   await until(`${count} executions in the record`, async () => {
     const answer = await console.send({ path: `/v1/executions/?automation_id=${automation}` });
     executions = answer.json<{ items: Execution[] }>().items;
-    return executions.length >= count && executions.every(({ state }) => state !== 'running');
+    return executions.length >= count && executions.every(({ counts }) => (counts['END'] ?? 0) > 0);
   });
   expect(executions).to.have.lengthOf(count);
   return executions;
