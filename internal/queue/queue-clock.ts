@@ -22,7 +22,7 @@ export interface QueueClock {
   oldestAt: number | undefined;
   /** When ingest last said that it takes events; undefined if never. */
   admittingAt: number | undefined;
-  /** Times in which ingest may have rejected events, oldest first. */
+  /** Times in which ingest may have rejected events, or had a wrong clock, oldest first. */
   gaps: { from: number; until: number }[];
   /**
    * When the oldest job of the overflow lane was added, and every organization with events there;

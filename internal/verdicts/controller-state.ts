@@ -66,7 +66,7 @@ export async function keepGaps(trx: Transaction<Tables>, gaps: readonly Gap[], s
       Array.from(longest, ([from, until]) => ({
         from_at: new Date(from),
         until_at: new Date(until),
-        reason: 'Ingest rejected events, or took none.',
+        reason: 'Ingest rejected events, took none, or had a wrong clock.',
       })),
     )
     .onConflict((conflict) =>
