@@ -11,8 +11,8 @@ import { showAcceptances } from './acceptance-gauges.ts';
 import { ClusterView } from './cluster-view.ts';
 import { declare, type Acceptance } from './declare.ts';
 import type { Declarations, DeclarationSource } from './declarations.ts';
+import { KnownAutomations } from './known-automations.ts';
 import { SecretPoll } from './secret-poll.ts';
-import { SpecCache } from './spec-cache.ts';
 import { StatusWriter } from './status-writer.ts';
 
 export interface ClusterSourceOptions {
@@ -45,7 +45,7 @@ export class ClusterDeclarationSource implements DeclarationSource {
   readonly #secrets: SecretPoll;
   readonly #reporter: EventReporter;
   readonly #status: StatusWriter;
-  readonly #specs = new SpecCache();
+  readonly #known = new KnownAutomations();
   #declarations: Declarations | undefined;
   #acceptances: readonly Acceptance[] = [];
   /** Connection and end of the attempt under way, once all lists are read. */
@@ -120,7 +120,7 @@ export class ClusterDeclarationSource implements DeclarationSource {
   }
 
   async #follow(access: ClusterAccess, end: AbortSignal): Promise<void> {
-    const view = new ClusterView(this.#options.namespaces);
+    const view = new ClusterView(this.#options.namespaces, this.#known);
     const settling = new Settling(this.#times.settleMs, () => this.#take(view, access, end));
     const onChange = (): void => {
       if (view.complete) settling.changed();
@@ -140,13 +140,8 @@ export class ClusterDeclarationSource implements DeclarationSource {
     const { logger, metrics } = this.#options;
     const { automations, webhooks, organizations } = view;
     const keysOf = (namespace: string, secret: string) => this.#secrets.keysOf(namespace, secret);
-    const { declarations, acceptances } = declare({
-      automations: automations.map((manifest) => ({ manifest, read: this.#specs.read(manifest) })),
-      webhooks,
-      organizations,
-      keysOf,
-    });
-    this.#specs.keep(automations);
+    const { declarations, acceptances } = declare({ automations, webhooks, organizations, keysOf });
+    this.#known.keep(automations);
     this.#declarations = declarations;
     this.#acceptances = acceptances;
     this.#secrets.want(

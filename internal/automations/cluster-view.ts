@@ -1,17 +1,22 @@
 import { Lists, namespacesQueries, queriesIn, type Following } from '../kubernetes/lists.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
+import type { AutomationManifest } from './declare.ts';
+import type { KnownAutomations } from './known-automations.ts';
 import { apiVersion, organizationLabel, organizationOf, type ResourceManifest } from './manifest.ts';
 
 type NamespaceOrganization = readonly [namespace: string, organization: string | undefined];
 
 /** The automations, webhooks and labelled namespaces of a cluster, as one attempt lists them. */
 export class ClusterView {
-  readonly #automations: Lists<ManagedManifest, ResourceManifest>;
+  readonly #automations: Lists<ManagedManifest, AutomationManifest>;
   readonly #webhooks: Lists<ManagedManifest, ResourceManifest>;
   readonly #namespaces: Lists<KubernetesObject, NamespaceOrganization>;
 
+  readonly #known: KnownAutomations;
+
   /** Of these namespaces, or of all if there are none. */
-  constructor(namespaces: readonly string[]) {
+  constructor(namespaces: readonly string[], known: KnownAutomations) {
+    this.#known = known;
     const resources = (plural: string) => queriesIn(namespaces, { group: `apis/${apiVersion}`, plural });
     this.#automations = new Lists(resources('Automations'));
     this.#webhooks = new Lists(resources('Webhooks'));
@@ -23,7 +28,7 @@ export class ClusterView {
     return [this.#automations, this.#webhooks, this.#namespaces].every(({ complete }) => complete);
   }
 
-  get automations(): ResourceManifest[] {
+  get automations(): AutomationManifest[] {
     return this.#automations.objects();
   }
 
@@ -40,7 +45,11 @@ export class ClusterView {
   /** Follows everything until `end` is aborted. Rejects after the first error. */
   async follow(following: Following): Promise<void> {
     await Promise.all([
-      ...this.#automations.follow(keepResource, following),
+      ...this.#automations.follow(
+        (automation) => this.#known.take(keepResource(automation)),
+        following,
+        (before, after) => before !== after,
+      ),
       ...this.#webhooks.follow(keepResource, following),
       ...this.#namespaces.follow(
         (namespace): NamespaceOrganization => [namespace.metadata?.name ?? '', organizationOf(namespace)],
@@ -64,7 +73,7 @@ function keepResource({ metadata = {}, spec, status }: ManagedManifest): Resourc
   return {
     metadata: Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== undefined)),
     spec,
-    ...(status && { status }),
+    status,
     statusAt: writes.toSorted().at(-1),
   };
 }

@@ -23,10 +23,16 @@ interface VerdictRow {
   expects: boolean;
 }
 
-/** Returns the health of all declared automations, by identity, from their last verdicts. */
-export async function readHealth(db: Database): Promise<Map<string, Health>> {
+/** Returns the health of declared automations, by identity, from their last verdicts. */
+export async function readHealth(
+  db: Database,
+  automations: readonly AutomationIdentity[],
+): Promise<Map<string, Health>> {
+  if (automations.length === 0) return new Map();
   const { rows } = await sql<VerdictRow>`
-    select organization, automation_id, verdict, suspend, expect is not null as expects from automations
+    select organization, automation_id, verdict, suspend, expect is not null as expects
+    from ${unnested(automations)} as wanted (organization, automation_id)
+    join automations using (organization, automation_id)
   `.execute(db);
   return new Map(
     rows.map((row) => [identityOf({ organization: row.organization, automationId: row.automation_id }), healthOf(row)]),
@@ -75,10 +81,7 @@ export async function readLastExecutions(
   if (automations.length === 0) return new Map();
   const { rows } = await sql<ExecutionRow>`
     select wanted.organization, wanted.automation_id, newest.*
-    from unnest(
-      ${automations.map(({ organization }) => organization)}::text[],
-      ${automations.map(({ automationId }) => automationId)}::uuid[]
-    ) as wanted (organization, automation_id)
+    from ${unnested(automations)} as wanted (organization, automation_id)
     cross join lateral (
       select execution_id, state, first_event_at from executions
       where executions.organization = wanted.organization and executions.automation_id = wanted.automation_id
@@ -92,4 +95,12 @@ export async function readLastExecutions(
       { executionId, state, startedAt: first_event_at.toISOString().replace(/\.\d+/, '') },
     ]),
   );
+}
+
+/** The identities as rows of a statement. */
+function unnested(automations: readonly AutomationIdentity[]) {
+  return sql`unnest(
+    ${automations.map(({ organization }) => organization)}::text[],
+    ${automations.map(({ automationId }) => automationId)}::uuid[]
+  )`;
 }

@@ -10,9 +10,10 @@ export type ResourceKind = 'Automation' | 'Webhook';
 /** An `Automation` or a `Webhook`, from the API server or from a file. Nothing of it is checked. */
 export interface ResourceManifest extends KubernetesObject {
   readonly spec?: unknown;
-  readonly status?: ResourceStatus;
+  /** As the API server has it; it changes with each write. */
+  status?: ResourceStatus | undefined;
   /** Time of the last write of the status, ISO 8601. */
-  readonly statusAt?: string | undefined;
+  statusAt?: string | undefined;
 }
 
 /** The status of a resource, as the controller writes it. */

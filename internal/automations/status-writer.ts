@@ -2,8 +2,10 @@ import { ApiError } from '../kubernetes/api-error.ts';
 import { sendRequest } from '../kubernetes/api-request.ts';
 import type { ClusterAccess } from '../kubernetes/cluster-access.ts';
 import type { Database } from '../store/database.ts';
+import { slices } from '../store/slices.ts';
 import type { AutomationMetrics } from '../telemetry/automation-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { DeclaredAutomation } from './declarations.ts';
 import type { Acceptance } from './declare.ts';
 import { identityOf, notEvaluated, readHealth, readLastExecutions, type Health } from './health.ts';
 import { apiVersion, type LastExecution, type ResourceManifest, type ResourceStatus } from './manifest.ts';
@@ -20,6 +22,9 @@ export interface StatusWriterOptions {
 /** Most writes under way at once. */
 const writers = 8;
 
+/** Resources whose verdicts and executions are in memory at once. */
+const sliceSize = 500;
+
 /** Longest duration of one write, in ms. */
 const writeMs = 10_000;
 
@@ -29,10 +34,8 @@ const writeMs = 10_000;
  */
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
-  /** When each resource was compared with its last execution, by uid. */
-  #compared = new Map<string, number>();
-  /** What was written to each resource, and to which version of it, by uid. */
-  #written = new Map<string, { resourceVersion: string | undefined; status: ResourceStatus }>();
+  /** When each resource was compared with its last execution, in ms of the monotonic clock. */
+  readonly #compared = new WeakMap<ResourceManifest, number>();
 
   constructor(options: StatusWriterOptions) {
     this.#options = options;
@@ -40,41 +43,32 @@ export class StatusWriter {
 
   /** Never rejects: the next call repeats failed writes. */
   async write(acceptances: readonly Acceptance[], access: ClusterAccess, end: AbortSignal): Promise<void> {
-    const { db, logger } = this.#options;
     try {
-      const health = await readHealth(db);
-      const due = acceptances.filter((acceptance) => this.#isDue(acceptance, health));
-      const last = await readLastExecutions(
-        db,
-        due.flatMap(({ automation }) => automation ?? []),
-      );
-      const queue = due.values();
-      await Promise.all(Array.from({ length: writers }, () => this.#writeAll(queue, { health, last, access, end })));
-      const uids = new Set(acceptances.map(uidOf));
-      this.#compared = new Map([...this.#compared].filter(([uid]) => uids.has(uid)));
-      this.#written = new Map([...this.#written].filter(([uid]) => uids.has(uid)));
+      for (const slice of slices(acceptances, sliceSize)) await this.#writeSlice(slice, access, end);
     } catch (error) {
-      if (!end.aborted) logger.warn({ error }, 'could not write the status of resources, retrying after the next tick');
+      if (end.aborted) return;
+      this.#options.logger.warn({ error }, 'could not write the status of resources, retrying after the next tick');
     }
+  }
+
+  async #writeSlice(acceptances: readonly Acceptance[], access: ClusterAccess, end: AbortSignal): Promise<void> {
+    end.throwIfAborted();
+    const { db } = this.#options;
+    const health = await readHealth(db, automationsOf(acceptances));
+    const due = acceptances.filter((acceptance) => this.#isDue(acceptance, health));
+    const last = await readLastExecutions(db, automationsOf(due));
+    const queue = due.values();
+    await Promise.all(Array.from({ length: writers }, () => this.#writeAll(queue, { health, last, access, end })));
   }
 
   #isDue(acceptance: Acceptance, health: ReadonlyMap<string, Health>): boolean {
     const { manifest } = acceptance;
-    if (
-      isTransition(this.#statusOf(manifest), statusOf(acceptance, healthOf(acceptance, health), undefined, new Date()))
-    ) {
-      return true;
-    }
+    const status = statusOf(acceptance, healthOf(acceptance, health), undefined, new Date());
+    if (isTransition(manifest.status, status)) return true;
     const { statusMs } = this.#options;
     const writtenAgo = Date.now() - Date.parse(manifest.statusAt ?? '1970-01-01');
-    const comparedAgo = performance.now() - (this.#compared.get(uidOf(acceptance)) ?? -Infinity);
+    const comparedAgo = performance.now() - (this.#compared.get(manifest) ?? -Infinity);
     return writtenAgo >= statusMs && comparedAgo >= statusMs;
-  }
-
-  /** The status in the API server. The watch tells a write of our own a moment later. */
-  #statusOf({ metadata, status }: ResourceManifest): ResourceStatus | undefined {
-    const written = this.#written.get(metadata?.uid ?? '');
-    return written !== undefined && written.resourceVersion === metadata?.resourceVersion ? written.status : status;
   }
 
   async #writeAll(queue: Iterator<Acceptance>, context: WriteContext): Promise<void> {
@@ -89,11 +83,13 @@ export class StatusWriter {
     const { kind, manifest, automation } = acceptance;
     const execution = automation && last.get(identityOf(automation));
     const status = statusOf(acceptance, healthOf(acceptance, health), execution, new Date());
-    this.#compared.set(uidOf(acceptance), performance.now());
-    if (isSame(this.#statusOf(manifest), status)) return;
+    this.#compared.set(manifest, performance.now());
+    if (isSame(manifest.status, status)) return;
+    const version = manifest.metadata?.resourceVersion;
     try {
       await patchStatus(access, acceptance, status, AbortSignal.any([end, AbortSignal.timeout(writeMs)]));
-      this.#written.set(uidOf(acceptance), { resourceVersion: manifest.metadata?.resourceVersion, status });
+      // The watch tells a moment later. If it told something meanwhile, that is as new.
+      if (manifest.metadata?.resourceVersion === version) manifest.status = status;
       metrics.statusWrites.inc({ result: 'written' });
     } catch (error) {
       // It was deleted meanwhile.
@@ -129,6 +125,6 @@ function healthOf({ automation }: Acceptance, health: ReadonlyMap<string, Health
   return (automation && health.get(identityOf(automation))) ?? notEvaluated;
 }
 
-function uidOf({ manifest }: Acceptance): string {
-  return manifest.metadata?.uid ?? '';
+function automationsOf(acceptances: readonly Acceptance[]): DeclaredAutomation[] {
+  return acceptances.flatMap(({ automation }) => automation ?? []);
 }

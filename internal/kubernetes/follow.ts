@@ -16,6 +16,8 @@ export interface ObjectCache<Kept> {
   onList(objects: ReadonlyMap<string, Kept>): void;
   /** Called after a change of the map that `onList` received last. */
   onChange(): void;
+  /** False if a new version of an object is no change. Absent: each is one. */
+  isChange?: ((before: Kept | undefined, after: Kept) => boolean) | undefined;
 }
 
 /**
@@ -31,7 +33,13 @@ export async function follow<T extends KubernetesObject, Kept>(
   signal: AbortSignal,
 ): Promise<void> {
   const objects = new Map<string, Kept>();
-  const remember = (object: T): unknown => objects.set(keyOf(object), keep(object));
+  /** Returns whether it is a change. */
+  const remember = (object: T): boolean => {
+    const [key, after] = [keyOf(object), keep(object)];
+    const before = objects.get(key);
+    objects.set(key, after);
+    return cache.isChange?.(before, after) ?? true;
+  };
 
   let resourceVersion = await listAll(resource, remember, times.listTimeoutMs, signal);
   cache.onList(objects);
@@ -39,9 +47,8 @@ export async function follow<T extends KubernetesObject, Kept>(
   const onFrame = ({ type, object }: WatchFrame<T>): void => {
     resourceVersion = object.metadata?.resourceVersion ?? resourceVersion;
     if (type === 'BOOKMARK') return;
-    if (type === 'DELETED') objects.delete(keyOf(object));
-    else remember(object);
-    cache.onChange();
+    const changed = type === 'DELETED' ? objects.delete(keyOf(object)) : remember(object);
+    if (changed) cache.onChange();
   };
   while (!signal.aborted) {
     const opened = performance.now();

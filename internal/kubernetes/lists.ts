@@ -29,14 +29,21 @@ export class Lists<T extends KubernetesObject, Kept> {
     return this.#lists.flatMap((list) => [...(list?.values() ?? [])]);
   }
 
-  /** Each of these promises follows one list. `keep` gets each object, and each of its versions. */
-  follow(keep: (object: T) => Kept, { access, onChange, times, end }: Following): Promise<void>[] {
+  /**
+   * Each of these promises follows one list. `keep` gets each object, and each of its versions.
+   * `isChange`: see ObjectCache.
+   */
+  follow(
+    keep: (object: T) => Kept,
+    { access, onChange, times, end }: Following,
+    isChange?: ObjectCache<Kept>['isChange'],
+  ): Promise<void>[] {
     return this.#queries.map((query, index) => {
       const onList = (list: ReadonlyMap<string, Kept>): void => {
         this.#lists[index] = list;
         onChange();
       };
-      const cache: ObjectCache<Kept> = { onList, onChange };
+      const cache: ObjectCache<Kept> = { onList, onChange, isChange };
       return follow(new Resource<T>(access, query), keep, cache, times, end);
     });
   }

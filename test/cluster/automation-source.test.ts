@@ -83,12 +83,15 @@ describe('automations of a real API server', () => {
   it('get Ready and Healthy, the last run, and a time of each transition', async () => {
     const acme = await world.createNamespace('acme', 'acme');
     await world.put('Automation', acme, 'one', { automationId, expect: { every: '1h' } });
-    await world.start(database.db, { statusMs: 1_000 });
+    const source = await world.start(database.db, { statusMs: 1_000 });
     await declares(`${acme}/one acme`);
+    const declared = source.current();
     await shows(acme, 'one', { Ready: 'True Accepted', Healthy: 'Unknown NotEvaluated' });
 
     await tick([]);
     await shows(acme, 'one', { Ready: 'True Accepted', Healthy: 'True ExpectationsMet' });
+    // The table would be compared again, at each write of a status.
+    expect(source.current()).to.equal(declared);
     const { status: healthy } = await world.get('Automation', acme, 'one');
     await recordEvents(database.db, [
       anEvent({ organization: 'acme', automationId, executionId: 'run-1', kind: 'START' }),

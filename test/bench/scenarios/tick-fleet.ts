@@ -10,6 +10,11 @@ export const runsEach = 20;
 const automationId = `(lpad(to_hex(number), 8, '0') || '-0000-4000-9000-000000000000')::uuid`;
 const organization = `'org-' || number % ${organizations}`;
 
+/** The id of an automation, from 1 to `automations`. */
+export function idOf(number: number): string {
+  return `${number.toString(16).padStart(8, '0')}-0000-4000-9000-000000000000`;
+}
+
 /** Writes or changes the file of declarations. `expectOf` is YAML. */
 export async function declareAll(file: string, expectOf: (number: number) => string): Promise<void> {
   const namespaces = Array.from(
@@ -27,7 +32,7 @@ apiVersion: runledger.dev/v1alpha1
 kind: Automation
 metadata: { name: automation-${number}, namespace: org-${number % organizations} }
 spec:
-  automationId: ${number.toString(16).padStart(8, '0')}-0000-4000-9000-000000000000
+  automationId: ${idOf(number)}
   expect: ${expectOf(number)}
 `;
   });

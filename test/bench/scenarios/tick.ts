@@ -1,35 +1,35 @@
 import { join } from 'node:path';
 import { AdmissionJournal } from '../../../internal/queue/admission-journal.ts';
 import { queueKey } from '../../../internal/queue/keys.ts';
-import { freePort } from '../../support/free-port.ts';
-import { nodeOptionsOfController } from '../../support/image-environment.ts';
 import { query } from '../../support/postgres-server.ts';
 import { until } from '../../support/until.ts';
 import { figure, median } from '../harness/figures.ts';
 import type { Program } from '../harness/program.ts';
-import type { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
+import { tickInCluster } from './tick-cluster.ts';
+import { startController } from './tick-controller.ts';
 import { automations, declareAll, organizations, runsEach, seedRuns, startRuns } from './tick-fleet.ts';
 
 /** A grace of up to two minutes, so that expected times pass one after another. */
 const graceSeconds = 120;
 
 /**
- * 10,000 automations with schedules: how long a tick takes, how soon a verdict comes, and what the
- * controller costs.
+ * 10,000 automations with schedules, in a file and then in a cluster: how long a tick takes, how
+ * soon a verdict comes, and what the controller costs.
  */
 export const tick: Scenario = async (world, options) => {
   const journal = new AdmissionJournal(world.redis, 'events', () => true);
   await journal.start();
   try {
-    return await measure(world, options);
+    const [file, cluster] = [await tickOfFile(world, options), await tickInCluster(world, options)];
+    return { figures: [...file.figures, ...cluster.figures], notes: [...(file.notes ?? []), ...(cluster.notes ?? [])] };
   } finally {
     // Its timer would keep this process alive after a failure.
     await journal.stop();
   }
 };
 
-const measure: Scenario = async (world, { rounds }) => {
+const tickOfFile: Scenario = async (world, { rounds }) => {
   const database = await world.createDatabase();
   await seedRuns(database);
   const file = join(world.folder, 'automations.yaml');
@@ -39,7 +39,7 @@ const measure: Scenario = async (world, { rounds }) => {
   const gaps = queueKey('events', 'gaps');
   await until('a note', async () => (await world.redis.exists(gaps)) === 1);
   await world.redis.del(gaps);
-  const controller = await startController(world, database, file);
+  const controller = await startController(world, database, { AUTOMATIONS_FILE: file });
   const evaluated = async (): Promise<number> =>
     Number((await query(database, 'select count(*) as count from automations where next_at > now()'))[0]?.['count']);
   await until('each is evaluated', async () => (await evaluated()) === automations, 60_000);
@@ -90,60 +90,4 @@ async function cpuShare(program: Program, work: () => Promise<unknown>): Promise
   const [begun, before] = [performance.now(), await program.cpu()];
   await work();
   return ((await program.cpu()) - before) / ((performance.now() - begun) / 1_000);
-}
-
-interface Controller {
-  program: Program;
-  /** The next tick that ends. */
-  nextTick(): Promise<Tick>;
-  /** The next tick that evaluates so many automations. */
-  tickOf(evaluated: number): Promise<Tick>;
-}
-
-interface Tick {
-  seconds: number;
-  evaluated: number;
-}
-
-async function startController(world: World, database: string, file: string): Promise<Controller> {
-  const opsPort = await freePort();
-  const environment = {
-    OPS_PORT: String(opsPort),
-    REDIS_URL: world.redisUrl,
-    DATABASE_URL: database,
-    AUTOMATIONS_FILE: file,
-  };
-  const program = await world.warmProgram('cmd/controller/main.ts', environment, nodeOptionsOfController());
-  const ops = `http://127.0.0.1:${opsPort}`;
-  await program.answers(`${ops}/readyz`);
-  const read = async () => {
-    // Ticks are as far apart as the server keeps an idle connection: one may close as it is used.
-    const text = await (await fetch(`${ops}/metrics`, { headers: { connection: 'close' } })).text();
-    const value = (name: string) => Number(new RegExp(`^${name}\\{.*\\} (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
-    return {
-      ticks: value('runledger_tick_seconds_count'),
-      seconds: value('runledger_tick_seconds_sum'),
-      evaluated: value('runledger_evaluations_total'),
-    };
-  };
-  const nextTick = async (): Promise<Tick> => {
-    const before = await read();
-    const after = await until(
-      'a tick',
-      async () => {
-        const now = await read();
-        return now.ticks > before.ticks && now;
-      },
-      60_000,
-    );
-    const { seconds, evaluated } = after;
-    return { seconds: seconds - before.seconds, evaluated: evaluated - before.evaluated };
-  };
-  const tickOf = async (evaluated: number): Promise<Tick> => {
-    for (;;) {
-      const found = await nextTick();
-      if (found.evaluated >= evaluated) return found;
-    }
-  };
-  return { program, nextTick, tickOf };
 }

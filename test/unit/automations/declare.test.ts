@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { declare, type Manifests } from '../../../internal/automations/declare.ts';
 import { readAutomation } from '../../../internal/expectation/read-automation.ts';
 import type { ResourceManifest } from '../../../internal/automations/manifest.ts';
-import { SpecCache } from '../../../internal/automations/spec-cache.ts';
 
 const automationId = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
 const organizations = new Map([
@@ -147,18 +146,4 @@ describe('declarations', () => {
       expect(said[0]?.[3]).to.include(message);
     });
   }
-});
-
-describe('the cache of checked specs', () => {
-  it('checks a resource again when its generation changes, and keeps only those that exist', () => {
-    const cache = new SpecCache();
-    const first = resource('acme-one', 'a', { automationId });
-    const result = cache.read(first);
-    expect(cache.read(resource('acme-one', 'a', { automationId }))).to.equal(result);
-    const changed = { ...first, metadata: { ...first.metadata, generation: 2 }, spec: { automationId: 'none' } };
-    expect(cache.read(changed).problems).to.deep.equal(['automationId: must be a UUID']);
-    cache.keep([]);
-    expect(cache.read(changed)).not.to.equal(result);
-    expect(cache.read(first).problems).to.deep.equal([]);
-  });
 });

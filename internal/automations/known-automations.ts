@@ -1,0 +1,32 @@
+import { readAutomation } from '../expectation/read-automation.ts';
+import type { AutomationManifest } from './declare.ts';
+import type { ResourceManifest } from './manifest.ts';
+
+/**
+ * Remembers the automations of a cluster by their UID. Of each spec it keeps only what the check
+ * returned: 10,000 take 2 s to check, and each full list has all of them again.
+ */
+export class KnownAutomations {
+  #known = new Map<string, AutomationManifest>();
+
+  /**
+   * Takes a version of a resource. It returns the same object for each version of a generation,
+   * with the status of the last one: so a write of a status changes no declaration.
+   */
+  take({ spec, ...manifest }: ResourceManifest): AutomationManifest {
+    const { uid = '', generation } = manifest.metadata ?? {};
+    const known = this.#known.get(uid);
+    if (known !== undefined && known.manifest.metadata?.generation === generation) {
+      Object.assign(known.manifest, manifest);
+      return known;
+    }
+    const automation = { manifest, read: readAutomation(spec) };
+    this.#known.set(uid, automation);
+    return automation;
+  }
+
+  /** Forgets all others. */
+  keep(automations: readonly AutomationManifest[]): void {
+    this.#known = new Map(automations.map((automation) => [automation.manifest.metadata?.uid ?? '', automation]));
+  }
+}

@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { KnownAutomations } from '../../../internal/automations/known-automations.ts';
+import type { ResourceManifest } from '../../../internal/automations/manifest.ts';
+
+const automationId = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
+
+function version(resourceVersion: string, generation: number, rest: Partial<ResourceManifest> = {}): ResourceManifest {
+  return { metadata: { uid: 'uid-1', generation, resourceVersion }, spec: { automationId }, ...rest };
+}
+
+describe('the known automations of a cluster', () => {
+  it('stay the same object when only the status is new, and have the new status', () => {
+    const known = new KnownAutomations();
+    const first = known.take(version('1', 1));
+    const status = { observedGeneration: 1 };
+    expect(known.take(version('2', 1, { status }))).to.equal(first);
+    expect(first.manifest).to.deep.include({ status, metadata: { uid: 'uid-1', generation: 1, resourceVersion: '2' } });
+    expect(known.take(version('3', 1, { status: undefined })).manifest.status).to.equal(undefined);
+  });
+
+  it('keep no spec as it was given', () => {
+    expect(new KnownAutomations().take(version('1', 1)).manifest).not.to.have.property('spec');
+  });
+
+  it('are checked again with each generation, and forgotten when they are gone', () => {
+    const known = new KnownAutomations();
+    const first = known.take(version('1', 1));
+    const wrong = known.take(version('2', 2, { spec: { automationId: 'none' } }));
+    expect(wrong).not.to.equal(first);
+    expect(wrong.read.problems).to.deep.equal(['automationId: must be a UUID']);
+    known.keep([wrong]);
+    expect(known.take(version('2', 2))).to.equal(wrong);
+    known.keep([]);
+    expect(known.take(version('2', 2))).not.to.equal(wrong);
+  });
+});
