@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Runs commands at once: most tests wait, so together they take little longer than the longest.
 # Shows what the first prints, then what each other has printed. Fails if one of them fails.
+# They may share notes in $AT_ONCE_FOLDER.
 #   at-once.sh COMMAND...
 set -uo pipefail
 logs=$(mktemp -d)
+export AT_ONCE_FOLDER=$logs
 trap 'rm -rf "$logs"' EXIT
 first=$1
 shift

@@ -39,9 +39,9 @@ describe('alerts', () => {
   });
 
   for (const [alert, alertCase] of Object.entries(alertCases)) {
-    const { fires, with: others = [], alsoFires, nearly, nearlyWith = [], alsoNearly } = alertCase;
+    const { fires, firesAt = 60, with: others = [], alsoFires, nearly, nearlyWith = [], alsoNearly } = alertCase;
     it(`${alert} fires when it should, and only then`, async () => {
-      const fired = [{ minute: 120, alerts: [alert, ...others].sort() }];
+      const fired = [{ minute: firesAt, alerts: [alert, ...others].sort() }];
       const nearlyFired = moments.map((minute) => ({ minute, alerts: nearlyWith }));
       const complaint = await playScenarios([
         ...scenarios('fires', { plain: fires, ...alsoFires }, fired),

@@ -24,6 +24,8 @@ export type Differences = Record<string, string | undefined>;
 /** Worlds in which an alert fires, and worlds in which it nearly does. */
 export interface AlertCase {
   fires: Differences;
+  /** When it fires at the latest, in minutes; after an hour unless set. */
+  firesAt?: number;
   /** Other alerts that fire with it. */
   with?: string[];
   nearly: Differences;
@@ -92,6 +94,7 @@ export const alertCases: Record<string, AlertCase> = {
     nearly: { [oldestJob]: steady(60) },
   },
   RunledgerBacklogGrowing: {
+    firesAt: 120,
     fires: { [waiting]: growing(20) },
     nearly: { [waiting]: growing(-20, 9_000) },
   },
@@ -126,6 +129,7 @@ export const alertCases: Record<string, AlertCase> = {
     nearly: { [ofIngest('redis_durable')]: undefined, [ofWorker('worker_redis_durable')]: undefined },
   },
   RunledgerDeadLetters: {
+    firesAt: 120,
     fires: { [dead]: `_x113 1x40` },
     nearly: { [dead]: `_x60 7x90` },
     alsoFires: {
@@ -192,6 +196,7 @@ export const alertCases: Record<string, AlertCase> = {
     },
   },
   RunledgerFailureRateJumped: {
+    firesAt: 120,
     fires: {
       [transitions('running', 'failed')]: `0+1x60 60+9x90`,
       [transitions('running', 'succeeded')]: `0+9x60 540+1x90`,

@@ -1,0 +1,67 @@
+import { globSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Mocha from 'mocha';
+import { mochaHooks } from './leaks.ts';
+import { mochaGlobalSetup, mochaGlobalTeardown } from './servers.ts';
+
+/**
+ * Runs test files, one after the other. Processes that `at-once.sh` has started share the files:
+ * each takes the next one that no other has taken, so that all end at about the same time.
+ *   run-files.ts PATTERN...
+ */
+const files = globSync(process.argv.slice(2));
+if (files.length === 0) throw new Error('no test file matches');
+
+/** Files that take longest. They begin first: one that began last would be waited for. */
+const longest = [
+  'test/integration/verdicts/processes.test.ts',
+  'test/e2e/make-run.test.ts',
+  'test/integration/verdicts/ingest-clock.test.ts',
+  'test/integration/observability/alerts.test.ts',
+  'test/unit/checks.test.ts',
+];
+
+const totals = { passing: 0, pending: 0, failing: 0 };
+
+/** Counts what passed in all files. Shows what failed at the end of its file. */
+class FileReporter extends Mocha.reporters.Spec {
+  override epilogue(): void {
+    totals.passing += this.stats.passes;
+    totals.pending += this.stats.pending;
+    totals.failing += this.stats.failures;
+    if (this.failures.length > 0) Mocha.reporters.Base.list(this.failures);
+  }
+}
+
+/** Resolves with false when another process has taken the file. */
+async function take(file: string): Promise<boolean> {
+  try {
+    await writeFile(join(folder, file.replaceAll('/', '+')), '', { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function runFile(file: string): Promise<void> {
+  const mocha = new Mocha({ timeout: 60_000, slow: 2_000, reporter: FileReporter, rootHooks: mochaHooks });
+  mocha.addFile(file);
+  await mocha.loadFilesAsync();
+  const begun = performance.now();
+  await new Promise((resolve) => mocha.run(resolve));
+  console.log(`  ${file}: ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
+}
+
+const shared = process.env['AT_ONCE_FOLDER'];
+const folder = shared ?? (await mkdtemp(join(tmpdir(), 'runledger-tests-')));
+await mochaGlobalSetup();
+for (const file of [...longest, ...files.filter((file) => !longest.includes(file)).sort()]) {
+  if (files.includes(file) && (await take(file))) await runFile(file);
+}
+await mochaGlobalTeardown();
+if (shared === undefined) await rm(folder, { recursive: true });
+for (const [what, count] of Object.entries(totals)) if (count > 0) console.log(`  ${count} ${what}`);
+process.exit(totals.failing > 0 ? 1 : 0);
