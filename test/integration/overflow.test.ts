@@ -152,7 +152,7 @@ describe('the overflow lane of a flood', function () {
       }),
     );
     try {
-      await killed.ready(30_000);
+      await killed.ready();
       await until('events are stored', async () => (await storedMarks(database)).length > 50);
       await killed.child.kill('SIGKILL');
       const before = ingest;

@@ -90,7 +90,7 @@ describe('behind PgBouncer in transaction mode', () => {
   });
 
   it('statements keep their results, errors and time-outs, and read days in the ISO date style', async () => {
-    await using db = openDatabase(pooler.url, 300);
+    await using db = openDatabase(pooler.url, 2_000);
     const events = [anEvent(), anEvent({ executionId: 'second' })];
     expect((await recordEvents(db, events)).stored).to.equal(2);
     expect((await recordEvents(db, [...events, anEvent({ executionId: 'third' })])).stored).to.equal(1);

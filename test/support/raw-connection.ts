@@ -45,7 +45,7 @@ export class RawConnection implements Disposable {
 
   /** Resolves when what was received matches. */
   async receives(pattern: RegExp): Promise<string> {
-    return until(String(pattern), () => (pattern.test(this.#received) ? this.#received : undefined), 5_000);
+    return until(String(pattern), () => (pattern.test(this.#received) ? this.#received : undefined));
   }
 
   /** Everything received until the other side closed. */

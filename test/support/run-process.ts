@@ -4,10 +4,10 @@ import { runProcess } from '../../internal/lifecycle/run-process.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 
 /**
- * A process as the tests of its lifecycle want it: the argument says how it behaves. Prints what
- * happens to it.
+ * A process as the tests of its lifecycle want it. The arguments say how it behaves, and how many
+ * ms its stop may take. Prints what happens to it.
  */
-const behaviour = process.argv[2];
+const [behaviour, shutdownTimeoutMs] = process.argv.slice(2);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const forever = new Promise<void>(() => undefined);
 const { logger, probes } = createTelemetry('test', 'info');
@@ -33,7 +33,7 @@ runMain(() =>
     probes: { ...probes, ready: new Map(probes.ready) },
     logger,
     drainDelayMs: 50,
-    shutdownTimeoutMs: 1_000,
+    shutdownTimeoutMs: Number(shutdownTimeoutMs),
     onReady: () => say('ready'),
   }),
 );

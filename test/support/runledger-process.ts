@@ -32,15 +32,15 @@ export class RunledgerProcess {
   }
 
   /** Resolves once it is ready. Rejects with the end of its log when that takes too long. */
-  async ready(withinMs = 10_000): Promise<void> {
+  async ready(withinMs = 60_000): Promise<void> {
     await until('ready', async () => (await this.readiness()) === 200, withinMs).catch((error: unknown) => {
       throw new Error(`not ready within ${withinMs} ms:\n${this.child.output.slice(-20).join('\n')}`, { cause: error });
     });
   }
 
-  /** What Prometheus reads. Rejects without an answer in 2 s. */
+  /** What Prometheus reads. Rejects without an answer in 30 s. */
   async metrics(): Promise<string> {
-    return (await this.#page('/metrics', 2_000)).text;
+    return (await this.#page('/metrics', 30_000)).text;
   }
 
   /** The value of a metric, summed over its labels. */

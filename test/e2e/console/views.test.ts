@@ -158,7 +158,7 @@ describe('views of the console', () => {
   it('say that Postgres does not answer, and work again afterwards', async () => {
     await using opened = await suite.open();
     const { page } = opened;
-    const slow = await suite.withConsole({ READ_STATEMENT_TIMEOUT_MS: '500' });
+    const slow = await suite.withConsole({ READ_STATEMENT_TIMEOUT_MS: '2000' });
     await page.goto(`${slow}/o/acme/executions`);
     const unlock = await lockRecord(suite.database);
     const answer = await page.goto(`${slow}/o/acme/`);

@@ -11,15 +11,15 @@ metadata: { name: acme, labels: { runledger.dev/organization: acme } }
 stringData: { token: a-token-of-the-lifecycle-test }
 `;
 
-/** Starts test/support/run-process.ts with a behaviour. */
-function start(behaviour: string): Child {
-  return new Child(process.execPath, ['test/support/run-process.ts', behaviour], {
+/** Starts test/support/run-process.ts with a behaviour, and with a deadline for its stop. */
+function start(behaviour: string, stopWithinMs = 60_000): Child {
+  return new Child(process.execPath, ['test/support/run-process.ts', behaviour, String(stopWithinMs)], {
     env: { PATH: process.env['PATH'] },
   });
 }
 
-async function started(behaviour: string): Promise<Child> {
-  const child = start(behaviour);
+async function started(behaviour: string, stopWithinMs?: number): Promise<Child> {
+  const child = start(behaviour, stopWithinMs);
   await child.line(/ready/);
   return child;
 }
@@ -50,7 +50,7 @@ describe('a process', () => {
     ['leaves something behind', /stop done[^]*exiting/],
   ] as const) {
     it(`ends at the deadline, with 1, when it ${behaviour}`, async () => {
-      const child = await started(behaviour);
+      const child = await started(behaviour, 1_000);
       expect(await child.kill('SIGTERM')).to.equal(1);
       expect(child.output.join('\n')).to.match(output);
     });

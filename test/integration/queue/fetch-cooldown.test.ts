@@ -7,7 +7,8 @@ import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';
 import { emptyRedis } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
 
-const fetchCooldownMs = 1_000;
+/** Longer than a busy machine takes for a job. */
+const fetchCooldownMs = 5_000;
 
 /** A consumer that tells when it has taken each job. */
 function startConsumer(redisUrl: string) {

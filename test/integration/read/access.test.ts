@@ -84,10 +84,10 @@ describe('access to the read API', () => {
   });
 });
 
-describe('limits of a read token', () => {
-  const suite = suiteConsole({ READ_RATE: '5', READ_CONCURRENCY: '2' });
+describe('the rate of a read token', () => {
+  const suite = suiteConsole({ READ_RATE: '1' });
 
-  it('reject with 429 and Retry-After beyond READ_RATE, each token by itself', async () => {
+  it('rejects with 429 and Retry-After beyond READ_RATE, each token by itself', async () => {
     const answers = [];
     for (let index = 0; index < 20; index += 1) answers.push(await suite.client.send({ path: '/v1/executions/' }));
     const rejected = answers.filter(({ status }) => status === 429);
@@ -102,8 +102,12 @@ describe('limits of a read token', () => {
     const metrics = await suite.console.telemetry.registry.metrics();
     expect(metrics).to.match(/runledger_console_rejections_total\{reason="rate",process="console"\} [1-9]/);
   });
+});
 
-  it('reject with 429 beyond READ_CONCURRENCY', async () => {
+describe('the concurrency of a read token', () => {
+  const suite = suiteConsole({ READ_CONCURRENCY: '2' });
+
+  it('rejects with 429 beyond READ_CONCURRENCY', async () => {
     const release = await lockRecord(suite.database);
     const waiting = [1, 2].map(() => suite.client.send({ path: '/v1/executions/' }));
     await queriesWaiting(suite.database, 2);

@@ -27,7 +27,7 @@ const lists = [
 const windows = ['/v1/automations/', '/v1/automations/{automation_id}/'];
 
 describe('openapi.yaml describes the read API', () => {
-  const suite = suiteConsole({ READ_STATEMENT_TIMEOUT_MS: '500' });
+  const suite = suiteConsole();
   let document: OpenApiDocument;
   before(async () => {
     document = await readOpenApi({ dereferenced: true });
@@ -131,8 +131,9 @@ describe('openapi.yaml describes the read API', () => {
     '404 noAutomation': () => suite.client.send({ path: addressOf('/v1/automations/{automation_id}/') }),
     '429 rate': async () => {
       await using console = await startConsole(suite.database.url, { READ_RATE: '1' });
-      await console.client.send({ path: '/v1/automations/' });
-      return await console.client.send({ path: '/v1/automations/' });
+      const send = () => console.client.send({ path: '/v1/automations/' });
+      const answers = await Promise.all(Array.from({ length: 10 }, send));
+      return answers.find(({ status }) => status === 429) ?? (await send());
     },
     '429 concurrency': async () => {
       await using console = await startConsole(suite.database.url, { READ_CONCURRENCY: '1' });
@@ -157,8 +158,9 @@ describe('openapi.yaml describes the read API', () => {
       return await console.client.send({ path: '/v1/automations/' });
     },
     '503 timeout': async () => {
+      await using console = await startConsole(suite.database.url, { READ_STATEMENT_TIMEOUT_MS: '500' });
       const release = await lockRecord(suite.database);
-      const answer = await suite.client.send({ path: '/v1/automations/' });
+      const answer = await console.client.send({ path: '/v1/automations/' });
       await release();
       return answer;
     },

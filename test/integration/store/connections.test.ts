@@ -13,8 +13,8 @@ describe('connections to Postgres', () => {
     await using network = await Forwarder.start(Number(new URL(database.url).port));
     const through = new URL(database.url);
     through.port = String(network.port);
-    // Statement time-out 0.3 s; the client gives up 5 s later.
-    await using db = openDatabase(through.href, 300);
+    // Statement time-out 2 s; the client gives up 5 s later.
+    await using db = openDatabase(through.href, 2_000);
     await sql`select 1`.execute(db);
     network.stall();
     const error = await failureOf(sql`select 1`.execute(db));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../support/until.ts';
 import { refuse, silence } from '../../support/cluster/scripted-api.ts';
-import { acme, eachWithScriptedSource, globex, revoked } from '../../support/cluster/scripted-source.ts';
+import { acme, eachWithScriptedSource, globex, idleMs, revoked } from '../../support/cluster/scripted-source.ts';
 
 describe('secret token source, while its API server or account fails', () => {
   const suite = eachWithScriptedSource();
@@ -43,7 +43,7 @@ describe('secret token source, while its API server or account fails', () => {
 
   it('never shows half a list', async () => {
     suite().api.put('globex', 'globex', globex);
-    await suite().follow({ relistMs: 200 });
+    await suite().follow({ relistMs: 200, listTimeoutMs: 300 });
     suite().api.script('list', (_request, response) => {
       response.writeHead(200).end('{"metadata":{"resourceVersion":"3","continue":"1"},"items":[]}');
     });
@@ -71,7 +71,7 @@ describe('secret token source, while its API server or account fails', () => {
   });
 
   it('uses the account token that is in the file now', async () => {
-    await suite().follow({ idleMs: 100 });
+    await suite().follow({ idleMs });
     await writeFile(join(suite().account, 'token'), 'account-2');
     await until('the new account token', () => suite().api.requests.at(-1)?.authorization === 'Bearer account-2');
     expect(suite().api.requests[0]?.authorization).to.equal('Bearer account-1');

@@ -18,7 +18,7 @@ describe('the secret token source stops at once', () => {
     it(`while it waits for the answer to its ${kind}`, async () => {
       suite().api.script(kind, silence);
       suite().api.put('tiny', 'tiny', 'tiny-secret');
-      suite().create({ listTimeoutMs: 30_000 });
+      suite().create();
       await suite().source.start();
       await until(kind, () => suite().api.count(kind) === 1);
       await stopped();

@@ -61,7 +61,7 @@ describe('verdicts while the clock of ingest steps by five minutes', function ()
       REDIS_URL: redisUrl,
       TOKENS_FILE: join(folder, 'tokens.yaml'),
     });
-    await ingest.ready(30_000);
+    await ingest.ready();
     // The time before the first note is no gap: what is missing from now on can be proven.
     await until('a note', async () => (await read()).admittingAt !== undefined);
     await redis.del(queueKey('events', 'gaps'));

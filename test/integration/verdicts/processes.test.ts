@@ -10,7 +10,7 @@ const typeOf = ({ body }: Received): string => (JSON.parse(body) as { type: stri
 
 /** Each world has servers of its own, so the tests can end them. */
 describe('Verdicts with real processes', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let world: VerdictProcesses;
   afterEach(() => world.stop());
 

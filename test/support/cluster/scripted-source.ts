@@ -10,7 +10,13 @@ import { ScriptedApi } from './scripted-api.ts';
 import { capturedMetrics } from './token-fixtures.ts';
 import { recordingLogger } from '../recording-logger.ts';
 
-export const quick = { settleMs: 5, listTimeoutMs: 300, shortestWatchMs: 50, backoff: { firstMs: 20, longestMs: 100 } };
+const quick = { settleMs: 5, shortestWatchMs: 50, backoff: { firstMs: 20, longestMs: 100 } };
+
+/**
+ * Longest silence of a watch, in ms, where a test waits for one. A watch that is opened must be
+ * answered within it, also on a busy machine.
+ */
+export const idleMs = 2_000;
 export const [acme, globex, revoked] = ['acme-token-aaaaaaaaaa', 'globex-token-bbbbbbbbbb', 'revoked-token-cccccccc'];
 
 /** A token source in a pod whose API server follows a script and knows of one Secret, `acme`. */
