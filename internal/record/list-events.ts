@@ -83,11 +83,11 @@ function listNewest(
     bytesOf: (matches) => matches.at(-1)?.bytes ?? 0,
     readSlice: (after, size, needed) =>
       readAs(db, organization, async (trx) => {
-        const window = await windows.before(trx, after);
-        if (window === undefined) return { matches: [] };
+        const window = windows.before(after);
         const base = [sql`organization = ${organization}`, ...window.conditions];
         const slice = await readSlice(trx, { base, filters, size, needed });
-        return slice.next === undefined ? { ...slice, next: window.begin } : slice;
+        const isEnough = slice.next !== undefined || slice.matches.length >= needed;
+        return isEnough ? slice : { ...slice, next: await window.begin(trx) };
       }),
   });
 }

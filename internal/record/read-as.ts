@@ -1,39 +1,43 @@
 import type { Database, Tables } from '../store/database.ts';
-import { readerRole, readerRoleIsComplete } from '../store/reader-role.ts';
-import { sql, type Transaction } from '../store/sql.ts';
+import { sql, type Kysely, type RawBuilder } from '../store/sql.ts';
+import { withRole } from './role-of-queries.ts';
 
-export type Reading = Transaction<Tables>;
-
-/** The role of every query, if it is complete and this user may take it; otherwise `none`. */
-const roleOfQueries = sql<string>`case when ${readerRoleIsComplete} then ${sql.lit(readerRole)} else 'none' end`;
+/** The database as the queries of one organization see it. */
+export type Reading = Kysely<Tables>;
 
 /**
- * Runs queries in a read-only transaction, as the role `runledger_reader`, for which row-level
- * security shows one organization only. Postgres plans each query for its values: only then does it
- * skip the partitions of other days. A query uses one core, without JIT compilation, which takes
- * longer than the query. Days are days in UTC. The transaction sets all this itself, because a
- * pooler may give it a session with other settings.
+ * Runs queries of one organization, each in a read-only transaction of its own that begins with
+ * {@link settingsOf}, in one round trip. The one session of an embedded database runs all of them
+ * in one transaction.
  */
-export function readAs<T>(db: Database, organization: string, work: (trx: Reading) => Promise<T>): Promise<T> {
-  const { statementTimeout } = db;
-  const timeout = statementTimeout === undefined ? sql`current_setting('statement_timeout')` : String(statementTimeout);
-  return db
-    .transaction()
-    .setAccessMode('read only')
-    .execute(async (trx) => {
-      await sql`
-        select set_config('statement_timeout', ${timeout}, true), set_config('TimeZone', 'UTC', true),
-          set_config('DateStyle', 'ISO', true),
-          set_config('role', ${roleOfQueries}, true), set_config('runledger.organization', ${organization}, true),
-          set_config('plan_cache_mode', 'force_custom_plan', true),
-          set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)
-      `.execute(trx);
+export function readAs<T>(db: Database, organization: string, work: (reading: Reading) => Promise<T>): Promise<T> {
+  return withRole(db, (role) => {
+    const settings = settingsOf(db, organization, role);
+    if (db.withSettings !== undefined) {
+      const { sql: text, parameters } = settings.compile(db);
+      return work(db.withSettings({ text, values: parameters.map(String) }));
+    }
+    return db.transaction().execute(async (trx) => {
+      await settings.execute(trx);
       return work(trx);
     });
+  });
 }
 
-/** True if queries run as `runledger_reader`. */
-export async function usesReaderRole(db: Database): Promise<boolean> {
-  const { rows } = await sql<{ complete: boolean }>`select ${readerRoleIsComplete} as complete`.execute(db);
-  return rows[0]?.complete ?? false;
+/**
+ * The settings of a transaction: it is read-only, and runs as `runledger_reader`, for which
+ * row-level security shows one organization only. Postgres plans each query for its values: only
+ * then does it skip the partitions of other days. A query uses one core, without JIT compilation,
+ * which takes longer than the query. Days are days in UTC. Each transaction sets all this itself,
+ * because a pooler may give it a session with other settings.
+ */
+function settingsOf({ statementTimeout }: Database, organization: string, role: string): RawBuilder<unknown> {
+  const timeout = statementTimeout === undefined ? sql`current_setting('statement_timeout')` : String(statementTimeout);
+  return sql`
+    select set_config('transaction_read_only', 'on', true), set_config('statement_timeout', ${timeout}, true),
+      set_config('TimeZone', 'UTC', true), set_config('DateStyle', 'ISO', true),
+      set_config('role', ${role}, true), set_config('runledger.organization', ${organization}, true),
+      set_config('plan_cache_mode', 'force_custom_plan', true),
+      set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)
+  `;
 }

@@ -22,7 +22,7 @@ import { listExecutions } from './list-executions.ts';
 import { newestRuns, type AutomationRuns } from './newest-runs.ts';
 import type { Page, PageRequest } from './page.ts';
 import { pollStored } from './poll-stored.ts';
-import { usesReaderRole } from './read-as.ts';
+import { usesReaderRole } from './role-of-queries.ts';
 import { replicaLagMs } from './replica-lag.ts';
 import type { EventPosition, StoredEvent } from './stored-event.ts';
 import { ReadBudget } from './read-budget.ts';

@@ -11,7 +11,7 @@ interface TimeWindow {
   /** On `events`: in the window, and before the position. */
   conditions: Condition[];
   /** Where the next window ends; undefined if this one reaches the oldest event. */
-  begin: EventPosition | undefined;
+  begin: (trx: Reading) => Promise<EventPosition | undefined>;
 }
 
 /**
@@ -22,25 +22,27 @@ interface TimeWindow {
 export function windowsBackwards(
   organization: string,
   { from, to }: { from?: Date | undefined; to?: Date | undefined },
-): { before: (trx: Reading, after: EventPosition | undefined) => Promise<TimeWindow | undefined> } {
+): { before: (after: EventPosition | undefined) => TimeWindow } {
   let days = 0;
   let oldest: number | undefined;
   return {
-    before: async (trx, after) => {
+    before: (after) => {
       const end = after === undefined ? to : new Date(after.createdAt);
       const today = dayOf((end ?? new Date()).getTime());
-      oldest ??= await oldestEvent(trx, organization, from);
-      if (oldest === undefined) return undefined;
       const atMidnight = after?.id === smallestId;
       const begin = daysBefore(today, atMidnight ? Math.max(1, days) : 0);
       days = atMidnight ? days * 2 || 2 : 1;
       return {
         conditions: [
-          sql`created_at >= ${time(new Date(Math.max(begin, oldest)))}`,
+          sql`created_at >= ${time(new Date(Math.max(begin, oldest ?? from?.getTime() ?? begin)))}`,
           ...(to === undefined ? [] : [sql`created_at < ${time(to)}`]),
           ...(after === undefined ? [] : [before(after)]),
         ],
-        begin: begin <= oldest ? undefined : { createdAt: new Date(begin).toISOString(), id: smallestId },
+        begin: async (trx) => {
+          oldest ??= await oldestEvent(trx, organization, from);
+          const isLast = oldest === undefined || begin <= oldest;
+          return isLast ? undefined : { createdAt: new Date(begin).toISOString(), id: smallestId };
+        },
       };
     },
   };

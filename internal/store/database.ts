@@ -10,6 +10,7 @@ import type { DeadLettersTable } from './dead-letters-table.ts';
 import type { DeliveriesTable } from './deliveries-table.ts';
 import type { EventsTable } from './events-table.ts';
 import type { ExecutionsTable } from './executions-table.ts';
+import type { Settings } from './query-with-settings.ts';
 import type { RunningExecutionsTable } from './running-executions-table.ts';
 import { prepareSession, settings } from './session.ts';
 import type { SessionsTable } from './sessions-table.ts';
@@ -37,6 +38,11 @@ export interface Tables {
 export type Database = Kysely<Tables> & {
   /** Longest duration of one statement, in ms, if it was opened with one; 0 for no limit. */
   readonly statementTimeout?: number;
+  /**
+   * The same database. Each statement runs in a transaction of its own that begins with these
+   * settings, in one round trip. Absent for an embedded database.
+   */
+  readonly withSettings?: (settings: Settings) => Kysely<Tables>;
 };
 
 export interface PostgresOptions {
@@ -99,10 +105,12 @@ export function openPostgres(options: PostgresOptions): Database {
   const guarded = new PreparedStatementPool(pool, {
     prepares: options.preparesStatements ?? true,
     isPooled: (client) => behindPooler.has(client),
-    settings: settings(options.statementTimeout, 'transaction'),
+    settings: { text: settings(options.statementTimeout, 'transaction'), values: [] },
   });
   const db = new Kysely<Tables>({ dialect: new Dialect({ pool: guarded }) });
-  return Object.assign(db, { statementTimeout: options.statementTimeout });
+  const withSettings = (chosen: Settings): Kysely<Tables> =>
+    new Kysely<Tables>({ dialect: new Dialect({ pool: guarded.withSettings(chosen) }) });
+  return Object.assign(db, { statementTimeout: options.statementTimeout, withSettings });
 }
 
 /** Without the migrator's lock of a session, which a pooler would keep: migrate.ts has its own. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
-import { queryWithSettings } from './query-with-settings.ts';
+import { queryWithSettings, type Settings } from './query-with-settings.ts';
 
 /** SQLSTATE of a server that became a standby: its address may lead to the new primary. */
 const readOnly = '25006';
@@ -15,13 +15,16 @@ const notPrepared = new Set(['26000', '42P05', '0A000']);
 /** Statements that Postgres runs in no transaction with others. */
 const runsAlone = /^\s*(?:create|drop) index concurrently /;
 
+/** Sends a statement and resolves with its result. */
+type Send = (client: PoolClient, text: string, values: unknown[]) => Promise<unknown>;
+
 export interface SessionOptions {
   /** True to prepare statements, except behind a pooler. */
   prepares: boolean;
   /** True for a connection behind a pooler, once it is open. */
   isPooled: (client: PoolClient) => boolean;
-  /** Statement that begins each transaction behind a pooler. */
-  settings: string;
+  /** They begin each transaction behind a pooler. */
+  settings: Settings;
 }
 
 /**
@@ -50,7 +53,23 @@ export class PreparedStatementPool implements PostgresPool {
     return this.#pool.options;
   }
 
-  async connect(): Promise<PostgresPoolClient> {
+  connect(): Promise<PostgresPoolClient> {
+    return this.#connect((client, text, values) => this.#query(client, text, values));
+  }
+
+  /**
+   * The same connections. Each statement runs with these settings, in a transaction of its own and
+   * unprepared. They replace those of a pooler.
+   */
+  withSettings(settings: Settings): PostgresPool {
+    return {
+      options: this.options,
+      connect: () => this.#connect((client, text, values) => queryWithSettings(client, settings, text, values)),
+      end: () => Promise.resolve(),
+    };
+  }
+
+  async #connect(send: Send): Promise<PostgresPoolClient> {
     const client = await this.#pool.connect();
     this.#taken.add(client);
     let doubtful = false;
@@ -64,7 +83,7 @@ export class PreparedStatementPool implements PostgresPool {
       doubtful = true;
     };
     client.on('error', onError);
-    const query = (sql: string, values: unknown[]): Promise<unknown> => this.#query(client, sql, values).catch(doubt);
+    const query = (sql: string, values: unknown[]): Promise<unknown> => send(client, sql, values).catch(doubt);
     return {
       // Kysely's form with a cursor is for streaming, which needs a package that is not installed.
       query: query as unknown as PostgresPoolClient['query'],

@@ -1,13 +1,19 @@
 import { Query, type PoolClient, type QueryResult } from 'pg';
 
+/** A statement that sets settings of its transaction. Its parameters are texts. */
+export interface Settings {
+  text: string;
+  values: readonly string[];
+}
+
 /**
- * Sends a statement without parameters and, in the same round trip, another one after it. Postgres
- * runs both in one transaction, unless the second one is `begin`: then the first one belongs to the
- * transaction that it begins. Resolves with the result of the second one.
+ * Sends settings and, in the same round trip, another statement after them. Postgres runs both in
+ * one transaction, unless the second one is `begin`: then the settings belong to the transaction
+ * that it begins. If the settings fail, the second one does not run. Resolves with its result.
  */
 export function queryWithSettings(
   client: PoolClient,
-  settings: string,
+  settings: Settings,
   text: string,
   values: readonly unknown[],
 ): Promise<QueryResult> {
@@ -23,8 +29,8 @@ export function queryWithSettings(
     query.submit = (connection) => {
       connection.stream.cork();
       try {
-        connection.parse({ text: settings, name: '', types: [] }, true);
-        connection.bind({}, true);
+        connection.parse({ text: settings.text, name: '', types: [] }, true);
+        connection.bind({ values: [...settings.values] }, true);
         connection.describe({ type: 'P', name: '' }, true);
         connection.execute(null, true);
         submit.call(query, connection);

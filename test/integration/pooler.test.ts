@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { openControllerDatabase } from '../../cmd/controller/database.ts';
+import { readAs } from '../../internal/record/read-as.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { createLogger } from '../../internal/telemetry/logger.ts';
@@ -111,6 +112,11 @@ describe('behind PgBouncer in transaction mode', () => {
     const answer = await console.client.send({ path: '/v1/executions/' });
     expect(answer.status).to.equal(200);
     expect(answer.json()['items']).to.have.lengthOf(4);
+    await using db = openDatabase(pooler.url, 5_000);
+    const settings = sql`select current_user as role, current_setting('statement_timeout') as timeout,
+      current_setting('DateStyle') ~ '^ISO' as iso, current_setting('transaction_read_only') as read_only`;
+    const { rows } = await readAs(db, 'acme', (reading) => settings.execute(reading));
+    expect(rows).to.deep.equal([{ role: 'runledger_reader', timeout: '5s', iso: true, read_only: 'on' }]);
   });
 
   it('nothing is left in the sessions that others use', async () => {

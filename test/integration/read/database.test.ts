@@ -1,5 +1,7 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { sql } from 'kysely';
+import { Client } from 'pg';
 import { consoleDatabaseSettings, openConsoleDatabase } from '../../../cmd/console/database.ts';
 import { readConfig } from '../../../internal/config/read.ts';
 import { readAs } from '../../../internal/record/read-as.ts';
@@ -8,6 +10,7 @@ import { recordEvents } from '../../../internal/store/record-events.ts';
 import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
 import { startConsole } from '../../support/console.ts';
 import { anEvent } from '../../support/events.ts';
+import { failureOf } from '../../support/failure.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';
 import { lockRecord, queriesWaiting, suiteConsole } from '../../support/reading.ts';
 import { migrate, migratedDatabase, openDatabase } from '../../support/store.ts';
@@ -67,6 +70,32 @@ describe('the database of the console behind a pooler', () => {
     await createRecord(db).listExecutions('acme', { state: 'failed' }, { limit: 1 });
     const { rows } = await sql`select name from pg_prepared_statements`.execute(db);
     expect(rows).to.deep.equal([]);
+  });
+
+  it('reads a page in one round trip', async () => {
+    await using database = await migratedDatabase();
+    await using db = await opened(database.url);
+    await recordEvents(database.db, [anEvent({ createdAt: Date.now() }), anEvent({ createdAt: Date.now() })]);
+    const record = createRecord(db);
+    await record.usesReaderRole();
+    const sent = mock.method(Client.prototype, 'query');
+    try {
+      expect((await record.listExecutions('acme', {}, { limit: 1 })).items).to.have.lengthOf(1);
+      expect(sent.mock.callCount()).to.equal(1);
+      expect((await record.listEvents('acme', {}, { limit: 1 })).items).to.have.lengthOf(1);
+      expect(sent.mock.callCount()).to.equal(2);
+    } finally {
+      sent.mock.restore();
+    }
+  });
+
+  it('runs no query whose settings fail', async () => {
+    await using database = await migratedDatabase();
+    await using db = await opened(database.url);
+    const failing = db.withSettings?.({ text: 'select 1 / $1::integer', values: ['0'] });
+    const created = failing && sql`create table made (id integer)`.execute(failing);
+    expect(await failureOf(Promise.resolve(created))).to.include({ code: '22012' });
+    expect((await sql`select to_regclass('made') as made`.execute(db)).rows).to.deep.equal([{ made: null }]);
   });
 
   it('sets its time-out in each transaction', async () => {

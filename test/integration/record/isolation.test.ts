@@ -13,8 +13,21 @@ import { day } from '../../support/maintenance-day.ts';
 import { PostgresServer, query } from '../../support/postgres-server.ts';
 import { openDatabase } from '../../support/store.ts';
 
-/** SQLSTATEs: no right, and a write in a read-only transaction. */
-const [noRight, readOnly] = ['42501', '25006'];
+/** SQLSTATEs: no right, a write in a read-only transaction, and a NUL in a text. */
+const [noRight, readOnly, noText] = ['42501', '25006', '22021'];
+
+/** Organizations that try to end the literal, the call or the statement that they are in. */
+const hostile = [
+  `acme', true), set_config('role', 'app`,
+  `acme\\', true), set_config('role', 'app', true) --`,
+  `'; reset role; set runledger.organization = 'acme`,
+  `\\'; commit; select set_config('runledger.organization', 'acme', false) --`,
+  `$1`,
+  `"acme"`,
+  `acme'`,
+  `Straße 🏢 \n`,
+  ``,
+];
 
 /** A server of its own: roles belong to the whole server. */
 describe('row-level security', () => {
@@ -63,6 +76,15 @@ describe('row-level security', () => {
     expect(await seen(db, 'acme')).to.deep.equal([acme, acme]);
     expect(await seen(db, 'nobody')).to.deep.equal([]);
     expect(await query(asReader(), 'select * from events')).to.deep.equal([]);
+
+    const setting = sql`select current_user as role, current_setting('runledger.organization') as organization`;
+    for (const organization of hostile) {
+      const { rows } = await readAs(db, organization, (reading) => setting.execute(reading));
+      expect(rows).to.deep.equal([{ role: 'runledger_reader', organization }]);
+      expect(await seen(db, organization), organization).to.deep.equal([]);
+    }
+    expect(codeOf(await failureOf(seen(db, 'acme\0')))).to.equal(noText);
+    expect((await sql`select current_user as role`.execute(db)).rows).to.deep.equal([{ role: 'app' }]);
   });
 
   it('lets the reader role write nothing, and read nothing but events and executions', async () => {
@@ -125,6 +147,15 @@ describe('row-level security', () => {
     expect(await record.usesReaderRole()).to.equal(true);
     expect(await seen(db, 'globex')).to.have.length(2);
     expect((await record.listExecutions('acme', {}, { limit: 5 })).items).to.have.length(1);
+
+    // Without its rights, and without the role, queries only filter again, from the next one on.
+    await query(url, 'revoke select on events from runledger_reader');
+    expect(await seen(db, 'globex')).to.have.length(4);
+    await migrate();
+    expect(await record.usesReaderRole()).to.equal(true);
+    await query(new URL('app', server.url()).href, 'drop owned by runledger_reader; drop role runledger_reader');
+    expect(await seen(db, 'globex')).to.have.length(4);
+    expect(await record.usesReaderRole()).to.equal(false);
   }).timeout(60_000);
 
   it('works for a user of the console alone, who has no other right', async () => {
