@@ -17,9 +17,11 @@ export interface Options {
   burstEvents: number;
   /** Events that are stored before the drains of `growth`. */
   growthEvents: number;
-  /** Events that are stored before the requests of `read`, and those that are stored meanwhile. */
+  /** Events that are stored before the requests of `read`, and those that a drain stores. */
   readEvents: number;
   readDrainEvents: number;
+  /** Requests of each kind that `read` measures at least, in drains. */
+  readSamples: number;
   /** Length of the load of `streams`, in whole seconds. */
   streamSeconds: number;
   /** Events that `export` exports. */
@@ -43,7 +45,8 @@ export function readOptions(): Options {
     burstEvents: number('BURST_EVENTS', 1_000_000, 50_000),
     growthEvents: number('GROWTH_EVENTS', 20_000_000, 200_000),
     readEvents: number('READ_EVENTS', 20_000_000, 200_000),
-    readDrainEvents: number('READ_DRAIN_EVENTS', 1_000_000, 100_000),
+    readDrainEvents: number('READ_DRAIN_EVENTS', 2_000_000, 100_000),
+    readSamples: number('READ_SAMPLES', 400, 2),
     streamSeconds: number('STREAM_SECONDS', 600, 15),
     exportEvents: number('EXPORT_EVENTS', 10_000_000, 200_000),
   };

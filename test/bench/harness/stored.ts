@@ -56,6 +56,18 @@ export function shareInPlace(since: Updates, now: Updates): number {
   return (100 * (now.inPlace - since.inPlace)) / Math.max(1, now.all - since.all);
 }
 
+/** Deletes what the load stored since then, so that the next drain finds the same record. */
+export async function deleteSince(database: string, organization: string, since: Date): Promise<void> {
+  for (const [table, time] of [
+    ['events', 'created_at'],
+    ['executions', 'first_event_at'],
+  ] as const) {
+    const wanted = `organization = '${organization}' and ${time} >= '${since.toISOString()}'`;
+    await query(database, `delete from ${table} where ${wanted}`);
+  }
+  await query(database, 'vacuum events, executions, running_executions');
+}
+
 export async function countEvents(database: string): Promise<number> {
   const [row] = await query(database, 'select count(*)::integer as events from events');
   return Number(row?.['events']);
