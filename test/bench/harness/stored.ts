@@ -56,7 +56,11 @@ export function shareInPlace(since: Updates, now: Updates): number {
   return (100 * (now.inPlace - since.inPlace)) / Math.max(1, now.all - since.all);
 }
 
-/** Deletes what the load stored since then, so that the next drain finds the same record. */
+/**
+ * Deletes what the load stored since then, so that the next drain finds the same record. `vacuum`
+ * keeps rows that a transaction under way could see, such as an autovacuum's `analyze`: readers of
+ * the newest events would pass all of them.
+ */
 export async function deleteSince(database: string, organization: string, since: Date): Promise<void> {
   for (const [table, time] of [
     ['events', 'created_at'],
@@ -65,7 +69,10 @@ export async function deleteSince(database: string, organization: string, since:
     const wanted = `organization = '${organization}' and ${time} >= '${since.toISOString()}'`;
     await query(database, `delete from ${table} where ${wanted}`);
   }
-  await query(database, 'vacuum events, executions, running_executions');
+  const transactions = `select from pg_stat_activity where backend_xmin is not null and pid <> pg_backend_pid()`;
+  const none = async (): Promise<boolean> => (await query(database, transactions)).length === 0;
+  await until('no transaction is under way', none, 600_000);
+  await query(database, 'vacuum (index_cleanup on) events, executions, running_executions');
 }
 
 export async function countEvents(database: string): Promise<number> {
