@@ -1,5 +1,4 @@
 import type { DeclarationSource } from '../../internal/automations/declarations.ts';
-import { FileDeclarationSource } from '../../internal/automations/file-source.ts';
 import { TableSync } from '../../internal/automations/table-sync.ts';
 import { withDefaults } from '../../internal/capture/default-declarations.ts';
 import type { JobCapture } from '../../internal/capture/job-capture.ts';
@@ -10,8 +9,8 @@ import type { TickListener } from '../../internal/verdicts/tick-listener.ts';
 import type { DeclarationConfig } from './declaration-settings.ts';
 
 /**
- * Declarations from `AUTOMATIONS_FILE` if it is set, else from the resources of the cluster. The
- * client of the cluster is loaded only then: it takes 15 MB.
+ * Declarations from `AUTOMATIONS_FILE` if it is set, else from the resources of the cluster. Only
+ * the code of one of them is loaded.
  */
 export async function createDeclarationSource(
   config: DeclarationConfig,
@@ -23,7 +22,7 @@ export async function createDeclarationSource(
   const source =
     path === undefined
       ? (await import('./cluster-declarations.ts')).createClusterSource(config, { db, logger, metrics })
-      : new FileDeclarationSource({ path, logger, metrics });
+      : new (await import('./file-declarations.ts')).FileDeclarationSource({ path, logger, metrics });
   probes.ready.set('automations', () => source.unready());
   return source;
 }

@@ -3,14 +3,9 @@ import { readAutomation } from '../expectation/read-automation.ts';
 import { keyOf, type KubernetesObject } from '../kubernetes/object.ts';
 import { isObject, parseManifests, type Manifest } from '../kubernetes/yaml.ts';
 import { declare, type AutomationManifest } from './declare.ts';
+import { collectGarbage, manifestsPerCollection } from './garbage.ts';
 import { apiVersion, organizationOf, type ResourceManifest } from './manifest.ts';
 import { signingKeysOf, type SigningKeys } from './signing-keys.ts';
-
-/**
- * Manifests after which a load collects its garbage, in about 30 ms. Left alone, V8 keeps 30 MB of
- * it until after the next tick. Needs Node's option `--expose-gc`, which the image sets.
- */
-export const manifestsPerCollection = 2_500;
 
 /** The declarations of a file. */
 export interface FileContent extends ReturnType<typeof declare> {
@@ -49,11 +44,6 @@ export function contentOf(text: string, path: string): FileContent {
     return [`${namespace}/${name}`, 'keys' in found ? found.keys : []] as const;
   });
   return { ...declared, secrets: new Map(keys) };
-}
-
-/** Frees the memory of a load. */
-export function collectGarbage(): void {
-  globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'sync' });
 }
 
 function readResource({ spec, ...manifest }: ResourceManifest): AutomationManifest {

@@ -3,8 +3,9 @@ import { WatchedFile } from '../kubernetes/watched-file.ts';
 import type { AutomationMetrics } from '../telemetry/automation-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { showAcceptances } from './acceptance-gauges.ts';
-import { collectGarbage, contentOf, manifestsPerCollection, type FileContent } from './file-content.ts';
+import { contentOf, type FileContent } from './file-content.ts';
 import type { Declarations, DeclarationSource } from './declarations.ts';
+import { collectGarbage, manifestsPerCollection } from './garbage.ts';
 
 export interface FileSourceOptions {
   /**

@@ -1,5 +1,6 @@
 import { readAutomation } from '../expectation/read-automation.ts';
 import type { AutomationManifest } from './declare.ts';
+import { collectGarbage, manifestsPerCollection } from './garbage.ts';
 import type { ResourceManifest } from './manifest.ts';
 
 /**
@@ -8,12 +9,15 @@ import type { ResourceManifest } from './manifest.ts';
  */
 export class KnownAutomations {
   #known = new Map<string, AutomationManifest>();
+  #taken = 0;
 
   /**
    * Takes a version of a resource. It returns the same object for each version of a generation,
    * with the status of the last one: so a write of a status changes no declaration.
    */
   take({ spec, ...manifest }: ResourceManifest): AutomationManifest {
+    this.#taken += 1;
+    if (this.#taken % manifestsPerCollection === 0) collectGarbage();
     const { uid = '', generation } = manifest.metadata ?? {};
     const known = this.#known.get(uid);
     if (known !== undefined && known.manifest.metadata?.generation === generation) {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { access, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, glob, readFile } from 'node:fs/promises';
+import { dirname, join, matchesGlob } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parse } from 'yaml';
@@ -75,10 +75,10 @@ describe('deploy', () => {
   it('runs every process with the options of the image, which its compile cache is made with', async () => {
     const options = nodeOptionsOfImage();
     expect(options).to.include('--expose-gc');
-    const dockerfile = await read('Dockerfile');
-    expect(dockerfile).to.include(` node ${options.join(' ')} cmd/$command/main.ts`);
+    const dockerfile = (await read('Dockerfile')).replaceAll(/\s*\\\n\s*/g, ' ');
+    expect(dockerfile).to.include(` node ${options.join(' ')} $file`);
     const ofController = [...options, ...nodeOptionsOfController()].join(' ');
-    expect(dockerfile.replaceAll(/\s*\\\n\s*/g, ' ')).to.include(` node ${ofController} cmd/controller/main.ts`);
+    expect(dockerfile).to.include(` node ${ofController} $file`);
     const manifests = await render();
     const { args } = theContainer(manifests, 'runledger-controller');
     expect(args).to.deep.equal([...nodeOptionsOfController(), 'cmd/controller/main.ts']);
@@ -86,6 +86,22 @@ describe('deploy', () => {
       const all = [...spec.containers, ...(spec.initContainers ?? [])];
       for (const { name, command } of all) expect(command, `the entrypoint runs ${name}`).to.equal(undefined);
     }
+  });
+
+  it('compiles each file that a process of the image loads later', async () => {
+    const dockerfile = (await read('Dockerfile')).replaceAll(/\s*\\\n\s*/g, ' ');
+    const cached = [...dockerfile.matchAll(/(?:for file in|tracing=)([^;]+)/g)].flatMap(([, files = '']) =>
+      files.trim().split(' '),
+    );
+    const loadedLater: string[] = [];
+    for await (const file of glob('{cmd,internal}/**/*.ts', { cwd: repository })) {
+      // These are not in the image, or not under its options of Node.
+      if (/^cmd\/(demo|exec|standalone)\//.test(file)) continue;
+      const imports = (await read(file)).matchAll(/import\('(\..+?\.ts)'\)/g);
+      for (const [, path = ''] of imports) loadedLater.push(join(dirname(file), path));
+    }
+    expect(loadedLater).to.include('cmd/controller/cluster-declarations.ts');
+    expect(loadedLater.filter((file) => !cached.some((pattern) => matchesGlob(file, pattern)))).to.deep.equal([]);
   });
 
   it('sets variables in the chart that the processes know', async () => {

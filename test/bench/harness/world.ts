@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { glob, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import { createStore } from '../../../internal/store/store.ts';
@@ -9,7 +9,7 @@ import { RedisServer } from '../../support/redis-server.ts';
 import { openDatabase } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 import { cpuTime, cpuTimeOfFamily } from './cpu.ts';
-import { Program } from './program.ts';
+import { Program, root } from './program.ts';
 import { readToken, token } from './wrk.ts';
 
 /**
@@ -96,8 +96,9 @@ export class World implements AsyncDisposable {
    * start takes 15 MB more.
    */
   async warmProgram(main: string, environment: Record<string, string>, options?: readonly string[]): Promise<Program> {
-    // It ends at once, because its settings are missing.
-    await this.program(main, {}, options).ended();
+    // Each ends at once: main.ts because its settings are missing.
+    for await (const file of glob(`${dirname(main)}/*.ts`, { cwd: root }))
+      await this.program(file, {}, options).ended();
     return this.program(main, environment, options);
   }
 

@@ -1,0 +1,1 @@
+export { FileDeclarationSource } from '../../internal/automations/file-source.ts';
