@@ -1,6 +1,7 @@
 import { Lists, namespacesQueries, queriesIn, type Following } from '../kubernetes/lists.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { AutomationManifest } from './declare.ts';
+import { keepResource, type ManagedManifest } from './keep-resource.ts';
 import type { KnownAutomations } from './known-automations.ts';
 import { apiVersion, organizationLabel, organizationOf, type ResourceManifest } from './manifest.ts';
 
@@ -11,7 +12,6 @@ export class ClusterView {
   readonly #automations: Lists<ManagedManifest, AutomationManifest>;
   readonly #webhooks: Lists<ManagedManifest, ResourceManifest>;
   readonly #namespaces: Lists<KubernetesObject, NamespaceOrganization>;
-
   readonly #known: KnownAutomations;
 
   /** Of these namespaces, or of all if there are none. */
@@ -57,23 +57,4 @@ export class ClusterView {
       ),
     ]);
   }
-}
-
-interface ManagedManifest extends ResourceManifest {
-  readonly metadata?: ResourceManifest['metadata'] & {
-    readonly managedFields?: readonly { readonly subresource?: string; readonly time?: string }[];
-  };
-}
-
-/** Drops labels, annotations and managed fields, but the time of the last write of the status. */
-function keepResource({ metadata = {}, spec, status }: ManagedManifest): ResourceManifest {
-  const { name, namespace, uid, resourceVersion, generation, creationTimestamp, managedFields = [] } = metadata;
-  const writes = managedFields.flatMap(({ subresource, time }) => (subresource === 'status' ? (time ?? []) : []));
-  const identity = { name, namespace, uid, resourceVersion, generation, creationTimestamp };
-  return {
-    metadata: Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== undefined)),
-    spec,
-    status,
-    statusAt: writes.toSorted().at(-1),
-  };
 }

@@ -18,8 +18,8 @@ export interface ResourceManifest extends KubernetesObject {
 
 /** The status of a resource, as the controller writes it. */
 export interface ResourceStatus {
-  readonly observedGeneration?: number;
-  readonly lastExecution?: LastExecution;
+  readonly observedGeneration?: number | undefined;
+  readonly lastExecution?: LastExecution | undefined;
   readonly conditions?: readonly Condition[];
 }
 

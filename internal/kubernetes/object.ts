@@ -1,12 +1,12 @@
 /** The parts of a Kubernetes object that identify it and its version. */
 export interface KubernetesObject {
   readonly metadata?: {
-    readonly name?: string;
-    readonly namespace?: string;
-    readonly uid?: string;
-    readonly resourceVersion?: string;
-    readonly generation?: number;
-    readonly creationTimestamp?: string;
+    readonly name?: string | undefined;
+    readonly namespace?: string | undefined;
+    readonly uid?: string | undefined;
+    readonly resourceVersion?: string | undefined;
+    readonly generation?: number | undefined;
+    readonly creationTimestamp?: string | undefined;
     readonly labels?: Readonly<Record<string, unknown>>;
     readonly annotations?: Readonly<Record<string, unknown>>;
   };
