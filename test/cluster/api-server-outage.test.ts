@@ -69,7 +69,7 @@ describe('an API server that goes away', () => {
   it('until the pauses between attempts are the longest: serving never stops, the set catches up within 35 s, one watch is open', async function () {
     this.timeout(150_000);
     ingest = await Ingest.start(tenancy, cluster.url, redis.url);
-    await ingest.ready(10_000);
+    await ingest.ready();
     await watchesOnce();
     const load = ingest.load(untouched, 2);
     await cluster.kill();
@@ -107,7 +107,7 @@ describe('an API server that goes away', () => {
   it('in the middle of a later list: serving never stops, the set catches up within 35 s, one watch is open', async function () {
     this.timeout(120_000);
     ingest = await Ingest.start(tenancy, `https://127.0.0.1:${network.port}`, redis.url);
-    await ingest.ready(10_000);
+    await ingest.ready();
     const load = ingest.load(untouched, 2);
     await cluster.kill();
     const cut = network.stalledAfter(100_000);

@@ -43,7 +43,7 @@ describe(`${organizations} organizations with 2 tokens each`, () => {
       NODE_COMPILE_CACHE: join(tenancy.accountFolder, 'compile-cache'),
     };
     const first = await Ingest.start(tenancy, sharedCluster().url, redis.url, env);
-    await first.ready(10_000);
+    await first.ready();
     await first.stop();
     return env;
   }

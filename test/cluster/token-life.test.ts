@@ -16,7 +16,7 @@ describe('life of a token under request load', () => {
   before(async () => {
     [tenancy, redis] = await Promise.all([createTenancy(), RedisServer.start()]);
     ingest = await Ingest.start(tenancy, sharedCluster().url, redis.url);
-    await ingest.ready(10_000);
+    await ingest.ready();
   });
   after(async () => {
     const code = await ingest.stop();

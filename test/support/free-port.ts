@@ -1,7 +1,6 @@
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-
-const taken = new Set<number>();
 
 /**
  * A port that nothing listens on, for servers that cannot choose one. It is below the range that
@@ -10,10 +9,23 @@ const taken = new Set<number>();
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 12_000 + Math.floor(Math.random() * 18_000);
-    if (!taken.has(port) && (await isFree(port))) {
-      taken.add(port);
-      return port;
-    }
+    if ((await reserve(port)) && (await isFree(port))) return port;
+  }
+}
+
+/**
+ * Keeps a port for this process until it ends, by the UDP port 30,000 above it. Test processes run
+ * side by side: without it another one could take the port before a server of this one listens.
+ */
+async function reserve(port: number): Promise<boolean> {
+  const note = createSocket('udp4').unref();
+  try {
+    note.bind({ address: '127.0.0.1', port: port + 30_000, exclusive: true });
+    await once(note, 'listening');
+    return true;
+  } catch {
+    note.close();
+    return false;
   }
 }
 

@@ -1,12 +1,25 @@
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { PostgresServer } from './postgres-server.ts';
-import { RedisServer } from './redis-server.ts';
+import { durable, RedisServer } from './redis-server.ts';
 
 let redis: RedisServer | undefined;
 let postgres: PostgresServer | undefined;
 
 /** Started once a run, before the first test; each test makes its own state in them. */
 export async function mochaGlobalSetup(): Promise<void> {
-  [redis, postgres] = await Promise.all([RedisServer.start(), PostgresServer.start()]);
+  const folder = await memoryFolder();
+  [redis, postgres] = await Promise.all([RedisServer.start(durable, folder), PostgresServer.start()]);
+}
+
+/**
+ * A folder in memory, if there is room. On a busy disk an fsync of Redis takes seconds, and ingest
+ * answers 503 after two.
+ */
+async function memoryFolder(): Promise<string> {
+  const memory = '/dev/shm';
+  const { bavail, bsize } = await statfs(memory).catch(() => ({ bavail: 0, bsize: 0 }));
+  return bavail * bsize >= 2 ** 30 ? memory : tmpdir();
 }
 
 export async function mochaGlobalTeardown(): Promise<void> {
