@@ -18,8 +18,8 @@ import { until } from '../../support/until.ts';
 
 const drainMs = 500;
 
-/** A consumer and its batcher, with a shorter drain than the worker's. */
-function startConsumer(redisUrl: string, databaseUrl: string) {
+/** A consumer and its batcher, with a shorter drain than the worker's unless told otherwise. */
+function startConsumer(redisUrl: string, databaseUrl: string, longestDrainMs = drainMs) {
   const { logger, registry } = createTelemetry('worker', 'silent');
   const db = openDatabase(databaseUrl);
   const store = createStore(db, { partitionsAhead: 1, retentionDays: 0, overdueAfterHours: 24 });
@@ -34,7 +34,7 @@ function startConsumer(redisUrl: string, databaseUrl: string) {
     lockMs: 15_000,
     handle: (events) => batcher.add(events),
     abandon: () => batcher.abandon(),
-    drainMs,
+    drainMs: longestDrainMs,
     metrics: consumerMetrics(registry),
     logger,
   });
@@ -93,7 +93,7 @@ describe('stopping a worker', function () {
 
   it('finishes what it has taken, takes no more, and may be done twice or before a start', async () => {
     const redis = await emptyRedis();
-    const worker = startConsumer(redis.url, database.url);
+    const worker = startConsumer(redis.url, database.url, 30_000);
     await worker.consumer.stop();
     await withQueue(redis.url, (queue) =>
       queue.addBulk(
