@@ -57,11 +57,14 @@ describe('chart, values', () => {
   });
 
   it('work without what an earlier release did not know, as an upgrade that reuses its values sends them', async () => {
-    const later = ['config.redisAcks', 'config.overflowRate', 'config.overflowConcurrency', 'config.idempotencyHours'];
+    const later = ['redisAcks', 'overflowRate', 'overflowShare', 'overflowConcurrency', 'idempotencyHours'].map(
+      (name) => `config.${name}`,
+    );
     const sentinels = ['externalRedis.sentinels', 'externalRedis.sentinelSecret'];
     const manifests = await renderWith(...[...later, ...sentinels].map((value) => `${value}=null`));
     const names = ['ingest', 'worker'].flatMap((name) => Object.keys(environment(manifests, `runledger-${name}`)));
     expect(names).to.include('OVERFLOW_RATE');
+    expect(names).to.not.include('OVERFLOW_SHARE');
     expect(names).to.not.include('OVERFLOW_CONCURRENCY');
     expect(names).to.not.include('IDEMPOTENCY_HOURS');
   });

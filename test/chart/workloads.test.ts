@@ -9,6 +9,7 @@ describe('chart, workloads', () => {
     'config.idempotencyHours=72',
     'config.organizationRate=2000000',
     'config.overflowRate=3000000',
+    'config.overflowShare=0.25',
     'config.overflowConcurrency=3',
   ];
   for (const [name, own] of [
@@ -19,6 +20,7 @@ describe('chart, workloads', () => {
         IDEMPOTENCY_HOURS: '72',
         ORGANIZATION_RATE: '2000000',
         OVERFLOW_RATE: '3000000',
+        OVERFLOW_SHARE: '0.25',
       },
     ],
     ['worker', { RETENTION_DAYS: '30', OVERFLOW_CONCURRENCY: '3' }],
@@ -37,6 +39,18 @@ describe('chart, workloads', () => {
       expect(environment(manifests, `runledger-${name}`)).to.include({ ...common, ...own });
     });
   }
+
+  it('kills a pod whose event loop hangs sooner than one that stops, but a worker may still commit', async () => {
+    const manifests = await render();
+    for (const name of ['runledger-ingest', 'runledger-console', 'runledger-controller']) {
+      expect(theContainer(manifests, name), name).to.containSubset({
+        livenessProbe: { terminationGracePeriodSeconds: 10 },
+      });
+      expect(thePod(manifests, name).terminationGracePeriodSeconds, name).to.be.at.least(30);
+    }
+    const worker = theContainer(manifests, 'runledger-worker') as { livenessProbe?: object };
+    expect(worker.livenessProbe).not.to.have.property('terminationGracePeriodSeconds');
+  });
 
   it('leaves the user of its pods to a cluster that chooses it', async () => {
     const fields = ['runAsUser', 'runAsGroup', 'fsGroup'];
