@@ -42,7 +42,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   event: ['ajv'],
   expectation: ['croner'],
   html: ['hono'],
-  kubernetes: ['@kubernetes/client-node', 'yaml'],
+  kubernetes: ['@kubernetes/client-node', 'undici', 'yaml'],
   login: ['openid-client', 'jose'],
   queue: ['bullmq', 'ioredis', '@cloudpss/zstd'],
   store: ['pg', 'kysely', '@electric-sql/pglite'],

@@ -1,7 +1,7 @@
-import { text } from 'node:stream/consumers';
+import { HttpMethod, RequestContext } from '@kubernetes/client-node/dist/gen/http/http.js';
+import { IsomorphicFetchHttpLibrary } from '@kubernetes/client-node/dist/gen/http/isomorphic-fetch.js';
 import { ApiError } from './api-error.ts';
 import type { ClusterAccess } from './cluster-access.ts';
-import { openRequest } from './open-request.ts';
 
 export interface ApiRequest {
   /** Names the request in error messages: `list Secrets`. */
@@ -21,18 +21,28 @@ export interface ApiRequest {
  * @throws {ApiError} when the server refuses the request; else the error of the connection.
  */
 export async function sendRequest(access: ClusterAccess, { action, path, query, body, patch, signal }: ApiRequest) {
-  const method = body === undefined ? 'GET' : patch ? 'PATCH' : 'POST';
-  const type = patch ? 'application/merge-patch+json' : 'application/json';
-  const content = body && { type, text: JSON.stringify(body) };
-  try {
-    const { status, body: answer } = await openRequest(access, { method, path, query, content, signal });
-    const received = await text(answer);
-    if (status < 300) return parse(action, received);
-    throw new ApiError(action, status, reasonOf(received));
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
+  const method = body === undefined ? HttpMethod.GET : patch ? HttpMethod.PATCH : HttpMethod.POST;
+  const request = new RequestContext(`${access.server}${path}`, method);
+  for (const [name, value] of Object.entries(query ?? {})) request.setQueryParam(name, String(value));
+  if (body !== undefined) {
+    request.setHeaderParam('Content-Type', patch ? 'application/merge-patch+json' : 'application/json');
+    request.setBody(JSON.stringify(body));
   }
+  request.setSignal(signal);
+  await access.authenticate(request);
+  try {
+    const answer = await new IsomorphicFetchHttpLibrary().send(request).toPromise();
+    const text = await answer.body.text();
+    if (answer.httpStatusCode < 300) return parse(action, text);
+    throw new ApiError(action, answer.httpStatusCode, reasonOf(text));
+  } catch (error) {
+    throw causeOf(error);
+  }
+}
+
+/** Returns the cause of a failed fetch: the library's own error says only "fetch failed". */
+export function causeOf(error: unknown): unknown {
+  return error instanceof TypeError && error.cause instanceof Error ? error.cause : error;
 }
 
 /** Parses JSON. The error of JSON.parse would quote the text, which may be a token. */
@@ -45,7 +55,7 @@ function parse(action: string, text: string): unknown {
 }
 
 /** Returns the message of a Kubernetes Status; '' for any other answer. */
-export function reasonOf(text: string): string {
+function reasonOf(text: string): string {
   try {
     const status = JSON.parse(text) as { kind?: unknown; message?: unknown } | null;
     return status?.kind === 'Status' && typeof status.message === 'string' ? status.message : '';

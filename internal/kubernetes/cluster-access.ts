@@ -1,4 +1,4 @@
-import type { Agent, OutgoingHttpHeaders } from 'node:http';
+import type { RequestContext } from '@kubernetes/client-node/dist/gen/http/http.js';
 
 /**
  * The API server and the credentials for it. Each attempt creates a new one, so that it starts
@@ -9,19 +9,10 @@ export interface ClusterAccess {
   readonly server: string;
   /** The namespace of the account. The token source reads it if no other is configured. */
   readonly namespace: string | undefined;
-  /** Returns the credentials of one request. */
-  authenticate(): Promise<Credentials>;
+  /** Adds the account's token and the trusted CA to a request. */
+  authenticate(request: RequestContext): Promise<void>;
   /** Ends all its requests and connections at once. */
   close(): Promise<void>;
-}
-
-/** Options of a request in Node's HTTP client. */
-export interface Credentials {
-  readonly headers: OutgoingHttpHeaders;
-  /** Has the connections, the trusted CA, and a client certificate if there is one. */
-  readonly agent: Agent;
-  /** `name:password` */
-  readonly auth?: string | undefined;
 }
 
 /** Connects to the cluster. @throws when there are no credentials. */

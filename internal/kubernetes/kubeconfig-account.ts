@@ -1,5 +1,4 @@
-import { Agent, type OutgoingHttpHeaders } from 'node:http';
-import type { RequestOptions } from 'node:https';
+import type { Dispatcher } from 'undici';
 import type { ClusterAccess, ConnectToCluster } from './cluster-access.ts';
 
 /**
@@ -15,20 +14,18 @@ export function kubeconfigAccount(file: string): ConnectToCluster {
     const server = config.getCurrentCluster()?.server;
     if (server === undefined) throw new Error(`${file}: the current context names no cluster`);
 
-    const agents = new Set<Agent>();
+    // The library creates a dispatcher for each request and closes none.
+    const dispatchers: Dispatcher[] = [];
     return {
       server,
       namespace: config.getContextObject(config.getCurrentContext())?.namespace,
-      async authenticate() {
-        const options: RequestOptions & { headers?: OutgoingHttpHeaders } = {};
-        await config.applyToHTTPSOptions(options);
-        const { agent, auth, headers = {} } = options;
-        if (!(agent instanceof Agent)) throw new Error(`${file}: the library made no connections for it`);
-        agents.add(agent);
-        return { agent, headers, auth: auth ?? undefined };
+      async authenticate(request) {
+        await config.applySecurityAuthentication(request);
+        const dispatcher = request.getDispatcher();
+        if (dispatcher !== undefined) dispatchers.push(dispatcher);
       },
       async close() {
-        for (const agent of agents) agent.destroy();
+        await Promise.all(dispatchers.splice(0).map((dispatcher) => dispatcher.destroy()));
       },
     };
   };

@@ -1,11 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import http from 'node:http';
-import https from 'node:https';
 import { join } from 'node:path';
+import { Agent } from 'undici';
 import type { ClusterAccess, ConnectToCluster } from './cluster-access.ts';
-
-/** Idle connections end after this time, in ms, before the API server ends them. */
-const idleConnectionMs = 60_000;
 
 /** Where Kubernetes mounts the account of a pod. */
 export const podAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -29,18 +25,16 @@ export function podAccount(server: string, directory = podAccountDirectory): Con
   return async (): Promise<ClusterAccess> => {
     const ca = await readFile(join(directory, 'ca.crt'), 'utf8');
     const namespace = await readFile(join(directory, 'namespace'), 'utf8');
-    const options = { ca, keepAlive: true, timeout: idleConnectionMs };
-    const agent = server.startsWith('https:') ? new https.Agent(options) : new http.Agent(options);
+    const agent = new Agent({ connect: { ca } });
     return {
       server,
       namespace: namespace.trim(),
-      async authenticate() {
+      async authenticate(request) {
         const token = await readFile(join(directory, 'token'), 'utf8');
-        return { agent, headers: { Authorization: `Bearer ${token.trim()}` } };
+        request.setHeaderParam('Authorization', `Bearer ${token.trim()}`);
+        request.setDispatcher(agent);
       },
-      async close() {
-        agent.destroy();
-      },
+      close: () => agent.destroy(),
     };
   };
 }

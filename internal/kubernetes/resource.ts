@@ -1,10 +1,9 @@
-import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import type { RequestContext } from '@kubernetes/client-node/dist/gen/http/http.js';
+import { Watch } from '@kubernetes/client-node/dist/watch.js';
 import { ApiError } from './api-error.ts';
-import { reasonOf, sendRequest } from './api-request.ts';
+import { causeOf, sendRequest } from './api-request.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import type { KubernetesObject } from './object.ts';
-import { openRequest } from './open-request.ts';
 
 /** Selects objects of one kind. */
 export interface ResourceQuery {
@@ -28,7 +27,10 @@ export interface WatchOptions<T> {
   readonly resourceVersion: string;
   /** Longest silence of a watch, in ms. It then ends, because its connection may be dead. */
   readonly idleMs: number;
-  /** Called for each frame until the promise of `watch` settles. Must not throw. */
+  /**
+   * Called for each frame until the promise of `watch` settles. Must not throw: the library would
+   * hide the error.
+   */
   readonly onFrame: (frame: WatchFrame<T>) => void;
   /** Ends the watch. Its connection ends with the ClusterAccess. */
   readonly signal: AbortSignal;
@@ -76,57 +78,49 @@ export class Resource<T extends KubernetesObject> {
    * silent; the caller then continues from the last version. Rejects when the watch cannot be
    * opened, breaks, or receives an error such as 410.
    *
-   * It drops a frame that is not JSON. The next full list corrects that.
+   * The library drops a frame that is not JSON without an error. The next full list corrects that.
    */
-  async watch({ resourceVersion, idleMs, onFrame, signal }: WatchOptions<T>): Promise<WatchEnd> {
-    const action = `watch ${this.#plural}`;
-    const silence = new AbortController();
-    const timer = setTimeout(() => silence.abort(new Error(`${action}: no answer within ${idleMs} ms`)), idleMs);
-    const end = AbortSignal.any([signal, silence.signal]);
+  watch({ resourceVersion, idleMs, onFrame, signal }: WatchOptions<T>): Promise<WatchEnd> {
+    const { promise, resolve, reject } = Promise.withResolvers<WatchEnd>();
     let open = false;
-    try {
-      const query = { ...this.#selectors, watch: true, resourceVersion, allowWatchBookmarks: true };
-      const { status, body } = await openRequest(this.#access, { method: 'GET', path: this.#path, query, signal: end });
-      if (status !== 200) throw new ApiError(action, status, reasonOf(await text(body)));
+    let over = false;
+    const finish = (error: unknown): void => {
+      over = true;
+      if (signal.aborted) resolve('aborted');
+      else if (error === null || error === undefined) resolve('closed');
+      else if (open && isTimeout(error)) resolve('silent');
+      else reject(this.#refusalOf(error) ?? causeOf(error));
+    };
+    const onEvent = (type: string, object: StatusOr<T>): void => {
       open = true;
-      timer.refresh();
-      for await (const lines of linesOf(body)) {
-        timer.refresh();
-        for (const line of lines) takeFrame(action, line, onFrame);
-      }
-      return signal.aborted ? 'aborted' : 'closed';
-    } catch (error) {
-      if (signal.aborted) return 'aborted';
-      if (open && silence.signal.aborted) return 'silent';
-      end.throwIfAborted();
-      throw error;
-    } finally {
-      clearTimeout(timer);
-    }
+      if (over) return;
+      if (type === 'ERROR') finish(new ApiError(`watch ${this.#plural}`, object.code ?? 500, object.message ?? ''));
+      else onFrame({ type: type as WatchFrame<T>['type'], object });
+    };
+    signal.addEventListener('abort', finish);
+    const query = { ...this.#selectors, resourceVersion, allowWatchBookmarks: true };
+    this.#newWatch(idleMs)
+      .watch(this.#path, query, onEvent, finish)
+      .then(() => (open = true), finish);
+    return promise.finally(() => signal.removeEventListener('abort', finish));
   }
-}
 
-/** Yields the lines of a body as they arrive. It drops a last line without an end. */
-async function* linesOf(body: Readable): AsyncGenerator<string[]> {
-  let rest = '';
-  for await (const part of body.setEncoding('utf8') as AsyncIterable<string>) {
-    const lines = (rest + part).split('\n');
-    rest = lines.pop() ?? '';
-    yield lines;
+  /** The library's error of a refused watch has the status and says only "Forbidden". */
+  #refusalOf(error: unknown): ApiError | undefined {
+    if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return undefined;
+    return new ApiError(`watch ${this.#plural}`, error.statusCode, error.message);
   }
-}
 
-/** @throws {ApiError} for a frame that says that the watch failed. */
-function takeFrame<T>(action: string, line: string, onFrame: WatchOptions<T>['onFrame']): void {
-  let frame;
-  try {
-    frame = JSON.parse(line) as { type: WatchFrame<T>['type'] | 'ERROR'; object: StatusOr<T> };
-  } catch {
-    return;
+  #newWatch(idleMs: number): Watch {
+    // The library's Watch uses only these two methods of a KubeConfig.
+    const config = {
+      getCurrentCluster: () => this.#access,
+      applySecurityAuthentication: (request: RequestContext) => this.#access.authenticate(request),
+    };
+    const watch = new Watch(config as unknown as Watch['config']);
+    watch['requestTimeoutMs'] = idleMs;
+    return watch;
   }
-  const { type, object } = frame;
-  if (type === 'ERROR') throw new ApiError(action, object.code ?? 500, object.message ?? '');
-  onFrame({ type, object });
 }
 
 interface ObjectList<T> {
@@ -135,3 +129,7 @@ interface ObjectList<T> {
 }
 
 type StatusOr<T> = T & { readonly code?: number; readonly message?: string };
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError';
+}
