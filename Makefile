@@ -5,7 +5,7 @@ PACKAGES := node_modules/.package-lock.json
 export NODE_COMPILE_CACHE := $(CURDIR)/.cache/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: help run demo test test-cluster test-node test-fault soak bench check docs format schema screenshots
+.PHONY: help run demo test test-cluster test-node test-fault soak bench capacity check docs format schema screenshots
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -62,7 +62,9 @@ check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAP
 
 docs: $(PACKAGES) ## Regenerate the parts of documents that come from the code
 	@$(NODE) test/support/docs.ts
-	@prettier --write --log-level warn README.md ARCHITECTURE.md deploy/prometheus/metrics.md
+	@prettier --write --log-level warn README.md ARCHITECTURE.md deploy/prometheus/metrics.md test/bench/capacity.md
+
+capacity: docs ## Reckon test/bench/capacity.md from the measured costs: what a rate needs, and what gives way first
 
 schema: $(PACKAGES) ## After a migration: write the schema dump that a test compares
 	@deploy/install.sh postgres

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { capacityTables } from '../bench/capacity/paper.ts';
 import { dashboard } from '../../deploy/grafana/dashboard.ts';
 import { arrowsGraph, projectImports } from './import-arrows.ts';
 import { metricsTables } from './metrics-page.ts';
@@ -9,6 +10,11 @@ export const generatedParts = [
   { file: 'README.md', part: 'settings', make: () => Promise.resolve(settingsTable()) },
   { file: 'deploy/prometheus/metrics.md', part: 'metrics', make: () => Promise.resolve(metricsTables()) },
   { file: 'ARCHITECTURE.md', part: 'arrows', make: async () => arrowsGraph(await projectImports()) },
+  ...(['costs', 'needs', 'replayed', 'seen'] as const).map((part) => ({
+    file: 'test/bench/capacity.md',
+    part,
+    make: async () => (await capacityTables())[part],
+  })),
 ];
 
 /**

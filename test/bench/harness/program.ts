@@ -65,6 +65,15 @@ export class Program {
     await this.#child.kill('SIGTERM');
   }
 
+  /** Stops it where it is, until it is thawed. */
+  freeze(): void {
+    process.kill(this.pid, 'SIGSTOP');
+  }
+
+  thaw(): void {
+    process.kill(this.pid, 'SIGCONT');
+  }
+
   async kill(): Promise<void> {
     await this.#child.kill('SIGKILL');
   }

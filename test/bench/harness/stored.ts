@@ -122,3 +122,14 @@ export async function drainRate(database: string, since = new Date(0)): Promise<
   if (typeof rate !== 'number') throw new Error('one commit stored everything: take more events to measure a rate');
   return rate;
 }
+
+/** Seconds from `since` until the commit with which so many events were stored. */
+export async function secondsUntilStored(database: string, events: number, since: Date): Promise<number> {
+  const [row] = await query(
+    database,
+    `with commits as (select pg_xact_commit_timestamp(xmin) as at, count(*) as events from events group by xmin),
+       sums as (select at, sum(events) over (order by at) as stored from commits)
+     select extract(epoch from min(at) - '${since.toISOString()}')::float8 as seconds from sums where stored >= ${events}`,
+  );
+  return Number(row?.['seconds']);
+}

@@ -1,5 +1,6 @@
 import { acks } from './acks.ts';
 import { burst } from './burst.ts';
+import { costs } from './costs.ts';
 import { drain } from './drain.ts';
 import { exec } from './exec.ts';
 import { exporting } from './export.ts';
@@ -25,6 +26,7 @@ export const scenarios: Record<string, Scenario> = {
   latency,
   acks,
   fairness,
+  costs,
   start,
   exec,
   telemetry,
