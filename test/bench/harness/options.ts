@@ -45,7 +45,7 @@ export function readOptions(): Options {
     burstEvents: number('BURST_EVENTS', 1_000_000, 50_000),
     growthEvents: number('GROWTH_EVENTS', 20_000_000, 200_000),
     readEvents: number('READ_EVENTS', 20_000_000, 200_000),
-    readDrainEvents: number('READ_DRAIN_EVENTS', 2_000_000, 100_000),
+    readDrainEvents: number('READ_DRAIN_EVENTS', 4_000_000, 100_000),
     readSamples: number('READ_SAMPLES', 400, 2),
     streamSeconds: number('STREAM_SECONDS', 600, 15),
     exportEvents: number('EXPORT_EVENTS', 10_000_000, 200_000),
