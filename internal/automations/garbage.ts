@@ -2,7 +2,7 @@
  * Manifests after which a source collects its garbage, in about 30 ms. Left alone, V8 keeps 30 MB
  * of it until after the next tick. Needs Node's option `--expose-gc`, which the image sets.
  */
-export const manifestsPerCollection = 2_500;
+export const manifestsPerCollection = 1_000;
 
 /** Frees the memory of manifests that were read. */
 export function collectGarbage(): void {

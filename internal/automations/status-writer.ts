@@ -20,7 +20,7 @@ export interface StatusWriterOptions {
 }
 
 /** Most writes under way at once. */
-const writers = 8;
+const writers = 4;
 
 /** Resources whose verdicts and executions are in memory at once. */
 const sliceSize = 500;
