@@ -90,10 +90,10 @@ describe('Verdicts with real processes', function () {
     await ticksAfter(from + 20_000 + 1_000 + 10_000);
     expect(await world.alerts(), 'workers away').to.deep.equal([]);
     await world.redis.kill();
-    const stands = `update controller_state set watermark = now() - interval '6 minutes', watermark_at = watermark`;
+    const setBack = `update controller_state set watermark = now() - interval '6 minutes', watermark_at = watermark`;
     const isBlind = async (): Promise<string | undefined> => {
       // Again and again: a tick that has read Redis before its end moves the watermark after it.
-      await world.query(stands);
+      await world.query(setBack);
       return (await world.state()).blind ?? undefined;
     };
     await until('Runledger is blind', isBlind, patience);
