@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Route } from 'playwright-core';
 import { recordEvents } from '../../../internal/store/record-events.ts';
@@ -146,8 +147,12 @@ describe('views of the console', () => {
       await using opened = await suite.open();
       const { page } = opened;
       await page.route(`**/static/${late}.*.js`, async (route) => {
-        await page.waitForFunction('document.readyState === "interactive"', undefined, { polling: 50 });
-        await page.evaluate('new Promise((idle) => requestIdleCallback(idle, { timeout: 1_000 }))');
+        const parsed = page.waitForFunction('document.readyState === "interactive"', undefined, { polling: 50 });
+        const idle = parsed.then(() =>
+          page.evaluate('new Promise((idle) => requestIdleCallback(idle, { timeout: 1_000 }))'),
+        );
+        // A busy browser may lose the question while it opens the page.
+        await Promise.race([idle, sleep(5_000)]).catch(() => undefined);
         await route.continue();
       });
       await page.goto('/o/acme/executions');
