@@ -49,7 +49,7 @@ describe('a Redis Cluster', () => {
   });
 
   it('replaces a killed master under load; with REDIS_ACKS no acknowledged event is lost', async function () {
-    this.timeout(180_000);
+    this.timeout(400_000);
     await using cluster = await RedisCluster.start();
     const settings = { REDIS_URL: cluster.url, DATABASE_URL: await migratedUrl(), JOB_LOCK_MS: '1000' };
     await using worker = await startWorker(settings);

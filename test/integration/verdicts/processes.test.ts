@@ -73,7 +73,7 @@ describe('Verdicts with real processes', function () {
     expect(world.receiver.received).to.have.length(4);
     expect(new Set(world.receiver.received.map(idOf)).size, 'ids').to.equal(3);
     expect(await world.query('select 1 from deliveries')).to.have.length(3);
-    expect(await shown('AutomationFailing')).to.equal(1);
+    await until('Alertmanager shows it', async () => (await shown('AutomationFailing')) === 1, patience);
   });
 
   it('are never missing without workers, Redis or Postgres, and are right afterwards', async () => {
