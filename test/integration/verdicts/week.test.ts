@@ -129,10 +129,10 @@ function missedAlerts(
     const occurrence = new Date(expectedAt).toISOString();
     const deadline = expectedAt + graceMs;
     const isMissing = startsAt === undefined || startsAt > deadline;
-    // One alert covers all expected times until a run starts.
+    // One alert covers all expected times until a START is recorded; one that was lost ends nothing.
+    const starts = started.filter((each) => each.automationId === automationId);
     const isCovered = own.some(({ kind, openedAt }) => {
-      const before = runs.filter((each) => each.automationId === automationId && each.startsAt !== undefined);
-      const covers = before.every(({ startsAt: at = 0 }) => at < openedAt - slackMs || at > deadline - slackMs);
+      const covers = starts.every(({ at }) => at < openedAt - slackMs || at > deadline - slackMs);
       return kind === 'missing' && openedAt <= deadline && covers;
     });
     // A START that was sent again long after a 503 may be nearer to the next expected time.
