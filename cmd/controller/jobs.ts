@@ -2,19 +2,15 @@ import { JobCapture } from '../../internal/capture/job-capture.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
-import { component } from '../../internal/lifecycle/group.ts';
-import { BacklogGuard } from '../../internal/queue/backlog-guard.ts';
 import { Producer } from '../../internal/queue/producer.ts';
-import { createProducerRedis, disconnect } from '../../internal/queue/redis.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { captureMetrics } from '../../internal/telemetry/capture-metrics.ts';
 import { Registry } from '../../internal/telemetry/metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
-import { backlogMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import { clusterAccount } from '../ingest/cluster-account.ts';
 import { backlogLimits, producerLimits, producerSettings } from '../ingest/limits.ts';
-import { redisAddress } from '../ingest/redis.ts';
+import { createShards } from '../ingest/shards.ts';
 import type { JobConfig } from './job-settings.ts';
 
 /** One caller, which waits for each answer. */
@@ -29,22 +25,19 @@ export interface CapturedJobs {
 /** Wires the capture of Jobs: API server → queue. */
 export function createJobCapture(config: JobConfig, db: Database, telemetry: Telemetry): CapturedJobs {
   const { logger, registry, probes, organization, tracing } = telemetry;
-  const redis = createProducerRedis(redisAddress(config));
-  redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
   // Not shown: the alert on a missing ingest is that no process shows the state of Redis.
-  const hidden = backlogMetrics(new Registry());
-  const guard = new BacklogGuard(redis, config.QUEUE_NAME, backlogLimits(config), hidden, logger);
+  const hidden = new Registry();
+  const { shards, parts } = createShards(config, backlogLimits(config), telemetry, hidden);
   // A scrape calls this after the producer exists.
   const metrics = producerMetrics(registry, () => producer.load, organization);
   const producer = new Producer({
-    redis,
+    shards,
     queueName: config.QUEUE_NAME,
     replicaAcks: config.REDIS_ACKS,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     // The defaults: batches of ingest's size suit a few events too.
     limits: producerLimits(readConfig(producerSettings, {})),
     callers,
-    guard,
     metrics,
     logger,
     tracing,
@@ -60,6 +53,5 @@ export function createJobCapture(config: JobConfig, db: Database, telemetry: Tel
     logger,
   });
   probes.ready.set('jobs', () => capture.unready());
-  const connection = component('redis of jobs', { stop: () => disconnect(redis) });
-  return { capture, parts: [connection, guard, producer, capture] };
+  return { capture, parts: [...parts, producer, capture] };
 }

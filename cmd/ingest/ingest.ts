@@ -5,24 +5,24 @@ import type { ApiServer } from '../../internal/api/server.ts';
 import type { Config } from '../../internal/config/read.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';
-import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
+import { ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import { AdmissionJournal } from '../../internal/queue/admission-journal.ts';
-import { BacklogGuard } from '../../internal/queue/backlog-guard.ts';
 import { readLaneStats } from '../../internal/queue/queue-stats.ts';
 import type { Callers } from '../../internal/queue/group-commit.ts';
 import { Overflow } from '../../internal/queue/overflow.ts';
 import { OpenRuns } from '../../internal/queue/open-runs.ts';
 import { Producer } from '../../internal/queue/producer.ts';
-import { createProducerRedis, disconnect, type RedisClient } from '../../internal/queue/redis.ts';
+import type { Shards } from '../../internal/queue/shards.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { limitMetrics } from '../../internal/telemetry/limit-metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
-import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import { queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 import { backlogLimits, backlogSettings, producerLimits, producerSettings } from './limits.ts';
-import { redisAddress, redisSettings } from './redis.ts';
+import { redisSettings } from './redis.ts';
 import { createServers, serverSettings } from './servers.ts';
+import { createShards } from './shards.ts';
 
 /** The settings of ingest, beside those of every process. */
 export const ingestSettings = [
@@ -60,46 +60,43 @@ export function createIngest(
   requests: ApiMetrics = apiMetrics(telemetry.registry),
 ): Ingest {
   const { logger, registry, probes } = telemetry;
-  const redis = createProducerRedis(redisAddress(config));
-  redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
   const limits = { ...backlogLimits(config), overflowShare: config.OVERFLOW_SHARE };
-  const guard = new BacklogGuard(redis, config.QUEUE_NAME, limits, backlogMetrics(registry), logger);
+  const { shards, redis, parts: queue } = createShards(config, limits, telemetry, registry);
+  const [first] = redis;
   queueStatsMetrics(registry, () => readLaneStats(redis, config.QUEUE_NAME));
   const connections = { open: 0, opened: 0 };
-  const journal = new AdmissionJournal(redis, config.QUEUE_NAME, () => guard.rejection === undefined);
+  const journal = new AdmissionJournal(redis, config.QUEUE_NAME, () => shards.rejection === undefined);
   const onLimited = limitMetrics(registry, telemetry.organization);
-  const overflow = createOverflow(config, guard, onLimited);
-  const producer = createProducer(config, { redis, guard, journal, overflow, callers: connections }, telemetry);
+  const overflow = createOverflow(config, shards, onLimited);
+  const producer = createProducer(config, { shards, journal, overflow, callers: connections }, telemetry);
   // After the first admission the pod stays ready and answers 503 itself (ARCHITECTURE.md,
   // "Decisions").
-  probes.ready.set('redis', () => (guard.admittedOnce ? undefined : guard.rejection?.detail));
-  probes.degraded.set('redis', () => guard.rejection?.detail);
+  probes.ready.set('redis', () => (shards.admittedOnce ? undefined : shards.rejection?.detail));
+  probes.degraded.set('redis', () => shards.rejection?.detail);
   probes.ready.set('tokens', () => tokens.unready());
   const handler = createHandler(
     config,
-    { producer, runs: new OpenRuns(redis, config.QUEUE_NAME) },
+    { producer, runs: new OpenRuns(first, config.QUEUE_NAME) },
     { rate: config.ORGANIZATION_RATE, onLimited, overflow },
     tokens,
     telemetry,
     requests,
   );
   const servers = createServers(config, { handler, fastPath: config.FAST_PATH, logger, connections });
-  const connection = component('redis', { stop: () => disconnect(redis) });
-  const parts = [connection, guard, journal, producer, tokens, inParallel('servers', servers)];
+  const parts = [...queue, journal, producer, tokens, inParallel('servers', servers)];
   return { component: new ComponentGroup('ingest', parts, logger), servers };
 }
 
 function createOverflow(
   { OVERFLOW_RATE: rate }: IngestConfig,
-  guard: BacklogGuard,
+  shards: Shards,
   onLimited: (organization: string) => void,
 ): Overflow | undefined {
-  return rate === 0 ? undefined : new Overflow({ rate, isFull: () => guard.overflowFull, onLimited });
+  return rate === 0 ? undefined : new Overflow({ rate, isFull: () => shards.overflowFull, onLimited });
 }
 
 interface ProducerParts {
-  redis: RedisClient;
-  guard: BacklogGuard;
+  shards: Shards;
   journal: AdmissionJournal;
   overflow: Overflow | undefined;
   callers: Callers;
@@ -107,7 +104,7 @@ interface ProducerParts {
 
 function createProducer(
   config: IngestConfig,
-  { redis, guard, journal, overflow, callers }: ProducerParts,
+  { shards, journal, overflow, callers }: ProducerParts,
   { logger, registry, organization, tracing }: Telemetry,
 ): Producer {
   // A scrape calls this after the producer exists.
@@ -116,13 +113,12 @@ function createProducer(
   const onRejected = (): void => journal.rejected();
   const idempotencyHours = config.IDEMPOTENCY_HOURS;
   const producer = new Producer({
-    redis,
+    shards,
     queueName,
     replicaAcks: config.REDIS_ACKS,
     idempotencyHours,
     limits: producerLimits(config),
     callers,
-    guard,
     overflow,
     onRejected,
     metrics,

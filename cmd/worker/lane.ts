@@ -2,11 +2,11 @@ import type { Config } from '../../internal/config/read.ts';
 import { Consumer } from '../../internal/queue/consumer.ts';
 import type { Store } from '../../internal/store/store.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import type { ConsumerMetrics, StoreMetrics } from '../../internal/telemetry/worker-metrics.ts';
+import type { consumerMetrics, StoreMetrics } from '../../internal/telemetry/worker-metrics.ts';
 import { Batcher } from '../../internal/worker/batcher.ts';
 import { IsolatingStore } from '../../internal/worker/isolating-store.ts';
 import { ProgressWatch } from '../../internal/worker/progress-watch.ts';
-import { redisAddress, type redisSettings } from '../ingest/redis.ts';
+import type { RedisAddress } from '../../internal/queue/redis.ts';
 
 /** Pauses of retries while Postgres is unavailable: short at first, then about two seconds. */
 const retry = { retryMinMs: 50, retryMaxMs: 2_000 };
@@ -26,57 +26,77 @@ const fetchCooldownMs = 7;
 /** Time that a stop gives jobs under way before it returns them to the queue, in ms. */
 const drainMs = 10_000;
 
-type LaneConfig = Config<(typeof redisSettings)[number] | 'STORE_BATCH_EVENTS' | 'STORE_BATCH_BYTES' | 'JOB_LOCK_MS'>;
+type LaneConfig = Config<'STORE_BATCH_EVENTS' | 'STORE_BATCH_BYTES' | 'JOB_LOCK_MS'>;
 
 export interface LaneOptions {
+  /** Of every shard. */
+  addresses: readonly RedisAddress[];
   queueName: string;
-  /** Jobs under way at once. */
+  /** Jobs of a shard under way at once. */
   jobs: number;
   statementsInFlight: number;
-  consumed: ConsumerMetrics;
+  consumed: ReturnType<typeof consumerMetrics>;
   stored: StoreMetrics;
 }
 
-/** A queue, and what stores its jobs. */
+/** A queue in all its shards, and what stores its jobs: one consumer and one watch a shard. */
 export interface Lane {
-  consumer: Consumer;
-  watch: ProgressWatch;
+  consumers: Consumer[];
+  watches: ProgressWatch[];
 }
 
-/** Wires one lane of a worker. Lanes share the store, and wait for nothing of each other. */
+/**
+ * Wires one lane of a worker. Lanes share the store, and wait for nothing of each other. The shards
+ * of a lane share its batcher, so that statements stay large.
+ */
 export function createLane(
   config: LaneConfig,
   store: Store,
-  { queueName, jobs, statementsInFlight, consumed, stored }: LaneOptions,
+  { addresses, queueName, jobs, statementsInFlight, consumed, stored }: LaneOptions,
   { logger, tracing }: Telemetry,
 ): Lane {
   const limits = {
     ...retry,
     batchEvents: config.STORE_BATCH_EVENTS,
     batchBytes: config.STORE_BATCH_BYTES,
-    jobs,
+    jobs: jobs * addresses.length,
     statementsInFlight,
     intervalMs,
   };
   const batcher = new Batcher(new IsolatingStore(store, stored, logger), limits, stored, logger, tracing);
-  const consumer = new Consumer({
-    redis: redisAddress(config),
-    queueName,
-    concurrency: jobs,
-    fetchCooldownMs,
-    lockMs: config.JOB_LOCK_MS,
-    handle: (events, redelivered) => batcher.add(events, redelivered),
-    abandon: () => batcher.abandon(),
-    drainMs,
-    metrics: consumed,
-    logger,
-    tracing,
+  let running = addresses.length;
+  /** Abandons at the last consumer that stops: the others may still store events. */
+  const abandon = (): void => {
+    running -= 1;
+    if (running <= 0) batcher.abandon();
+  };
+  const several = addresses.length > 1;
+  const shards = addresses.map((redis, index) => {
+    let handled = 0;
+    const consumer = new Consumer({
+      redis,
+      queueName,
+      concurrency: jobs,
+      fetchCooldownMs,
+      lockMs: config.JOB_LOCK_MS,
+      handle: async (events, redelivered) => {
+        const result = await batcher.add(events, redelivered);
+        if (result === 'stored') handled += 1;
+        return result;
+      },
+      abandon,
+      drainMs,
+      metrics: several ? consumed.ofShard(String(index)) : consumed,
+      logger,
+      tracing,
+    });
+    const watch = new ProgressWatch({
+      waitingJobs: () => consumer.waitingJobs(),
+      pingDatabase: () => store.ping(),
+      retrying: () => batcher.retrying,
+      stored: () => (several ? handled : batcher.storedBatches),
+    });
+    return { consumer, watch };
   });
-  const watch = new ProgressWatch({
-    waitingJobs: () => consumer.waitingJobs(),
-    pingDatabase: () => store.ping(),
-    retrying: () => batcher.retrying,
-    stored: () => batcher.storedBatches,
-  });
-  return { consumer, watch };
+  return { consumers: shards.map(({ consumer }) => consumer), watches: shards.map(({ watch }) => watch) };
 }

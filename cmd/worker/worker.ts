@@ -11,12 +11,12 @@ import {
   storeMetrics,
 } from '../../internal/telemetry/worker-metrics.ts';
 import { Maintenance } from '../../internal/worker/maintenance.ts';
-import { redisSettings } from '../ingest/redis.ts';
-import { createLane } from './lane.ts';
+import { drainedAddresses, readerRedisSettings, redisAddresses } from '../ingest/redis.ts';
+import { createLane, type Lane } from './lane.ts';
 
 /** The settings of a worker, beside those of every process. The caller opens the database. */
 export const workerSettings = [
-  ...redisSettings,
+  ...readerRedisSettings,
   'QUEUE_NAME',
   'STORE_BATCH_EVENTS',
   'STORE_BATCH_BYTES',
@@ -43,11 +43,18 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
   const consumed = consumerMetrics(registry);
   const stored = storeMetrics(registry, organization);
   const { QUEUE_NAME: queueName, WORKER_CONCURRENCY: jobs, STORE_STATEMENTS_IN_FLIGHT: statementsInFlight } = config;
-  const main = createLane(config, store, { queueName, jobs, statementsInFlight, consumed, stored }, telemetry);
+  const addresses = [...redisAddresses(config), ...drainedAddresses(config)];
+  const main = createLane(
+    config,
+    store,
+    { addresses, queueName, jobs, statementsInFlight, consumed, stored },
+    telemetry,
+  );
   const overflow = createLane(
     config,
     store,
     {
+      addresses,
       queueName: overflowQueue(queueName),
       jobs: config.OVERFLOW_CONCURRENCY,
       statementsInFlight: 1,
@@ -58,18 +65,26 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
   );
   const intervals = { intervalMs: config.MAINTENANCE_INTERVAL_MS, retryMs: 5_000 };
   const maintenance = new Maintenance(store, intervals, maintenanceMetrics(registry), logger);
-  probes.live.set('progress', () => main.watch.stuck);
-  probes.live.set('overflow', () => overflow.watch.stuck);
-  probes.ready.set('queue', () => main.watch.queueProblem);
-  probes.ready.set('postgres', () => main.watch.databaseProblem);
+  probes.live.set('progress', () => stuck(main));
+  probes.live.set('overflow', () => stuck(overflow));
+  // A worker is ready while it can fetch jobs from one shard at least.
+  probes.ready.set('queue', () =>
+    main.watches.every((watch) => watch.queueProblem) ? main.watches[0]?.queueProblem : undefined,
+  );
+  probes.ready.set('postgres', () => main.watches[0]?.databaseProblem);
   return new ComponentGroup(
     'worker',
     [
       component('postgres', { stop: () => db.destroy() }),
       maintenance,
-      inParallel('consumers', [main.consumer, overflow.consumer]),
-      inParallel('progress watches', [main.watch, overflow.watch]),
+      inParallel('consumers', [...main.consumers, ...overflow.consumers]),
+      inParallel('progress watches', [...main.watches, ...overflow.watches]),
     ],
     logger,
   );
+}
+
+/** Why the consumer of a shard needs a restart; undefined if none does. */
+function stuck({ watches }: Lane): string | undefined {
+  return watches.map((watch) => watch.stuck).find((reason) => reason !== undefined);
 }

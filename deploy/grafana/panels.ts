@@ -101,7 +101,7 @@ export const rows: Row[] = [
     title: 'Backlog',
     panels: [
       panel('Events in the queue', 'short', [['events', 'max(runledger_queue_events{$ns})']]),
-      panel('Jobs by state', 'short', [['{{state}}', 'max by (state) (runledger_queue_jobs{$ns})']]),
+      panel('Jobs by state', 'short', [['{{state}}', 'sum by (state) (max by (state, shard) (runledger_queue_jobs{$ns}))']]),
       panel('Age of the oldest job', 's', [['oldest', 'max(runledger_queue_oldest_job_age_seconds{$ns})']]),
       panel('Overflow lane: events put in', 'ops', [
         ['{{organization}}', `sum by (organization) (${rate('runledger_overflowed_events_total')}) or vector(0)`],
@@ -194,14 +194,25 @@ export const rows: Row[] = [
   {
     title: 'Redis',
     panels: [
-      panel('Memory', 'percentunit', [['of maxmemory', 'max(runledger_redis_memory_ratio{$ns})']]),
+      panel('Memory', 'percentunit', [['maxmemory {{shard}}', 'max by (shard) (runledger_redis_memory_ratio{$ns})']]),
       panel('Reachable and durable', 'short', [
-        ['reachable', 'min(runledger_redis_reachable{$ns})'],
-        ['durable', 'min(runledger_redis_durable{$ns})'],
+        ['reachable {{shard}}', 'min by (shard) (runledger_redis_reachable{$ns})'],
+        ['durable {{shard}}', 'min by (shard) (runledger_redis_durable{$ns})'],
       ]),
       panel('Commits in flight, events buffered', 'short', [
         ['commits', 'sum(runledger_commits_in_flight{$ns})'],
         ['events', 'sum(runledger_events_buffered{$ns})'],
+      ]),
+    ],
+  },
+  {
+    title: 'Shards of the queue',
+    panels: [
+      panel('Takes events', 'short', [['{{shard}}', 'max by (shard) (runledger_shard_admitting{$ns})']]),
+      panel('Waiting jobs', 'short', [['{{shard}}', 'max by (shard) (runledger_queue_jobs{state="waiting",$ns})']]),
+      panel('Moves, and events put into a second shard', 'ops', [
+        ['moves', `sum(${rate('runledger_shard_moves_total')})`],
+        ['events', `sum(${rate('runledger_events_repeated_total')})`],
       ]),
     ],
   },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { cleanEnv, EnvMissingError, type CleanedEnv } from 'envalid';
 import { settings, type SettingName } from './settings.ts';
+import { splitShards } from './validators.ts';
 
 /** An invalid setting. The message is one line; the process ends with it. */
 export class ConfigError extends Error {
@@ -13,6 +14,7 @@ export class ConfigError extends Error {
  */
 const secrets = [
   'REDIS_URL',
+  'REDIS_DRAIN_URL',
   'REDIS_PASSWORD',
   'REDIS_SENTINEL_PASSWORD',
   'DATABASE_URL',
@@ -69,14 +71,24 @@ function withSecretFiles(environment: NodeJS.ProcessEnv, names: readonly Setting
 }
 
 /**
- * Adds the user name and password to the address, encoded. Their own settings may hold any
- * character.
+ * Adds the user name and password to the addresses of Redis, encoded. Their own settings may hold
+ * any character.
  */
 function withRedisCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { REDIS_URL: address, REDIS_USERNAME: username = '', REDIS_PASSWORD: password = '' } = environment;
-  if (address === undefined || username + password === '') return environment;
-  const nodes = address.split(',').map((node) => addCredentials(node.trim(), username, password));
-  return { ...environment, REDIS_URL: nodes.join(',') };
+  const { REDIS_USERNAME: username = '', REDIS_PASSWORD: password = '' } = environment;
+  if (username + password === '') return environment;
+  const complete = { ...environment };
+  for (const name of ['REDIS_URL', 'REDIS_DRAIN_URL'] as const) {
+    const shards = complete[name];
+    if (shards === undefined) continue;
+    const ofShard = (shard: string): string =>
+      shard
+        .split(',')
+        .map((node) => addCredentials(node.trim(), username, password))
+        .join(',');
+    complete[name] = splitShards(shards).map(ofShard).join(' ');
+  }
+  return complete;
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   postgresUrl,
   queueName,
   ratio,
-  redisUrl,
+  redisUrls,
   scopes,
   urlList,
   wholeNumber,
@@ -37,7 +37,13 @@ export const settings = {
   PUBLIC_URL: httpsUrl({ desc: 'The https:// address of callers; the target of 301s' }),
   CONSOLE_PUBLIC_URL: httpsUrl({ desc: 'The https:// address readers use; 301s and links to next pages lead there' }),
   TRUST_PROXY: flag({ default: false, desc: 'Trust X-Forwarded-Proto; only behind a proxy that sets it' }),
-  REDIS_URL: redisUrl({ desc: 'redis:// or rediss://; a comma-separated list is a Redis Cluster' }),
+  REDIS_URL: redisUrls({
+    desc: 'redis:// or rediss://; several with commas are a Redis Cluster, several with spaces the shards of the queue',
+  }),
+  REDIS_DRAIN_URL: redisUrls({
+    default: [],
+    desc: 'Former shards, separated by spaces: ingest leaves them, workers and controller still read them',
+  }),
   REDIS_SENTINELS: hostList({
     default: [],
     desc: 'host:port of each Redis Sentinel, comma-separated; the host of REDIS_URL is then the name of the master',

@@ -93,10 +93,22 @@ export const hostList = makeExactValidator<readonly URL[]>((text) =>
 );
 
 /**
- * `redis://` or `rediss://`. Several with commas are the nodes of a cluster. An absolute path is a
- * Unix socket. Errors never repeat the value, which holds a password.
+ * `redis://` or `rediss://`. Several with commas are the nodes of a cluster, several with spaces
+ * the shards of the queue. An absolute path is a Unix socket. Errors never repeat the value, which
+ * holds a password.
  */
-export const redisUrl = makeExactValidator<string>((text) => {
+export const redisUrls = makeExactValidator<readonly string[]>((text) => {
+  const shards = splitShards(text).map(redisUrl);
+  if (new Set(shards).size === shards.length) return shards;
+  throw new Error('must not name the same Redis twice');
+});
+
+/** The addresses of the shards: separated by spaces, except in the path of a Unix socket. */
+export function splitShards(text: string): string[] {
+  return text.startsWith('/') ? [text] : text.trim().split(/\s+(?!,)(?<!,\s*)/);
+}
+
+function redisUrl(text: string): string {
   if (text.startsWith('/')) return text;
   const nodes = text.split(',').map((node) => URL.parse(node.trim()));
   if (nodes.some((node) => node?.protocol.includes('sentinel'))) {
@@ -110,7 +122,7 @@ export const redisUrl = makeExactValidator<string>((text) => {
   if (nodes.length > 1) throw new Error('must not name a database other than 0: a Redis Cluster has no other');
   if (/^\d+$/.test(paths.join())) return text;
   throw new Error('must name a database by its number, as in redis://host:6379/1');
-});
+}
 
 /** `postgres://` or `postgresql://`. Errors never repeat the value, which holds a password. */
 export const postgresUrl = makeExactValidator<string>((text) => {

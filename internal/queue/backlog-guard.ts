@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describeError, type Logger } from '../telemetry/logger.ts';
-import type { BacklogMetrics } from '../telemetry/queue-metrics.ts';
+import { jobStates, type BacklogMetrics } from '../telemetry/queue-metrics.ts';
 import { isReplica, isSentinel, readBacklog, type Backlog } from './backlog.ts';
 import { DurabilityReport, missingDurability } from './durability.ts';
 import { ConnectionState, type ConnectionListener } from './connection-state.ts';
@@ -175,9 +175,7 @@ export class BacklogGuard implements ConnectionListener {
   #report(backlog: Backlog): void {
     this.#metrics.reachable.set(1);
     this.#metrics.memoryShare.set(backlog.memoryShare);
-    for (const state of ['waiting', 'active', 'delayed', 'failed'] as const) {
-      this.#metrics.jobs.set({ state }, backlog[state]);
-    }
+    for (const state of jobStates) this.#metrics.jobs(state).set(backlog[state]);
   }
 
   #change(rejection: Rejection | undefined, error?: unknown): void {

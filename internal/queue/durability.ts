@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Gauge } from '../telemetry/metrics.ts';
+import type { ShardGauge } from '../telemetry/metrics.ts';
 import { mastersOf, type RedisClient } from './redis.ts';
 
 const required: Record<string, string> = {
@@ -21,11 +21,11 @@ export async function missingDurability(redis: RedisClient): Promise<string[]> {
 
 /** Reports missing settings: in a gauge, and in the log when they change. */
 export class DurabilityReport {
-  readonly #gauge: Gauge;
+  readonly #gauge: ShardGauge;
   readonly #logger: Logger;
   #before = '';
 
-  constructor(gauge: Gauge, logger: Logger) {
+  constructor(gauge: ShardGauge, logger: Logger) {
     this.#gauge = gauge;
     this.#logger = logger;
   }

@@ -67,6 +67,16 @@ end
 return missing
 `;
 
+/** Gives reservations another identity. One that does not exist stays so. */
+const identityScript = `
+for i, key in ipairs(KEYS) do
+  if redis.call('EXISTS', key) == 1 then
+    redis.call('HSET', key, 'id', ARGV[2 * i - 1], 'createdAt', ARGV[2 * i], 'committed', '0')
+  end
+end
+return 1
+`;
+
 /** An event with a key. All events of a request belong to one organization. */
 export interface Keyed {
   key: string;
@@ -118,6 +128,17 @@ export class IdempotencyKeys {
   /** Lets the next request with these keys start at once, after this one got no acknowledgement. */
   async release(keyed: readonly Keyed[]): Promise<void> {
     await this.#mark(keyed, 'leaseUntil', '0');
+  }
+
+  /** Gives the reservations the identities of the events; see {@link MirroredKeys}. */
+  async replaceIdentity(keyed: readonly Keyed[]): Promise<void> {
+    const keys = this.#keysOf(keyed);
+    await this.#redis.eval(
+      identityScript,
+      keys.length,
+      ...keys,
+      ...keyed.flatMap(({ event }) => [event.id, event.createdAt]),
+    );
   }
 
   async #mark(keyed: readonly Keyed[], field: string, value: string): Promise<void> {

@@ -5,26 +5,31 @@ import { jobName } from './queue-stats.ts';
 import { GroupCommit, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { encodeJob } from './job-encoder.ts';
 import { QueueConnection, type QueueConnectionOptions } from './queue-connection.ts';
+import type { Shards } from './shards.ts';
 
-export interface LaneOptions extends QueueConnectionOptions {
+export interface LaneOptions extends Omit<QueueConnectionOptions, 'redis'> {
+  shards: Pick<Shards, 'all' | 'put'>;
   limits: GroupCommitLimits;
   callers: Callers;
   metrics: ProducerMetrics;
-  /** Runs before the job of a commit is added; an error fails the commit. */
-  before?: (events: readonly AcceptedEvent[]) => Promise<void>;
+  /** Runs before the job of a commit is added to a shard; an error fails the commit there. */
+  before?: (events: readonly AcceptedEvent[], shard: number) => Promise<void>;
+  /** Runs after a commit. */
+  onCommitted?: (events: readonly AcceptedEvent[]) => void;
 }
 
-/** A queue and the group commit to it. */
+/** A queue, in one shard or several, and the group commit to it. */
 export class Lane {
   readonly #options: LaneOptions;
-  readonly #queue: QueueConnection;
+  /** By shard. */
+  readonly #queues: readonly QueueConnection[];
   readonly #groupCommit: GroupCommit;
   /** The active span of each event when it was added. */
   readonly #points = new WeakMap<AcceptedEvent, SpanContext>();
 
   constructor(options: LaneOptions) {
     this.#options = options;
-    this.#queue = new QueueConnection(options);
+    this.#queues = options.shards.all.map(({ redis }) => new QueueConnection({ ...options, redis }));
     this.#groupCommit = new GroupCommit((events) => this.#commit(events), options.limits, options.callers);
   }
 
@@ -34,15 +39,15 @@ export class Lane {
     return { inFlight, buffered };
   }
 
-  /** Opens the queue if Redis is available; otherwise the first commit opens it. */
+  /** Opens the queue where Redis is available; elsewhere the first commit opens it. */
   async start(): Promise<void> {
-    await this.#queue.open().catch(() => undefined);
+    await Promise.allSettled(this.#queues.map((queue) => queue.open()));
   }
 
   /** Finishes the commits under way, then closes the queue. */
   async stop(): Promise<void> {
     await this.#groupCommit.drain();
-    await this.#queue.close();
+    await Promise.all(this.#queues.map((queue) => queue.close()));
   }
 
   /** Puts the events into one commit; see {@link GroupCommit.add}. */
@@ -54,12 +59,12 @@ export class Lane {
   }
 
   async #commit(events: AcceptedEvent[]): Promise<void> {
-    const { metrics, logger, before } = this.#options;
+    const { metrics, logger, shards, onCommitted } = this.#options;
     const begun = performance.now();
     metrics.batchSize.add(events.length);
     try {
-      await before?.(events);
-      await this.#traced(events, () => this.#add(events));
+      await this.#traced(events, () => shards.put(events.length, (shard) => this.#add(events, shard)));
+      onCommitted?.(events);
       for (const { organization, kind } of events) metrics.accepted.add(metrics.organization(organization), kind);
     } catch (error) {
       logger.warn({ error, events: events.length }, 'commit to redis failed');
@@ -69,9 +74,10 @@ export class Lane {
     }
   }
 
-  async #add(events: AcceptedEvent[]): Promise<void> {
-    const queue = await this.#queue.open();
-    await queue.add(jobName(events.length), encodeJob(events));
+  async #add(events: AcceptedEvent[], shard: number): Promise<void> {
+    await this.#options.before?.(events, shard);
+    const queue = await this.#queues[shard]?.open();
+    await queue?.add(jobName(events.length), encodeJob(events));
   }
 
   #traced(events: AcceptedEvent[], work: () => Promise<void>): Promise<void> {

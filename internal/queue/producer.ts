@@ -2,18 +2,16 @@ import { within } from '../async/within.ts';
 import type { AcceptedEvent, KeyedEvent } from '../event/event.ts';
 import { RequestError, unavailable } from '../errors/request-error.ts';
 import type { ProducerLoad, ProducerMetrics, RejectionReason } from '../telemetry/producer-metrics.ts';
-import type { BacklogGuard } from './backlog-guard.ts';
 import { BufferFull, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { IdempotencyKeys, type Keyed, type Reservation } from './idempotency.ts';
 import { overflowQueue } from './keys.ts';
 import { Lane } from './lane.ts';
 import type { Overflow } from './overflow.ts';
 import { OverflowNotes } from './overflow-notes.ts';
+import { MirroredKeys } from './mirrored-keys.ts';
 import type { QueueConnectionOptions } from './queue-connection.ts';
 import { Unacknowledged } from './replica-acks.ts';
-
-/** Longest wait of a caller, in ms: the 503 of a slow Redis comes within 2 s. */
-const answerWithinMs = 1_800;
+import { answerWithinMs, type Shards } from './shards.ts';
 
 /**
  * Time between the starts of two commits, in ms, unless the next one is full or holds an event of
@@ -25,11 +23,11 @@ const intervalMs = 3;
 /** The answer to a caller whose event may be lost. */
 const notNow = 'Events cannot be stored safely at the moment.';
 
-export interface ProducerOptions extends QueueConnectionOptions {
+export interface ProducerOptions extends Omit<QueueConnectionOptions, 'redis'> {
+  shards: Shards;
   limits: Omit<GroupCommitLimits, 'intervalMs' | 'answerWithinMs'>;
   /** A commit stops waiting for more events when all callers wait for their answers. */
   callers: Callers;
-  guard: BacklogGuard;
   /** Undefined when no event goes to the overflow lane. */
   overflow?: Overflow | undefined;
   /** Called for each event that gets 503. */
@@ -46,7 +44,7 @@ export class Producer {
   readonly #main: Lane;
   /** For organizations beyond their share; empty unless `overflow` is on. */
   readonly #overflow: Lane;
-  readonly #idempotency: IdempotencyKeys;
+  readonly #idempotency: Pick<IdempotencyKeys, 'reserve' | 'markCommitted' | 'release'>;
   readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(options: ProducerOptions) {
@@ -54,8 +52,7 @@ export class Producer {
     const limits = { ...options.limits, intervalMs, answerWithinMs };
     this.#main = new Lane({ ...options, limits });
     this.#overflow = createOverflowLane(options, limits);
-    const keptMs = options.idempotencyHours * 60 * 60 * 1_000;
-    this.#idempotency = new IdempotencyKeys(options.redis, options.queueName, keptMs);
+    this.#idempotency = createKeys(options);
   }
 
   /** The commits and events under way. */
@@ -125,9 +122,9 @@ export class Producer {
   }
 
   #requireAdmission(events: number): void {
-    const { guard } = this.#options;
-    if (guard.rejection === undefined) return;
-    this.#countRejection(guard.rejection.reason, events);
+    const { rejection } = this.#options.shards;
+    if (rejection === undefined) return;
+    this.#countRejection(rejection.reason, events);
     throw unavailable(notNow);
   }
 
@@ -208,7 +205,7 @@ export class Producer {
 /** A flood has one commit at a time, and a quarter of the buffer. */
 function createOverflowLane(options: ProducerOptions, limits: GroupCommitLimits): Lane {
   const { metrics } = options;
-  const notes = new OverflowNotes(options.redis, options.queueName);
+  const notes = options.shards.all.map(({ redis }) => new OverflowNotes(redis, options.queueName));
   return new Lane({
     ...options,
     queueName: overflowQueue(options.queueName),
@@ -218,12 +215,20 @@ function createOverflowLane(options: ProducerOptions, limits: GroupCommitLimits)
       bufferedEvents: Math.ceil(limits.bufferedEvents / 4),
       bufferedBytes: Math.ceil(limits.bufferedBytes / 4),
     },
-    before: async (events) => {
-      await notes.note(events.map(({ organization }) => organization));
+    before: async (events, shard) => notes[shard]?.note(events.map(({ organization }) => organization)),
+    onCommitted: (events) => {
       for (const { organization } of events)
         metrics.overflowed.inc({ organization: metrics.organization(organization) });
     },
   });
+}
+
+/** Keys are in the first shard, and in the second one if there are several. */
+function createKeys({ shards, queueName, idempotencyHours }: ProducerOptions): IdempotencyKeys | MirroredKeys {
+  const keptMs = idempotencyHours * 60 * 60 * 1_000;
+  const [first, second] = shards.all.map(({ redis }) => new IdempotencyKeys(redis, queueName, keptMs));
+  if (first === undefined) throw new Error('the queue has no shard');
+  return second === undefined ? first : new MirroredKeys(first, second);
 }
 
 function reasonOf(error: unknown): RejectionReason {

@@ -24,6 +24,8 @@ export interface QueueClock {
   admittingAt: number | undefined;
   /** Times in which ingest may have rejected events, or had a wrong clock, oldest first. */
   gaps: { from: number; until: number }[];
+  /** Times without a note of any pod in this shard, if the queue has several; oldest first. */
+  silences: { from: number; until: number }[];
   /**
    * When the oldest job of the overflow lane was added, and every organization with events there;
    * undefined while the lane is empty.
@@ -63,7 +65,8 @@ return {
   redis.call('GET', prefix .. 'admitting') or '',
   redis.call('LRANGE', prefix .. 'gaps', 0, -1),
   text(overflow),
-  organizations
+  organizations,
+  redis.call('LRANGE', prefix .. 'silences', 0, -1)
 }
 `;
 
@@ -71,22 +74,26 @@ return {
 export async function readQueueClock(redis: RedisClient, queueName: string): Promise<QueueClock> {
   const keys = [queueName, overflowQueue(queueName)].map((name) => `${keyPrefix}:${name}:`);
   const reply = await within(commandTimeout, redis.eval(script, keys.length, ...keys, lookSize, noteMs));
-  const [now, oldest, admitting, gaps, overflow, organizations] = reply as [
+  const [now, oldest, admitting, gaps, overflow, organizations, silences] = reply as [
     string,
     string,
     string,
     string[],
     string,
+    string[],
     string[],
   ];
   return {
     now: Number(now),
     oldestAt: oldest === '' ? undefined : Number(oldest),
     admittingAt: admitting === '' ? undefined : Number(admitting),
-    gaps: gaps.map((text) => {
-      const [from = 0, until = 0] = text.split('-').map(Number);
-      return { from, until };
-    }),
+    gaps: gaps.map(intervalOf),
+    silences: silences.map(intervalOf),
     overflow: overflow === '' ? undefined : { oldestAt: Number(overflow), organizations },
   };
+}
+
+function intervalOf(text: string): { from: number; until: number } {
+  const [from = 0, until = 0] = text.split('-').map(Number);
+  return { from, until };
 }

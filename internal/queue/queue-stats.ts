@@ -39,13 +39,29 @@ count(redis.call('ZCARD', prefix .. 'delayed'), redis.call('ZRANGE', prefix .. '
 return {jobs, seen, events, oldest and string.format('%.0f', oldest) or ''}
 `;
 
-/** The stats of a queue and of its overflow lane. Rejects while Redis is unavailable. */
-export async function readLaneStats(redis: RedisClient, queueName: string): Promise<LaneStats> {
-  const [main, overflow] = await Promise.all([
-    readQueueStats(redis, queueName),
-    readQueueStats(redis, overflowQueue(queueName)),
-  ]);
-  return { main, overflow };
+/**
+ * The stats of a queue and of its overflow lane, over the shards that answer. Rejects while none
+ * does.
+ */
+export async function readLaneStats(shards: readonly RedisClient[], queueName: string): Promise<LaneStats> {
+  const read = async (redis: RedisClient): Promise<LaneStats> => {
+    const [main, overflow] = await Promise.all([
+      readQueueStats(redis, queueName),
+      readQueueStats(redis, overflowQueue(queueName)),
+    ]);
+    return { main, overflow };
+  };
+  const settled = await Promise.allSettled(shards.map(read));
+  const found = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  if (found.length === 0) throw new Error('no shard of the queue answers');
+  return { main: sum(found.map(({ main }) => main)), overflow: sum(found.map(({ overflow }) => overflow)) };
+}
+
+function sum(stats: readonly QueueStats[]): QueueStats {
+  return {
+    events: stats.reduce((events, each) => events + each.events, 0),
+    oldestAge: Math.max(...stats.map(({ oldestAge }) => oldestAge)),
+  };
 }
 
 /** Counts the events of waiting, active and delayed jobs. Rejects while Redis is unavailable. */

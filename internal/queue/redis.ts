@@ -134,6 +134,14 @@ function onItsDatabase(client: Redis): Redis {
   });
 }
 
+/** The address for people: without user and password. */
+export function labelOf(address: RedisAddress): string {
+  const url = typeof address === 'string' ? address : address.url;
+  if (url.startsWith('/')) return url;
+  const nodes = url.split(',').map((node) => new URL(node.trim()));
+  return nodes.map(({ host, pathname }) => `${host}${pathname.replace(/^\/0?$/, '')}`).join(',');
+}
+
 /** Reconnects to the server that the address leads to now. A cluster's client does that itself. */
 export function reconnect(client: RedisClient): void {
   if (client instanceof Redis) client.disconnect(true);

@@ -23,6 +23,25 @@ export function unknownAtFirst(gauge: Gauge): Gauge {
   return gauge;
 }
 
+/** A gauge of one shard of the queue. */
+export interface ShardGauge {
+  set(value: number): void;
+  remove(): void;
+}
+
+/**
+ * The gauge of one shard; without the label `shard` if the queue has only one. `/metrics` omits it
+ * until it is set.
+ */
+export function ofShard<Label extends string = 'shard'>(
+  gauge: Gauge<Label | 'shard'>,
+  shard: string | undefined,
+  labels: Partial<Record<Label | 'shard', string>> = {},
+): ShardGauge {
+  const all = { ...labels, ...(shard !== undefined && { shard }) };
+  return { set: (value) => gauge.set(all, value), remove: () => gauge.remove(all) };
+}
+
 /** Durations from 1 ms to 10 s, in seconds, for commits and statements. */
 export const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 

@@ -1,10 +1,11 @@
-import { Gauge, type Registry, unknownAtFirst } from './metrics.ts';
+import { Gauge, ofShard, type Registry } from './metrics.ts';
 
-export type BacklogMetrics = ReturnType<typeof backlogMetrics>;
+export type BacklogMetrics = ReturnType<ReturnType<typeof backlogMetrics>>;
 
 /**
  * The metrics of the queue and of Redis' durability. Every pod reports the same values: aggregate
- * with max, not sum.
+ * with max, not sum. They have the label `shard` if the queue has several.
+ * @returns the metrics of one shard.
  */
 export function backlogMetrics(registry: Registry) {
   const registers = [registry];
@@ -12,45 +13,57 @@ export function backlogMetrics(registry: Registry) {
     jobs: new Gauge({
       name: 'runledger_queue_jobs',
       help: 'Jobs (batches of events) in Redis, by state. Every pod reports the same value: use max. Waiting jobs that grow: the workers are too slow.',
-      labelNames: ['state'] as const,
+      labelNames: ['state', 'shard'] as const,
       registers,
     }),
-    memoryShare: unknownAtFirst(
-      new Gauge({
-        name: 'runledger_redis_memory_ratio',
-        help: 'Memory of Redis as a share of its maxmemory; 0 without maxmemory. Ingest answers 503 from REDIS_MAX_MEMORY_RATIO on.',
-        registers,
-      }),
-    ),
-    durable: unknownAtFirst(
-      new Gauge({
-        name: 'runledger_redis_durable',
-        help: '1 when Redis has all durability settings; 0 when it may lose an event that got a 201. Use min over pods.',
-        registers,
-      }),
-    ),
-    replicas: unknownAtFirst(
-      new Gauge({
-        name: 'runledger_redis_replicas',
-        help: 'Replicas of Redis that answer their master, with REDIS_ACKS. Fewer than REDIS_ACKS: ingest answers 503.',
-        registers,
-      }),
-    ),
+    memoryShare: new Gauge({
+      name: 'runledger_redis_memory_ratio',
+      help: 'Memory of Redis as a share of its maxmemory; 0 without maxmemory. Ingest answers 503 from REDIS_MAX_MEMORY_RATIO on.',
+      labelNames: ['shard'] as const,
+      registers,
+    }),
+    durable: new Gauge({
+      name: 'runledger_redis_durable',
+      help: '1 when Redis has all durability settings; 0 when it may lose an event that got a 201. Use min over pods.',
+      labelNames: ['shard'] as const,
+      registers,
+    }),
+    replicas: new Gauge({
+      name: 'runledger_redis_replicas',
+      help: 'Replicas of Redis that answer their master, with REDIS_ACKS. Fewer than REDIS_ACKS: ingest answers 503.',
+      labelNames: ['shard'] as const,
+      registers,
+    }),
     reachable: new Gauge({
       name: 'runledger_redis_reachable',
       help: '1 when Redis answered the last check. 0: ingest answers 503.',
+      labelNames: ['shard'] as const,
       registers,
     }),
   };
-  /** Clears the gauges of an unavailable Redis, since their last values would look current. */
-  const forget = (): void => {
-    gauges.reachable.set(0);
-    gauges.jobs.reset();
-    gauges.memoryShare.remove();
-    gauges.replicas.remove();
+  return (shard?: string) => {
+    const jobs = (state: JobState) => ofShard<'state' | 'shard'>(gauges.jobs, shard, { state });
+    const of = {
+      memoryShare: ofShard(gauges.memoryShare, shard),
+      durable: ofShard(gauges.durable, shard),
+      replicas: ofShard(gauges.replicas, shard),
+      reachable: ofShard(gauges.reachable, shard),
+    };
+    of.reachable.set(0);
+    /** Clears the gauges of an unavailable Redis, since their last values would look current. */
+    const forget = (): void => {
+      of.reachable.set(0);
+      for (const state of jobStates) jobs(state).remove();
+      of.memoryShare.remove();
+      of.replicas.remove();
+    };
+    return { ...of, jobs, forget };
   };
-  return { ...gauges, forget };
 }
+
+/** The states of a job that are shown. */
+export const jobStates = ['waiting', 'active', 'delayed', 'failed'] as const;
+type JobState = (typeof jobStates)[number];
 
 /** The content of the queue, read at each scrape. */
 export interface QueueStats {

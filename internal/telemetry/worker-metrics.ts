@@ -1,14 +1,23 @@
-import { batchBuckets, Counter, durationBuckets, Gauge, Histogram, type Registry, unknownAtFirst } from './metrics.ts';
+import {
+  batchBuckets,
+  Counter,
+  durationBuckets,
+  Gauge,
+  Histogram,
+  ofShard,
+  type Registry,
+  unknownAtFirst,
+} from './metrics.ts';
 import { createOrganizationLabel, defaultOrganizations, type OrganizationLabel } from './organization-label.ts';
 
-export type ConsumerMetrics = ReturnType<typeof consumerMetrics>;
+export type ConsumerMetrics = Omit<ReturnType<typeof consumerMetrics>, 'ofShard'>;
 export type StoreMetrics = ReturnType<typeof storeMetrics>;
 export type MaintenanceMetrics = ReturnType<typeof maintenanceMetrics>;
 
 /** The metrics of jobs before they reach the store. */
 export function consumerMetrics(registry: Registry) {
   const registers = [registry];
-  return {
+  const counters = {
     stalled: new Counter({
       name: 'runledger_jobs_stalled_total',
       help: 'Jobs recovered from a worker that stopped renewing its lock, because it was killed or frozen. No event is lost.',
@@ -19,14 +28,16 @@ export function consumerMetrics(registry: Registry) {
       help: 'Times that a worker could not read a job and returned it. Rising: a newer release wrote the job; update the workers.',
       registers,
     }),
-    durable: unknownAtFirst(
-      new Gauge({
-        name: 'runledger_worker_redis_durable',
-        help: 'As runledger_redis_durable, checked by a worker every 5 s. 0: Redis may lose events.',
-        registers,
-      }),
-    ),
   };
+  const durable = new Gauge({
+    name: 'runledger_worker_redis_durable',
+    help: 'As runledger_redis_durable, checked by a worker every 5 s. 0: Redis may lose events.',
+    labelNames: ['shard'] as const,
+    registers,
+  });
+  /** Those of a shard, if the queue has several. */
+  const ofOne = (shard?: string) => ({ ...counters, durable: ofShard(durable, shard) });
+  return { ...ofOne(), ofShard: ofOne };
 }
 
 /** SQLSTATEs that a text or key may cause: invalid character, invalid value, too large. */

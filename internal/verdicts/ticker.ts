@@ -29,7 +29,7 @@ const stopMs = 5_000;
 
 export interface TickerOptions {
   db: Database;
-  /** Rejects while Redis is unavailable. */
+  /** Rejects with one sentence while the queue cannot be read. */
   readQueue: () => Promise<QueueReading>;
   listeners: readonly TickListener[];
   retentionDays: number;
@@ -106,7 +106,7 @@ export class Ticker {
     const { db, readQueue, listeners, logger } = this.#options;
     const queue = await readQueue().catch((error: unknown) => {
       logger.warn({ error }, 'the queue cannot be read: the watermark does not move');
-      return { reason: `Redis does not answer: ${describeError(error).message}` };
+      return { reason: describeError(error).message };
     });
     return tick(db, {
       queue,

@@ -9,6 +9,7 @@ import { notifyMetrics } from '../../internal/telemetry/notify-metrics.ts';
 import { Counter, Gauge, Histogram, Registry } from '../../internal/telemetry/metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import { shardMetrics } from '../../internal/telemetry/shard-metrics.ts';
 import { tokenMetrics } from '../../internal/telemetry/token-metrics.ts';
 import {
   consumerMetrics,
@@ -75,6 +76,7 @@ function registerConsole(registry: Registry): void {
 
 function registerQueue(registry: Registry): void {
   backlogMetrics(registry);
+  shardMetrics(registry, () => [true]);
   const empty = { events: 0, oldestAge: 0 };
   queueStatsMetrics(registry, () => Promise.resolve({ main: empty, overflow: empty }));
 }

@@ -46,7 +46,10 @@ export function settingsTable(): string {
   return ['| Variable | Default | Used by | Meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
-function shown(name: SettingName, value: string | number | boolean | URL | readonly URL[] | undefined): string {
+function shown(
+  name: SettingName,
+  value: string | number | boolean | URL | readonly (string | URL)[] | undefined,
+): string {
   if (Array.isArray(value)) return value.length === 0 ? 'none' : `\`${value.join(',')}\``;
   if (value !== undefined) return `\`${String(value)}\``;
   return 'default' in settings[name] ? 'none' : '**required**';

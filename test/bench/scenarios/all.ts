@@ -12,6 +12,7 @@ import { overview } from './overview.ts';
 import { pipeline } from './pipeline.ts';
 import { read } from './read.ts';
 import type { Scenario } from './scenario.ts';
+import { shards } from './shards.ts';
 import { start } from './start.ts';
 import { streams } from './streams.ts';
 import { telemetry } from './telemetry.ts';
@@ -25,6 +26,7 @@ export const scenarios: Record<string, Scenario> = {
   burst,
   latency,
   acks,
+  shards,
   fairness,
   costs,
   start,

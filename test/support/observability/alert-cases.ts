@@ -38,6 +38,8 @@ export interface AlertCase {
 
 const refused = 'runledger_token_secrets_refused{namespace="rl",pod="i",reason="shared"}';
 const plain = 'runledger_plain_http_requests_total{namespace="rl",pod="i",token="true"}';
+const ofShard = (shard: number): string => `runledger_shard_admitting{namespace="rl",pod="i",shard="${shard}"}`;
+const waitingIn = (shard: number): string => waiting.replace('}', `,shard="${shard}"}`);
 const oldestJob = ofIngest('queue_oldest_job_age_seconds');
 const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
 const lostEntries = 'runledger_access_log_entries_total{namespace="rl",pod="c",result="lost"}';
@@ -97,6 +99,13 @@ export const alertCases: Record<string, AlertCase> = {
     firesAt: 120,
     fires: { [waiting]: growing(20) },
     nearly: { [waiting]: growing(-20, 9_000) },
+    alsoFires: {
+      'no shard has so many, all together have': {
+        [waiting]: undefined,
+        [waitingIn(0)]: growing(8),
+        [waitingIn(1)]: growing(8),
+      },
+    },
   },
   RunledgerWorkerWithoutProgress: {
     fires: noProgress,
@@ -127,6 +136,11 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerRedisNotDurable: {
     fires: { [ofWorker('worker_redis_durable')]: steady(0) },
     nearly: { [ofIngest('redis_durable')]: undefined, [ofWorker('worker_redis_durable')]: undefined },
+  },
+  RunledgerShardUnavailable: {
+    fires: { [ofShard(0)]: steady(1), [ofShard(1)]: steady(0) },
+    nearly: { [ofShard(0)]: steady(1), [ofShard(1)]: steady(1) },
+    alsoNearly: { 'no shard takes events': { [ofShard(0)]: steady(0), [ofShard(1)]: steady(0) } },
   },
   RunledgerDeadLetters: {
     firesAt: 120,

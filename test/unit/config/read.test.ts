@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { drainedAddresses, readerRedisSettings } from '../../../cmd/ingest/redis.ts';
 import { ConfigError, readConfig } from '../../../internal/config/read.ts';
 import { settings, type SettingName } from '../../../internal/config/settings.ts';
 
@@ -98,7 +99,29 @@ describe('settings', () => {
       REDIS_URL: 'rediss://:pw@a:6379, rediss://b:6379',
     });
     expect(config.PUBLIC_URL.href).to.equal('https://x.example:8443/base');
-    expect(config.REDIS_URL).to.equal('rediss://:pw@a:6379, rediss://b:6379');
+    expect(config.REDIS_URL).to.deep.equal(['rediss://:pw@a:6379, rediss://b:6379']);
+  });
+});
+
+describe('the shards of the queue in REDIS_URL', () => {
+  const names = ['REDIS_URL', 'REDIS_DRAIN_URL', 'REDIS_PASSWORD'] as const;
+
+  it('are separated by spaces; each may be a cluster, and gets the credentials', () => {
+    const config = readConfig(names, {
+      REDIS_URL: ' redis://a:6379  redis://b, redis://c ,redis://d\nredis://e/1 ',
+      REDIS_DRAIN_URL: 'redis://f',
+      REDIS_PASSWORD: 'pw',
+    });
+    const cluster = 'redis://:pw@b,redis://:pw@c,redis://:pw@d';
+    expect(config.REDIS_URL).to.deep.equal(['redis://:pw@a:6379', cluster, 'redis://:pw@e/1']);
+    expect(config.REDIS_DRAIN_URL).to.deep.equal(['redis://:pw@f']);
+    expect(readConfig(names, { REDIS_URL: '/a folder/redis.sock' }).REDIS_URL).to.deep.equal(['/a folder/redis.sock']);
+  });
+
+  it('differ', () => {
+    expect(complaint('REDIS_URL', { REDIS_URL: 'redis://a redis://a' })).to.match(/must not name the same Redis twice/);
+    const twice = readConfig(readerRedisSettings, { REDIS_URL: 'redis://a', REDIS_DRAIN_URL: 'redis://a' });
+    expect(() => drainedAddresses(twice)).to.throw(ConfigError, /^REDIS_DRAIN_URL must not name a Redis of REDIS_URL/);
   });
 });
 
@@ -113,8 +136,8 @@ describe('settings from files', () => {
 
   it('hold the secret, with the line break that editors leave', async () => {
     await writeFile(file, 'redis://:hunter2@redis\n');
-    expect(readConfig(['REDIS_URL'], { REDIS_URL_FILE: file }).REDIS_URL).to.equal('redis://:hunter2@redis');
-    expect(readConfig(['REDIS_URL'], { REDIS_URL: '', REDIS_URL_FILE: file }).REDIS_URL).to.contain('hunter2');
+    expect(readConfig(['REDIS_URL'], { REDIS_URL_FILE: file }).REDIS_URL).to.deep.equal(['redis://:hunter2@redis']);
+    expect(readConfig(['REDIS_URL'], { REDIS_URL: '', REDIS_URL_FILE: file }).REDIS_URL.join('')).to.contain('hunter2');
   });
 
   it('are named with what is wrong, without their content', async () => {
@@ -142,7 +165,7 @@ describe('settings from files', () => {
 
 describe("Redis' credentials in settings of their own", () => {
   const url = (settings: Record<string, string>): string =>
-    readConfig(['REDIS_URL', 'REDIS_USERNAME', 'REDIS_PASSWORD'], settings).REDIS_URL;
+    readConfig(['REDIS_URL', 'REDIS_USERNAME', 'REDIS_PASSWORD'], settings).REDIS_URL.join(' ');
 
   it('may hold any character, and go to every node', () => {
     const credentials = { REDIS_USERNAME: 'a:b', REDIS_PASSWORD: 'p@ss/w#rd?%41' };

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { redisAddress, redisSettings } from '../../../cmd/ingest/redis.ts';
+import { redisAddresses, redisSettings } from '../../../cmd/ingest/redis.ts';
 import { ConfigError, readConfig } from '../../../internal/config/read.ts';
 
 describe('REDIS_SENTINELS', () => {
-  const address = (settings: Record<string, string>) => redisAddress(readConfig(redisSettings, settings));
+  const address = (settings: Record<string, string>) => redisAddresses(readConfig(redisSettings, settings))[0];
 
   it('leads to the Sentinels, and the host of REDIS_URL is the name of the master', () => {
     const settings = {

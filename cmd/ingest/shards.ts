@@ -1,0 +1,75 @@
+import type { Config } from '../../internal/config/read.ts';
+import type { Component } from '../../internal/lifecycle/component.ts';
+import { component, inParallel } from '../../internal/lifecycle/group.ts';
+import { BacklogGuard, type BacklogLimits } from '../../internal/queue/backlog-guard.ts';
+import { createProducerRedis, disconnect, labelOf, type RedisClient } from '../../internal/queue/redis.ts';
+import { ShardRegistry } from '../../internal/queue/shard-registry.ts';
+import { Shards } from '../../internal/queue/shards.ts';
+import type { Registry } from '../../internal/telemetry/metrics.ts';
+import { backlogMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import { shardMetrics } from '../../internal/telemetry/shard-metrics.ts';
+import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import { redisAddresses, type redisSettings } from './redis.ts';
+
+/**
+ * Longest wait for the reply of a shard, in ms, while another one takes events. With `REDIS_ACKS`
+ * the reply comes after a wait for the replicas.
+ */
+const replyMs = 700;
+const replyWithAcksMs = 1_200;
+
+/** The shards of the queue that take events, and what keeps them, in the order of their start. */
+export interface QueueShards {
+  shards: Shards;
+  redis: readonly [RedisClient, ...RedisClient[]];
+  parts: readonly Component[];
+}
+
+/** Wires the shards of a process that puts events into the queue. `registry`: of their metrics. */
+export function createShards(
+  config: Config<(typeof redisSettings)[number] | 'QUEUE_NAME' | 'REDIS_ACKS'>,
+  limits: BacklogLimits,
+  { logger }: Telemetry,
+  registry: Registry,
+): QueueShards {
+  const addresses = redisAddresses(config);
+  const metrics = backlogMetrics(registry);
+  const several = addresses.length > 1;
+  const all = addresses.map((address, index) => {
+    const redis = createProducerRedis(address);
+    redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
+    const of = metrics(several ? String(index) : undefined);
+    const label = labelOf(address);
+    const guard = new BacklogGuard(
+      redis,
+      config.QUEUE_NAME,
+      limits,
+      of,
+      several ? logger.child({ shard: label }) : logger,
+    );
+    return { redis, guard, label };
+  });
+  const [first, ...others] = all;
+  if (first === undefined) throw new Error('REDIS_URL is empty');
+  const registered = several ? new ShardRegistry(all, config.QUEUE_NAME, logger) : undefined;
+  const shards: Shards = new Shards({
+    shards: all,
+    registry: registered,
+    // A scrape calls this after the shards exist.
+    metrics: shardMetrics(registry, () => all.map((_, index) => shards.admits(index))),
+    logger,
+    replyMs: config.REDIS_ACKS > 0 ? replyWithAcksMs : replyMs,
+  });
+  const connection = component('redis', {
+    stop: async () => void (await Promise.all(all.map(({ redis }) => disconnect(redis)))),
+  });
+  const guards = inParallel(
+    'backlog guards',
+    all.map(({ guard }) => guard),
+  );
+  return {
+    shards,
+    redis: [first.redis, ...others.map(({ redis }) => redis)],
+    parts: [connection, guards, ...(registered ? [registered] : [])],
+  };
+}

@@ -1,0 +1,220 @@
+import { expect } from 'chai';
+import { QueueClocks } from '../../../internal/queue/queue-clocks.ts';
+import { queueKey } from '../../../internal/queue/keys.ts';
+import { connect, createProducerRedis, disconnect, labelOf } from '../../../internal/queue/redis.ts';
+import type { Answer } from '../../support/api-client.ts';
+import { Callers } from '../../support/callers.ts';
+import { eventBody } from '../../support/events.ts';
+import { startIngest, startWorker, type RunningIngest } from '../../support/pipeline.ts';
+import { query } from '../../support/postgres-server.ts';
+import { recordingLogger } from '../../support/recording-logger.ts';
+import { RedisServer } from '../../support/redis-server.ts';
+import { expectStored, figure } from '../../support/rows.ts';
+import { migratedUrl } from '../../support/store.ts';
+import { until } from '../../support/until.ts';
+
+const headers = { 'content-type': 'application/json' };
+
+/** Half of the callers have idempotency keys. */
+function call(ingest: () => RunningIngest): Callers {
+  return new Callers(ingest().client, 4, (event, caller): Promise<Answer> => {
+    const key = String(event['description']).replace(' ', '-');
+    return ingest().client.register(event, caller % 2 === 0 ? {} : { ...headers, 'idempotency-key': key });
+  });
+}
+
+/** A busy machine may be slower than the time of an answer. So a 503 is shown, and no failure. */
+function report(what: string, { statuses, longestGapMs }: Callers): void {
+  const gap = (longestGapMs / 1_000).toFixed(2);
+  console.log(`      ${what}: ${statuses[503] ?? 0} of ${statuses[201]} answers 503, ${gap} s without a 201`);
+}
+
+/** What a controller with these shards reads; the error if it can say nothing. */
+async function clockOf(taking: readonly RedisServer[], drained: readonly RedisServer[] = []) {
+  const open = ({ url }: RedisServer) => ({
+    redis: createProducerRedis(url).on('error', () => undefined),
+    label: labelOf(url),
+  });
+  const clients = { taking: taking.map(open), drained: drained.map(open) };
+  const all = [...clients.taking, ...clients.drained].map(({ redis }) => redis);
+  try {
+    await Promise.all(all.map(connect));
+    const { logger } = recordingLogger();
+    return await new QueueClocks({ ...clients, queueName: 'events', logger }).read();
+  } catch (error) {
+    return String(error);
+  } finally {
+    await Promise.all(all.map(disconnect));
+  }
+}
+
+/** Waits until a controller with these shards reads that no job is in them. */
+async function drained(shards: readonly RedisServer[]): Promise<void> {
+  await until('the queue is empty', async () => {
+    const clock = await clockOf(shards);
+    return typeof clock === 'object' && clock.oldestAt === undefined;
+  });
+}
+
+const keysOf = (server: RedisServer) => server.command('keys', '*') as Promise<string[]>;
+
+describe('a queue in several Redis', function () {
+  this.timeout(120_000);
+  let servers: RedisServer[];
+  let database: string;
+  const urls = (...which: number[]): string => which.map((index) => servers[index]?.url).join(' ');
+  const settings = (...which: number[]) => ({ REDIS_URL: urls(...which), DATABASE_URL: database, JOB_LOCK_MS: '1000' });
+  before(async () => {
+    servers = await Promise.all([0, 1, 2, 3].map(() => RedisServer.start()));
+  });
+  after(() => Promise.all(servers.map((server) => server.stop())));
+  beforeEach(async () => {
+    for (const server of servers) await server.command('flushall');
+    database = await migratedUrl();
+  });
+
+  it('loses no event, and takes more, when one of them is killed under load', async () => {
+    const [first, second] = servers as [RedisServer, RedisServer];
+    await using ingest = await startIngest(settings(0, 1));
+    const { registry } = ingest.telemetry;
+    await until('both take events', async () => (await figure(registry, 'runledger_shard_admitting')) === 2);
+    await using callers = call(() => ingest);
+    await callers.more(201, 50);
+    // Each of the two in turn: one of them is the one that this pod uses.
+    for (const server of [first, second]) {
+      await server.kill();
+      await callers.more(201, 100);
+      expect(await clockOf([first, second])).to.match(/^Error: Redis 127\.0\.0\.1:\d+ does not answer: /);
+      await server.startAgain();
+      await until('both take events', async () => (await figure(registry, 'runledger_shard_admitting')) === 2);
+    }
+    await callers.stop();
+    report('a shard killed', callers);
+    expect(await figure(registry, 'runledger_shard_moves_total')).to.be.above(0);
+
+    expect(await clockOf([first, second]), 'events are queued')
+      .to.have.property('oldestAt')
+      .that.is.a('number');
+    await using worker = await startWorker(settings(0, 1), { migrate: false });
+    await expectStored(database, callers.accepted);
+    await drained([first, second]);
+    const count = (name: string) => figure(worker.telemetry.registry, `runledger_events_${name}_total`);
+    const repeated = await figure(registry, 'runledger_events_repeated_total');
+    expect((await count('duplicate')) - (await count('redelivered'))).to.be.at.most(repeated);
+  });
+
+  it('answers when one of them is frozen, within the time of an answer', async () => {
+    await using ingest = await startIngest(settings(0, 1));
+    const { registry } = ingest.telemetry;
+    await until('both take events', async () => (await figure(registry, 'runledger_shard_admitting')) === 2);
+    await using callers = call(() => ingest);
+    // Each of the two in turn: one of them is the one that this pod uses.
+    for (const server of servers.slice(0, 2)) {
+      await callers.more(201, 20);
+      server.signal('SIGSTOP');
+      try {
+        await callers.more(201, 50);
+      } finally {
+        server.signal('SIGCONT');
+      }
+      await until('both take events', async () => (await figure(registry, 'runledger_shard_admitting')) === 2);
+    }
+    expect(await figure(registry, 'runledger_events_repeated_total')).to.be.above(0);
+    await callers.stop();
+    report('a shard frozen', callers);
+    await using _worker = await startWorker(settings(0, 1), { migrate: false });
+    await expectStored(database, callers.accepted);
+  });
+
+  it('grows from one to four and shrinks again under load, and no reader is ever wrong', async () => {
+    const [first, ...others] = servers as [RedisServer, ...RedisServer[]];
+    let ingest = await startIngest(settings(0));
+    let worker = await startWorker(settings(0), { migrate: false });
+    const replaceIngest = async (next: Record<string, string>): Promise<void> => {
+      const before = ingest;
+      ingest = await startIngest(next);
+      await before.stop();
+    };
+    const replaceWorker = async (next: Record<string, string>): Promise<void> => {
+      await worker[Symbol.asyncDispose]();
+      worker = await startWorker(next, { migrate: false });
+    };
+    const callers = call(() => ingest);
+    try {
+      await callers.more(201, 20);
+      const alone = (await keysOf(first)).filter((key) => key.includes('shard'));
+      expect(alone, 'with one Redis nothing is registered').to.deep.equal([]);
+      // Ingest first: workers and controller of before do not read the new shards yet.
+      await replaceIngest(settings(0, 1, 2, 3));
+      await callers.more(201, 20);
+      expect(await clockOf([first])).to.match(/has a shard that this process does not read: 127\.0\.0\.1:\d+/);
+      await replaceWorker(settings(0, 1, 2, 3));
+      await callers.more(201, 20);
+      expect(await clockOf(servers)).to.have.property('now');
+
+      const drain = { ...settings(0), REDIS_DRAIN_URL: urls(1, 2, 3) };
+      await replaceIngest(settings(0));
+      await replaceWorker(drain);
+      await callers.more(201, 20);
+      await callers.stop();
+      report('1 to 4 to 1', callers);
+      await expectStored(database, callers.accepted);
+      await drained(servers);
+      // Not retired yet: a pod noted something less than ten minutes ago.
+      await clockOf([first], others);
+      expect(await clockOf([first])).to.match(/has a shard that this process does not read/);
+      const long = String(Date.now() - 11 * 60_000);
+      for (const server of others) await server.command('set', queueKey('events', 'admitting'), long);
+      await clockOf([first], others);
+      expect(await clockOf([first])).to.have.property('now');
+    } finally {
+      await callers.stop();
+      await ingest.stop();
+      await worker[Symbol.asyncDispose]();
+    }
+  });
+
+  it('does not take events while a list of shards was never registered in all of them', async () => {
+    const [first, second] = servers as [RedisServer, RedisServer];
+    await first.kill();
+    {
+      await using early = await startIngest(settings(0, 1));
+      expect(await early.client.register(eventBody())).to.include({ status: 503 });
+      await first.startAgain();
+      await until('it takes events', async () => (await early.client.register(eventBody())).status === 201);
+    }
+    await second.kill();
+    // Another pod with the same list may start without the second.
+    await using later = await startIngest(settings(0, 1));
+    await until('it takes events', async () => (await later.client.register(eventBody())).status === 201);
+    await second.startAgain();
+  });
+
+  it('knows an idempotency key while either of the first two is unavailable', async () => {
+    const [first, second] = servers as [RedisServer, RedisServer];
+    await using ingest = await startIngest(settings(0, 1));
+    const body = eventBody();
+    const send = (key: string) => ingest.client.register(body, { ...headers, 'idempotency-key': key });
+    /** The key is not busy any more, which takes the lease of a mark that was lost. */
+    const repeat = (key: string) =>
+      until('an answer', async () => {
+        const answer = await send(key);
+        return answer.status === 201 && answer.body;
+      });
+    const before = await repeat('before');
+    await first.kill();
+    expect(await repeat('before')).to.deep.equal(before);
+    const during = await repeat('during');
+    await first.startAgain();
+    await until('both', async () => (await figure(ingest.telemetry.registry, 'runledger_shard_admitting')) === 2);
+    expect(await repeat('during'), 'the first takes over what the second decided').to.deep.equal(during);
+    await second.kill();
+    expect(await repeat('during')).to.deep.equal(during);
+    expect(await repeat('before')).to.deep.equal(before);
+    await second.startAgain();
+    await using _worker = await startWorker(settings(0, 1), { migrate: false });
+    await until('they are stored', async () => (await query(database, 'select id from events')).length === 2);
+    await drained([first, second]);
+    expect(await query(database, 'select id from events')).to.have.length(2);
+  });
+});
