@@ -43,6 +43,21 @@ const cases: [title: string, values: string[], name: 'ingest' | 'worker', variab
     { REDIS_URL: 'redis://a:6379,redis://b:6379' },
   ],
   [
+    'accepts shards of the queue, and former ones',
+    ['shards', 'externalRedis.database=1', 'externalRedis.drainedShards={c:6381,redis://d:6379/2}'],
+    'worker',
+    {
+      REDIS_URL: 'rediss://redis-a.databases.svc:6379/1 rediss://redis-b.databases.svc:6380/1',
+      REDIS_DRAIN_URL: 'rediss://c:6381/1 redis://d:6379/2',
+    },
+  ],
+  [
+    'accepts the masters of Sentinels as shards',
+    [...withSentinels.toSpliced(1, 1), 'externalRedis.shards={one,two}'],
+    'ingest',
+    { REDIS_URL: 'redis://one/0 redis://two/0', REDIS_SENTINELS: 's-0:26379,s-1:26379' },
+  ],
+  [
     'accepts Sentinels, and the acknowledgements of replicas',
     [...withSentinels, 'externalRedis.tls=true', 'config.redisAcks=1'],
     'ingest',

@@ -87,6 +87,27 @@ describe('chart, KEDA gets', () => {
     });
   }
 
+  const scaled = async (...values: string[]) =>
+    specOf<object>(await renderWith(...values), 'ScaledObject', 'runledger-worker');
+
+  it('the lists of all shards, and adds up their jobs', async () => {
+    const formula = 'max((delayed_0 + delayed_1) / 500, (wait_0 + wait_1) / 50)';
+    const trigger = (name: string, address: string) => ({ name, metadata: { address } });
+    const lists = (...addresses: string[]) =>
+      addresses.flatMap((address, shard) => ['delayed', 'wait'].map((list) => trigger(`${list}_${shard}`, address)));
+    expect(await scaled('shards', 'worker.keda.behavior.scaleDown.stabilizationWindowSeconds=60')).to.containSubset({
+      advanced: {
+        horizontalPodAutoscalerConfig: { behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } },
+        scalingModifiers: { formula, target: '1', metricType: 'AverageValue' },
+      },
+      triggers: lists('redis-a.databases.svc:6379', 'redis-b.databases.svc:6380'),
+    });
+    expect(await scaled(...withUrl, 'worker.keda.redisAddress=a:1 b:2')).to.containSubset({
+      advanced: { scalingModifiers: { formula } },
+      triggers: lists('a:1', 'b:2'),
+    });
+  });
+
   it('the lists that BullMQ uses, and at least one worker', async () => {
     const spec = specOf<object>(await renderWith('keda'), 'ScaledObject', 'runledger-worker');
     const lists = ['delayed', 'wait'].map((list) => ({ metadata: { listName: queueKey('events', list) } }));

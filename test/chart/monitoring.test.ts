@@ -100,12 +100,12 @@ describe('chart, monitoring', () => {
   });
 
   it('allows connections to the ports of the addresses, and to the DNS of the cluster', async () => {
-    const redis = 'externalRedis.url=rediss://a.example.com:6380/0\\,rediss://b.example.com:6381';
+    const redis = 'externalRedis.url=rediss://a.example.com:6380/0\\,rediss://b.example.com:6381 redis://c:6382';
     const postgres = ['postgresql.enabled=false', 'externalPostgresql.host=pg', 'externalPostgresql.port=6432'];
     const manifests = await renderWith('redis.enabled=false', redis, ...postgres, 'networkPolicy.dnsPorts={53,5353}');
     expect(outPorts(manifests, 'worker')).to.deep.equal([
       [53, 53, 5353, 5353],
-      [6379, 6380, 6381],
+      [6379, 6380, 6381, 6382],
       [5432, 6432],
     ]);
   });

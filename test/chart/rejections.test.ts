@@ -63,6 +63,10 @@ const rejections: Record<string, string> = {
     'Postgres is both bundled and external (externalPostgresql.urlFile): set postgresql.enabled=false, or leave externalPostgresql empty.',
   'externalRedis.sentinels={s-0:26379}':
     'externalRedis.sentinels would be ignored: the bundled Redis has no Sentinels. Set redis.enabled=false, or leave it empty.',
+  'externalRedis.drainedShards={redis:6379}':
+    'externalRedis.drainedShards would be ignored: the bundled Redis has no shards. Set redis.enabled=false, or leave it empty.',
+  'redis.enabled=false externalRedis.shards={a,b} externalRedis.drainedShards={b}':
+    'b takes events and is drained: remove it from externalRedis.shards or externalRedis.drainedShards.',
   'redis.enabled=false externalRedis.host=redis externalRedis.sentinelSecret.name=sentinels':
     'externalRedis.sentinelSecret would be ignored without externalRedis.sentinels: set both.',
   'redis.enabled=false externalRedis.urlSecret.name=redis worker.keda.enabled=true':

@@ -60,8 +60,8 @@ describe('chart, values', () => {
     const later = ['redisAcks', 'overflowRate', 'overflowShare', 'overflowConcurrency', 'idempotencyHours'].map(
       (name) => `config.${name}`,
     );
-    const sentinels = ['externalRedis.sentinels', 'externalRedis.sentinelSecret'];
-    const manifests = await renderWith(...[...later, ...sentinels].map((value) => `${value}=null`));
+    const redis = ['sentinels', 'sentinelSecret', 'shards', 'drainedShards'].map((name) => `externalRedis.${name}`);
+    const manifests = await renderWith(...[...later, ...redis].map((value) => `${value}=null`));
     const names = ['ingest', 'worker'].flatMap((name) => Object.keys(environment(manifests, `runledger-${name}`)));
     expect(names).to.include('OVERFLOW_RATE');
     expect(names).to.not.include('OVERFLOW_SHARE');

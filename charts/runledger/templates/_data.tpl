@@ -24,14 +24,38 @@ they could not hold every character.
   value: {{ $external.username | quote }}
 {{- end }}
 {{- include "runledger.credentials.env" (dict "username" "REDIS_USERNAME" "password" "REDIS_PASSWORD" "secret" $external.credentialsSecret) }}
-{{- $port := empty $external.sentinels | ternary (printf ":%v" $external.port) "" }}
 - name: REDIS_URL
-  value: {{ $external.tls | ternary "rediss" "redis" }}://{{ $external.host }}{{ $port }}/{{ $external.database }}
+  value: {{ include "runledger.redis.urls" (dict "external" $external "shards" (include "runledger.redis.shards" . | fromYamlArray)) }}
 {{- end }}
 {{- with $external.sentinels }}
 {{- include "runledger.credentials.env" (dict "username" "REDIS_SENTINEL_USERNAME" "password" "REDIS_SENTINEL_PASSWORD" "secret" $external.sentinelSecret) }}
 - name: REDIS_SENTINELS
   value: {{ join "," . | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* The external Redis of `host` or `shards`, as a list of host:port. */}}
+{{- define "runledger.redis.shards" -}}
+{{- $external := .Values.externalRedis -}}
+{{- $port := empty $external.sentinels | ternary (printf ":%v" $external.port) "" -}}
+{{- $external.shards | default (list (print $external.host $port)) | toYaml -}}
+{{- end -}}
+
+{{/* Takes (dict "external" .Values.externalRedis "shards" a list of host:port or URLs). */}}
+{{- define "runledger.redis.urls" -}}
+{{- $urls := list -}}
+{{- range .shards -}}
+  {{- $url := printf "%s://%s/%v" ($.external.tls | ternary "rediss" "redis") . $.external.database -}}
+  {{- $urls = append $urls (contains "://" . | ternary . $url) -}}
+{{- end -}}
+{{- join " " $urls -}}
+{{- end -}}
+
+{{/* The environment with the former shards, for workers and controller. */}}
+{{- define "runledger.redis.drained.env" -}}
+{{- with .Values.externalRedis.drainedShards }}
+- name: REDIS_DRAIN_URL
+  value: {{ include "runledger.redis.urls" (dict "external" $.Values.externalRedis "shards" .) }}
 {{- end }}
 {{- end -}}
 
@@ -98,6 +122,7 @@ The values that set the address of an external server, as a list. Takes .Values.
 {{- if .urlFile -}}{{- $ways = append $ways "urlFile" -}}{{- end -}}
 {{- if .urlSecret.name -}}{{- $ways = append $ways "urlSecret.name" -}}{{- end -}}
 {{- if .host -}}{{- $ways = append $ways "host" -}}{{- end -}}
+{{- if .shards -}}{{- $ways = append $ways "shards" -}}{{- end -}}
 {{- toYaml $ways -}}
 {{- end -}}
 

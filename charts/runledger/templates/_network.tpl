@@ -66,7 +66,10 @@ Takes (dict "ports" … "external" .Values.externalRedis).
 {{- $sentinels := .external.sentinels | default list -}}
 {{- if and .external.host (not $sentinels) -}}{{- $ports = append $ports (int .external.port) -}}{{- end -}}
 {{- range $sentinels -}}{{- $ports = append $ports (splitList ":" . | last | int) -}}{{- end -}}
-{{- range regexFindAll ":[0-9]+([/?,]|$)" .external.url -1 -}}{{- $ports = append $ports (regexFind "[0-9]+" . | int) -}}{{- end -}}
+{{- range concat (.external.shards | default list) (.external.drainedShards | default list) -}}
+  {{- range regexFindAll ":[0-9]+([/,]|$)" . -1 -}}{{- $ports = append $ports (regexFind "[0-9]+" . | int) -}}{{- end -}}
+{{- end -}}
+{{- range regexFindAll ":[0-9]+([/?, ]|$)" .external.url -1 -}}{{- $ports = append $ports (regexFind "[0-9]+" . | int) -}}{{- end -}}
 {{- uniq $ports | toYaml -}}
 {{- end -}}
 

@@ -6,6 +6,7 @@
 {{- include "runledger.validate.gateway" . -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.redis.enabled "external" .Values.externalRedis "name" "Redis" "key" "redis" "externalKey" "externalRedis") -}}
 {{- include "runledger.validate.sentinels" . -}}
+{{- include "runledger.validate.shards" . -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.postgresql.enabled "external" .Values.externalPostgresql "name" "Postgres" "key" "postgresql" "externalKey" "externalPostgresql") -}}
 {{- include "runledger.validate.scaling" . -}}
 {{- include "runledger.validate.pods" . -}}
@@ -107,6 +108,19 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- end -}}
 {{- end -}}
 
+{{/* Former shards are of an external Redis. */}}
+{{- define "runledger.validate.shards" -}}
+{{- $external := .Values.externalRedis -}}
+{{- if and .Values.redis.enabled $external.drainedShards -}}
+  {{- fail "externalRedis.drainedShards would be ignored: the bundled Redis has no shards. Set redis.enabled=false, or leave it empty." -}}
+{{- end -}}
+{{- range $external.drainedShards -}}
+  {{- if has . $external.shards -}}
+    {{- fail (printf "%s takes events and is drained: remove it from externalRedis.shards or externalRedis.drainedShards." .) -}}
+  {{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "runledger.validate.console" -}}
 {{- $console := dict "root" . "component" "console" "values" .Values.console -}}
 {{- include "runledger.validate.wayIn" $console -}}
@@ -172,7 +186,7 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
     {{- fail (printf "%s.minReplicas (%d) is above %s.maxReplicas (%d): raise maxReplicas." $path (int $limits.minReplicas) $path (int $limits.maxReplicas)) -}}
   {{- end -}}
 {{- end -}}
-{{- if and $keda.enabled (not .Values.redis.enabled) (not .Values.externalRedis.host) (not $keda.redisAddress) -}}
+{{- if and $keda.enabled (not .Values.redis.enabled) (not .Values.externalRedis.host) (not .Values.externalRedis.shards) (not $keda.redisAddress) -}}
   {{- fail "KEDA accepts no Redis URL: set worker.keda.redisAddress (host:port) and worker.keda.authenticationRef, or set externalRedis.host in place of the URL." -}}
 {{- end -}}
 {{- if and .Values.metrics.podMonitor.enabled .Values.metrics.serviceMonitor.enabled -}}

@@ -3,6 +3,7 @@
 - { name: OPS_PORT, value: '9090' }
 {{- include "runledger.common.env" . }}
 {{- include "runledger.postgresql.env" . }}
+{{- include "runledger.redis.drained.env" . }}
 {{- /* Notifications begin their links with it. Without a console it names this installation. */}}
 - name: CONSOLE_PUBLIC_URL
   value: {{ include "runledger.publicUrl" (dict "root" . "component" (include "runledger.console.enabled" . | empty | ternary "ingest" "console")) | quote }}

@@ -3,6 +3,7 @@
 - { name: OPS_PORT, value: '9090' }
 {{- include "runledger.common.env" . }}
 {{- include "runledger.postgresql.env" . }}
+{{- include "runledger.redis.drained.env" . }}
 {{- with .Values.config.overflowConcurrency }}
 - { name: OVERFLOW_CONCURRENCY, value: '{{ int64 . }}' }
 {{- end }}

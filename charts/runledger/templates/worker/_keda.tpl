@@ -1,18 +1,32 @@
-{{/* The metadata of a trigger that leads to Redis. KEDA accepts no URL. */}}
-{{- define "runledger.keda.redis" -}}
-{{- $keda := .Values.worker.keda -}}
-{{- $external := .Values.externalRedis -}}
+{{/* The shards of the queue for KEDA, as a list. KEDA accepts no URL. */}}
+{{- define "runledger.keda.shards" -}}
 {{- if .Values.redis.enabled -}}
-address: {{ include "runledger.redis.name" . }}.{{ .Release.Namespace }}.svc:6379
+{{- list (printf "%s.%s.svc:6379" (include "runledger.redis.name" .) .Release.Namespace) | toYaml -}}
+{{- else if .Values.worker.keda.redisAddress -}}
+{{- splitList " " .Values.worker.keda.redisAddress | compact | toYaml -}}
+{{- else -}}
+{{- include "runledger.redis.shards" . -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+The metadata of a trigger that leads to a shard.
+Takes (dict "root" $ "shard" one of runledger.keda.shards).
+*/}}
+{{- define "runledger.keda.redis" -}}
+{{- $keda := .root.Values.worker.keda -}}
+{{- $external := .root.Values.externalRedis -}}
+{{- if .root.Values.redis.enabled -}}
+address: {{ .shard }}
 {{- else if $keda.redisAddress -}}
-{{ $keda.redisCluster | ternary "addresses" "address" }}: {{ $keda.redisAddress | quote }}
+{{ $keda.redisCluster | ternary "addresses" "address" }}: {{ .shard | quote }}
 enableTLS: '{{ $keda.redisTls }}'
 {{- if not $keda.redisCluster }}
 databaseIndex: '{{ $external.database }}'
 {{- end }}
 {{- else if $external.sentinels -}}
 addresses: {{ join "," $external.sentinels | quote }}
-sentinelMaster: {{ $external.host | quote }}
+sentinelMaster: {{ .shard | quote }}
 enableTLS: '{{ $external.tls }}'
 databaseIndex: '{{ $external.database }}'
 {{- with $external.username }}
@@ -20,14 +34,30 @@ username: {{ . | quote }}
 {{- end }}
 {{- else -}}
 {{- /* KEDA resolves names in its own namespace: a short name needs the release's. */}}
-{{- $host := contains "." $external.host | ternary $external.host (printf "%s.%s.svc" $external.host .Release.Namespace) }}
-address: {{ printf "%s:%v" $host $external.port | quote }}
+{{- $host := splitList ":" .shard | first }}
+{{- $port := splitList ":" .shard | rest | first | default "6379" }}
+{{- $full := contains "." $host | ternary $host (printf "%s.%s.svc" $host .root.Release.Namespace) -}}
+address: {{ printf "%s:%s" $full $port | quote }}
 enableTLS: '{{ $external.tls }}'
 databaseIndex: '{{ $external.database }}'
 {{- with $external.username }}
 username: {{ . | quote }}
 {{- end }}
 {{- end -}}
+{{- end -}}
+
+{{/*
+The number of pods that the lists of all shards need: the larger of waiting and delayed jobs.
+Takes (dict "shards" … "lists" jobs for each pod, by list).
+*/}}
+{{- define "runledger.keda.formula" -}}
+{{- $terms := list -}}
+{{- range $part, $length := .lists -}}
+  {{- $names := list -}}
+  {{- range $index, $_ := $.shards -}}{{- $names = append $names (printf "%s_%d" $part $index) -}}{{- end -}}
+  {{- $terms = append $terms (printf "(%s) / %v" (join " + " $names) $length) -}}
+{{- end -}}
+max({{ join ", " $terms }})
 {{- end -}}
 
 {{/* The type of such a trigger. */}}
