@@ -43,6 +43,8 @@ export class System {
   /** With the logs of the pods. */
   readonly folder: string;
   readonly #workerSettings: Record<string, string>;
+  /** Shards of the queue beside the one Redis: those that take events, and former ones. */
+  #shards: { taking: readonly RedisServer[]; drained: readonly RedisServer[] } = { taking: [], drained: [] };
   readonly #slots = new Map<SlotName, Pod>();
   #pods = 0;
   #crashesOfRetired = 0;
@@ -95,6 +97,28 @@ export class System {
     this.#crashesOfRetired += old.crashes;
   }
 
+  /** One more Redis. The caller stops it. */
+  startRedis(): Promise<RedisServer> {
+    return RedisServer.start(redisArguments, this.folder);
+  }
+
+  /** Gives pods these shards of the queue beside the one Redis, as a rollout does. */
+  async useShards(
+    taking: readonly RedisServer[],
+    drained: readonly RedisServer[] = [],
+    slots: readonly SlotName[] = slotNames,
+  ): Promise<void> {
+    this.#shards = { taking, drained };
+    for (const slot of slots) await this.replace(slot);
+  }
+
+  /** True once each ingest can put events into so many shards. */
+  async admits(shards: number): Promise<boolean> {
+    const ingests = slotNames.filter((slot) => slot.startsWith('ingest')).map((slot) => this.pod(slot));
+    const found = await Promise.all(ingests.map((pod) => pod.metric('runledger_shard_admitting')));
+    return found.every((count) => count === shards);
+  }
+
   startLoad(options: Partial<LoadOptions> & { rate: number }): Load {
     return new Load(this.balancer, { seed: seedOfRun(), ...options });
   }
@@ -109,7 +133,11 @@ export class System {
   }
 
   async drained(): Promise<void> {
-    const jobs = async () => Object.values(await jobCounts(this.redis)).reduce((sum, count) => sum + count, 0);
+    const all = [this.redis, ...this.#shards.taking, ...this.#shards.drained];
+    const jobs = async (): Promise<number> => {
+      const counts = await Promise.all(all.map((redis) => jobCounts(redis)));
+      return counts.flatMap((states) => Object.values(states)).reduce((sum, count) => sum + count, 0);
+    };
     await until('the queue is empty', async () => (await jobs()) === 0, 120_000);
   }
 
@@ -161,8 +189,14 @@ export class System {
     const redis = await Forwarder.start(this.redis.port);
     const other = await Forwarder.start(isIngest ? port : this.postgres.port);
     const forIngest = { PORT: String(port), TOKENS_FILE: this.#tokensFile, REQUIRE_DURABLE_REDIS: 'true' };
-    const forWorker = { DATABASE_URL: this.#databaseUrl(other.port), ...this.#workerSettings };
-    const environment = { OPS_PORT: String(opsPort), REDIS_URL: `redis://127.0.0.1:${redis.port}` };
+    const [taking, drained] = [this.#shards.taking, this.#shards.drained].map((all) => all.map(({ url }) => url));
+    const forWorker = {
+      DATABASE_URL: this.#databaseUrl(other.port),
+      REDIS_DRAIN_URL: drained?.join(' ') ?? '',
+      ...this.#workerSettings,
+    };
+    const addresses = [`redis://127.0.0.1:${redis.port}`, ...(taking ?? [])];
+    const environment = { OPS_PORT: String(opsPort), REDIS_URL: addresses.join(' ') };
     const pod = new Pod({
       name: `${slot}.${this.#pods}`,
       kind: isIngest ? 'ingest' : 'worker',
