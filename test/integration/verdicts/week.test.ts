@@ -129,7 +129,7 @@ function missedAlerts(
     const occurrence = new Date(expectedAt).toISOString();
     const deadline = expectedAt + graceMs;
     const isMissing = startsAt === undefined || startsAt > deadline;
-    // One alert covers all expected times until a START is recorded; one that was lost ends nothing.
+    // One alert covers all expected times until a START is recorded; a lost one ends nothing.
     const starts = started.filter((each) => each.automationId === automationId);
     const isCovered = own.some(({ kind, openedAt }) => {
       const covers = starts.every(({ at }) => at < openedAt - slackMs || at > deadline - slackMs);
