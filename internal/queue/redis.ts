@@ -1,4 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { settledWithin } from '../async/settled-within.ts';
 
 /** A connection to Redis or to a Redis Cluster. */
 export type RedisClient = Redis | Cluster;
@@ -30,6 +31,9 @@ const consumerSilence = 15_000;
  * too long.
  */
 const loadingInterval = 250;
+
+/** Longest wait for the end of a client, in ms. ioredis itself cuts a connection after 2 s. */
+const endMs = 5_000;
 
 /** The options in which the two kinds of client differ. */
 type Behaviour = Pick<
@@ -170,7 +174,11 @@ export async function connect(client: RedisClient): Promise<void> {
   await Promise.race([client.connect().catch(() => undefined), closed]);
 }
 
-/** Closes the connection in any state and rejects the commands under way. Safe twice. */
+/**
+ * Closes the connection in any state and rejects the commands under way. Safe twice. Does not wait
+ * for ever: after a failover, a cluster's client once closed all its connections and emitted no
+ * `end`.
+ */
 export async function disconnect(client: RedisClient): Promise<void> {
   if (client.status === 'end') return;
   const ended = new Promise<void>((resolve) => {
@@ -179,7 +187,7 @@ export async function disconnect(client: RedisClient): Promise<void> {
   const idle = client.status === 'reconnecting';
   client.disconnect();
   if (idle) endIdle(client);
-  await ended;
+  await settledWithin(endMs, ended);
 }
 
 /**
