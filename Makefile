@@ -26,11 +26,13 @@ demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RA
 # Room for young objects: fewer collections take a seventh less CPU time.
 test test-cluster test-fault check: export NODE_OPTIONS := --max-semi-space-size=64
 
-# Most tests wait: three processes keep two cores busy. With four, some wait too long for a core.
-FILES := $(NODE) test/support/run-files.ts 'test/{unit,integration,chart,clients,e2e}/**/*.test.ts'
+# Three processes keep two cores busy, and a fourth takes the files that mostly wait. With four
+# alike, some tests wait too long for a core.
+RUN := $(NODE) test/support/run-files.ts
+FILES := 'test/{unit,integration,chart,clients,e2e}/**/*.test.ts'
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
 	@deploy/install.sh redis postgres pgbouncer prometheus alertmanager caddy chromium python borg faketime
-	@test/support/at-once.sh "$(FILES)" "$(FILES)" "$(FILES)"
+	@test/support/at-once.sh "$(RUN) $(FILES)" "$(RUN) $(FILES)" "$(RUN) $(FILES)" "$(RUN) --waiting $(FILES)"
 
 test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (needs Go, or kube-apiserver and etcd)
 	@deploy/install.sh redis postgres

@@ -44,13 +44,14 @@ export class ClusterView {
 
   /** Follows everything until `end` is aborted. Rejects after the first error. */
   async follow(following: Following): Promise<void> {
+    const keep = (manifest: ManagedManifest): ResourceManifest => keepResource(manifest, this.#known.texts);
     await Promise.all([
       ...this.#automations.follow(
-        (automation) => this.#known.take(keepResource(automation)),
+        (automation) => this.#known.take(keep(automation)),
         following,
         (before, after) => before !== after,
       ),
-      ...this.#webhooks.follow(keepResource, following),
+      ...this.#webhooks.follow(keep, following),
       ...this.#namespaces.follow(
         (namespace): NamespaceOrganization => [namespace.metadata?.name ?? '', organizationOf(namespace)],
         following,

@@ -1,5 +1,5 @@
 import type { ResourceManifest, ResourceStatus } from './manifest.ts';
-import { shared } from './shared-text.ts';
+import type { SharedTexts } from './shared-texts.ts';
 
 /** A resource as the API server sends it. */
 export interface ManagedManifest extends ResourceManifest {
@@ -9,34 +9,37 @@ export interface ManagedManifest extends ResourceManifest {
 }
 
 /** Drops labels, annotations and managed fields, but the time of the last write of the status. */
-export function keepResource({ metadata = {}, spec, status }: ManagedManifest): ResourceManifest {
+export function keepResource({ metadata = {}, spec, status }: ManagedManifest, texts: SharedTexts): ResourceManifest {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp, managedFields = [] } = metadata;
   const writes = managedFields.flatMap(({ subresource, time }) => (subresource === 'status' ? (time ?? []) : []));
   return {
     metadata: {
       name,
-      namespace: shared(namespace),
+      namespace: texts.share(namespace),
       uid,
       resourceVersion,
       generation,
-      creationTimestamp: shared(creationTimestamp),
+      creationTimestamp: texts.share(creationTimestamp),
     },
     spec,
-    status: status && keepStatus(status),
-    statusAt: shared(writes.toSorted().at(-1)),
+    status: status && keepStatus(status, texts),
+    statusAt: texts.share(writes.toSorted().at(-1)),
   };
 }
 
-function keepStatus({ observedGeneration, lastExecution, conditions = [] }: ResourceStatus): ResourceStatus {
+function keepStatus(
+  { observedGeneration, lastExecution, conditions = [] }: ResourceStatus,
+  texts: SharedTexts,
+): ResourceStatus {
   return {
     observedGeneration,
     lastExecution,
     conditions: conditions.map(({ type, status, reason, message, lastTransitionTime }) => ({
       type,
       status,
-      reason: shared(reason),
-      message: shared(message),
-      lastTransitionTime: shared(lastTransitionTime),
+      reason: texts.share(reason),
+      message: texts.share(message),
+      lastTransitionTime: texts.share(lastTransitionTime),
     })),
   };
 }

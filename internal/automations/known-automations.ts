@@ -2,12 +2,15 @@ import { readAutomation } from '../expectation/read-automation.ts';
 import type { AutomationManifest } from './declare.ts';
 import { collectGarbage, manifestsPerCollection } from './garbage.ts';
 import type { ResourceManifest } from './manifest.ts';
+import { SharedTexts } from './shared-texts.ts';
 
 /**
  * Remembers the automations of a cluster by their UID. Of each spec it keeps only what the check
  * returned: 10,000 take 2 s to check, and each full list has all of them again.
  */
 export class KnownAutomations {
+  /** Of all resources. */
+  readonly texts = new SharedTexts();
   #known = new Map<string, AutomationManifest>();
   #taken = 0;
 

@@ -3,7 +3,7 @@ import type { Condition } from './conditions.ts';
 import type { Reading } from './read-as.ts';
 
 /** A part of the automations: those with the smallest ids after one, `most` of them. */
-interface Part {
+export interface Part {
   after?: string | undefined;
   most?: number;
 }

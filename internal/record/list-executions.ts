@@ -50,8 +50,9 @@ export function listExecutions(
 }
 
 /** How many rows of a slice lead to a match, in a usual record. */
-function rowsPerMatch({ state, anomaly, warning }: ExecutionFilters): number {
+function rowsPerMatch({ state, anomaly, warning, errorId }: ExecutionFilters): number {
   if (warning === true) return 30;
+  if (errorId !== undefined) return 6;
   return state === 'succeeded' || anomaly !== undefined ? 2 : 1;
 }
 

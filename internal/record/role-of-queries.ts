@@ -10,20 +10,18 @@ const holdsMs = 5_000;
 const roleErrors = new Set(['22023', '42501']);
 
 interface Look {
-  complete: Promise<boolean>;
+  complete: boolean;
   at: number;
 }
 
 const looks = new WeakMap<Database, Look>();
 
 /** True if queries run as `runledger_reader` from now on. Looks now. */
-export function usesReaderRole(db: Database): Promise<boolean> {
-  const complete = look(db);
-  const made = { complete, at: performance.now() };
-  looks.set(db, made);
-  complete.catch(() => {
-    if (looks.get(db) === made) looks.delete(db);
-  });
+export async function usesReaderRole(db: Database): Promise<boolean> {
+  const at = performance.now();
+  const complete = await look(db);
+  const known = looks.get(db);
+  if (known === undefined || known.at <= at) looks.set(db, { complete, at });
   return complete;
 }
 
@@ -33,19 +31,27 @@ async function look(db: Database): Promise<boolean> {
 }
 
 /**
- * Runs queries with their role: `runledger_reader` if it is complete, otherwise `none`. A look
- * holds for 5 s. If the role fails meanwhile, it looks again and repeats the queries.
+ * Runs queries with their role: `runledger_reader` if it is complete, otherwise `none`. Only the
+ * first queries wait for a look. A look holds for 5 s: the next queries are followed by another. If
+ * the role fails, it looks again and repeats the queries.
  */
 export async function withRole<T>(db: Database, work: (role: string) => Promise<T>): Promise<T> {
   const known = looks.get(db);
-  const isFresh = known !== undefined && performance.now() - known.at < holdsMs;
-  const complete = await (isFresh ? known.complete : usesReaderRole(db));
+  const complete = known === undefined ? await usesReaderRole(db) : known.complete;
   try {
-    return await work(nameOf(complete));
+    const result = await work(nameOf(complete));
+    if (known !== undefined && performance.now() - known.at >= holdsMs) lookAgain(db, known);
+    return result;
   } catch (error) {
     if (!complete || !roleErrors.has(codeOf(error) ?? '')) throw error;
     return work(nameOf(await usesReaderRole(db)));
   }
+}
+
+/** Looks without making anybody wait. After an error the last look holds for another 5 s. */
+function lookAgain(db: Database, known: Look): void {
+  known.at = performance.now();
+  usesReaderRole(db).catch(() => undefined);
 }
 
 function nameOf(complete: boolean): string {

@@ -2,6 +2,7 @@ import { globSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import Mocha from 'mocha';
 import { mochaHooks } from './leaks.ts';
 import { mochaGlobalSetup, mochaGlobalTeardown } from './servers.ts';
@@ -9,19 +10,39 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from './servers.ts';
 /**
  * Runs test files, one after the other. Processes that `at-once.sh` has started share the files:
  * each takes the next one that no other has taken, so that all end at about the same time.
- *   run-files.ts PATTERN...
+ *   run-files.ts [--waiting] PATTERN...
+ * With `--waiting` a process runs only the files that mostly wait: it may run beside as many others
+ * as there is work for.
  */
-const files = globSync(process.argv.slice(2));
-if (files.length === 0) throw new Error('no test file matches');
+const { values, positionals } = parseArgs({ options: { waiting: { type: 'boolean' } }, allowPositionals: true });
 
 /** Files that take longest. They begin first: one that began last would be waited for. */
 const longest = [
-  'test/integration/verdicts/processes.test.ts',
   'test/e2e/make-run.test.ts',
-  'test/integration/verdicts/ingest-clock.test.ts',
-  'test/integration/observability/alerts.test.ts',
   'test/unit/checks.test.ts',
+  'test/integration/observability/alerts.test.ts',
+  'test/e2e/console/accessibility.test.ts',
+  'test/e2e/make-run-login.test.ts',
 ];
+
+/** Files of 10 s and more that use a core for less than a quarter of that. */
+const waiting = [
+  'test/integration/verdicts/processes.test.ts',
+  'test/integration/verdicts/ingest-clock.test.ts',
+  'test/integration/queue/backlog-guard.test.ts',
+  'test/integration/queue/redis-outage.test.ts',
+  'test/integration/queue/redis-cluster.test.ts',
+  'test/integration/read/database.test.ts',
+  'test/integration/queue/sentinel.test.ts',
+  'test/integration/worker/stop.test.ts',
+  'test/integration/lifecycle/signals.test.ts',
+  'test/integration/store/reachable.test.ts',
+];
+
+const all = globSync(positionals).sort();
+if (all.length === 0) throw new Error('no test file matches');
+const others = all.filter((file) => !longest.includes(file) && !waiting.includes(file));
+const files = values.waiting ? waiting : [...longest, ...others, ...waiting];
 
 const totals = { passing: 0, pending: 0, failing: 0 };
 
@@ -58,8 +79,8 @@ async function runFile(file: string): Promise<void> {
 const shared = process.env['AT_ONCE_FOLDER'];
 const folder = shared ?? (await mkdtemp(join(tmpdir(), 'runledger-tests-')));
 await mochaGlobalSetup();
-for (const file of [...longest, ...files.filter((file) => !longest.includes(file)).sort()]) {
-  if (files.includes(file) && (await take(file))) await runFile(file);
+for (const file of files.filter((file) => all.includes(file))) {
+  if (await take(file)) await runFile(file);
 }
 await mochaGlobalTeardown();
 if (shared === undefined) await rm(folder, { recursive: true });

@@ -89,6 +89,25 @@ describe('the database of the console behind a pooler', () => {
     }
   });
 
+  it('makes no reader wait for a new look at its role', async () => {
+    await using database = await migratedDatabase();
+    await using db = await opened(database.url);
+    const record = createRecord(db);
+    await record.usesReaderRole();
+    const now = performance.now.bind(performance);
+    mock.method(performance, 'now', () => now() + 60_000);
+    const sent = mock.method(Client.prototype, 'query');
+    try {
+      await record.listExecutions('acme', {}, { limit: 1 });
+      await until('a look follows', () => sent.mock.callCount() === 2);
+    } finally {
+      mock.restoreAll();
+    }
+    const texts = sent.mock.calls.map((call) => JSON.stringify(call.arguments));
+    expect(texts[0]).to.contain('from executions');
+    expect(texts[1]).to.contain('pg_has_role');
+  });
+
   it('runs no query whose settings fail', async () => {
     await using database = await migratedDatabase();
     await using db = await opened(database.url);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { keepResource } from '../../../internal/automations/keep-resource.ts';
+import { SharedTexts } from '../../../internal/automations/shared-texts.ts';
 
 const condition = {
   type: 'Ready',
@@ -27,7 +28,7 @@ describe('what is kept of a resource', () => {
     const lastExecution = { executionId: 'run-1', state: 'failed', startedAt: '2026-01-01T00:00:01Z' };
     const status = { observedGeneration: 2, lastExecution, conditions: [condition] };
     const metadata = { ...identity, labels: { team: 'billing' }, annotations: { note: 'x' }, managedFields };
-    const kept = keepResource({ metadata, spec: { suspend: true }, status });
+    const kept = keepResource({ metadata, spec: { suspend: true }, status }, new SharedTexts());
     expect(kept).to.deep.equal({
       metadata: identity,
       spec: { suspend: true },
@@ -37,7 +38,7 @@ describe('what is kept of a resource', () => {
   });
 
   it('is little of a resource that has only a name', () => {
-    const { metadata, status, statusAt } = keepResource({ metadata: { name: 'one' } });
+    const { metadata, status, statusAt } = keepResource({ metadata: { name: 'one' } }, new SharedTexts());
     expect([metadata?.name, metadata?.generation, status, statusAt]).to.deep.equal([
       'one',
       undefined,
