@@ -19,11 +19,14 @@ export function getAutomation(
   window: Window & { step: SeriesStep },
 ): Promise<AutomationDetail | undefined> {
   return readAs(db, organization, async (trx) => {
-    const executions = (await readLast(trx, organization, automationId)).map(executionOf);
+    const id = sql`${automationId}::uuid`;
+    const [newest, { rows }] = await Promise.all([
+      readLast(trx, organization, automationId),
+      figuresOf(organization, id, timesOf(window), most).execute(trx),
+    ]);
+    const executions = newest.map(executionOf);
     const [last = null] = executions;
     if (last === null && !(await isDeclared(trx, organization, automationId))) return undefined;
-    const id = sql`${automationId}::uuid`;
-    const { rows } = await figuresOf(organization, id, timesOf(window), most).execute(trx);
     const [row] = rows;
     if (row === undefined) throw new Error('an aggregate has one row');
     const figures = windowFigures(row, window, most);

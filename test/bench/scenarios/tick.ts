@@ -65,7 +65,12 @@ const tickOfFile: Scenario = async (world, { rounds }) => {
   const open: number[] = [];
   for (let round = 0; round < rounds; round += 1) open.push((await controller.nextTick()).seconds);
   await startRuns(database);
-  const ended = (await controller.tickOf(automations)).seconds;
+  const ended = [(await controller.tickOf(automations)).seconds];
+  while (ended.length < rounds) {
+    await query(database, 'update alerts set resolved_at = null, resolved_reason = null');
+    await query(database, 'update automations set next_at = null');
+    ended.push((await controller.tickOf(automations)).seconds);
+  }
   const memory = await controller.program.memory('VmHWM');
 
   await world.end(controller.program);
@@ -75,7 +80,7 @@ const tickOfFile: Scenario = async (world, { rounds }) => {
       figure('A tick with nothing due', ms(quiet.slice(1)), 'ms'),
       figure('A tick with all automations due', ms(due), 'ms', { atMost: 2_000 }),
       figure('A tick with an alert open for each', ms(open), 'ms', { atMost: 2_000 }),
-      figure('A tick in which each alert ends', ended * 1_000, 'ms', { atMost: 2_000 }),
+      figure('A tick in which each alert ends', ms(ended), 'ms', { atMost: 2_000 }),
       figure('Latest verdict after the watermark has passed its time', Number(late[0]?.['s']), 's', { atMost: 15 }),
       figure('CPU of the controller with nothing due', resting, 'ms/s'),
       figure('CPU of the controller while each gets an alert', busy, 'ms/s'),
