@@ -63,7 +63,7 @@ describe('a queue in several Redis', function () {
   let servers: RedisServer[];
   let database: string;
   const urls = (...which: number[]): string => which.map((index) => servers[index]?.url).join(' ');
-  const settings = (...which: number[]) => ({ REDIS_URL: urls(...which), DATABASE_URL: database, JOB_LOCK_MS: '1000' });
+  const settings = (...which: number[]) => ({ REDIS_URL: urls(...which), DATABASE_URL: database });
   before(async () => {
     servers = await Promise.all([0, 1, 2, 3].map(() => RedisServer.start()));
   });
