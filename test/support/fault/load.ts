@@ -53,6 +53,11 @@ export class Load {
     await Promise.all(this.#playing);
   }
 
+  /** Resolves when every execution under way has ended: nobody repeats a request of before then. */
+  async underWayEnded(): Promise<void> {
+    await Promise.all(this.#playing);
+  }
+
   /** When the oldest request without an answer was begun (`performance.now()`), or Infinity. */
   oldestUnderWay(): number {
     return Math.min(...[...this.#waitingSince].map(({ begun }) => begun));
