@@ -76,8 +76,10 @@ export class Lane {
 
   async #add(events: AcceptedEvent[], shard: number): Promise<void> {
     await this.#options.before?.(events, shard);
-    const queue = await this.#queues[shard]?.open();
-    await queue?.add(jobName(events.length), encodeJob(events));
+    const connection = this.#queues[shard];
+    if (connection === undefined) throw new Error('the queue has no such shard');
+    const queue = await connection.open();
+    await queue.add(jobName(events.length), encodeJob(events));
   }
 
   #traced(events: AcceptedEvent[], work: () => Promise<void>): Promise<void> {
