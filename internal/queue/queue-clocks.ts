@@ -61,10 +61,10 @@ export class QueueClocks {
 
   async #retire(drained: readonly Reading[], all: readonly Reading[]): Promise<void> {
     const known = new Set(all.flatMap(({ registry }) => [...registry.known.keys()]));
-    const ids = drained.flatMap(({ registry: { id }, clock }) => {
+    const ids = drained.flatMap(({ registry: { id, inUse }, clock }) => {
       const empty = clock.oldestAt === undefined && clock.overflow === undefined;
       const quiet = clock.now - (clock.admittingAt ?? 0) > retireMs;
-      return id !== undefined && known.has(id) && empty && quiet ? [id] : [];
+      return id !== undefined && known.has(id) && !inUse && empty && quiet ? [id] : [];
     });
     if (ids.length === 0) return;
     const { queueName, logger } = this.#options;

@@ -10,6 +10,9 @@ const repeatMs = 10_000;
 /** The same while a shard is not registered, in ms. */
 const retryMs = 500;
 
+/** A shard is in use for so long after a pod registered it, in ms. */
+const inUseMs = 600_000;
+
 /** A Redis of the queue. The label is for people: its address, without user and password. */
 export interface ShardConnection {
   redis: RedisClient;
@@ -72,6 +75,7 @@ export class ShardRegistry {
       const entries = new Map(this.#shards.map(({ label }, index) => [ids[index] ?? '', label]));
       const key = queueKey(this.#queueName, 'shards');
       await Promise.all(this.#shards.map(({ redis }) => redis.hset(key, entries)));
+      await Promise.all(this.#shards.map(({ redis }) => redis.set(inUseKey(this.#queueName), '', 'PX', inUseMs)));
       await Promise.all(this.#shards.map(({ redis }) => redis.sadd(this.#listsKey, this.#list)));
       for (const { redis } of this.#shards) this.#add(redis, lost);
     } catch (error) {
@@ -118,20 +122,25 @@ async function shardId(redis: RedisClient, queueName: string): Promise<string> {
   return String(await redis.get(key));
 }
 
+const inUseKey = (queueName: string): string => queueKey(queueName, 'shard-in-use');
+
 /** A Redis as the registry knows it. */
 export interface RegistryReading {
   /** Undefined for a Redis that was never one of several shards. */
   id: string | undefined;
   /** By id, the labels of the shards that it knows. */
   known: ReadonlyMap<string, string>;
+  /** True from each registration on, for ten minutes. */
+  inUse: boolean;
 }
 
 export async function readRegistry(redis: RedisClient, queueName: string): Promise<RegistryReading> {
-  const [id, known] = await Promise.all([
+  const [id, known, inUse] = await Promise.all([
     redis.get(queueKey(queueName, 'shard-id')),
     redis.hgetall(queueKey(queueName, 'shards')),
+    redis.exists(inUseKey(queueName)),
   ]);
-  return { id: id ?? undefined, known: new Map(Object.entries(known)) };
+  return { id: id ?? undefined, known: new Map(Object.entries(known)), inUse: inUse === 1 };
 }
 
 /** Removes shards that have no events and get no more. All shards must be available. */
