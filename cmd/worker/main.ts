@@ -1,3 +1,4 @@
+import { constants, getPriority, setPriority } from 'node:os';
 import { processSettings } from '../../internal/config/process-settings.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { ComponentGroup } from '../../internal/lifecycle/group.ts';
@@ -9,7 +10,11 @@ import { createTracing } from '../../internal/telemetry/create-tracing.ts';
 import { databaseSettings, openDatabase } from './database.ts';
 import { createWorker, workerSettings } from './worker.ts';
 
+/** Callers and readers wait for ingest and console; nobody waits for a worker. */
+const behind = 5;
+
 runMain(async () => {
+  setPriority(Math.min(getPriority() + behind, constants.priority.PRIORITY_LOW));
   const config = readConfig([...processSettings, ...workerSettings, ...databaseSettings]);
   const tracing = await createTracing('worker', config);
   const telemetry = { ...createTelemetry('worker', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };

@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Child } from '../../support/child.ts';
@@ -68,7 +68,10 @@ describe('a process', () => {
     expect(child.output).to.include('stop done');
   });
 
-  for (const name of ['worker', 'ingest'] as const) {
+  for (const [name, behind] of [
+    ['worker', 5],
+    ['ingest', 0],
+  ] as const) {
     it(`${name}: starts and stops gracefully while its servers are unavailable`, async function () {
       this.timeout(60_000);
       const folder = await mkdtemp(join(tmpdir(), 'runledger-lifecycle-'));
@@ -85,6 +88,8 @@ describe('a process', () => {
       };
       const child = new Child(process.execPath, [`cmd/${name}/main.ts`], { env });
       await child.line(/"msg":"started"/);
+      const priority = Math.min(getPriority() + behind, constants.priority.PRIORITY_LOW);
+      expect(getPriority(child.process.pid), 'its priority').to.equal(priority);
       expect(await child.kill('SIGTERM'), child.output.join('\n')).to.equal(0);
       await rm(folder, { recursive: true });
     });
