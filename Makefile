@@ -34,9 +34,13 @@ test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end 
 	@deploy/install.sh redis postgres pgbouncer prometheus alertmanager caddy chromium python borg faketime
 	@test/support/at-once.sh "$(RUN) $(FILES)" "$(RUN) $(FILES)" "$(RUN) $(FILES)" "$(RUN) --waiting $(FILES)"
 
+# Half of the time of this tier: helm waits for the API server.
+INSTALLS := $(addprefix test/cluster/,chart-install.test.ts token-life.test.ts many-organizations.test.ts)
 test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (needs Go, or kube-apiserver and etcd)
 	@deploy/install.sh redis postgres
-	@mocha --config test/cluster/.mocharc.json
+	@$(NODE) test/support/cluster/build.ts
+	@test/support/at-once.sh "mocha --config test/cluster/.mocharc.json $(INSTALLS)" \
+	  "mocha --config test/cluster/.mocharc.json 'test/cluster/*.test.ts' $(addprefix --ignore ,$(INSTALLS))"
 
 test-node: $(PACKAGES) ## `helm install` on real nodes: containers, kubelet, Gateway (needs root and Go)
 	@mocha --config test/node/.mocharc.json

@@ -1,0 +1,10 @@
+import { describeError } from '../../../internal/telemetry/logger.ts';
+import { findBinaries } from './binaries.ts';
+
+/** Builds the control plane, if this machine has none, before two processes start one each. */
+try {
+  await findBinaries();
+} catch (error) {
+  console.error(describeError(error).message);
+  process.exit(1);
+}
