@@ -7,15 +7,21 @@ import { cpuTime } from '../harness/cpu.ts';
 import { compare, figure } from '../harness/figures.ts';
 import type { Program } from '../harness/program.ts';
 import { startIngest, type Front } from '../harness/sides.ts';
-import { load } from '../harness/wrk.ts';
+import { load, rateOf } from '../harness/wrk.ts';
 import type { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
 
-const sides = ['one Redis', 'four Redis'] as const;
+/** How many Redis a side has, and how many ingests. */
+const shapes = {
+  'one Redis': { redis: 1, pods: 1 },
+  'four Redis': { redis: 4, pods: 4 },
+  'one Redis for four': { redis: 1, pods: 4 },
+};
+type Side = keyof typeof shapes;
+const sides = ['one Redis', 'four Redis', 'one Redis for four'] as const;
 
-/** As many as shards: each keeps to one of them. */
-const pods = 4;
-const connectionsOfPod = 16;
+/** The load of each ingest: about 1,000 events a second. */
+const loadOfPod = { connections: 16, pauseMs: 16 };
 
 interface Taken {
   servers: RedisServer[];
@@ -25,29 +31,37 @@ interface Taken {
   worker: Program;
 }
 
-/** What shards of the queue cost in Redis, from request to Postgres: four ingests and a worker. */
+/**
+ * What shards of the queue cost in Redis, from request to Postgres: four Redis with four times the
+ * load of one; and one Redis with all of that load, which syncs its disk once for all four ingests.
+ */
 export const shards: Scenario = async (world, { rounds, seconds }) => {
-  const taken = { 'one Redis': await start(world, 1), 'four Redis': await start(world, pods) };
-  const found = await compare(sides, rounds, (side) => measure(taken[side], seconds), { warmUp: true });
+  const taken = {} as Record<Side, Taken>;
+  for (const side of sides) taken[side] = await start(world, shapes[side]);
+  const found = await compare(sides, rounds, (side) => measure(taken[side], seconds * 2), { warmUp: true });
   for (const { servers, clients, fronts, worker } of Object.values(taken)) {
     for (const program of [worker, ...fronts.map((front) => front.program)]) await world.end(program);
     for (const client of clients) client.disconnect();
     await Promise.all(servers.map((server) => server.stop()));
   }
-  const [one, four] = sides;
+  const [one, four, oneForFour] = sides;
   return {
     figures: [
+      ...sides.map((side) => figure(`Load of ${side}`, found.median('rate', side), 'events/s')),
       ...sides.map((side) => figure(`CPU of Redis, ${side}`, found.median('redis', side), 'µs/event')),
       ...sides.map((side) => figure(`CPU of the worker, ${side}`, found.median('worker', side), 'µs/event')),
-      figure('CPU of four Redis against one', found.ratio('redis', four, one), '×'),
-      figure('CPU of the worker with four Redis against one', found.ratio('worker', four, one), '×'),
+      figure('CPU of Redis, four with the same load each against one', found.ratio('redis', four, one), '×', {
+        atMost: 1.15,
+      }),
+      figure('CPU of the worker, the same', found.ratio('worker', four, one), '×'),
+      figure('CPU of Redis, four against one for the same load', found.ratio('redis', four, oneForFour), '×'),
     ],
     notes: ['All Redis share the disk and the cores. An ingest chooses its first shard at random.'],
   };
 };
 
-async function start(world: World, count: number): Promise<Taken> {
-  const servers = await Promise.all(Array.from({ length: count }, () => RedisServer.start()));
+async function start(world: World, { redis, pods }: (typeof shapes)[Side]): Promise<Taken> {
+  const servers = await Promise.all(Array.from({ length: redis }, () => RedisServer.start()));
   const clients = servers.map(({ url }) => new Redis(url));
   const infos = await Promise.all(clients.map((client) => client.info('server')));
   const pids = infos.map((info) => Number(/^process_id:(\d+)/m.exec(info)?.[1]));
@@ -64,20 +78,21 @@ async function start(world: World, count: number): Promise<Taken> {
 async function measure(
   { clients, pids, fronts, worker }: Taken,
   seconds: number,
-): Promise<Record<'redis' | 'worker', number>> {
+): Promise<Record<'rate' | 'redis' | 'worker', number>> {
   const used = async (): Promise<number> => {
     const times = await Promise.all(pids.map((pid) => cpuTime(pid)));
     return times.reduce((sum, time) => sum + time, 0);
   };
   const before = [await used(), await worker.cpu()] as const;
-  const answers = await Promise.all(fronts.map(({ port }) => load({ port, connections: connectionsOfPod, seconds })));
+  const answers = await Promise.all(fronts.map(({ port }) => load({ port, seconds, ...loadOfPod })));
   await until('everything is stored', async () => (await jobsIn(clients)) === 0, 600_000);
   const after = [await used(), await worker.cpu()] as const;
   const refused = answers.reduce((sum, each) => sum + each.refused + each.broken, 0);
   if (refused > 0) throw new Error(`${refused} requests without a 201`);
   const accepted = answers.reduce((sum, each) => sum + each.accepted, 0);
   const perEvent = (ms: number): number => (ms * 1_000) / accepted;
-  return { redis: perEvent(after[0] - before[0]), worker: perEvent(after[1] - before[1]) };
+  const rate = answers.reduce((sum, each) => sum + rateOf(each), 0);
+  return { rate, redis: perEvent(after[0] - before[0]), worker: perEvent(after[1] - before[1]) };
 }
 
 async function jobsIn(clients: readonly Redis[]): Promise<number> {
