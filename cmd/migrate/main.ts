@@ -5,9 +5,10 @@ import { openPostgres } from '../../internal/store/database.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { untilReachable } from '../../internal/store/reachable.ts';
 import { createLogger } from '../../internal/telemetry/logger.ts';
+import { partitioningOf } from './partitioning.ts';
 
 runMain(async () => {
-  const config = readConfig(['DATABASE_URL', 'DATABASE_WAIT_MS', 'LOG_LEVEL']);
+  const config = readConfig(['DATABASE_URL', 'DATABASE_WAIT_MS', 'PARTITION_EXECUTIONS', 'LOG_LEVEL']);
   const logger = createLogger('migrate', config.LOG_LEVEL);
   const db = openPostgres({
     url: config.DATABASE_URL,
@@ -24,6 +25,7 @@ runMain(async () => {
     await untilReachable(db, config.DATABASE_WAIT_MS, (error) => logger.warn({ error }, 'waiting for postgres'));
     const migrations = await migrateToLatest(db, {
       onNoReaderRole: () => logger.warn({ role: 'runledger_reader', see: 'README.md' }, 'no role for readers'),
+      partitioning: partitioningOf(config.PARTITION_EXECUTIONS, logger),
     });
     logger.info({ migrations }, 'schema is up to date');
   } catch (error) {

@@ -3,6 +3,7 @@ import type { EventKind } from '../event/schema.ts';
 import type { ExecutionState } from '../outcome/execution-state.ts';
 import { anomalies, type Anomaly } from '../outcome/stored-batch.ts';
 import { sql } from '../store/sql.ts';
+import type { Condition } from './conditions.ts';
 
 /** One execution as readers see it. Times are ISO 8601, UTC, in milliseconds. */
 export interface Execution {
@@ -69,15 +70,17 @@ const otherColumns = [
 export const executionColumns = sql.raw(`${keyColumns}, ${otherColumns}`);
 
 /**
- * Running executions, with the same columns and the organization. `limit 1` has Postgres find each
- * by its key: it takes the columns of the key for independent, and would read all executions.
+ * Running executions, with the same columns and the organization; the caller selects those of this
+ * organization. `limit 1` has Postgres find each by its key: it takes the columns of the key for
+ * independent, and would read all executions.
  */
-export const runningExecutions = sql.raw(
-  `running_executions as r cross join lateral (
-    select ${otherColumns} from executions as e
-    where (e.organization, e.automation_id, e.execution_id) = (r.organization, r.automation_id, r.execution_id) limit 1
-  ) as e`,
-);
+export const runningExecutions = (organization: string): Condition => sql`
+  running_executions as r cross join lateral (
+    select ${sql.raw(otherColumns)} from executions as e
+    where e.organization = ${organization} and (e.automation_id, e.execution_id) = (r.automation_id, r.execution_id)
+    limit 1
+  ) as e
+`;
 
 /** The order of lists of executions. */
 export const newestExecutionFirst = sql.raw('first_event_at desc, automation_id desc, execution_id desc');

@@ -43,7 +43,7 @@ export function listExecutions(
     readSlice: (after, size) =>
       readAs(db, organization, async (trx) => {
         base ??= await baseConditions(trx, organization, filters);
-        const slice = await readSlice(trx, { base, filters, after, size });
+        const slice = await readSlice(trx, { organization, base, filters, after, size });
         return { ...slice, matches: await matchEvents(trx, organization, slice.matches, filters) };
       }),
   });
@@ -93,6 +93,7 @@ function rowConditions({ state, anomaly, warning }: ExecutionFilters): Condition
 }
 
 interface SliceOptions {
+  organization: string;
   base: Condition[];
   filters: ExecutionFilters;
   after: ExecutionPosition | undefined;
@@ -101,7 +102,7 @@ interface SliceOptions {
 
 async function readSlice(
   trx: Reading,
-  { base, filters, after, size }: SliceOptions,
+  { organization, base, filters, after, size }: SliceOptions,
 ): Promise<Slice<ExecutionRow, ExecutionPosition>> {
   const following = when(
     after,
@@ -109,7 +110,7 @@ async function readSlice(
       sql`(first_event_at, automation_id, execution_id) < (${time(firstEventAt)}, ${automationId}::uuid, ${executionId})`,
   );
   const matches = all(rowConditions(filters));
-  const source = filters.state === 'running' ? runningExecutions : sql`executions`;
+  const source = filters.state === 'running' ? runningExecutions(organization) : sql`executions`;
   const { rows } = await sql<ExecutionRow & { matches: boolean; number: number }>`
     with slice as materialized (
       select ${executionColumns} from ${source} where ${all([...base, ...following])}

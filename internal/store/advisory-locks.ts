@@ -17,4 +17,6 @@ export const advisoryLocks = {
   indexBuild: 7_215_004_116n,
   /** One controller records Jobs at a time. */
   capture: 7_215_004_117n,
+  /** One process moves executions into partitions. */
+  partitioning: 7_215_004_118n,
 };

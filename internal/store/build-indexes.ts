@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { advisoryLocks } from './advisory-locks.ts';
+import { createPartitionedIndex, isEmpty, suffixOf } from './create-partitioned-index.ts';
 import type { Database } from './database.ts';
+import { isPartitioned } from './executions-copy.ts';
 import { fillRunning } from './fill-running.ts';
 import { createIndex, indexesOfRunning, obsoleteIndexes, readerIndexes, type ReaderIndex } from './indexes.ts';
 import { untilUnlocked } from './until-unlocked.ts';
+import { withTurn } from './with-turn.ts';
 
 /** Interval of asking whether another process has finished, in ms. */
 const pauseMs = 200;
@@ -16,7 +19,7 @@ interface Missing {
   name: string;
   /** An invalid index has this name. */
   broken: boolean;
-  /** A partition's index is attached to the index of `events`. */
+  /** A partition's index is attached to the index of its table. */
   attach: boolean;
 }
 
@@ -26,7 +29,7 @@ interface Missing {
  * continues with the next call.
  */
 export async function buildIndexes(db: Database, { concurrently }: { concurrently: boolean }): Promise<void> {
-  for (const index of readerIndexes.filter(({ table }) => table === 'events')) await createOnParent(db, index);
+  for (const index of readerIndexes) if (await isPartitioned(db, index.table)) await createOnParent(db, index);
   const how = concurrently ? 'concurrently' : 'plain';
   const build = async (): Promise<void> => {
     await buildMissing(db, how);
@@ -35,13 +38,13 @@ export async function buildIndexes(db: Database, { concurrently }: { concurrentl
     await dropIndexes(db, obsolete, how);
   };
   while ((await listMissing(db)).length + (await listObsolete(db)).length > 0) {
-    const built = concurrently ? await withBuildLock(db, build) : await build().then(() => true);
+    const built = concurrently ? await withTurn(db, advisoryLocks.indexBuild, build) : await build().then(() => true);
     // Not a wait for the lock: a waiting statement would delay the build that it waits for.
     if (!built) await sleep(pauseMs);
   }
 }
 
-/** The index of `events` itself holds nothing: partitions have the entries. */
+/** The index of a partitioned table itself holds nothing: partitions have the entries. */
 async function createOnParent(db: Database, index: ReaderIndex): Promise<void> {
   const { name, table } = index;
   await untilUnlocked(() =>
@@ -50,26 +53,10 @@ async function createOnParent(db: Database, index: ReaderIndex): Promise<void> {
       const { rows } = await sql<{ oid: string | null }>`select to_regclass(${name})::oid as oid`.execute(trx);
       if (rows[0]?.oid !== null) return;
       await sql`set local lock_timeout = '200ms'`.execute(trx);
-      await createIndex(index, { name, table, how: 'only' }).execute(trx);
+      if (await isEmpty(trx, table)) await createPartitionedIndex(trx, index, table);
+      else await createIndex(index, { name, table, how: 'only' }).execute(trx);
     }),
   );
-}
-
-/**
- * Runs the work while another connection holds the lock. Resolves with false if another process has
- * it. The lock's transaction is idle meanwhile, so the build does not wait for it; and a pooler
- * cannot lose it, as it could a lock of a session.
- */
-async function withBuildLock(db: Database, work: () => Promise<void>): Promise<boolean> {
-  return db.transaction().execute(async (trx) => {
-    await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
-    const { rows } = await sql<{ locked: boolean }>`
-      select pg_try_advisory_xact_lock(${sql.lit(advisoryLocks.indexBuild)}) as locked
-    `.execute(trx);
-    if (rows[0]?.locked !== true) return false;
-    await work();
-    return true;
-  });
 }
 
 type How = 'concurrently' | 'plain';
@@ -101,7 +88,9 @@ async function attachTo(db: Database, parent: string, name: string): Promise<voi
 
 async function listMissing(db: Database): Promise<Missing[]> {
   const lists = await Promise.all(
-    readerIndexes.map((index) => (index.table === 'events' ? missingOnPartitions(db, index) : missingOn(db, index))),
+    readerIndexes.map(async (index) =>
+      (await isPartitioned(db, index.table)) ? missingOnPartitions(db, index) : missingOn(db, index),
+    ),
   );
   return lists.flat();
 }
@@ -123,11 +112,11 @@ async function missingOn(db: Database, index: ReaderIndex): Promise<Missing[]> {
 }
 
 async function missingOnPartitions(db: Database, index: ReaderIndex): Promise<Missing[]> {
-  const suffix = index.name.replace(/^events/, '');
+  const suffix = suffixOf(index);
   const { rows } = await sql<{ table: string; broken: boolean }>`
     select p.relname as table, to_regclass(p.relname || ${suffix}) is not null as broken
     from pg_inherits i join pg_class p on p.oid = i.inhrelid
-    where i.inhparent = 'events'::regclass and not exists (
+    where i.inhparent = to_regclass(${index.table}) and not exists (
       select from pg_inherits c join pg_index x on x.indexrelid = c.inhrelid
       where c.inhparent = to_regclass(${index.name}) and x.indrelid = p.oid and x.indisvalid
     )

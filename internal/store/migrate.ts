@@ -13,6 +13,8 @@ import * as occurredAt from './migrations/0008-occurred-at.ts';
 import * as deliveriesOfWebhook from './migrations/0009-deliveries-of-webhook.ts';
 import * as capturedJobs from './migrations/0010-captured-jobs.ts';
 import * as executionsBehind from './migrations/0011-executions-behind.ts';
+import * as partitionedExecutions from './migrations/0012-partitioned-executions.ts';
+import { partitionExecutions, type PartitionOptions } from './partition-executions.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -28,6 +30,7 @@ const migrations = {
   '0009-deliveries-of-webhook': deliveriesOfWebhook,
   '0010-captured-jobs': capturedJobs,
   '0011-executions-behind': executionsBehind,
+  '0012-partitioned-executions': partitionedExecutions,
 };
 
 export interface MigrateOptions {
@@ -38,20 +41,27 @@ export interface MigrateOptions {
   concurrently?: boolean;
   /** Called if queries cannot run as the reader role, because this user may not create it. */
   onNoReaderRole?: () => void;
+  /** How `executions` moves into partitions. `mostBytes` is 1 GB if absent. */
+  partitioning?: Partial<Omit<PartitionOptions, 'concurrently'>>;
 }
+
+/** So much moves within a minute or two, in bytes: a start of a worker can wait for it. */
+const movedUnasked = 2 ** 30;
 
 /**
  * Migrates the schema in one transaction under a lock, so that several processes may run at once;
- * then builds missing indexes and fills new tables, while workers write. Resolves with the names of
- * the migrations that ran. Rejects when one fails, and changes nothing; also when the database is
- * not in UTF-8.
+ * then builds missing indexes, fills new tables and moves executions into partitions, while workers
+ * write. Resolves with the names of the migrations that ran. Rejects when one fails, and changes
+ * nothing; also when the database is not in UTF-8.
  */
 export async function migrateToLatest(db: Database, options: MigrateOptions = {}): Promise<string[]> {
   await requireUtf8(db);
   if (await isAhead(db)) return [];
   const ran = await untilUnlocked(() => runMigrations(db));
   if (!(await untilUnlocked(() => ensureReaderRole(db)))) options.onNoReaderRole?.();
-  await buildIndexes(db, { concurrently: options.concurrently ?? true });
+  const { concurrently = true, partitioning } = options;
+  await buildIndexes(db, { concurrently });
+  await partitionExecutions(db, { mostBytes: movedUnasked, ...partitioning, concurrently });
   return ran;
 }
 

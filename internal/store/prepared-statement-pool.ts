@@ -13,7 +13,7 @@ const readOnly = '25006';
 const notPrepared = new Set(['26000', '42P05', '0A000']);
 
 /** Statements that Postgres runs in no transaction with others. */
-const runsAlone = /^\s*(?:create|drop) index concurrently /;
+const runsAlone = /^\s*(?:(?:create|drop) index concurrently|vacuum) /;
 
 /** Sends a statement and resolves with its result. */
 type Send = (client: PoolClient, text: string, values: unknown[]) => Promise<unknown>;

@@ -6,8 +6,11 @@ import { dropExpired, expirePartition, listExpired } from './expired.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
 import { listPartitions, type Partition } from './partitions.ts';
 
-/** Keys of executions per statement. */
-const sliceSize = 10_000;
+/**
+ * Keys of executions per statement. Postgres estimates a search in every partition for each key:
+ * for many more it would rather read all executions.
+ */
+const sliceSize = 1_000;
 
 /** The key of an execution, by column. */
 interface ExecutionKeyRow {

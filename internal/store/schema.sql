@@ -214,6 +214,454 @@ END) STORED NOT NULL,
     event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
     last_accepted_at timestamp(3) with time zone
 )
+PARTITION BY HASH (organization);
+
+CREATE TABLE public.executions_0 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_1 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_10 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_11 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_12 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_13 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_14 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_15 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_2 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_3 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_4 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_5 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_6 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_7 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_8 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.executions_9 (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    state text GENERATED ALWAYS AS (
+CASE
+    WHEN (error_count > 0) THEN 'failed'::text
+    WHEN (end_count > 0) THEN 'succeeded'::text
+    ELSE 'running'::text
+END) STORED NOT NULL,
+    first_event_at timestamp(3) with time zone NOT NULL,
+    last_event_at timestamp(3) with time zone NOT NULL,
+    started_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    start_count integer NOT NULL,
+    event_count integer NOT NULL,
+    warning_count integer NOT NULL,
+    error_count integer NOT NULL,
+    end_count integer NOT NULL,
+    start_missing boolean GENERATED ALWAYS AS ((start_count = 0)) STORED NOT NULL,
+    start_repeated boolean GENERATED ALWAYS AS ((start_count > 1)) STORED NOT NULL,
+    start_late boolean GENERATED ALWAYS AS (COALESCE((started_at > first_event_at), false)) STORED NOT NULL,
+    event_after_end boolean GENERATED ALWAYS AS (COALESCE((last_event_at > ended_at), false)) STORED NOT NULL,
+    last_accepted_at timestamp(3) with time zone
+)
 WITH (fillfactor='50');
 
 CREATE TABLE public.kysely_migration (
@@ -266,6 +714,38 @@ CREATE TABLE public.webhooks (
 
 ALTER TABLE ONLY public.events ATTACH PARTITION public.events_default DEFAULT;
 
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_0 FOR VALUES WITH (modulus 16, remainder 0);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_1 FOR VALUES WITH (modulus 16, remainder 1);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_10 FOR VALUES WITH (modulus 16, remainder 10);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_11 FOR VALUES WITH (modulus 16, remainder 11);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_12 FOR VALUES WITH (modulus 16, remainder 12);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_13 FOR VALUES WITH (modulus 16, remainder 13);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_14 FOR VALUES WITH (modulus 16, remainder 14);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_15 FOR VALUES WITH (modulus 16, remainder 15);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_2 FOR VALUES WITH (modulus 16, remainder 2);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_3 FOR VALUES WITH (modulus 16, remainder 3);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_4 FOR VALUES WITH (modulus 16, remainder 4);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_5 FOR VALUES WITH (modulus 16, remainder 5);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_6 FOR VALUES WITH (modulus 16, remainder 6);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_7 FOR VALUES WITH (modulus 16, remainder 7);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_8 FOR VALUES WITH (modulus 16, remainder 8);
+
+ALTER TABLE ONLY public.executions ATTACH PARTITION public.executions_9 FOR VALUES WITH (modulus 16, remainder 9);
+
 ALTER TABLE ONLY public.access_log
     ADD CONSTRAINT access_log_pkey PRIMARY KEY (organization, at, id);
 
@@ -301,6 +781,54 @@ ALTER TABLE ONLY public.events_default
 
 ALTER TABLE ONLY public.executions
     ADD CONSTRAINT executions_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_0
+    ADD CONSTRAINT executions_0_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_10
+    ADD CONSTRAINT executions_10_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_11
+    ADD CONSTRAINT executions_11_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_12
+    ADD CONSTRAINT executions_12_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_13
+    ADD CONSTRAINT executions_13_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_14
+    ADD CONSTRAINT executions_14_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_15
+    ADD CONSTRAINT executions_15_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_1
+    ADD CONSTRAINT executions_1_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_2
+    ADD CONSTRAINT executions_2_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_3
+    ADD CONSTRAINT executions_3_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_4
+    ADD CONSTRAINT executions_4_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_5
+    ADD CONSTRAINT executions_5_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_6
+    ADD CONSTRAINT executions_6_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_7
+    ADD CONSTRAINT executions_7_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_8
+    ADD CONSTRAINT executions_8_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.executions_9
+    ADD CONSTRAINT executions_9_pkey PRIMARY KEY (organization, automation_id, execution_id);
 
 ALTER TABLE ONLY public.kysely_migration_lock
     ADD CONSTRAINT kysely_migration_lock_pkey PRIMARY KEY (id);
@@ -350,15 +878,175 @@ CREATE INDEX events_warnings ON ONLY public.events USING btree (organization, cr
 
 CREATE INDEX events_default_warnings ON public.events_default USING btree (organization, created_at, id) WHERE (kind = 'WARNING'::text);
 
-CREATE INDEX executions_newest ON public.executions USING btree (organization, first_event_at);
+CREATE INDEX executions_newest ON ONLY public.executions USING btree (organization, first_event_at);
 
-CREATE INDEX executions_of_automation ON public.executions USING btree (organization, automation_id, first_event_at);
+CREATE INDEX executions_0_newest ON public.executions_0 USING btree (organization, first_event_at);
 
-CREATE INDEX executions_with_anomaly ON public.executions USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+CREATE INDEX executions_of_automation ON ONLY public.executions USING btree (organization, automation_id, first_event_at);
 
-CREATE INDEX executions_with_error ON public.executions USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+CREATE INDEX executions_0_of_automation ON public.executions_0 USING btree (organization, automation_id, first_event_at);
 
-CREATE INDEX executions_with_error_of_automation ON public.executions USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+CREATE INDEX executions_with_anomaly ON ONLY public.executions USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_0_with_anomaly ON public.executions_0 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_with_error ON ONLY public.executions USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_0_with_error ON public.executions_0 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_with_error_of_automation ON ONLY public.executions USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_0_with_error_of_automation ON public.executions_0 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_10_newest ON public.executions_10 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_10_of_automation ON public.executions_10 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_10_with_anomaly ON public.executions_10 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_10_with_error ON public.executions_10 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_10_with_error_of_automation ON public.executions_10 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_11_newest ON public.executions_11 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_11_of_automation ON public.executions_11 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_11_with_anomaly ON public.executions_11 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_11_with_error ON public.executions_11 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_11_with_error_of_automation ON public.executions_11 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_12_newest ON public.executions_12 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_12_of_automation ON public.executions_12 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_12_with_anomaly ON public.executions_12 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_12_with_error ON public.executions_12 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_12_with_error_of_automation ON public.executions_12 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_13_newest ON public.executions_13 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_13_of_automation ON public.executions_13 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_13_with_anomaly ON public.executions_13 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_13_with_error ON public.executions_13 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_13_with_error_of_automation ON public.executions_13 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_14_newest ON public.executions_14 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_14_of_automation ON public.executions_14 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_14_with_anomaly ON public.executions_14 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_14_with_error ON public.executions_14 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_14_with_error_of_automation ON public.executions_14 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_15_newest ON public.executions_15 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_15_of_automation ON public.executions_15 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_15_with_anomaly ON public.executions_15 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_15_with_error ON public.executions_15 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_15_with_error_of_automation ON public.executions_15 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_1_newest ON public.executions_1 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_1_of_automation ON public.executions_1 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_1_with_anomaly ON public.executions_1 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_1_with_error ON public.executions_1 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_1_with_error_of_automation ON public.executions_1 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_2_newest ON public.executions_2 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_2_of_automation ON public.executions_2 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_2_with_anomaly ON public.executions_2 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_2_with_error ON public.executions_2 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_2_with_error_of_automation ON public.executions_2 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_3_newest ON public.executions_3 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_3_of_automation ON public.executions_3 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_3_with_anomaly ON public.executions_3 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_3_with_error ON public.executions_3 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_3_with_error_of_automation ON public.executions_3 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_4_newest ON public.executions_4 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_4_of_automation ON public.executions_4 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_4_with_anomaly ON public.executions_4 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_4_with_error ON public.executions_4 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_4_with_error_of_automation ON public.executions_4 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_5_newest ON public.executions_5 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_5_of_automation ON public.executions_5 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_5_with_anomaly ON public.executions_5 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_5_with_error ON public.executions_5 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_5_with_error_of_automation ON public.executions_5 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_6_newest ON public.executions_6 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_6_of_automation ON public.executions_6 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_6_with_anomaly ON public.executions_6 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_6_with_error ON public.executions_6 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_6_with_error_of_automation ON public.executions_6 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_7_newest ON public.executions_7 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_7_of_automation ON public.executions_7 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_7_with_anomaly ON public.executions_7 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_7_with_error ON public.executions_7 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_7_with_error_of_automation ON public.executions_7 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_8_newest ON public.executions_8 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_8_of_automation ON public.executions_8 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_8_with_anomaly ON public.executions_8 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_8_with_error ON public.executions_8 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_8_with_error_of_automation ON public.executions_8 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_9_newest ON public.executions_9 USING btree (organization, first_event_at);
+
+CREATE INDEX executions_9_of_automation ON public.executions_9 USING btree (organization, automation_id, first_event_at);
+
+CREATE INDEX executions_9_with_anomaly ON public.executions_9 USING btree (organization, first_event_at) WHERE (start_missing OR start_repeated OR start_late OR event_after_end);
+
+CREATE INDEX executions_9_with_error ON public.executions_9 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX executions_9_with_error_of_automation ON public.executions_9 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
 
 CREATE INDEX running_executions_newest ON public.running_executions USING btree (organization, first_event_at);
 
@@ -373,6 +1061,198 @@ ALTER INDEX public.events_of_automation ATTACH PARTITION public.events_default_o
 ALTER INDEX public.events_pkey ATTACH PARTITION public.events_default_pkey;
 
 ALTER INDEX public.events_warnings ATTACH PARTITION public.events_default_warnings;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_0_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_0_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_0_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_0_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_0_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_0_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_10_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_10_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_10_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_10_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_10_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_10_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_11_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_11_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_11_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_11_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_11_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_11_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_12_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_12_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_12_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_12_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_12_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_12_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_13_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_13_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_13_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_13_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_13_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_13_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_14_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_14_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_14_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_14_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_14_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_14_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_15_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_15_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_15_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_15_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_15_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_15_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_1_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_1_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_1_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_1_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_1_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_1_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_2_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_2_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_2_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_2_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_2_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_2_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_3_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_3_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_3_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_3_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_3_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_3_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_4_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_4_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_4_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_4_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_4_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_4_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_5_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_5_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_5_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_5_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_5_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_5_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_6_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_6_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_6_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_6_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_6_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_6_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_7_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_7_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_7_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_7_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_7_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_7_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_8_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_8_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_8_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_8_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_8_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_8_with_error_of_automation;
+
+ALTER INDEX public.executions_newest ATTACH PARTITION public.executions_9_newest;
+
+ALTER INDEX public.executions_of_automation ATTACH PARTITION public.executions_9_of_automation;
+
+ALTER INDEX public.executions_pkey ATTACH PARTITION public.executions_9_pkey;
+
+ALTER INDEX public.executions_with_anomaly ATTACH PARTITION public.executions_9_with_anomaly;
+
+ALTER INDEX public.executions_with_error ATTACH PARTITION public.executions_9_with_error;
+
+ALTER INDEX public.executions_with_error_of_automation ATTACH PARTITION public.executions_9_with_error_of_automation;
 
 CREATE TRIGGER access_log_only_grows BEFORE DELETE OR UPDATE OR TRUNCATE ON public.access_log FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
 

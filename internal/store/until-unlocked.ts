@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from './errors.ts';
 
-/** SQLSTATE of a statement that waited longer than `lock_timeout`. */
-const lockNotAvailable = '55P03';
+/** SQLSTATEs of a statement that waited longer than `lock_timeout`, and of one in a deadlock. */
+const notLocked: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']);
 
 /** Pause between attempts, in ms: writers that waited behind the last attempt go first. */
 const pauseMs = 500;
@@ -19,7 +19,7 @@ export async function untilUnlocked<T>(change: () => Promise<T>): Promise<T> {
     try {
       return await change();
     } catch (error) {
-      if (codeOf(error) !== lockNotAvailable || attempt === most) throw error;
+      if (!notLocked.has(codeOf(error)) || attempt === most) throw error;
       await sleep(pauseMs);
     }
   }

@@ -33,7 +33,7 @@ const processes: Record<string, readonly SettingName[]> = {
     ...notifierSettings,
     'CONSOLE_PUBLIC_URL',
   ],
-  migrate: ['DATABASE_URL', 'DATABASE_WAIT_MS', 'LOG_LEVEL'],
+  migrate: ['DATABASE_URL', 'DATABASE_WAIT_MS', 'PARTITION_EXECUTIONS', 'LOG_LEVEL'],
   standalone: ['DATA_DIR', 'CONSOLE_PORT'],
 };
 

@@ -86,8 +86,8 @@ export class Pipeline {
   async #spent(): Promise<Record<Cost, number>> {
     const [row] = await query(
       this.#database,
-      `select (pg_current_wal_lsn() - '0/0')::float8 as wal, pg_total_relation_size('executions')
-         + pg_total_relation_size('running_executions')
+      `select (pg_current_wal_lsn() - '0/0')::float8 as wal, pg_total_relation_size('running_executions')
+         + (select sum(pg_total_relation_size(relid)) from pg_partition_tree('executions'))::float8
          + (select sum(pg_total_relation_size(relid)) from pg_partition_tree('events'))::float8 as kept`,
     );
     return {

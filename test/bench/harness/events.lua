@@ -1,7 +1,8 @@
 -- Requests for wrk: executions of five events (START, three EVENTs, END; in one of twenty an EVENT
 -- is a WARNING) of the automations that test/support/seed-record.ts stores. Each event is a JSON
--- body of 300 bytes. Arguments after `--`: token, and optionally the mean pause of a connection in
--- ms, a seed, and the events of a request: more than one go to the bulk endpoint.
+-- body of 300 bytes. Arguments after `--`: tokens, of which each execution takes one, and
+-- optionally the mean pause of a connection in ms, a seed, and the events of a request: more than
+-- one go to the bulk endpoint.
 local started = 0
 
 function setup(thread)
@@ -13,7 +14,7 @@ local words = { "Invoice", "Order", "Delivery note", "Claim", "Payroll", "Contra
 local deeds = { "was read and checked against the order", "was sent to the accounting system", "could be matched with its positions",
   "waits for the approval of a manager", "was downloaded from the supplier's portal", "was archived after the payment", "has been entered in the ledger" }
 local kinds = { "START", "EVENT", "EVENT", "EVENT", "END" }
-local automations, format, random = {}, string.format, math.random
+local automations, tokens, format, random = {}, {}, string.format, math.random
 local execution, automation, step, pause, events = "", "", 5, nil, 1
 
 function init(args)
@@ -26,7 +27,8 @@ function init(args)
   wrk.path = events > 1 and "/v1/register/bulk/" or "/v1/register/"
   wrk.headers["Content-Type"] = "application/json"
   wrk.headers["X-Forwarded-Proto"] = "https"
-  wrk.headers["token"] = args[1]
+  for token in string.gmatch(args[1], "[^,]+") do tokens[#tokens + 1] = token end
+  wrk.headers["token"] = tokens[1]
   if tonumber(args[2] or 0) > 0 then
     pause = tonumber(args[2])
     function delay() return random(0, 2 * pause) end
@@ -37,6 +39,7 @@ local function body()
   if step == 5 then
     step = 0
     automation = automations[random(200)]
+    if #tokens > 1 then wrk.headers["token"] = tokens[random(#tokens)] end
     kinds[3] = random(20) == 1 and "WARNING" or "EVENT"
     execution = format("%s-%08x%08x", os.date("!%Y%m%dT%H%M%S"), random(0, 2 ^ 31 - 1), random(0, 2 ^ 31 - 1))
   end

@@ -46,7 +46,8 @@ export interface Updates {
 export async function updatesOf(database: string): Promise<Updates> {
   const [row] = await query(
     database,
-    `select n_tup_upd::float8 as all, n_tup_hot_upd::float8 as in_place from pg_stat_user_tables where relname = 'executions'`,
+    `select sum(n_tup_upd)::float8 as all, sum(n_tup_hot_upd)::float8 as in_place from pg_stat_user_tables
+     where relname ~ '^executions(_\\d+)?$'`,
   );
   return { all: Number(row?.['all']), inPlace: Number(row?.['in_place']) };
 }

@@ -20,6 +20,8 @@ export interface Load {
   pauseMs?: number;
   /** Events of a request; one unless set. */
   events?: number;
+  /** The tokens of the callers; {@link token} unless set. Each execution takes one of them. */
+  tokens?: readonly string[];
 }
 
 /** What the callers saw. Latencies in ms. */
@@ -52,11 +54,18 @@ interface Report {
 let seed = 0;
 
 /** Sends events over so many connections for so long. */
-export async function load({ port, connections, seconds, pauseMs = 0, events = 1 }: Load): Promise<Answers> {
+export async function load({
+  port,
+  connections,
+  seconds,
+  pauseMs = 0,
+  events = 1,
+  tokens = [token],
+}: Load): Promise<Answers> {
   seed += 1;
   const options = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '10s', '-s', script];
   const url = `http://127.0.0.1:${port}`;
-  const running = run('wrk', [...options, url, '--', token, String(pauseMs), String(seed), String(events)]);
+  const running = run('wrk', [...options, url, '--', tokens.join(','), String(pauseMs), String(seed), String(events)]);
   const end = (): void => void running.child.kill();
   process.once('exit', end);
   const { stdout } = await running.finally(() => process.off('exit', end));
@@ -66,12 +75,18 @@ export async function load({ port, connections, seconds, pauseMs = 0, events = 1
 }
 
 /** Sends at full speed until at least so many events are accepted. */
-export async function fill(port: number, connections: number, events: number): Promise<Answers> {
-  let sum = await load({ port, connections, seconds: 1 });
+export async function fill(
+  port: number,
+  connections: number,
+  events: number,
+  tokens?: readonly string[],
+): Promise<Answers> {
+  const callers = { port, connections, ...(tokens && { tokens }) };
+  let sum = await load({ ...callers, seconds: 1 });
   while (sum.accepted < events) {
     if (sum.accepted === 0) throw new Error('no event is accepted');
     const left = Math.ceil(((events - sum.accepted) / sum.accepted) * sum.seconds);
-    const next = await load({ port, connections, seconds: Math.max(1, Math.min(left, 30)) });
+    const next = await load({ ...callers, seconds: Math.max(1, Math.min(left, 30)) });
     sum = {
       accepted: sum.accepted + next.accepted,
       seconds: sum.seconds + next.seconds,

@@ -9,6 +9,7 @@ import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { latency } from './latency.ts';
 import { overview } from './overview.ts';
+import { partitions } from './partitions.ts';
 import { pipeline } from './pipeline.ts';
 import { read } from './read.ts';
 import type { Scenario } from './scenario.ts';
@@ -33,6 +34,7 @@ export const scenarios: Record<string, Scenario> = {
   exec,
   telemetry,
   growth,
+  partitions,
   read,
   overview,
   streams,

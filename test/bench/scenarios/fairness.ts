@@ -1,9 +1,8 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../../support/api-client.ts';
 import { query } from '../../support/postgres-server.ts';
 import { compare, figure, percentile } from '../harness/figures.ts';
+import { tokenOf, writeTokens } from '../harness/organizations.ts';
 import { startIngest, startRunledgerWorker } from '../harness/sides.ts';
 import { load, rateOf, token } from '../harness/wrk.ts';
 import type { World } from '../harness/world.ts';
@@ -32,7 +31,8 @@ const slowDown = `
  * how soon the events of the others are stored, and how many of them get a 201.
  */
 export const fairness: Scenario = async (world, { rounds, seconds }) => {
-  const tokensFile = await writeTokens(world);
+  const tokens = others.map((other) => [other, tokenOf(other)] as const);
+  const tokensFile = await writeTokens(world, new Map([['acme', token], ...tokens]));
   const found = await compare(['on', 'off'] as const, rounds, (side) => measure(world, tokensFile, side, seconds * 4));
   const of = (name: Parameters<typeof found.median>[0], side: Side): number => found.median(name, side);
   return {
@@ -125,17 +125,4 @@ async function agesOf(database: string, events: readonly Sent[]): Promise<number
   const now = Date.now();
   const storedAt = new Map(rows.map(({ execution_id, at }) => [execution_id, at.getTime()]));
   return events.map(({ execution, createdAt }) => ((storedAt.get(execution) ?? now) - createdAt) / 1_000);
-}
-
-function tokenOf(organization: string): string {
-  return `benchmark-token-of-${organization}`;
-}
-
-async function writeTokens(world: World): Promise<string> {
-  const file = join(world.folder, 'tokens-of-all.yaml');
-  const secretOf = (organization: string, secret: string) =>
-    `---\nkind: Secret\nmetadata:\n  name: ${organization}\n  labels: { runledger.dev/organization: ${organization} }\nstringData: { token-1: ${secret} }\n`;
-  const secrets = [secretOf('acme', token), ...others.map((other) => secretOf(other, tokenOf(other)))];
-  await writeFile(file, secrets.join(''));
-  return file;
 }

@@ -100,6 +100,7 @@ describe('row-level security', () => {
       `truncate executions`,
       `select * from dead_letters`,
       `select * from events_default`,
+      `select * from executions_0`,
       `select * from kysely_migration`,
       `create table mine (id integer)`,
     ];

@@ -56,7 +56,7 @@ describe('plans of the read queries', () => {
   let db: Kysely<Tables>;
   let record: Record;
   let queries: CompiledQuery[];
-  /** The index of `events` that an index of a partition belongs to. */
+  /** The index of `events` or `executions` that an index of a partition belongs to. */
   let parents: Map<string, string>;
 
   before(async function () {
@@ -89,6 +89,11 @@ describe('plans of the read queries', () => {
     );
     await recordEvents(database.db, running);
     await query(database.url, 'analyze events, executions, running_executions');
+    // Autovacuum analyzes each partition, and never the table that has them.
+    await query(
+      database.url,
+      `set allow_system_table_mods = on; delete from pg_statistic where starelid = 'executions'::regclass`,
+    );
     client = new Client({ connectionString: database.url });
     await client.connect();
     const pool = new Pool({ connectionString: database.url });

@@ -19,6 +19,7 @@ const released = [
   '0009-deliveries-of-webhook',
   '0010-captured-jobs',
   '0011-executions-behind',
+  '0012-partitioned-executions',
 ];
 
 describe('migrations', () => {

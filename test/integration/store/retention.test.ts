@@ -57,7 +57,7 @@ describe('retention', () => {
 
   it('deletes more executions than fit into one slice', async () => {
     const { db } = database;
-    const runs = Array.from({ length: 5_025 }, (_, index) => `run ${index}`);
+    const runs = Array.from({ length: 525 }, (_, index) => `run ${index}`);
     // The first key has no twin, so that the slice ends between two that differ in their
     // organization only.
     const events = [

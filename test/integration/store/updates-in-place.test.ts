@@ -32,8 +32,8 @@ async function shareInPlace({ db, url }: TestDatabase, updates: number): Promise
   const inPlace = await until('Postgres has counted the updates', async () => {
     const [row] = await query(
       url,
-      `select n_tup_upd::integer as updates, n_tup_hot_upd::integer as in_place
-       from pg_stat_user_tables where relname = 'executions'`,
+      `select sum(n_tup_upd)::integer as updates, sum(n_tup_hot_upd)::integer as in_place
+       from pg_stat_user_tables where relname ~ '^executions_\\d+$'`,
     );
     return row?.['updates'] === updates ? Number(row['in_place']) : undefined;
   });

@@ -37,10 +37,9 @@ async function lockBackwards(system: System): Promise<void> {
   const options = '-c default_transaction_read_only=off -c deadlock_timeout=10min -c statement_timeout=5s';
   const client = await system.connect({ options });
   try {
-    const recent = 'select ctid from executions order by last_event_at desc limit 25';
+    const recent = 'select * from executions order by last_event_at desc limit 25';
     const { rows } = await client.query<string[]>({
-      text: `select organization, automation_id, execution_id from executions
-        where ctid = any(array(${recent})) order by 1 desc, 2 desc, 3 desc`,
+      text: `select organization, automation_id, execution_id from (${recent}) as recent order by 1 desc, 2 desc, 3 desc`,
       rowMode: 'array',
     });
     const lock = 'select 1 from executions where (organization, automation_id, execution_id) = ($1, $2, $3) for update';
