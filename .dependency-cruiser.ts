@@ -4,7 +4,8 @@ import type { IConfiguration } from 'dependency-cruiser';
  * Folder of `internal` → the folders of `internal` that it may import (ARCHITECTURE.md, "Layout").
  */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
-  api: ['async', 'errors', 'event', 'http', 'outcome', 'record', 'telemetry', 'tokens'],
+  api: ['async', 'errors', 'event', 'export', 'http', 'outcome', 'record', 'telemetry', 'tokens'],
+  archive: ['export', 'record', 'store'],
   async: [],
   automations: ['expectation', 'kubernetes', 'outcome', 'store', 'telemetry'],
   batching: [],
@@ -15,6 +16,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   event: ['errors'],
   expectation: [],
+  export: ['event', 'record'],
   html: [],
   http: [],
   job: [],
@@ -36,11 +38,13 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
 
 /** Folder of `internal` → the third-party libraries that only this folder imports. */
 export const libraries: Readonly<Record<string, readonly string[]>> = {
+  archive: ['@aws-sdk/client-s3'],
   api: ['koa', '@koa/router', 'koa-bodyparser', 'koa-compose', 'stream-chain', 'stream-json'],
   config: ['envalid'],
   console: ['d3-scale', 'd3-shape'],
   event: ['ajv'],
   expectation: ['croner'],
+  export: ['hyparquet-writer'],
   html: ['hono'],
   kubernetes: ['@kubernetes/client-node', 'undici', 'yaml'],
   login: ['openid-client', 'jose'],

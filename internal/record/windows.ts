@@ -1,3 +1,4 @@
+import { mostAhead } from '../event/occurred-at.ts';
 import { dayOf, daysBefore } from '../store/days.ts';
 import { sql } from '../store/sql.ts';
 import { time, type Condition } from './conditions.ts';
@@ -56,7 +57,10 @@ function before({ createdAt, id }: EventPosition): Condition {
   return sql`created_at <= ${time(createdAt)} and (created_at, id) < (${time(createdAt)}, ${id}::uuid)`;
 }
 
-/** No event is older: the first event of the oldest execution, or the wanted time if later. */
+/**
+ * No event was accepted before: the time of the first event of the oldest execution, less what it
+ * may be ahead; or the wanted time if later.
+ */
 export async function oldestEvent(
   trx: Reading,
   organization: string,
@@ -66,6 +70,7 @@ export async function oldestEvent(
     select first_event_at as first from executions where organization = ${organization}
     order by first_event_at limit 1
   `.execute(trx);
-  const first = rows[0]?.first.getTime();
-  return first === undefined ? undefined : Math.max(first, from?.getTime() ?? first);
+  const [oldest] = rows;
+  if (oldest === undefined) return undefined;
+  return Math.max(oldest.first.getTime() - mostAhead, from?.getTime() ?? -Infinity);
 }

@@ -7,9 +7,9 @@ import { until } from '../support/until.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 
-/** Installs the clients of requirements.txt once; resolves with the folder of their programs. */
-export async function installClients(): Promise<string> {
-  const requirements = join(root, 'test/clients/requirements.txt');
+/** Installs the clients of a file once; resolves with the folder of their programs. */
+export async function installClients(file = 'requirements.txt'): Promise<string> {
+  const requirements = join(root, 'test/clients', file);
   const { stdout } = await promisify(execFile)(join(root, 'deploy/install-clients.sh'), [requirements]);
   return stdout.trim();
 }

@@ -5,6 +5,7 @@ import { controllerDatabaseSettings } from '../../cmd/controller/database.ts';
 import { declarationSettings } from '../../cmd/controller/declaration-settings.ts';
 import { jobSettings } from '../../cmd/controller/job-settings.ts';
 import { notifierSettings } from '../../cmd/controller/notifier.ts';
+import { exportSettings } from '../../cmd/export/run.ts';
 import { ingestSettings } from '../../cmd/ingest/ingest.ts';
 import { tokenSettings } from '../../cmd/ingest/tokens.ts';
 import { databaseSettings } from '../../cmd/worker/database.ts';
@@ -34,6 +35,7 @@ const processes: Record<string, readonly SettingName[]> = {
     'CONSOLE_PUBLIC_URL',
   ],
   migrate: ['DATABASE_URL', 'DATABASE_WAIT_MS', 'PARTITION_EXECUTIONS', 'LOG_LEVEL'],
+  export: exportSettings,
   standalone: ['DATA_DIR', 'CONSOLE_PORT'],
 };
 

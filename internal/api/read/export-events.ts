@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { RequestError } from '../../errors/request-error.ts';
+import type { EventEncoder, ExportFormat } from '../../export/format.ts';
+import { exportFormats, formatNames, type FormatName } from '../../export/formats.ts';
 import type { Page } from '../../record/page.ts';
 import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';
 import type { ConsoleMetrics } from '../../telemetry/console-metrics.ts';
 import type { Endpoint } from './endpoint.ts';
-import { exportFormats, type ExportFormat } from './export-formats.ts';
 import { Fault } from './fault.ts';
 import { commonFilters, commonFiltersOf } from './filters.ts';
 import { kindFilter } from './list-events.ts';
@@ -36,7 +37,7 @@ const place: Parameter<EventPosition> = (text) => {
 };
 
 const parameters = {
-  format: oneOf(['ndjson', 'csv']),
+  format: oneOf(formatNames),
   after: place,
   ...kindFilter,
   ...commonFilters,
@@ -58,14 +59,13 @@ export function exportEvents({ record, readMetrics, mayStillRead }: ExportOption
     answer: async (ctx) => {
       const { after, format, kind, ...common } = readQuery(ctx, parameters);
       const filters = { ...commonFiltersOf(common), kind };
-      const { type, head, line } = formatOf(ctx, format);
+      const { type, begin } = formatOf(ctx, format);
       ctx.status = 200;
       ctx.set({ 'Content-Type': type, 'Cache-Control': 'no-store', Vary: 'Accept' });
       if (ctx.method === 'HEAD') return;
       const pages = record.exportEvents(ctx.state.organization, filters, { limit: pageSize, after });
-      ctx.body = await textOf(pages, {
-        head: after === undefined ? head : '',
-        line,
+      ctx.body = await bytesOf(pages, {
+        encoder: begin(after !== undefined),
         onSent: (events) => readMetrics.exportedRows.inc(events),
         isGone: () => ctx.res.destroyed,
         mayRead: () => mayStillRead(ctx),
@@ -79,40 +79,49 @@ export function exportEvents({ record, readMetrics, mayStillRead }: ExportOption
 /** The parameter decides, else the header Accept. */
 function formatOf(ctx: Context, format: Values<typeof parameters>['format']): ExportFormat {
   if (format !== undefined) return exportFormats[format];
-  return ctx.accepts('application/x-ndjson', 'text/csv') === 'text/csv' ? exportFormats.csv : exportFormats.ndjson;
+  const accepted = ctx.accepts(formatNames.map((name) => mediaType(name)));
+  return exportFormats[formatNames.find((name) => mediaType(name) === accepted) ?? 'ndjson'];
 }
 
-interface TextOptions extends Pick<ExportFormat, 'head' | 'line'> {
+function mediaType(name: FormatName): string {
+  return exportFormats[name].type.replace(/;.*/, '');
+}
+
+interface BytesOptions {
+  encoder: EventEncoder;
   onSent: (events: number) => void;
-  /** True once the connection is closed. A stream notices that only when it has text to send. */
+  /** True once the connection is closed. A stream notices that only when it has bytes to send. */
   isGone: () => boolean;
   /** False once the token is no longer valid. */
   mayRead: () => boolean;
 }
 
 /** Reads the first page before it resolves, so that an error still becomes an answer. */
-async function textOf(pages: AsyncIterable<EventPage>, options: TextOptions): Promise<Readable> {
-  const { head, line, onSent, isGone, mayRead } = options;
+async function bytesOf(pages: AsyncIterable<EventPage>, options: BytesOptions): Promise<Readable> {
+  const { encoder, onSent, isGone, mayRead } = options;
   const iterator = pages[Symbol.asyncIterator]();
   let page = await iterator.next();
-  async function* text(): AsyncGenerator<string> {
+  async function* bytes(): AsyncGenerator<string | Uint8Array> {
     try {
-      if (head !== '') yield head;
       for (let number = 1; page.done !== true; number += 1) {
-        const lines = page.value.items.map(line);
+        const { items } = page.value;
+        const events = items.length;
+        const piece = encoder.add(items);
         // The promise of the page keeps its items until a full garbage collection.
-        page.value.items.length = 0;
-        if (lines.length > 0) yield lines.join('');
-        onSent(lines.length);
+        items.length = 0;
+        if (piece.length > 0) yield piece;
+        onSent(events);
         if (number % pagesPerCollection === 0) globalThis.gc?.({ type: 'major', execution: 'sync' });
         if (isGone()) return;
         // Without an error the reader would take the export for complete.
         if (!mayRead()) throw new RequestError('unauthorized', 'The token is no longer valid.');
         page = await iterator.next();
       }
+      const rest = encoder.end();
+      if (rest.length > 0) yield rest;
     } finally {
       await iterator.return?.();
     }
   }
-  return Readable.from(text(), { objectMode: false, highWaterMark: 65_536 });
+  return Readable.from(bytes(), { objectMode: false, highWaterMark: 65_536 });
 }

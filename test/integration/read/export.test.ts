@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Child } from '../../support/child.ts';
+import { exportFormats } from '../../../internal/export/formats.ts';
+import { createRecord } from '../../../internal/record/record.ts';
 import type { Authentication } from '../../../internal/tokens/token-source.ts';
 import { readToken, startConsole } from '../../support/console.ts';
 import { Forwarder } from '../../support/forwarder.ts';
@@ -16,8 +18,8 @@ const path = '/v1/export/events?to=2026-11-21T00:00:00Z';
 describe('GET /v1/export/events', () => {
   const suite = suiteConsole();
   const headers = { token: readToken(), 'x-forwarded-proto': 'https' };
-  const opened = async (port: number, query = ''): Promise<IncomingMessage> => {
-    const sent = request({ port, path: `${path}${query}`, headers, agent: false }).end();
+  const opened = async (port: number, query = '', more = {}): Promise<IncomingMessage> => {
+    const sent = request({ port, path: `${path}${query}`, headers: { ...headers, ...more }, agent: false }).end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     return response;
   };
@@ -54,6 +56,13 @@ describe('GET /v1/export/events', () => {
     expect(row?.split(',').at(-1)).to.equal('2026-11-20T11:59:58.500Z');
   });
 
+  it('has an event that happened later than it was accepted, also if that is the oldest', async () => {
+    const createdAt = Date.parse('2026-11-19T23:58:00Z');
+    await suite.store({ createdAt, occurredAt: createdAt + 4 * 60_000 });
+    expect(JSON.parse(await exported())).to.include({ created_at: '2026-11-19T23:58:00.000Z' });
+    expect(await readAll(suite.client, '/v1/events/?to=2026-11-21T00:00:00Z')).to.have.lengthOf(1);
+  });
+
   it('writes CSV by Accept or format, without formulas', async () => {
     const texts = ['=1+1', '+1', '-1', '@A1', '\tx', '\rx', 'a "b", c', 'plain'];
     await suite.store(...texts.map((description) => ({ description, executionId: '=cmd' })));
@@ -72,6 +81,20 @@ describe('GET /v1/export/events', () => {
     expect((await suite.client.send({ method: 'HEAD', path: `${path}&format=csv` })).headers['content-type']).to.match(
       /^text\/csv/,
     );
+  });
+
+  it('writes Parquet by Accept or format', async () => {
+    await suite.store({ description: 'Ü' }, { kind: 'ERROR' });
+    const { items } = await createRecord(suite.database.db).listEvents('acme', {}, { limit: 2 });
+    const encoder = exportFormats.parquet.begin(false);
+    const expected = Buffer.concat([encoder.add(items.toReversed()), encoder.end()].map((piece) => Buffer.from(piece)));
+    for (const response of [
+      await opened(suite.console.port, '&format=parquet'),
+      await opened(suite.console.port, '', { accept: 'application/vnd.apache.parquet' }),
+    ]) {
+      expect(response.headers['content-type']).to.equal('application/vnd.apache.parquet');
+      expect(Buffer.concat((await response.toArray()) as Buffer[])).to.deep.equal(expected);
+    }
   });
 
   it('continues after a cut with the same bytes', async () => {

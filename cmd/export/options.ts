@@ -1,0 +1,113 @@
+import { parseArgs } from 'node:util';
+import { formatNames, type FormatName } from '../../internal/export/formats.ts';
+import type { EventPosition } from '../../internal/record/stored-event.ts';
+
+/** The arguments of the command are wrong. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const usage = `Exports the events of organizations.
+
+  export DESTINATION [--organization ID …] [--from DAY] [--to DAY] [--format FORMAT] [--settle-hours N] [--recheck]
+      Writes one object a day and organization into a folder or s3://BUCKET/PREFIX, and a manifest beside it.
+      Skips days that have a manifest: after an error, run it again.
+  export - --organization ID [--from TIME] [--to TIME] [--after PLACE] [--format FORMAT]
+      Writes the events of one organization to standard output.
+
+  --organization ID  exports this organization; may be repeated; all unless given
+  --from, --to       a day in UTC such as 2026-11-21, or a time in RFC 3339; --to is not included
+  --after PLACE      continues after an event: its created_at and id, with a comma between
+  --format FORMAT    ${formatNames.join(', ')}; an object is parquet unless given, a stream ndjson
+  --settle-hours N   exports a day once it has been over for N hours (24), when its events are stored
+  --recheck          compares days that have a manifest with Postgres, and exports those that differ again
+
+DATABASE_URL names the Postgres of the workers. For S3 set AWS_REGION, AWS_ACCESS_KEY_ID and
+AWS_SECRET_ACCESS_KEY, or what else the SDKs of AWS take; AWS_ENDPOINT_URL_S3 for another server.
+`;
+
+const dayForm = /^\d{4}-\d\d-\d\d$/;
+const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+export interface Options {
+  /** A folder; `-` for standard output. */
+  destination: string;
+  organizations: string[] | undefined;
+  from: Date | undefined;
+  to: Date | undefined;
+  after: EventPosition | undefined;
+  format: FormatName | undefined;
+  settleHours: number;
+  recheck: boolean;
+}
+
+/** @throws {UsageError} that names a wrong argument. */
+export function readOptions(args: string[]): Options {
+  const { positionals, values } = parsed(args);
+  const [destination, ...more] = positionals;
+  if (destination === undefined || more.length > 0)
+    throw new UsageError('name one folder or s3:// address, or - for standard output');
+  const options = {
+    destination,
+    organizations: values.organization,
+    from: timeOf('--from', values.from),
+    to: timeOf('--to', values.to),
+    after: placeOf(values.after),
+    format: formatOf(values.format),
+    settleHours: hoursOf(values['settle-hours']),
+    recheck: values.recheck,
+  };
+  if (destination === '-' && options.organizations?.length !== 1) {
+    throw new UsageError('standard output takes the events of one --organization');
+  }
+  if (destination !== '-' && options.after !== undefined) throw new UsageError('--after is for standard output');
+  return options;
+}
+
+function parsed(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        organization: { type: 'string', multiple: true },
+        from: { type: 'string' },
+        to: { type: 'string' },
+        after: { type: 'string' },
+        format: { type: 'string' },
+        'settle-hours': { type: 'string', default: '24' },
+        recheck: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function timeOf(option: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const time = new Date(dayForm.test(text) || timeForm.test(text) ? text.toUpperCase() : Number.NaN);
+  if (Number.isNaN(time.getTime())) throw new UsageError(`${option} must be a day or a time in RFC 3339`);
+  return time;
+}
+
+function placeOf(text: string | undefined): EventPosition | undefined {
+  if (text === undefined) return undefined;
+  const [createdAt, id, ...more] = text.split(',');
+  const time = timeOf('--after', createdAt);
+  const isUuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id ?? '');
+  if (time !== undefined && id !== undefined && isUuid && more.length === 0)
+    return { createdAt: time.toISOString(), id };
+  throw new UsageError('--after must be created_at and id of an event, with a comma between');
+}
+
+function formatOf(text: string | undefined): FormatName | undefined {
+  const format = formatNames.find((name) => name === text);
+  if (text !== undefined && format === undefined) throw new UsageError(`--format must be ${formatNames.join(', ')}`);
+  return format;
+}
+
+function hoursOf(text: string): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw new UsageError('--settle-hours must be a whole number');
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { exportFormats, type FormatName } from '../export/formats.ts';
+import type { Record } from '../record/record.ts';
+import type { EventPosition, StoredEvent } from '../record/stored-event.ts';
+import { smallestId } from '../record/windows.ts';
+import { dayAfter, isoDay } from '../store/days.ts';
+import { IdSet } from './id-set.ts';
+import { folderOfDay, objectName, writeManifest, type ArchivedDay, type Manifest } from './manifest.ts';
+import type { Objects } from './objects.ts';
+
+/** Events of one query. */
+const pageSize = 2_000;
+
+export interface DayExport {
+  record: Pick<Record, 'exportEvents'>;
+  objects: Objects;
+  format: FormatName;
+  /** Resolves with the newest checkpoint of an organization's log. Absent without a log. */
+  checkpointOf?: ((organization: string) => Promise<string | undefined>) | undefined;
+  /** Called after each page: how many events it had, and when the last one was accepted, in ms. */
+  onPage?: ((events: number, upTo: number) => void) | undefined;
+}
+
+/** Writes all events of a day, in the order of acceptance, and then the manifest. */
+export async function exportDay(
+  { record, objects, format, checkpointOf, onPage }: DayExport,
+  day: ArchivedDay,
+  number: number,
+): Promise<Manifest> {
+  const { organization } = day;
+  const [object, folder] = [objectName(number, format), folderOfDay(day)];
+  const [hash, set] = [createHash('sha256'), new IdSet()];
+  let bytes = 0;
+  let [first, last]: (StoredEvent | undefined)[] = [];
+
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    const encoder = exportFormats[format].begin(false);
+    for await (const events of pagesOf(record, day)) {
+      first ??= events[0];
+      last = events.at(-1) ?? last;
+      for (const { id } of events) set.add(id);
+      yield counted(encoder.add(events));
+      if (last !== undefined) onPage?.(events.length, Date.parse(last.created_at));
+    }
+    yield counted(encoder.end());
+  }
+  const counted = (piece: string | Uint8Array): Uint8Array => {
+    const buffer = Buffer.from(piece);
+    hash.update(buffer);
+    bytes += buffer.length;
+    return buffer;
+  };
+
+  await objects.write(`${folder}${object}`, pieces());
+  // Read after the events, so that it covers all that were sealed when they were read.
+  const checkpoint = (await checkpointOf?.(organization)) ?? null;
+  const manifest: Manifest = {
+    version: 1,
+    organization,
+    day: isoDay(day.day),
+    object,
+    format,
+    rows: set.rows,
+    bytes,
+    sha256: hash.digest('hex'),
+    ids: set.ids,
+    first: positionOf(first),
+    last: positionOf(last),
+    checkpoint,
+  };
+  await writeManifest(objects, folder, manifest);
+  return manifest;
+}
+
+async function* pagesOf(record: Pick<Record, 'exportEvents'>, { organization, day }: ArchivedDay) {
+  const window = { from: new Date(day), to: new Date(dayAfter(day)) };
+  const after = { createdAt: window.from.toISOString(), id: smallestId };
+  for await (const { items } of record.exportEvents(organization, window, { limit: pageSize, after })) yield items;
+}
+
+function positionOf(event: StoredEvent | undefined): EventPosition | null {
+  return event === undefined ? null : { createdAt: event.created_at, id: event.id };
+}

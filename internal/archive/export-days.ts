@@ -1,0 +1,97 @@
+import type { Database } from '../store/database.ts';
+import { dayAfter } from '../store/days.ts';
+import { listEventDays, measureEventDay, organizationsOfDay } from '../store/event-days.ts';
+import { exportDay, type DayExport } from './export-day.ts';
+import { findHolder } from './holder.ts';
+import { folderOfOrganization, numbersWithManifest, type ArchivedDay, type Manifest } from './manifest.ts';
+
+export interface DaysExport extends Omit<DayExport, 'onPage'> {
+  db: Database;
+  /** All unless given. */
+  organizations?: readonly string[] | undefined;
+  /** Only days that begin at or after `from` and end at or before `to`, in ms. */
+  from: number;
+  to: number;
+  /**
+   * Days before it are compared with Postgres even if they have a manifest, in ms. What the archive
+   * lacks becomes a further object.
+   */
+  recheckBefore: number;
+  onProgress?: (progress: Progress) => void;
+  onWritten?: (manifest: Manifest) => void;
+}
+
+/** How far an export is. */
+export interface Progress extends ArchivedDay {
+  /** Days of organizations, with a part of the current one. */
+  done: number;
+  total: number;
+  /** Events written. */
+  events: number;
+}
+
+/** What an export has done. */
+export interface DaysExported {
+  /** Days of organizations that it wrote, and those that were there already. */
+  written: number;
+  kept: number;
+  /** Events written. */
+  events: number;
+}
+
+/**
+ * Exports each day of each organization that has no manifest yet, the oldest first. After an error
+ * the next run continues with the day that was not finished.
+ */
+export async function exportDays(run: DaysExport): Promise<DaysExported> {
+  const days = await daysToExport(run);
+  const names = new Map<string, readonly string[]>();
+  const exported: DaysExported = { written: 0, kept: 0, events: 0 };
+  for (const [done, day] of days.entries()) {
+    const show = (part: number): void =>
+      run.onProgress?.({ ...day, done: done + part, total: days.length, events: exported.events });
+    show(0);
+    const listed = names.get(day.organization) ?? (await run.objects.list(folderOfOrganization(day.organization)));
+    names.set(day.organization, listed);
+    const number = await nextNumber(run, listed, day);
+    if (number === undefined) {
+      exported.kept += 1;
+      continue;
+    }
+    const onPage = (more: number, upTo: number): void => {
+      exported.events += more;
+      show((upTo - day.day) / (dayAfter(day.day) - day.day));
+    };
+    const manifest = await exportDay({ ...run, onPage }, day, number);
+    run.onWritten?.(manifest);
+    exported.written += 1;
+  }
+  return exported;
+}
+
+async function daysToExport({ db, from, to, organizations }: DaysExport): Promise<ArchivedDay[]> {
+  const days = (await listEventDays(db, to)).filter((day) => day >= from && dayAfter(day) <= to);
+  const found: ArchivedDay[] = [];
+  for (const day of days) {
+    const present = await organizationsOfDay(db, day);
+    const wanted = present.filter((organization) => organizations?.includes(organization) ?? true);
+    found.push(...wanted.map((organization) => ({ organization, day })));
+  }
+  return found;
+}
+
+/** The number of the object to write; undefined if the archive has the day. */
+async function nextNumber(
+  { db, objects, format, recheckBefore }: DaysExport,
+  names: readonly string[],
+  day: ArchivedDay,
+): Promise<number | undefined> {
+  const [newest] = numbersWithManifest(names, day, format);
+  if (newest === undefined) return 1;
+  if (day.day >= recheckBefore) return undefined;
+  const events = await measureEventDay(db, day.organization, day.day);
+  // Retention has just dropped the day.
+  if (events.rows === 0) return undefined;
+  const holder = await findHolder({ objects, names, day }, [format], events);
+  return holder === undefined ? newest + 1 : undefined;
+}

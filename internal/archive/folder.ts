@@ -1,0 +1,69 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { NoSuchObject, type Objects } from './objects.ts';
+
+/** The extension of a file that is not whole yet. */
+const unfinished = '.partial';
+
+/** Objects as files below a folder, which is made when the first one is written. */
+export function openFolder(root: string): Objects {
+  return {
+    where: pathToFileURL(root).href,
+    list: async (prefix) => {
+      const entries = await readdir(join(root, prefix), { recursive: true, withFileTypes: true }).catch(noneIfAbsent);
+      const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith(unfinished));
+      return files.map(({ parentPath, name }) => relative(root, join(parentPath, name)).replaceAll('\\', '/'));
+    },
+    read: (name) => readFileOf(root, name),
+    write: async (name, pieces) => {
+      const path = join(root, name);
+      await mkdir(dirname(path), { recursive: true });
+      const partial = `${path}${unfinished}`;
+      try {
+        await writeDurably(partial, pieces);
+        await rename(partial, path);
+      } catch (error) {
+        await rm(partial, { force: true });
+        throw error;
+      }
+      await syncFolder(dirname(path));
+    },
+    close: () => undefined,
+  };
+}
+
+async function* readFileOf(root: string, name: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(join(root, name)) as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new NoSuchObject(name, { cause: error });
+    throw error;
+  }
+}
+
+async function writeDurably(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    for await (const piece of pieces) await file.writeFile(piece);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes a new name durable. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function noneIfAbsent(error: NodeJS.ErrnoException): [] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
+}

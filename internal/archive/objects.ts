@@ -1,0 +1,18 @@
+/** Named objects in a folder or a bucket. A name has slashes between its parts. */
+export interface Objects {
+  /** Where they are, for people; never a password. */
+  readonly where: string;
+  /** The names that begin with `prefix`, which ends with a slash, in any order. */
+  list(prefix: string): Promise<string[]>;
+  /** The bytes of an object. Ends with {@link NoSuchObject} if there is none. */
+  read(name: string): AsyncIterable<Uint8Array>;
+  /** Writes an object, or replaces it, whole or not at all. Resolves once it is on disk. */
+  write(name: string, pieces: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Closes its connections. */
+  close(): void;
+}
+
+/** There is no object of this name. */
+export class NoSuchObject extends Error {
+  override readonly name = 'NoSuchObject';
+}

@@ -1,0 +1,111 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  NoSuchKey,
+  paginateListObjectsV2,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+  type CompletedPart,
+  type S3ClientConfig,
+} from '@aws-sdk/client-s3';
+import { NoSuchObject, type Objects } from './objects.ts';
+
+/** Bytes of a part of an upload. S3 takes 10,000 parts, so an object of up to 160 GiB. */
+const partSize = 16 * 1_024 * 1_024;
+
+/** S3 compares it when it gets an object or a part. */
+const ChecksumAlgorithm = 'CRC32';
+
+/** How long a connection may take, and how long it may be silent, in ms. */
+const timeouts = { connectionTimeout: 5_000, socketTimeout: 60_000 };
+
+/** A bucket, and what the names of its objects begin with: empty, or ended by a slash. */
+interface Place {
+  client: S3Client;
+  Bucket: string;
+  base: string;
+}
+
+/**
+ * Objects of a bucket: `s3://bucket/prefix`. Credentials, region and endpoint are those of the
+ * environment, as in every SDK of AWS. Other S3 servers take the bucket in the path.
+ */
+export function openS3(address: string, config: S3ClientConfig = {}): Objects {
+  const { hostname: Bucket, pathname } = new URL(address);
+  const prefix = pathname.replaceAll(/^\/+|\/+$/g, '');
+  const client = new S3Client({ forcePathStyle: true, requestHandler: timeouts, ...config });
+  const place: Place = { client, Bucket, base: prefix === '' ? '' : `${prefix}/` };
+  return {
+    where: `s3://${Bucket}/${prefix}`,
+    list: (names) => list(place, names),
+    read: (name) => read(place, name),
+    write: (name, pieces) => write(place, name, pieces),
+    close: () => client.destroy(),
+  };
+}
+
+async function list({ client, Bucket, base }: Place, names: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix: `${base}${names}` })) {
+    for (const { Key } of Contents) if (Key !== undefined) found.push(Key.slice(base.length));
+  }
+  return found;
+}
+
+async function* read({ client, Bucket, base }: Place, name: string): AsyncGenerator<Uint8Array> {
+  try {
+    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: `${base}${name}` }));
+    yield* Body as unknown as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw error instanceof NoSuchKey ? new NoSuchObject(name, { cause: error }) : error;
+  }
+}
+
+/** A small object is one request. A larger one appears when its last part is confirmed. */
+async function write({ client, Bucket, base }: Place, name: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const target = { Bucket, Key: `${base}${name}`, ChecksumAlgorithm } as const;
+  const parts = partsOf(pieces);
+  const first = await parts.next();
+  const second = first.done === true ? first : await parts.next();
+  if (second.done === true) {
+    const Body = first.done === true ? new Uint8Array() : first.value;
+    await client.send(new PutObjectCommand({ ...target, Body }));
+    return;
+  }
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(target));
+  const upload = { ...target, UploadId };
+  try {
+    const Parts: CompletedPart[] = [];
+    const add = async (Body: Uint8Array): Promise<void> => {
+      const PartNumber = Parts.length + 1;
+      const { ETag, ChecksumCRC32 } = await client.send(new UploadPartCommand({ ...upload, PartNumber, Body }));
+      Parts.push({ PartNumber, ETag, ChecksumCRC32 });
+    };
+    if (first.done !== true) await add(first.value);
+    await add(second.value);
+    for await (const part of parts) await add(part);
+    await client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
+  } catch (error) {
+    await client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Joins pieces to parts of the size that S3 asks for; the last one may be smaller. */
+async function* partsOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
+  let waiting: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of pieces) {
+    waiting.push(piece);
+    size += piece.length;
+    if (size < partSize) continue;
+    yield Buffer.concat(waiting);
+    waiting = [];
+    size = 0;
+  }
+  if (size > 0) yield Buffer.concat(waiting);
+  return undefined;
+}

@@ -1,0 +1,17 @@
+import type { StoredEvent } from '../record/stored-event.ts';
+
+/** How an export writes events. */
+export interface ExportFormat {
+  /** The media type. */
+  readonly type: string;
+  /** Begins an export. The rest of an export that was cut off has no head line. */
+  readonly begin: (isRest: boolean) => EventEncoder;
+}
+
+/** Turns events into the bytes of one export. */
+export interface EventEncoder {
+  /** Takes further events; returns what is ready. It may keep events for later. */
+  add(events: readonly StoredEvent[]): string | Uint8Array;
+  /** Returns the rest. */
+  end(): string | Uint8Array;
+}

@@ -1,0 +1,9 @@
+import { parquet } from './parquet.ts';
+import { csv, ndjson } from './text-formats.ts';
+
+/** The formats of an export, by the name that a caller gives, and the extension of a file. */
+export const exportFormats = { ndjson, csv, parquet } as const;
+
+export type FormatName = keyof typeof exportFormats;
+
+export const formatNames = Object.keys(exportFormats) as readonly FormatName[];

@@ -1,0 +1,38 @@
+import type { StoredEvent } from '../record/stored-event.ts';
+import { columns } from './columns.ts';
+import type { ExportFormat } from './format.ts';
+
+/** One JSON object a line. */
+export const ndjson: ExportFormat = {
+  type: 'application/x-ndjson',
+  begin: () => linesWith((event) => `${JSON.stringify(event)}\n`),
+};
+
+/** RFC 4180. */
+export const csv: ExportFormat = {
+  type: 'text/csv; charset=utf-8; header=present',
+  begin: (isRest) => linesWith(row, isRest ? '' : `${columns.join(',')}\r\n`),
+};
+
+function linesWith(line: (event: StoredEvent) => string, head = '') {
+  let pending = head;
+  const taken = (lines: string): string => {
+    const text = pending + lines;
+    pending = '';
+    return text;
+  };
+  return { add: (events: readonly StoredEvent[]) => taken(events.map(line).join('')), end: () => taken('') };
+}
+
+function row(event: StoredEvent): string {
+  return `${columns.map((column) => cell(event[column] ?? '')).join(',')}\r\n`;
+}
+
+/**
+ * A cell of CSV. A spreadsheet would run a text that begins with one of these characters as a
+ * formula, so that an apostrophe precedes it (OWASP, CSV Injection).
+ */
+function cell(text: string): string {
+  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

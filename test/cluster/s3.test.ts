@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { exportDays } from '../../internal/archive/export-days.ts';
+import { folderOfDay, readManifest } from '../../internal/archive/manifest.ts';
+import type { Objects } from '../../internal/archive/objects.ts';
+import { openS3 } from '../../internal/archive/s3.ts';
+import { createRecord } from '../../internal/record/record.ts';
+import { compileCache } from '../support/child.ts';
+import { failureOf } from '../support/failure.ts';
+import { day } from '../support/maintenance-day.ts';
+import { noon, storeEvents } from '../support/reading.ts';
+import { S3Server } from '../support/s3-server.ts';
+import { migratedDatabase } from '../support/store.ts';
+
+/** More than two parts of an upload. */
+const [pieces, pieceSize] = [40, 1_024 * 1_024];
+
+describe('an archive in S3', function suite() {
+  // The first run builds the server.
+  this.timeout(600_000);
+  let server: S3Server;
+  before(async () => {
+    server = await S3Server.start();
+  });
+  after(() => server.stop());
+
+  const open = (secretAccessKey = server.env.AWS_SECRET_ACCESS_KEY): Objects & AsyncDisposable => {
+    const credentials = { accessKeyId: server.env.AWS_ACCESS_KEY_ID, secretAccessKey };
+    const objects = openS3('s3://record/archive', {
+      credentials,
+      endpoint: server.env.AWS_ENDPOINT_URL_S3,
+      region: server.env.AWS_REGION,
+    });
+    return { ...objects, [Symbol.asyncDispose]: () => Promise.resolve(objects.close()) };
+  };
+
+  it('gets what the command exports, once', async () => {
+    await using database = await migratedDatabase();
+    await storeEvents(database.db, {}, { createdAt: noon + day }, { organization: 'globex' });
+    const env = { ...process.env, ...compileCache, ...server.env, DATABASE_URL: database.url };
+    const args = ['cmd/export/main.ts', 's3://record/archive'];
+    const { stderr } = await promisify(execFile)(process.execPath, args, { env });
+    expect(stderr).to.contain('s3://record/archive: wrote 3 days of organizations with 3 events');
+
+    await using objects = open();
+    const where = { organization: 'globex', day: noon - day / 2 };
+    const folder = folderOfDay(where);
+    expect((await objects.list(folder)).toSorted()).to.deep.equal([
+      `${folder}events.parquet`,
+      `${folder}events.parquet.manifest.json`,
+    ]);
+    const { sha256, rows } = await readManifest(objects, folder, 'events.parquet');
+    expect([sha256, rows]).to.deep.equal([await sha256Of(objects.read(`${folder}events.parquet`)), 1]);
+    const { db } = database;
+    const run = { db, record: createRecord(db), objects, format: 'parquet' as const, from: 0, to: Date.now() };
+    expect(await exportDays({ ...run, recheckBefore: Infinity })).to.deep.equal({ written: 0, kept: 3, events: 0 });
+  });
+
+  it('holds large objects whole or not at all', async () => {
+    await using objects = open();
+    const bytes = async function* bytes(failsAfter = pieces) {
+      for (let piece = 0; piece < pieces; piece += 1) {
+        if (piece === failsAfter) throw new Error('cut');
+        yield Buffer.alloc(pieceSize, piece);
+      }
+    };
+    await objects.write('large/whole', bytes());
+    expect(await sha256Of(objects.read('large/whole'))).to.equal(await sha256Of(bytes()));
+    expect(String(await failureOf(objects.write('large/cut', bytes(pieces - 1))))).to.equal('Error: cut');
+    expect(await objects.list('large/')).to.deep.equal(['large/whole']);
+    expect(await failureOf(sha256Of(objects.read('large/cut')))).to.have.property('name', 'NoSuchObject');
+    expect(await objects.list('none/')).to.deep.equal([]);
+  });
+
+  it('says what is wrong', async () => {
+    await using objects = open('another secret');
+    expect(String(await failureOf(objects.list('')))).to.contain('SignatureDoesNotMatch');
+  });
+});
+
+async function sha256Of(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of pieces) hash.update(piece);
+  return hash.digest('hex');
+}

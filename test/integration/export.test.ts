@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect } from 'chai';
+import { exportDays } from '../../internal/archive/export-days.ts';
+import type { Manifest } from '../../internal/archive/manifest.ts';
+import { openObjects } from '../../internal/archive/open-objects.ts';
+import { createRecord } from '../../internal/record/record.ts';
+import { withExportLock } from '../../internal/store/with-export-lock.ts';
+import { runExport, temporaryFolder, type ExportRun } from '../support/export.ts';
+import { failureOf } from '../support/failure.ts';
+import { day } from '../support/maintenance-day.ts';
+import { noon, storeEvents, type SomeEvent } from '../support/reading.ts';
+import { eachDatabase } from '../support/store.ts';
+
+const acme20 = 'organization=acme/day=2026-11-20/events.ndjson';
+const acme21 = 'organization=acme/day=2026-11-21/events.ndjson';
+const globex20 = 'organization=globex/day=2026-11-20/events.ndjson';
+const withManifest = (...names: string[]): string[] => names.flatMap((name) => [name, `${name}.manifest.json`]);
+
+describe('the command export', () => {
+  const database = eachDatabase();
+  const store = (...events: SomeEvent[]): Promise<unknown> => storeEvents(database.db, ...events);
+  const command = (...args: string[]): Promise<ExportRun> => runExport({ DATABASE_URL: database.url }, args);
+  /** Exports into a folder, and resolves with what was printed. */
+  const exportTo = async (folder: string, ...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await command(folder, '--format', 'ndjson', ...args);
+    expect(code, stderr).to.equal(0);
+    return `${stdout.toString()}${stderr}`;
+  };
+  const storeThree = (): Promise<unknown> =>
+    store({}, { executionId: 'b' }, { organization: 'globex' }, { createdAt: noon + day });
+
+  it('writes one object a day and organization, with a manifest, and nothing twice', async () => {
+    await storeThree();
+    await using folder = await temporaryFolder();
+    expect(await exportTo(folder.path)).to.contain('wrote 3 days of organizations with 4 events; 0 days');
+    expect(await namesIn(folder.path)).to.deep.equal(withManifest(acme20, acme21, globex20));
+    const object = await readFile(join(folder.path, acme20));
+    const manifest = await manifestOf(folder.path, acme20);
+    const lines = object.toString().trimEnd().split('\n');
+    const [first, last] = lines.map((line) => JSON.parse(line) as { created_at: string; id: string });
+    expect(lines).to.have.lengthOf(2);
+    expect(manifest).to.deep.include({
+      organization: 'acme',
+      day: '2026-11-20',
+      object: 'events.ndjson',
+      rows: 2,
+      bytes: object.length,
+      sha256: createHash('sha256').update(object).digest('hex'),
+      first: { createdAt: first?.created_at, id: first?.id },
+      last: { createdAt: last?.created_at, id: last?.id },
+      checkpoint: null,
+    });
+
+    await store({ executionId: 'of a day that is there' });
+    const again = await command(pathToFileURL(folder.path).href, '--format', 'ndjson');
+    expect(again.stderr).to.contain('wrote 0 days of organizations with 0 events; 3 days');
+    expect(await readFile(join(folder.path, acme20))).to.deep.equal(object);
+  });
+
+  it('exports the wanted days and organizations only, and no day that has just ended', async () => {
+    const yesterday = Math.floor(Date.now() / day) * day - 1;
+    await storeThree();
+    await store({ createdAt: yesterday });
+    await using folder = await temporaryFolder();
+    await exportTo(folder.path, '--organization', 'acme', '--from', '2026-11-21');
+    expect(await namesIn(folder.path)).to.deep.equal(withManifest(acme21));
+    await exportTo(folder.path, '--settle-hours', '0', '--organization', 'acme', '--from', '2026-11-22');
+    const name = `organization=acme/day=${new Date(yesterday).toISOString().slice(0, 10)}/events.ndjson`;
+    expect(await namesIn(folder.path)).to.deep.equal(withManifest(acme21, name));
+  });
+
+  it('continues where an error ended it, and keeps nothing of a day that it had not finished', async () => {
+    await storeThree();
+    await using folder = await temporaryFolder();
+    const record = createRecord(database.db);
+    const run = {
+      db: database.db,
+      objects: await openObjects(folder.path),
+      format: 'ndjson' as const,
+      from: 0,
+      to: noon + 3 * day,
+      recheckBefore: 0,
+    };
+    const failing = {
+      async *exportEvents(...args: Parameters<typeof record.exportEvents>) {
+        yield* record.exportEvents(...args);
+        if (args[0] === 'globex') throw new Error('Postgres is unavailable');
+      },
+    };
+    expect(String(await failureOf(exportDays({ ...run, record: failing })))).to.contain('Postgres is unavailable');
+    expect(await namesIn(folder.path)).to.deep.equal(withManifest(acme20));
+    // A crash may leave an object without its manifest.
+    await rm(join(folder.path, `${acme20}.manifest.json`));
+    await writeFile(join(folder.path, acme20), 'half an ob');
+    expect(await exportDays({ ...run, record })).to.deep.equal({ written: 3, kept: 0, events: 4 });
+    expect(await namesIn(folder.path)).to.deep.equal(withManifest(acme20, acme21, globex20));
+    expect(await readFile(join(folder.path, acme20), 'utf8')).to.match(/^\{.*\}\n\{.*\}\n$/);
+  });
+
+  it('writes a further object for a day that has other events now, or whose object has changed', async () => {
+    await store({});
+    await using folder = await temporaryFolder();
+    await exportTo(folder.path);
+    expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 0 days');
+    await store({ executionId: 'later' });
+    expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 1 day');
+    const second = acme20.replace('events', 'events-2');
+    expect(await namesIn(folder.path)).to.have.members(withManifest(acme20, second));
+    expect(await manifestOf(folder.path, second)).to.include({ rows: 2, object: 'events-2.ndjson' });
+
+    await writeFile(join(folder.path, second), 'changed');
+    expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 1 day');
+    await rm(join(folder.path, acme20.replace('events', 'events-3')));
+    expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 1 day');
+    expect(await manifestOf(folder.path, acme20.replace('events', 'events-4'))).to.include({ rows: 2 });
+  });
+
+  it('compares the days that retention drops next', async () => {
+    await store({});
+    await using folder = await temporaryFolder();
+    const env = (days: number) => ({ DATABASE_URL: database.url, RETENTION_DAYS: String(days) });
+    await exportTo(folder.path);
+    await store({ executionId: 'later' });
+    const age = Math.floor((Date.now() - noon) / day);
+    const args = [folder.path, '--format', 'ndjson'];
+    expect((await runExport(env(age + 3), args)).stderr).to.contain('wrote 0 days');
+    expect((await runExport(env(age + 1), args)).stderr).to.contain('wrote 1 day');
+  });
+
+  it('shows its progress on a terminal, and says what it wrote', async () => {
+    await storeThree();
+    await using folder = await temporaryFolder();
+    const { stdout, stderr } = await runExport({ DATABASE_URL: database.url }, [folder.path], true);
+    expect(stderr).to.match(/\[-{24}\] 0 % {2}acme 2026-11-20 {2}0 events, 0 a second/);
+    const last = stderr.split('\r\u001b[K').at(-1);
+    expect(last).to.match(/^file:.+: wrote 3 days of organizations with 4 events; 0 days .*\n$/);
+    const [line] = stdout.toString().split('\n');
+    const { sha256 } = await manifestOf(folder.path, acme20.replace('ndjson', 'parquet'));
+    expect(line).to.equal(`${sha256}  organization=acme/day=2026-11-20/events.parquet  2 events`);
+  });
+
+  it('writes to standard output, and continues after a place with the same bytes', async () => {
+    await store(...Array.from({ length: 5 }, (_, at) => ({ executionId: `run ${at}` })), { organization: 'globex' });
+    for (const format of ['ndjson', 'csv']) {
+      const args = ['-', '--organization', 'acme', '--format', format];
+      const whole = await command(...args);
+      const sha256 = createHash('sha256').update(whole.stdout).digest('hex');
+      expect(whole).to.deep.include({ code: 0, stderr: `5 events, SHA-256 ${sha256}\n` });
+      const all = await createRecord(database.db).listEvents('acme', {}, { limit: 5 });
+      const { created_at = '', id = '' } = all.items[1] ?? {};
+      const rest = await command(...args, '--after', `${created_at},${id}`);
+      expect(rest.stdout.toString()).to.equal(
+        whole.stdout
+          .toString()
+          .split(/(?<=\n)/)
+          .at(-1),
+      );
+    }
+  });
+
+  it('leaves a place to the export that writes there', async () => {
+    await using folder = await temporaryFolder();
+    const { href } = pathToFileURL(folder.path);
+    const second = await withExportLock(database.db, href, () => command(folder.path));
+    expect(second).to.deep.include({ code: 1, stderr: `export: another export writes to ${href}\n` });
+    await exportTo(folder.path);
+  });
+
+  it('explains wrong arguments', async () => {
+    for (const [args, sentence] of [
+      [[], 'name one folder or s3:// address, or - for standard output'],
+      [['-'], 'standard output takes the events of one --organization'],
+      [['/x', '--format', 'xml'], '--format must be ndjson, csv, parquet'],
+      [['/x', '--from', 'yesterday'], '--from must be a day or a time in RFC 3339'],
+      [['/x', '--after', '2026-11-20T12:00:00Z,x'], '--after must be created_at and id'],
+      [['/x', '--wrong'], "Unknown option '--wrong'"],
+    ] as const) {
+      const { code, stderr } = await command(...args);
+      expect(code, stderr).to.equal(2);
+      expect(stderr).to.contain(`export: ${sentence}`).and.contain('--settle-hours');
+    }
+    const { code, stderr } = await runExport({}, ['/x']);
+    expect([code, stderr]).to.deep.equal([
+      1,
+      'export: DATABASE_URL is required: postgres://user:password@host:5432/database\n',
+    ]);
+  });
+});
+
+async function namesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return files.map((file) => file.slice(folder.length + 1)).toSorted();
+}
+
+async function manifestOf(folder: string, object: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(folder, `${object}.manifest.json`), 'utf8')) as Manifest;
+}
