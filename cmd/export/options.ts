@@ -9,8 +9,9 @@ export class UsageError extends Error {
 
 export const usage = `Exports the events of organizations.
 
-  export DESTINATION [--organization ID …] [--from DAY] [--to DAY] [--format FORMAT] [--settle-hours N] [--recheck]
+  export [DESTINATION] [--organization ID …] [--from DAY] [--to DAY] [--format FORMAT] [--settle-hours N] [--recheck]
       Writes one object a day and organization into a folder or s3://BUCKET/PREFIX, and a manifest beside it.
+      Without a destination it writes to ARCHIVE_URL.
       Skips days that have a manifest: after an error, run it again.
   export - --organization ID [--from TIME] [--to TIME] [--after PLACE] [--format FORMAT]
       Writes the events of one organization to standard output.
@@ -26,12 +27,15 @@ DATABASE_URL names the Postgres of the workers. For S3 set AWS_REGION, AWS_ACCES
 AWS_SECRET_ACCESS_KEY, or what else the SDKs of AWS take; AWS_ENDPOINT_URL_S3 for another server.
 `;
 
+/** Says how to name a destination. */
+export const noDestination = 'name one folder or s3:// address, or - for standard output; or set ARCHIVE_URL';
+
 const dayForm = /^\d{4}-\d\d-\d\d$/;
 const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 export interface Options {
-  /** A folder; `-` for standard output. */
-  destination: string;
+  /** A folder or an `s3://` address; `-` for standard output; absent for ARCHIVE_URL. */
+  destination: string | undefined;
   organizations: string[] | undefined;
   from: Date | undefined;
   to: Date | undefined;
@@ -45,8 +49,7 @@ export interface Options {
 export function readOptions(args: string[]): Options {
   const { positionals, values } = parsed(args);
   const [destination, ...more] = positionals;
-  if (destination === undefined || more.length > 0)
-    throw new UsageError('name one folder or s3:// address, or - for standard output');
+  if (more.length > 0) throw new UsageError(noDestination);
   const options = {
     destination,
     organizations: values.organization,

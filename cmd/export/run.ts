@@ -2,18 +2,18 @@ import type { Writable } from 'node:stream';
 import { exportDays } from '../../internal/archive/export-days.ts';
 import { folderOfDay, type Manifest } from '../../internal/archive/manifest.ts';
 import { openObjects } from '../../internal/archive/open-objects.ts';
-import { readConfig } from '../../internal/config/read.ts';
+import { readConfig, type Config } from '../../internal/config/read.ts';
 import { createRecord } from '../../internal/record/record.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { dayOf, daysBefore } from '../../internal/store/days.ts';
 import { withExportLock } from '../../internal/store/with-export-lock.ts';
 import { openDatabase } from './database.ts';
-import { readOptions, usage, UsageError, type Options } from './options.ts';
+import { noDestination, readOptions, usage, UsageError, type Options } from './options.ts';
 import { ProgressBar, type Terminal } from './progress.ts';
 import { exportStream } from './stream.ts';
 
 /** The settings of the command. */
-export const exportSettings = ['DATABASE_URL', 'RETENTION_DAYS'] as const;
+export const exportSettings = ['DATABASE_URL', 'RETENTION_DAYS', 'ARCHIVE_URL'] as const;
 
 /** The streams and the environment of the command: those of the process, or of a test. */
 export interface Surroundings {
@@ -32,7 +32,7 @@ export async function run(args: string[], { stdout, stderr, env }: Surroundings)
     const options = readOptions(args);
     const config = readConfig(exportSettings, env);
     await using db = openDatabase(config.DATABASE_URL);
-    const sentence = await exportTo(db, options, config.RETENTION_DAYS, { stdout, stderr });
+    const sentence = await exportTo(db, options, config, { stdout, stderr });
     stderr.write(`${sentence}\n`);
     return 0;
   } catch (error) {
@@ -45,16 +45,18 @@ export async function run(args: string[], { stdout, stderr, env }: Surroundings)
 async function exportTo(
   db: Database,
   options: Options,
-  retentionDays: number,
+  { ARCHIVE_URL, RETENTION_DAYS }: Pick<Config<(typeof exportSettings)[number]>, 'ARCHIVE_URL' | 'RETENTION_DAYS'>,
   { stdout, stderr }: Pick<Surroundings, 'stdout' | 'stderr'>,
 ): Promise<string> {
   const record = createRecord(db);
   const [organization] = options.organizations ?? [];
-  if (options.destination === '-' && organization !== undefined) {
+  const destination = options.destination ?? ARCHIVE_URL;
+  if (destination === undefined) throw new UsageError(noDestination);
+  if (destination === '-' && organization !== undefined) {
     const { events, sha256 } = await exportStream(record, organization, options, stdout);
     return `${events.toLocaleString('en')} events, SHA-256 ${sha256}`;
   }
-  const objects = await openObjects(options.destination);
+  const objects = await openObjects(destination);
   const bar = new ProgressBar(stderr);
   const now = Date.now();
   const settled = dayOf(now - options.settleHours * 3_600_000);
@@ -66,7 +68,7 @@ async function exportTo(
     organizations: options.organizations,
     from: options.from?.getTime() ?? -Infinity,
     to: Math.min(settled, options.to?.getTime() ?? Infinity),
-    recheckBefore: options.recheck ? Infinity : dueBefore(now, retentionDays),
+    recheckBefore: options.recheck ? Infinity : dueBefore(now, RETENTION_DAYS),
     onProgress: bar.show.bind(bar),
     onWritten: (manifest: Manifest) => {
       bar.clear();

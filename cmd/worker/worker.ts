@@ -1,3 +1,4 @@
+import { Archive } from '../../internal/archive/archive.ts';
 import type { Config } from '../../internal/config/read.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import { overflowQueue } from '../../internal/queue/keys.ts';
@@ -26,6 +27,7 @@ export const workerSettings = [
   'JOB_LOCK_MS',
   'PARTITIONS_AHEAD_DAYS',
   'RETENTION_DAYS',
+  'ARCHIVE_URL',
   'MAINTENANCE_INTERVAL_MS',
   'OVERDUE_AFTER_HOURS',
 ] as const;
@@ -35,7 +37,9 @@ export type WorkerConfig = Config<(typeof workerSettings)[number]>;
 /** Wires the worker: Redis → Postgres. Closes the database when it stops. */
 export function createWorker(config: WorkerConfig, db: Database, telemetry: Telemetry): ComponentGroup {
   const { logger, registry, probes, organization } = telemetry;
+  const archive = config.ARCHIVE_URL === undefined ? undefined : new Archive(db, config.ARCHIVE_URL);
   const store = createStore(db, {
+    findArchived: archive && ((partition) => archive.find(partition)),
     partitionsAhead: config.PARTITIONS_AHEAD_DAYS,
     retentionDays: config.RETENTION_DAYS,
     overdueAfterHours: config.OVERDUE_AFTER_HOURS,
@@ -76,6 +80,7 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
     'worker',
     [
       component('postgres', { stop: () => db.destroy() }),
+      ...(archive === undefined ? [] : [component('archive', { stop: () => archive.close() })]),
       maintenance,
       inParallel('consumers', [...main.consumers, ...overflow.consumers]),
       inParallel('progress watches', [...main.watches, ...overflow.watches]),

@@ -2,6 +2,7 @@ import { str } from 'envalid';
 import { overflowSettings } from './overflow-settings.ts';
 import { readerSettings } from './reader-settings.ts';
 import {
+  archiveUrl,
   flag,
   hostList,
   httpsUrl,
@@ -216,6 +217,10 @@ export const settings = {
     max: 36_500,
     default: 0,
     desc: 'Days that events, their executions and dead letters are kept; 0 keeps everything',
+  }),
+  ARCHIVE_URL: archiveUrl({
+    default: undefined,
+    desc: 'Where cmd/export writes, s3://bucket/prefix or file:///folder; retention drops only what is there',
   }),
   MAINTENANCE_INTERVAL_MS: wholeNumber({
     min: 1_000,

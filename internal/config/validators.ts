@@ -124,6 +124,15 @@ function redisUrl(text: string): string {
   throw new Error('must name a database by its number, as in redis://host:6379/1');
 }
 
+/** `s3://bucket`, `s3://bucket/prefix` or `file:///folder`. */
+export const archiveUrl = makeExactValidator<string>((text) => {
+  const url = URL.parse(text);
+  const bare = url !== null && `${url.username}${url.password}${url.port}${url.search}${url.hash}` === '';
+  if (bare && (url.protocol === 's3:' ? url.hostname !== '' : url.protocol === 'file:' && url.hostname === ''))
+    return text;
+  throw new Error('must be s3://bucket/prefix or file:///folder');
+});
+
 /** `postgres://` or `postgresql://`. Errors never repeat the value, which holds a password. */
 export const postgresUrl = makeExactValidator<string>((text) => {
   const protocol = URL.parse(text)?.protocol;

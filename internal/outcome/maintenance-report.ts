@@ -5,6 +5,15 @@ export interface MaintenanceReport {
   dropped: string[];
   /** Events moved from the DEFAULT partition to the partition of their day. */
   moved: number;
+  /** Partitions past retention that stay until the archive holds them; absent if there is none. */
+  waiting?: WaitingPartitions;
+}
+
+/** Retention waits for the archive. */
+export interface WaitingPartitions {
+  partitions: number;
+  /** What the archive lacks of the oldest one. */
+  reason: string;
 }
 
 /** The state of the partitions. */

@@ -13,7 +13,7 @@ import {
   partitionOf,
   type DayRange,
 } from './partitions.ts';
-import { dropBefore } from './retention.ts';
+import { dropBefore, type FindArchived } from './retention.ts';
 
 export interface MaintenanceOptions {
   /** Now, in ms since the Unix epoch. */
@@ -22,6 +22,8 @@ export interface MaintenanceOptions {
   daysAhead: number;
   /** Days before today that are kept; 0 keeps everything. */
   retentionDays: number;
+  /** Retention drops only what the archive holds. Absent without an archive. */
+  findArchived?: FindArchived | undefined;
 }
 
 /**
@@ -54,7 +56,7 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
     await ensurePartition(db, day, { eventsMayCome: defaultRowsOf(day) > 0 || day <= today, report });
   }
   if (options.retentionDays > 0) {
-    report.dropped = await dropBefore(db, daysBefore(today, options.retentionDays));
+    Object.assign(report, await dropBefore(db, daysBefore(today, options.retentionDays), options.findArchived));
   }
   if (range !== undefined) await turnDefaultInto(db, range, report);
   return report;

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { mostAhead } from '../event/occurred-at.ts';
+import type { WaitingPartitions } from '../outcome/maintenance-report.ts';
 import type { Database, Tables } from './database.ts';
 import { withDaysInError } from './error-context.ts';
 import { dropExpired, expirePartition, listExpired } from './expired.ts';
@@ -12,6 +13,18 @@ import { listPartitions, type Partition } from './partitions.ts';
  */
 const sliceSize = 1_000;
 
+/** What an archive has of a partition: all of these rows, or it lacks something. */
+export type Archived = { rows: number } | { missing: string };
+
+/** Compares a partition with the archive. */
+export type FindArchived = (partition: Partition) => Promise<Archived>;
+
+export interface Dropped {
+  /** The names of the partitions. */
+  dropped: string[];
+  waiting?: WaitingPartitions;
+}
+
 /** The key of an execution, by column. */
 interface ExecutionKeyRow {
   organization: string;
@@ -21,15 +34,19 @@ interface ExecutionKeyRow {
 
 /**
  * Drops the partitions before `oldest` (ms since the Unix epoch), the executions whose last event
- * was in them, and older dead letters. Resolves with the names of the partitions. It detaches all
- * partitions before it deletes the first execution. After a failure an execution may lack its
- * events for a while, but no event lacks its execution: the next event would count that wrongly.
- * The next run finishes the work. A table that cannot be dropped comes last.
+ * was in them, and older dead letters. It detaches all partitions before it deletes the first
+ * execution. After a failure an execution may lack its events for a while, but no event lacks its
+ * execution: the next event would count that wrongly. The next run finishes the work. A table that
+ * cannot be dropped comes last. With an archive, the first partition that it does not hold stays,
+ * and all later ones.
  */
-export async function dropBefore(db: Database, oldest: number): Promise<string[]> {
-  for (const partition of (await listPartitions(db)).filter(({ to }) => to <= oldest)) await expire(db, partition);
+export async function dropBefore(db: Database, oldest: number, findArchived?: FindArchived): Promise<Dropped> {
+  const past = (await listPartitions(db)).filter(({ to }) => to <= oldest);
+  const waiting = await expireAll(db, past, findArchived);
+  // An execution stays as long as one of its events.
+  const oldestLeft = waiting === undefined ? oldest : (past.at(-waiting.partitions)?.from ?? oldest);
   const expired = await listExpired(db);
-  for (const table of expired) await deleteExecutionsEndingIn(db, table, oldest);
+  for (const table of expired) await deleteExecutionsEndingIn(db, table, oldestLeft);
   const dropped: string[] = [];
   for (const table of expired) {
     await withMaintenanceLock(db, async (trx) => {
@@ -37,15 +54,43 @@ export async function dropBefore(db: Database, oldest: number): Promise<string[]
     });
   }
   await db.deleteFrom('dead_letters').where('dead_at', '<', new Date(oldest)).execute();
-  return dropped;
+  return { dropped, ...(waiting !== undefined && { waiting }) };
 }
 
-async function expire(db: Database, partition: Partition): Promise<void> {
+/** Stops at the first partition that the archive does not hold. */
+async function expireAll(
+  db: Database,
+  partitions: readonly Partition[],
+  findArchived: FindArchived | undefined,
+): Promise<WaitingPartitions | undefined> {
+  for (const [done, partition] of partitions.entries()) {
+    const archived = await findArchived?.(partition).catch((error: unknown) => ({ missing: String(error) }));
+    const reason =
+      archived !== undefined && 'missing' in archived ? archived.missing : await expire(db, partition, archived?.rows);
+    if (reason !== undefined) return { partitions: partitions.length - done, reason };
+  }
+  return undefined;
+}
+
+/** Resolves with the reason if the partition stays: it has another number of rows now. */
+async function expire(db: Database, partition: Partition, rows: number | undefined): Promise<string | undefined> {
+  let reason: string | undefined;
   await withDaysInError(partition, () =>
     withMaintenanceLock(db, async (trx, present) => {
-      if (present.some(({ name }) => name === partition.name)) await expirePartition(trx, partition);
+      if (!present.some(({ name }) => name === partition.name)) return;
+      if (rows !== undefined && rows !== (await countLocked(trx, partition))) {
+        reason = `${partition.name} has got further events`;
+      } else await expirePartition(trx, partition);
     }),
   );
+  return reason;
+}
+
+/** Nobody adds rows until the end of the transaction. Only writers of these old days wait. */
+async function countLocked(trx: Transaction<Tables>, { name }: Partition): Promise<number> {
+  await sql`lock table ${sql.table(name)} in share mode`.execute(trx);
+  const { rows } = await sql<{ rows: number }>`select count(*)::float8 as rows from ${sql.table(name)}`.execute(trx);
+  return rows[0]?.rows ?? 0;
 }
 
 async function deleteExecutionsEndingIn(db: Database, table: string, oldest: number): Promise<void> {

@@ -10,6 +10,7 @@ import { maintain } from './maintain.ts';
 import { measurePartitions } from './measure.ts';
 import { ping } from './reachable.ts';
 import { recordEvents } from './record-events.ts';
+import type { FindArchived } from './retention.ts';
 
 const hourMs = 60 * 60 * 1_000;
 
@@ -19,6 +20,8 @@ export interface StoreOptions {
    */
   partitionsAhead: number;
   retentionDays: number;
+  /** Retention drops only what the archive holds. Absent without an archive. */
+  findArchived?: FindArchived | undefined;
   /** Age at which a running execution is overdue. */
   overdueAfterHours: number;
 }
@@ -36,7 +39,7 @@ export interface Store {
 
 /** Binds the operations to a database. The caller opens and destroys it. */
 export function createStore(db: Database, options: StoreOptions): Store {
-  const { partitionsAhead: daysAhead, retentionDays, overdueAfterHours } = options;
+  const { partitionsAhead: daysAhead, retentionDays, findArchived, overdueAfterHours } = options;
   return {
     recordEvents: (events) => recordEvents(db, events),
     keepDeadLetter: (event, reason) => keepDeadLetter(db, event, reason),
@@ -44,7 +47,7 @@ export function createStore(db: Database, options: StoreOptions): Store {
     ping: () => ping(db),
     maintain: async () => {
       const now = Date.now();
-      const report = await maintain(db, { now, daysAhead, retentionDays });
+      const report = await maintain(db, { now, daysAhead, retentionDays, findArchived });
       await deleteExpiredSessions(db, now);
       return report;
     },

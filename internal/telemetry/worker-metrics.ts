@@ -175,6 +175,11 @@ export function maintenanceMetrics(registry: Registry) {
         registers,
       }),
     ),
+    waiting: new Gauge({
+      name: 'runledger_archive_waiting_partitions',
+      help: 'Partitions past retention that stay, because the archive in ARCHIVE_URL does not hold them. The log says what it lacks. Every worker reports the same value: use max.',
+      registers,
+    }),
     failures: new Counter({
       name: 'runledger_maintenance_failures_total',
       help: 'Failed runs of the maintenance. The worker retries; the log has the reason.',

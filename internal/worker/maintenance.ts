@@ -69,6 +69,8 @@ export class Maintenance {
       if (changes.created.length + changes.dropped.length + changes.moved > 0) {
         this.#logger.info({ ...changes }, 'partitions maintained');
       }
+      this.#metrics.waiting.set(changes.waiting?.partitions ?? 0);
+      if (changes.waiting !== undefined) this.#logger.warn(changes.waiting, 'retention waits for the archive');
       return true;
     } catch (error) {
       this.#logger.warn({ error }, 'maintenance failed, retrying later');

@@ -15,6 +15,7 @@ const allowedApis = new Set([
   'apiextensions.k8s.io/v1',
   'apps/v1',
   'autoscaling/v2',
+  'batch/v1',
   'networking.k8s.io/v1',
   'policy/v1',
   'rbac.authorization.k8s.io/v1',

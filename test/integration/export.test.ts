@@ -171,7 +171,7 @@ describe('the command export', () => {
 
   it('explains wrong arguments', async () => {
     for (const [args, sentence] of [
-      [[], 'name one folder or s3:// address, or - for standard output'],
+      [[], 'name one folder or s3:// address, or - for standard output; or set ARCHIVE_URL'],
       [['-'], 'standard output takes the events of one --organization'],
       [['/x', '--format', 'xml'], '--format must be ndjson, csv, parquet'],
       [['/x', '--from', 'yesterday'], '--from must be a day or a time in RFC 3339'],

@@ -56,11 +56,18 @@ export function parseManifests(yaml: string): Manifest[] {
   });
 }
 
+/** Where the pod of a workload is. */
+interface Workload {
+  template?: { spec?: PodSpec };
+  jobTemplate?: { spec?: { template?: { spec?: PodSpec } } };
+}
+
 /** The pods, and the pod templates of workloads. */
 export function podsOf(manifests: readonly Manifest[]): { name: string; kind: string; spec: PodSpec }[] {
   return manifests.flatMap(({ kind, metadata, spec }) => {
     if (kind === 'Pod') return [{ name: metadata.name, kind, spec: spec as PodSpec }];
-    const inner = (spec as { template?: { spec?: PodSpec } } | undefined)?.template?.spec;
+    const { template, jobTemplate } = (spec ?? {}) as Workload;
+    const inner = template?.spec ?? jobTemplate?.spec?.template?.spec;
     return inner === undefined ? [] : [{ name: metadata.name, kind, spec: inner }];
   });
 }

@@ -95,14 +95,15 @@ spec:
 
 {{/*
 The fields of a container that its image, its environment and its files take. `program` is the
-command, unless it is the component's. `nodeOptions` are options of Node beside those of the image.
+command, unless it is the component's. `nodeOptions` are options of Node beside those of the image,
+`arguments` those of the command.
 Takes (dict "root" $ "component" "worker" "values" .Values.worker "program" "migrate").
 */}}
 {{- define "runledger.program" -}}
 {{- $program := .program | default .component -}}
 image: {{ include "runledger.image" (dict "root" .root "image" .root.Values.image "tag" .root.Chart.AppVersion) }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
-args: [{{ append (.nodeOptions | default list) (printf "cmd/%s/main.ts" $program) | join ", " }}]
+args: [{{ concat (append (.nodeOptions | default list) (printf "cmd/%s/main.ts" $program)) (.arguments | default list) | join ", " }}]
 env:
   {{- include (printf "runledger.%s.env" $program) .root | nindent 2 }}
   {{- with .values.extraEnv }}

@@ -95,6 +95,14 @@ for it.
 {{- with .Values.controller -}}{{- if .enabled -}}true{{- end -}}{{- end -}}
 {{- end -}}
 
+{{/*
+"true" with an archive. `helm upgrade --reuse-values` from a chart without it brings no values for
+it.
+*/}}
+{{- define "runledger.archive.enabled" -}}
+{{- with .Values.archive -}}{{- if .url -}}true{{- end -}}{{- end -}}
+{{- end -}}
+
 {{- define "runledger.tokens.namespace" -}}
 {{- .Values.tokens.namespace | default .Release.Namespace -}}
 {{- end -}}

@@ -209,6 +209,9 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- end -}}
 {{- include "runledger.validate.env" (dict "setting" "ingest.extraEnv" "own" (include "runledger.ingest.env" .) "extra" .Values.ingest.extraEnv) -}}
 {{- include "runledger.validate.env" (dict "setting" "worker.extraEnv" "own" (include "runledger.worker.env" .) "extra" .Values.worker.extraEnv) -}}
+{{- if include "runledger.archive.enabled" . -}}
+{{- include "runledger.validate.env" (dict "setting" "archive.extraEnv" "own" (include "runledger.export.env" .) "extra" .Values.archive.extraEnv) -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Takes (dict "component" "ingest" "values" .Values.ingest). */}}

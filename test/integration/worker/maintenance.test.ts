@@ -6,6 +6,7 @@ import { maintenanceMetrics } from '../../../internal/telemetry/worker-metrics.t
 import { Maintenance } from '../../../internal/worker/maintenance.ts';
 import { anEvent } from '../../support/events.ts';
 import { query } from '../../support/postgres-server.ts';
+import { recordingLogger } from '../../support/recording-logger.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 
@@ -53,6 +54,32 @@ describe('the metrics of the maintenance', () => {
     } finally {
       await maintenance.stop();
     }
+  });
+});
+
+describe('the maintenance', () => {
+  it('counts the partitions that wait for the archive, and says what it lacks', async () => {
+    const { registry } = createTelemetry('worker', 'silent');
+    const { logger, records } = recordingLogger();
+    const report = { created: [], dropped: [], moved: 0 };
+    const reports = [{ ...report, waiting: { partitions: 2, reason: 'no export of acme on 2026-11-11' } }, report];
+    const store = {
+      maintain: () => Promise.resolve(reports.shift() ?? report),
+      measure: () => Promise.resolve({ daysAhead: 8, defaultRows: 0, running: 0, overdue: 0 }),
+    };
+    const metrics = maintenanceMetrics(registry);
+    const maintenance = new Maintenance(store, { intervalMs: 20, retryMs: 20 }, metrics, logger);
+    const shown: (number | undefined)[] = [];
+    const set = metrics.waiting.set.bind(metrics.waiting);
+    metrics.waiting.set = (value: unknown) => (shown.push(Number(value)), set(Number(value)));
+    await maintenance.start();
+    try {
+      await until('two runs', () => shown.length >= 2);
+    } finally {
+      await maintenance.stop();
+    }
+    expect(shown.slice(0, 2)).to.deep.equal([2, 0]);
+    expect(records.filter(({ message }) => message === 'retention waits for the archive')).to.have.lengthOf(1);
   });
 });
 

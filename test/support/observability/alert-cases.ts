@@ -169,6 +169,10 @@ export const alertCases: Record<string, AlertCase> = {
       'Postgres is unavailable': { [maintenanceFailures]: growing(8), [ofWorker('store_retrying')]: steady(1) },
     },
   },
+  RunledgerArchiveIncomplete: {
+    fires: { [ofWorker('archive_waiting_partitions')]: steady(2) },
+    nearly: { [ofWorker('archive_waiting_partitions')]: `0x90 2x15 0x50` },
+  },
   RunledgerConsoleErrors: {
     fires: { [answers(503)]: growing(6) },
     nearly: { [answers(503)]: growing(2) },

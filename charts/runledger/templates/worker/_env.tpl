@@ -8,6 +8,7 @@
 - { name: OVERFLOW_CONCURRENCY, value: '{{ int64 . }}' }
 {{- end }}
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
+{{- include "runledger.archive.env" . }}
 {{- end -}}
 
 {{/* The environment of the migration. */}}

@@ -1,0 +1,28 @@
+{{/* The environment of the export. */}}
+{{- define "runledger.export.env" -}}
+{{- include "runledger.postgresql.env" . }}
+{{- include "runledger.caBundle.env" . }}
+- { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
+{{- include "runledger.archive.env" . }}
+{{- end -}}
+
+{{/* The environment with the archive, for the export and the workers. */}}
+{{- define "runledger.archive.env" -}}
+{{- if include "runledger.archive.enabled" . }}
+{{- with .Values.archive }}
+- name: ARCHIVE_URL
+  value: {{ .url | quote }}
+{{- if hasPrefix "s3:" .url }}
+- name: AWS_REGION
+  value: {{ .region | quote }}
+{{- with .endpoint }}
+- name: AWS_ENDPOINT_URL_S3
+  value: {{ . | quote }}
+{{- end }}
+{{- with .credentialsSecret }}
+{{- include "runledger.credentials.env" (dict "username" "AWS_ACCESS_KEY_ID" "password" "AWS_SECRET_ACCESS_KEY" "secret" (dict "name" .name "usernameKey" .accessKeyIdKey "passwordKey" .secretAccessKeyKey)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,65 @@
+import { formatNames } from '../export/formats.ts';
+import type { Database } from '../store/database.ts';
+import { dayAfter, isoDay } from '../store/days.ts';
+import { measureEventDay, organizationsOfDay } from '../store/event-days.ts';
+import type { DayRange } from '../store/partitions.ts';
+import type { Archived } from '../store/retention.ts';
+import { findHolder, type DayInArchive } from './holder.ts';
+import { folderOfDay, numbersWithManifest, type ArchivedDay } from './manifest.ts';
+import type { Objects } from './objects.ts';
+import { openObjects } from './open-objects.ts';
+
+/** The archive that retention waits for: what `cmd/export` has written to ARCHIVE_URL. */
+export class Archive {
+  readonly #db: Database;
+  readonly #url: string;
+  #objects: Promise<Objects> | undefined;
+
+  constructor(db: Database, url: string) {
+    this.#db = db;
+    this.#url = url;
+  }
+
+  /**
+   * Compares a partition with the archive: each organization with events on one of its days must
+   * have an object with exactly these events, whose bytes have the SHA-256 of its manifest. Objects
+   * are read last, and only if no manifest is missing.
+   */
+  async find(partition: DayRange): Promise<Archived> {
+    const found: DayInArchive[] = [];
+    for (let day = partition.from; day < partition.to; day = dayAfter(day)) {
+      for (const organization of await organizationsOfDay(this.#db, day)) {
+        const inArchive = await this.#list({ organization, day });
+        if (inArchive === undefined) return { missing: `no export of ${named({ organization, day })}` };
+        found.push(inArchive);
+      }
+    }
+    let rows = 0;
+    for (const inArchive of found) {
+      const { organization, day } = inArchive.day;
+      const events = await measureEventDay(this.#db, organization, day);
+      const holder = await findHolder(inArchive, formatNames, events);
+      if (holder === undefined)
+        return { missing: `the export of ${named(inArchive.day)} lacks events, or has changed` };
+      rows += events.rows;
+    }
+    return { rows };
+  }
+
+  async close(): Promise<void> {
+    (await this.#objects)?.close();
+  }
+
+  /** Undefined without any manifest. */
+  async #list(day: ArchivedDay): Promise<DayInArchive | undefined> {
+    this.#objects ??= openObjects(this.#url);
+    const objects = await this.#objects;
+    const names = await objects.list(folderOfDay(day));
+    const exists = formatNames.some((format) => numbersWithManifest(names, day, format).length > 0);
+    return exists ? { objects, names, day } : undefined;
+  }
+}
+
+function named({ organization, day }: ArchivedDay): string {
+  return `${organization} on ${isoDay(day)}`;
+}

@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { renderWith } from '../support/helm.ts';
+import { environment, specOf, theContainer, thePod, type Manifest } from '../support/helm-manifests.ts';
+
+interface Policy {
+  ingress: unknown[];
+  egress: { ports: { port: number }[]; to?: unknown[] }[];
+}
+
+/** The ports to which the pods of a component may connect. */
+const portsOf = (manifests: readonly Manifest[], name: string): number[] =>
+  specOf<Policy>(manifests, 'NetworkPolicy', name).egress.flatMap(({ ports }) => ports.map(({ port }) => port));
+
+describe('chart, archive', () => {
+  it('exports on a schedule, and retention finds the same archive', async () => {
+    const manifests = await renderWith('external-services', 'archive.schedule=0 1 * * *', 'archive.format=ndjson');
+    const archive = {
+      ARCHIVE_URL: 's3://runledger-record/production',
+      AWS_REGION: 'us-east-1',
+      AWS_ENDPOINT_URL_S3: 'https://s3.example.com:9000',
+      AWS_ACCESS_KEY_ID: 'runledger-archive/accessKeyId',
+      AWS_SECRET_ACCESS_KEY: 'runledger-archive/secretAccessKey',
+      RETENTION_DAYS: '90',
+      DATABASE_URL: 'runledger-db-app/uri',
+    };
+    for (const name of ['export', 'worker']) expect(environment(manifests, `runledger-${name}`)).to.include(archive);
+    expect(environment(manifests, 'runledger-ingest')).to.not.have.any.keys(Object.keys(archive));
+    const { args } = theContainer(manifests, 'runledger-export');
+    expect(args).to.deep.equal(['cmd/export/main.ts', '--format', 'ndjson']);
+    expect(specOf(manifests, 'CronJob', 'runledger-export')).to.include({
+      schedule: '0 1 * * *',
+      timeZone: 'Etc/UTC',
+      concurrencyPolicy: 'Forbid',
+    });
+    expect(portsOf(manifests, 'runledger-export')).to.include.members([5432, 443, 9000]);
+    expect(portsOf(manifests, 'runledger-worker')).to.include.members([443, 9000]);
+  });
+
+  it('is in a folder of a volume', async () => {
+    const volume = ['name=archive', 'persistentVolumeClaim.claimName=archive'];
+    const manifests = await renderWith(
+      'archive.url=file:///archive',
+      ...volume.map((field) => `archive.extraVolumes[0].${field}`),
+      'archive.extraVolumeMounts[0].name=archive',
+      'archive.extraVolumeMounts[0].mountPath=/archive',
+    );
+    expect(environment(manifests, 'runledger-export')).to.include({ ARCHIVE_URL: 'file:///archive' });
+    expect(environment(manifests, 'runledger-export')).to.not.have.any.keys('AWS_REGION', 'AWS_ACCESS_KEY_ID');
+    const { volumes } = thePod(manifests, 'runledger-export');
+    expect(volumes?.at(-1)).to.deep.equal({ name: 'archive', persistentVolumeClaim: { claimName: 'archive' } });
+    expect(portsOf(manifests, 'runledger-export')).to.not.include(443);
+    const { ingress } = specOf<Policy>(manifests, 'NetworkPolicy', 'runledger-postgresql');
+    expect(JSON.stringify(ingress)).to.contain('"app.kubernetes.io/component":"export"');
+  });
+
+  it('is off without an address, also after an upgrade that reuses the values of an earlier release', async () => {
+    for (const values of [[], ['archive=null', 'networkPolicy.archivePorts=null']]) {
+      const manifests = await renderWith(...values);
+      expect(manifests.map(({ kind }) => kind)).to.not.include('CronJob');
+      expect(environment(manifests, 'runledger-worker')).to.not.have.property('ARCHIVE_URL');
+    }
+  });
+});
