@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto';
+import { storedJson, type StoredEvent } from './stored-json.ts';
+
+/** The length of a leaf, in bytes: a version, the id of the event, and its SHA-256. */
+export const leafSize = 49;
+
+/** The version of the form of leaves. */
+const leafVersion = 1;
+
+/** A leaf, read. */
+export interface Leaf {
+  /** The id of the event, as a UUID. */
+  readonly id: string;
+  /** SHA-256 of the event as stored, in canonical JSON. */
+  readonly digest: Buffer;
+}
+
+/** The leaf of an event as it is stored. */
+export function leafOf(event: StoredEvent): Buffer {
+  const leaf = Buffer.alloc(leafSize);
+  writeLeaf(leaf, 0, event.id, storedJson(event));
+  return leaf;
+}
+
+/** Writes a leaf into a buffer: of the id of an event, and its canonical JSON. */
+export function writeLeaf(into: Buffer, at: number, id: string, json: string): void {
+  into[at] = leafVersion;
+  writeUuid(into, at + 1, id);
+  // A text takes Node a quarter of the CPU time that a buffer of its own takes.
+  into.write(hash('sha256', json, 'binary'), at + 17, 32, 'latin1');
+}
+
+/** Digit by digit: a text without hyphens, decoded by Node, takes several times as long. */
+function writeUuid(into: Buffer, at: number, id: string): void {
+  let half = 0;
+  for (let index = 0, digits = 0; index < id.length; index += 1) {
+    const code = id.charCodeAt(index);
+    if (code === 45) continue;
+    const digit = code < 58 ? code - 48 : (code | 32) - 87;
+    if (digits % 2 === 1) into[at + (digits - 1) / 2] = half * 16 + digit;
+    half = digit;
+    digits += 1;
+  }
+}
+
+/** Reads a leaf. @throws when it has another length or version. */
+export function readLeaf(leaf: Buffer): Leaf {
+  if (leaf.length !== leafSize) throw new Error(`a leaf has ${leafSize} bytes, not ${leaf.length}`);
+  if (leaf[0] !== leafVersion) throw new Error(`the version of a leaf is ${leafVersion}, not ${leaf[0]}`);
+  const hex = leaf.toString('hex', 1, 17);
+  const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  return { id, digest: leaf.subarray(17) };
+}
+
+/** Cuts bytes into leaves. @throws when the last one is not whole. */
+export function splitLeaves(bytes: Buffer): Buffer[] {
+  if (bytes.length % leafSize !== 0) throw new Error(`${bytes.length} bytes are no whole leaves`);
+  return Array.from({ length: bytes.length / leafSize }, (_, at) => bytes.subarray(at * leafSize, (at + 1) * leafSize));
+}

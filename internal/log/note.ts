@@ -1,0 +1,55 @@
+import { sign, verify } from 'node:crypto';
+import { keyId, type SigningKey, type VerifierKey } from './keys.ts';
+
+/** Signs a text, which ends with a newline, with each key (C2SP signed-note, Ed25519). */
+export function signNote(text: string, keys: readonly SigningKey[]): string {
+  if (!isText(text)) throw new Error('the text of a note must end with a newline, without control characters');
+  const lines = keys.map(({ name, privateKey, publicBytes }) => {
+    const signature = sign(null, Buffer.from(text), privateKey);
+    return `— ${name} ${Buffer.concat([keyId(name, publicBytes), signature]).toString('base64')}\n`;
+  });
+  return `${text}\n${lines.join('')}`;
+}
+
+/** A known key did not make a signature that has its name: the note was changed. */
+export class WrongSignature extends Error {
+  override readonly name = 'WrongSignature';
+}
+
+/** A note with at least one signature of a known key. */
+export interface OpenNote {
+  readonly text: string;
+  /** The keys that signed it, of those that were given. */
+  readonly signers: VerifierKey[];
+}
+
+/**
+ * Checks a note against keys; signatures of other keys are ignored.
+ * @throws {WrongSignature} when a signature of a known key is wrong; another Error of one sentence
+ * when it is no note, or no known key signed it.
+ */
+export function openNote(note: string, keys: readonly VerifierKey[]): OpenNote {
+  const split = note.lastIndexOf('\n\n');
+  const text = note.slice(0, split + 1);
+  const lines = note.slice(split + 2).split('\n');
+  if (split < 0 || lines.pop() !== '' || lines.length === 0 || !isText(text)) throw new Error('this is no signed note');
+  const signers = lines.flatMap((line) => signerOf(text, line, keys));
+  if (signers.length === 0) throw new Error('no known key signed the note');
+  return { text, signers };
+}
+
+function signerOf(text: string, line: string, keys: readonly VerifierKey[]): VerifierKey[] {
+  const [, name, data = ''] = /^— (\S+) (\S+)$/.exec(line) ?? [];
+  if (name === undefined) throw new Error('a line of the note is no signature');
+  const bytes = Buffer.from(data, 'base64');
+  const key = keys.find((known) => known.name === name && keyId(name, known.publicBytes).equals(bytes.subarray(0, 4)));
+  if (key === undefined) return [];
+  if (!verify(null, Buffer.from(text), key.publicKey, bytes.subarray(4))) {
+    throw new WrongSignature(`the signature of ${name} is wrong`);
+  }
+  return [key];
+}
+
+function isText(text: string): boolean {
+  return text.endsWith('\n') && text.isWellFormed() && !/(?!\n)\p{Cc}/u.test(text);
+}
