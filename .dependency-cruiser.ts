@@ -4,9 +4,10 @@ import type { IConfiguration } from 'dependency-cruiser';
  * Folder of `internal` → the folders of `internal` that it may import (ARCHITECTURE.md, "Layout").
  */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
-  api: ['async', 'errors', 'event', 'export', 'http', 'outcome', 'record', 'telemetry', 'tokens'],
+  api: ['async', 'errors', 'event', 'export', 'http', 'log', 'outcome', 'record', 'telemetry', 'tokens'],
   archive: ['export', 'record', 'store'],
   async: [],
+  audit: ['event', 'log', 'store'],
   automations: ['expectation', 'kubernetes', 'outcome', 'store', 'telemetry'],
   batching: [],
   capture: ['async', 'automations', 'errors', 'event', 'expectation', 'kubernetes', 'store', 'telemetry'],
@@ -22,17 +23,19 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   job: [],
   kubernetes: ['async', 'telemetry'],
   lifecycle: ['ops', 'telemetry'],
+  log: [],
   login: ['api', 'async', 'errors', 'html', 'kubernetes', 'store', 'telemetry', 'tokens'],
   notify: ['async', 'errors', 'expectation', 'store', 'telemetry'],
   ops: ['http', 'telemetry'],
   outbox: [],
   outcome: ['event'],
   queue: ['async', 'batching', 'errors', 'event', 'telemetry'],
-  record: ['async', 'errors', 'event', 'expectation', 'outcome', 'store', 'telemetry'],
-  store: ['event', 'outcome'],
+  record: ['async', 'errors', 'event', 'expectation', 'log', 'outcome', 'store', 'telemetry'],
+  store: ['event', 'log', 'outcome'],
   telemetry: ['ops'],
   tokens: ['kubernetes', 'telemetry'],
   verdicts: ['async', 'expectation', 'store', 'telemetry'],
+  witness: ['log'],
   worker: ['async', 'batching', 'event', 'outcome', 'telemetry'],
 };
 

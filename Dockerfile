@@ -1,5 +1,5 @@
 # One image for every process. Its argument is
-# cmd/<ingest|worker|console|controller|migrate|token|export>/main.ts.
+# cmd/<ingest|worker|console|controller|migrate|token|export|verify|erase>/main.ts.
 # `--target exec` builds the image of the command `runledger` (deploy/examples/cronjob.yaml).
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 

@@ -1,10 +1,11 @@
 import type { Command, Streams } from './command.ts';
 import { create } from './create.ts';
+import { logKey } from './log-key.ts';
 import { rotate } from './rotate.ts';
 import { UsageError } from './usage-error.ts';
 import { verify } from './verify.ts';
 
-const commands: Readonly<Record<string, Command>> = { create, rotate, verify };
+const commands: Readonly<Record<string, Command>> = { create, rotate, verify, 'log-key': logKey };
 
 const usage = `Tokens of organizations, as Kubernetes Secrets.
 
@@ -14,6 +15,10 @@ const usage = `Tokens of organizations, as Kubernetes Secrets.
       Reads the manifest of a Secret, from stdin without --manifest, and prints it with one more token.
   token verify --manifest FILE [--label KEY]
       Reads a token from stdin and says which organization it belongs to and what it may do. Exit code 1: to none.
+  token log-key --log-name NAME [--namespace NS] [--name SECRET]
+      Prints the manifest of a Secret with a new key of the log on stdout, and its public key on stderr.
+  token log-key --public-key KEY --organization ID
+      Prints the public key of an organization's log, for other programs that verify it.
 
   --read         makes a read token: it reads the record, and records no events
   --ping         makes a ping key: it serves in addresses under /ping/, and nowhere else

@@ -14,6 +14,7 @@ import {
 import { Maintenance } from '../../internal/worker/maintenance.ts';
 import { drainedAddresses, readerRedisSettings, redisAddresses } from '../ingest/redis.ts';
 import { createLane, type Lane } from './lane.ts';
+import { createSealer, logSettings } from './sealer.ts';
 
 /** The settings of a worker, beside those of every process. The caller opens the database. */
 export const workerSettings = [
@@ -30,6 +31,7 @@ export const workerSettings = [
   'ARCHIVE_URL',
   'MAINTENANCE_INTERVAL_MS',
   'OVERDUE_AFTER_HOURS',
+  ...logSettings,
 ] as const;
 
 export type WorkerConfig = Config<(typeof workerSettings)[number]>;
@@ -38,7 +40,10 @@ export type WorkerConfig = Config<(typeof workerSettings)[number]>;
 export function createWorker(config: WorkerConfig, db: Database, telemetry: Telemetry): ComponentGroup {
   const { logger, registry, probes, organization } = telemetry;
   const archive = config.ARCHIVE_URL === undefined ? undefined : new Archive(db, config.ARCHIVE_URL);
+  const sealer = createSealer(config, db, telemetry);
   const store = createStore(db, {
+    leaves: sealer !== undefined,
+    onStored: (stored, events) => sealer?.note(stored, events >= config.STORE_BATCH_EVENTS / 2),
     findArchived: archive && ((partition) => archive.find(partition)),
     partitionsAhead: config.PARTITIONS_AHEAD_DAYS,
     retentionDays: config.RETENTION_DAYS,
@@ -82,6 +87,7 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
       component('postgres', { stop: () => db.destroy() }),
       ...(archive === undefined ? [] : [component('archive', { stop: () => archive.close() })]),
       maintenance,
+      ...(sealer === undefined ? [] : [sealer]),
       inParallel('consumers', [...main.consumers, ...overflow.consumers]),
       inParallel('progress watches', [...main.watches, ...overflow.watches]),
     ],

@@ -8,7 +8,8 @@ export const plainKoa: HttpStack = {
   handler: (app) => app.callback(),
   routes: (router) => router.routes() as unknown as Middleware,
   bodyReader: collectBody,
-  sendJson: (ctx, status, text) => {
+  sendJson: (ctx, status, text, receiptId) => {
+    if (receiptId !== undefined) ctx.set('Receipt-Id', receiptId);
     ctx.status = status;
     ctx.type = 'application/json';
     ctx.body = text;

@@ -14,6 +14,7 @@ import { listAutomations } from './read/list-automations.ts';
 import { listErrors } from './read/list-errors.ts';
 import { listEvents } from './read/list-events.ts';
 import { listExecutions } from './read/list-executions.ts';
+import { logCheckpoint, logProof, logTile } from './read/log.ts';
 import { noteReads, type NoteAccess } from './read/note-access.ts';
 import type { ReadOptions } from './read/read-options.ts';
 import { stream, type StreamOptions } from './read/stream.ts';
@@ -44,6 +45,9 @@ const endpoints = [
   listAlerts,
   exportEvents,
   stream,
+  logCheckpoint,
+  logTile,
+  logProof,
 ];
 
 /** Creates the read API. Its routes check in this order: 401, 403, 429, 400, 404. */
@@ -59,7 +63,7 @@ function createRouter(options: ReadApiOptions): Router {
   for (const endpoint of endpoints) {
     const made = endpoint({ ...options, mayStillRead: (ctx) => mayStillRead(authenticate, ctx) });
     const route = showLag(replicaLagMs, limited({ ...made, answer: noteReads(noteAccess, made) }));
-    router.register(patternOf(made.path), ['GET', 'HEAD'], reading(route), { name: made.path });
+    router.register(made.pattern ?? patternOf(made.path), ['GET', 'HEAD'], reading(route), { name: made.path });
   }
   const anybody = requireToken(authenticate, 'any', limitWrongTokens);
   router.register('/v1/ping', ['GET', 'HEAD', 'POST'], anybody(ping()), { name: '/v1/ping/' });

@@ -35,7 +35,7 @@ export function register(
     const key = idempotencyKeyOf(ctx);
     const event = acceptEvent(request, ctx.state.organization, identify());
     const accepted = await enqueue(event, key);
-    sendJson(ctx, 201, JSON.stringify(recordedForm(accepted)));
+    sendJson(ctx, 201, JSON.stringify(recordedForm(accepted)), accepted.id);
   };
 }
 

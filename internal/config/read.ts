@@ -21,6 +21,7 @@ const secrets = [
   'CONSOLE_DATABASE_URL',
   'OIDC_CLIENT_SECRET',
   'OIDC_ORGANIZATIONS',
+  'LOG_KEY',
 ] as const satisfies SettingName[];
 
 /** The typed and checked values of some settings. */

@@ -1,8 +1,8 @@
 import { str } from 'envalid';
+import { logSettings } from './log-settings.ts';
 import { overflowSettings } from './overflow-settings.ts';
 import { readerSettings } from './reader-settings.ts';
 import {
-  archiveUrl,
   flag,
   hostList,
   httpsUrl,
@@ -218,16 +218,13 @@ export const settings = {
     default: 0,
     desc: 'Days that events, their executions and dead letters are kept; 0 keeps everything',
   }),
-  ARCHIVE_URL: archiveUrl({
-    default: undefined,
-    desc: 'Where cmd/export writes, s3://bucket/prefix or file:///folder; retention drops only what is there',
-  }),
   MAINTENANCE_INTERVAL_MS: wholeNumber({
     min: 1_000,
     max: 86_400_000,
     default: 600_000,
     desc: 'Time between two runs of the maintenance of partitions',
   }),
+  ...logSettings,
   OVERDUE_AFTER_HOURS: wholeNumber({
     min: 1,
     max: 87_600,

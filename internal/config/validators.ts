@@ -56,13 +56,35 @@ export const urlList = makeExactValidator<readonly URL[]>((text) =>
 );
 
 /**
+ * Addresses with spaces between: `file:///folder`, and `https://…` with a public key after `#`;
+ * `http://…` on this machine.
+ */
+export const witnessUrls = makeExactValidator<readonly URL[]>((text) =>
+  text
+    .trim()
+    .split(/\s+/)
+    .map((part) => {
+      const url = URL.parse(part);
+      const isFolder = url?.protocol === 'file:' && `${url.host}${url.search}${url.hash}` === '';
+      const isHere = url?.protocol === 'http:' && isThisMachine(url);
+      const isWitness = (url?.protocol === 'https:' || isHere) && url.hash.length > 1 && url.search === '';
+      if (url !== null && (isFolder || isWitness)) return url;
+      throw new Error('must be file:///folder or https://witness#public-key, with spaces between');
+    }),
+);
+
+function isThisMachine({ hostname }: URL): boolean {
+  return /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
+}
+
+/**
  * The issuer of an OpenID Connect provider: `https://…`, or `http://…` on this machine, without
  * query or fragment.
  */
 export const issuerUrl = makeExactValidator<URL>((text) => {
   const url = URL.parse(text);
   const bare = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
-  const isHere = url?.protocol === 'http:' && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
+  const isHere = url?.protocol === 'http:' && isThisMachine(url);
   if (bare && (url.protocol === 'https:' || isHere)) return url;
   throw new Error('must be an https:// address without user, query or fragment');
 });

@@ -16,6 +16,7 @@ import { automation } from './screens/automation.ts';
 import { automations } from './screens/automations.ts';
 import { errors } from './screens/errors.ts';
 import { liveAutomation, liveChanges, liveExecution } from './screens/live-changes.ts';
+import { proof } from './screens/proof.ts';
 import { sendTest } from './screens/send-test.ts';
 import { overview } from './screens/overview.ts';
 import { liveTail, tail } from './screens/tail.ts';
@@ -53,6 +54,7 @@ const screens: readonly Screen[] = [
   execution,
   executionJson,
   liveExecution,
+  proof,
   errors,
   alerts,
   sendTest,

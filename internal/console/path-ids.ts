@@ -9,6 +9,11 @@ export function automationOf({ ctx }: Visit): string {
   return segment(ctx['captures'], 1, uuid);
 }
 
+/** The event of an address. @throws {RequestError} 404 for a malformed id. */
+export function eventOf({ ctx }: Visit): string {
+  return segment(ctx['captures'], 1, uuid);
+}
+
 /** The execution of an address. @throws {RequestError} 404 for a malformed id. */
 export function executionIdOf({ ctx }: Visit): string {
   return segment(ctx['captures'], 2, storableText(1, 500));

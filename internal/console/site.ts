@@ -30,6 +30,11 @@ export class Site {
   execution(organization: string, automationId: string, executionId: string): string {
     return this.of(organization, `executions/${automationId}/${encodeURIComponent(executionId)}`);
   }
+
+  /** The proof of an event, a file. */
+  proof(organization: string, eventId: string): string {
+    return this.of(organization, `proofs/${eventId}`);
+  }
 }
 
 /** Parameters of an address; undefined and empty ones are left out. */

@@ -1,4 +1,4 @@
-import { emptyRoot, hashChildren, hashSize } from './hashing.ts';
+import { childrenHashText, emptyRoot, hashChildren, hashOfText, hashSize, type HashText } from './hashing.ts';
 
 /** Receives the hash of each subtree that is full, if a tile above holds it. */
 export type OnTileHash = (level: number, index: number, hash: Buffer) => void;
@@ -9,12 +9,12 @@ export type OnTileHash = (level: number, index: number, hash: Buffer) => void;
  */
 export class Frontier {
   #size: number;
-  readonly #hashes: Buffer[];
+  readonly #hashes: HashText[];
 
   /** @param hashes as {@link bytes} gives them. @throws when there are more or fewer. */
   constructor(size = 0, hashes: Buffer = Buffer.alloc(0)) {
     this.#size = size;
-    this.#hashes = splitHashes(hashes);
+    this.#hashes = splitHashes(hashes).map((hash) => hash.toString('latin1'));
     const ones = size.toString(2).replaceAll('0', '').length;
     if (this.#hashes.length !== ones) throw new Error(`a tree of size ${size} has ${ones} full subtrees`);
   }
@@ -25,19 +25,19 @@ export class Frontier {
 
   /** The hashes, one after the other. */
   get bytes(): Buffer {
-    return Buffer.concat(this.#hashes);
+    return hashOfText(this.#hashes.join(''));
   }
 
   /** Adds the hash of the next leaf. Calls `onTileHash` for each hash of a full tile. */
-  append(leafHash: Buffer, onTileHash: OnTileHash = () => undefined): void {
+  append(leafHash: HashText, onTileHash: OnTileHash = () => undefined): void {
     let node = leafHash;
     let index = this.#size;
     for (let height = 1; index % 2 === 1; height += 1) {
       const left = this.#hashes.pop();
       if (left === undefined) throw new Error('the tree lacks a subtree');
-      node = hashChildren(left, node);
+      node = childrenHashText(left, node);
       index = (index - 1) / 2;
-      if (height % 8 === 0) onTileHash(height / 8, index, node);
+      if (height % 8 === 0) onTileHash(height / 8, index, hashOfText(node));
     }
     this.#hashes.push(node);
     this.#size += 1;
@@ -45,7 +45,7 @@ export class Frontier {
 
   /** The root of the tree (RFC 6962, section 2.1). */
   root(): Buffer {
-    return this.#hashes.length === 0 ? emptyRoot() : foldRight(this.#hashes);
+    return this.#hashes.length === 0 ? emptyRoot() : foldRight(splitHashes(this.bytes));
   }
 }
 

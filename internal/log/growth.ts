@@ -1,6 +1,6 @@
-import type { Frontier } from './frontier.ts';
-import { hashLeaf } from './hashing.ts';
-import { leafSize, splitLeaves } from './leaf.ts';
+import type { Frontier, OnTileHash } from './frontier.ts';
+import { leafHashText } from './hashing.ts';
+import { leafSize } from './leaf.ts';
 import { tileWidth } from './tiles.ts';
 
 /** What a log gains by new leaves. */
@@ -28,13 +28,15 @@ export function fillsTile(size: number, leaves: Buffer): boolean {
 export function grow(frontier: Frontier, tail: Buffer, leaves: Buffer): Growth {
   const { size } = frontier;
   const above = new Map<string, { level: number; index: number; hashes: Buffer[] }>();
-  for (const leaf of splitLeaves(leaves)) {
-    frontier.append(hashLeaf(leaf), (level, at, hash) => {
-      const index = Math.floor(at / tileWidth);
-      const tile = above.get(`${level}/${index}`) ?? { level, index, hashes: [] };
-      tile.hashes.push(hash);
-      above.set(`${level}/${index}`, tile);
-    });
+  const keepAbove: OnTileHash = (level, at, hash) => {
+    const index = Math.floor(at / tileWidth);
+    const tile = above.get(`${level}/${index}`) ?? { level, index, hashes: [] };
+    tile.hashes.push(hash);
+    above.set(`${level}/${index}`, tile);
+  };
+  if (leaves.length % leafSize !== 0) throw new Error(`${leaves.length} bytes are no whole leaves`);
+  for (let at = 0; at < leaves.length; at += leafSize) {
+    frontier.append(leafHashText(leaves.subarray(at, at + leafSize)), keepAbove);
   }
   const hashes = [...above.values()].map((tile) => ({ ...tile, hashes: Buffer.concat(tile.hashes) }));
   if (!fillsTile(size, leaves)) {

@@ -3,17 +3,29 @@ import { hash } from 'node:crypto';
 /** The length of a hash, in bytes. */
 export const hashSize = 32;
 
+/**
+ * A hash as a text with one character for each byte (Latin-1). Node makes it in a third of the CPU
+ * time of a buffer.
+ */
+export type HashText = string;
+
 /** A zero byte and room for a leaf: all leaves of a log have one length. */
 let prefixed = Buffer.alloc(0);
 
+/** A one and room for two hashes. */
 const children = Buffer.alloc(1 + 2 * hashSize);
 children[0] = 1;
 
 /** The hash of a leaf (RFC 6962, section 2.1): SHA-256 of a zero byte and the leaf. */
 export function hashLeaf(leaf: Uint8Array): Buffer {
+  return hashOfText(leafHashText(leaf));
+}
+
+/** The same as a text. */
+export function leafHashText(leaf: Uint8Array): HashText {
   if (prefixed.length !== leaf.length + 1) prefixed = Buffer.alloc(leaf.length + 1);
   prefixed.set(leaf, 1);
-  return sha256(prefixed);
+  return hash('sha256', prefixed, 'binary');
 }
 
 /** The hash of the node above two nodes (RFC 6962, section 2.1). */
@@ -23,12 +35,23 @@ export function hashChildren(left: Buffer, right: Buffer): Buffer {
   return sha256(children);
 }
 
+/** The same with texts. */
+export function childrenHashText(left: HashText, right: HashText): HashText {
+  children.write(left, 1, hashSize, 'latin1');
+  children.write(right, 1 + hashSize, hashSize, 'latin1');
+  return hash('sha256', children, 'binary');
+}
+
 /** The root of an empty tree: the hash of nothing. */
 export function emptyRoot(): Buffer {
   return sha256(Buffer.alloc(0));
 }
 
-/** A text takes Node a quarter of the CPU time that a buffer of its own takes. */
 export function sha256(bytes: Uint8Array | string): Buffer {
-  return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1');
+  return hashOfText(hash('sha256', bytes, 'binary'));
+}
+
+/** The bytes of a hash. */
+export function hashOfText(text: HashText): Buffer {
+  return Buffer.from(text, 'latin1');
 }

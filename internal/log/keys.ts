@@ -1,8 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { sha256 } from './hashing.ts';
 
-/** The algorithm byte of Ed25519 in keys of signed notes. */
+/** The algorithm bytes in keys of signed notes: Ed25519, and timestamped cosignatures with it. */
 const ed25519 = 1;
+const cosignature = 4;
 
 /** What precedes the 32 bytes of an Ed25519 key in PKCS #8. */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
@@ -55,10 +56,21 @@ export function readSigningKeys(text: string): SigningKey[] {
 
 /** Reads a public key, `name+id+data`. @throws when it is none. */
 export function readVerifierKey(text: string): VerifierKey {
+  return readPublicKey(text, ed25519);
+}
+
+/** Reads the public key of a witness (C2SP tlog-cosignature). @throws when it is none. */
+export function readWitnessKey(text: string): VerifierKey {
+  return readPublicKey(text, cosignature);
+}
+
+function readPublicKey(text: string, algorithm: number): VerifierKey {
   const [, name = '', id, data = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text.trim()) ?? [];
-  const publicBytes = untagged(data);
-  if (publicBytes === undefined) throw new Error('is no public key of a log');
-  if (keyId(name, publicBytes).toString('hex') !== id) throw new Error('is damaged: its id does not match it');
+  const publicBytes = untagged(data, algorithm);
+  if (publicBytes === undefined) throw new Error(`is no public key of a ${algorithm === ed25519 ? 'log' : 'witness'}`);
+  if (keyId(name, publicBytes, algorithm).toString('hex') !== id) {
+    throw new Error('is damaged: its id does not match it');
+  }
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: publicBytes.toString('base64url') };
   return { name, publicBytes, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) };
 }
@@ -78,9 +90,14 @@ export function forOrganization<Key extends { readonly name: string }>(key: Key,
   return { ...key, name: originOf(key.name, organization) };
 }
 
+/** The id that lines of cosignatures by this key begin with. */
+export function witnessKeyId({ name, publicBytes }: VerifierKey): Buffer {
+  return keyId(name, publicBytes, cosignature);
+}
+
 /** The first four bytes of a hash over name and key, which lines of signatures begin with. */
-export function keyId(name: string, publicBytes: Buffer): Buffer {
-  const head = Buffer.concat([Buffer.from(`${name}\n`), Buffer.from([ed25519]), publicBytes]);
+export function keyId(name: string, publicBytes: Buffer, algorithm = ed25519): Buffer {
+  const head = Buffer.concat([Buffer.from(`${name}\n`), Buffer.from([algorithm]), publicBytes]);
   return sha256(head).subarray(0, 4);
 }
 
@@ -99,8 +116,8 @@ function tagged(key: Buffer): string {
   return Buffer.concat([Buffer.from([ed25519]), key]).toString('base64');
 }
 
-function untagged(data: string): Buffer | undefined {
+function untagged(data: string, algorithm = ed25519): Buffer | undefined {
   const bytes = Buffer.from(data, 'base64');
-  const whole = bytes.length === 33 && bytes[0] === ed25519 && bytes.toString('base64') === data;
+  const whole = bytes.length === 33 && bytes[0] === algorithm && bytes.toString('base64') === data;
   return whole ? bytes.subarray(1) : undefined;
 }

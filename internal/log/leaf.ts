@@ -4,12 +4,15 @@ import { storedJson, type StoredEvent } from './stored-json.ts';
 /** The length of a leaf, in bytes: a version, the id of the event, and its SHA-256. */
 export const leafSize = 49;
 
-/** The version of the form of leaves. */
+/** The version of the leaf of an event. */
 const leafVersion = 1;
+
+/** The version of the leaf of an erasure (erasure.ts). */
+export const erasureVersion = 2;
 
 /** A leaf, read. */
 export interface Leaf {
-  /** The id of the event, as a UUID. */
+  /** The id of the event or of the erasure, as a UUID. */
   readonly id: string;
   /** SHA-256 of the event as stored, in canonical JSON. */
   readonly digest: Buffer;
@@ -43,10 +46,13 @@ function writeUuid(into: Buffer, at: number, id: string): void {
   }
 }
 
-/** Reads a leaf. @throws when it has another length or version. */
+/** Reads a leaf of an event, or of an erasure. @throws when it has another length or version. */
 export function readLeaf(leaf: Buffer): Leaf {
   if (leaf.length !== leafSize) throw new Error(`a leaf has ${leafSize} bytes, not ${leaf.length}`);
-  if (leaf[0] !== leafVersion) throw new Error(`the version of a leaf is ${leafVersion}, not ${leaf[0]}`);
+  const [version] = leaf;
+  if (version !== leafVersion && version !== erasureVersion) {
+    throw new Error(`the version of a leaf is ${leafVersion} or ${erasureVersion}, not ${version}`);
+  }
   const hex = leaf.toString('hex', 1, 17);
   const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
   return { id, digest: leaf.subarray(17) };

@@ -1,20 +1,32 @@
 import type { TreeHead } from './checkpoint.ts';
+import { isConsistent, proveConsistency, type ReadNode } from './proofs.ts';
 
-/**
- * Remembers the last head of each log that this process signed. A database that was restored from
- * an older backup is no reason to sign again what was signed before.
- */
-export class SignedHeads {
+/** Remembers the last signed head of each log. */
+export interface HeadMemory {
+  /** Undefined while it remembers none. Rejects while it cannot be read: then nothing is signed. */
+  recall(organization: string): Promise<TreeHead | undefined>;
+  /** Resolves once the head is kept. `note` is its signed checkpoint. */
+  keep(organization: string, head: TreeHead, note: string): Promise<void>;
+}
+
+/** The memory of a process: a database may be replaced by an older one while it runs. */
+export class SignedHeads implements HeadMemory {
   readonly #heads = new Map<string, TreeHead>();
 
-  /** False if the head is smaller than the last one, or of its size with another root. */
-  admits(organization: string, head: TreeHead): boolean {
-    const last = this.#heads.get(organization);
-    if (last === undefined || head.size > last.size) return true;
-    return head.size === last.size && head.root.equals(last.root);
+  async recall(organization: string): Promise<TreeHead | undefined> {
+    return this.#heads.get(organization);
   }
 
-  remember(organization: string, head: TreeHead): void {
+  async keep(organization: string, head: TreeHead): Promise<void> {
     this.#heads.set(organization, head);
   }
+}
+
+/** Why a head does not extend one that was signed before; undefined if it does. */
+export async function contradiction(head: TreeHead, signed: TreeHead, read: ReadNode): Promise<string | undefined> {
+  if (head.size < signed.size) return `it has ${head.size} leaves, and ${signed.size} were signed`;
+  const isProven = signed.size > 0 && signed.size < head.size;
+  const proof = isProven ? await proveConsistency(signed.size, head.size, read) : [];
+  if (isConsistent(signed, head, proof)) return undefined;
+  return `its first ${signed.size} leaves are not those that were signed`;
 }

@@ -29,19 +29,30 @@ export interface OpenNote {
  * when it is no note, or no known key signed it.
  */
 export function openNote(note: string, keys: readonly VerifierKey[]): OpenNote {
-  const split = note.lastIndexOf('\n\n');
-  const text = note.slice(0, split + 1);
-  const lines = note.slice(split + 2).split('\n');
-  if (split < 0 || lines.pop() !== '' || lines.length === 0 || !isText(text)) throw new Error('this is no signed note');
+  const { text, lines } = splitNote(note);
   const signers = lines.flatMap((line) => signerOf(text, line, keys));
   if (signers.length === 0) throw new Error('no known key signed the note');
   return { text, signers };
 }
 
-function signerOf(text: string, line: string, keys: readonly VerifierKey[]): VerifierKey[] {
+/** The text of a note and its lines of signatures. @throws when it is no note. */
+export function splitNote(note: string): { text: string; lines: string[] } {
+  const split = note.lastIndexOf('\n\n');
+  const text = note.slice(0, split + 1);
+  const lines = note.slice(split + 2).split('\n');
+  if (split < 0 || lines.pop() !== '' || lines.length === 0 || !isText(text)) throw new Error('this is no signed note');
+  return { text, lines };
+}
+
+/** The name and the bytes of a line of a signature. @throws when it is none. */
+export function readSignature(line: string): { name: string; bytes: Buffer } {
   const [, name, data = ''] = /^— (\S+) (\S+)$/.exec(line) ?? [];
   if (name === undefined) throw new Error('a line of the note is no signature');
-  const bytes = Buffer.from(data, 'base64');
+  return { name, bytes: Buffer.from(data, 'base64') };
+}
+
+function signerOf(text: string, line: string, keys: readonly VerifierKey[]): VerifierKey[] {
+  const { name, bytes } = readSignature(line);
   const key = keys.find((known) => known.name === name && keyId(name, known.publicBytes).equals(bytes.subarray(0, 4)));
   if (key === undefined) return [];
   if (!verify(null, Buffer.from(text), key.publicKey, bytes.subarray(4))) {

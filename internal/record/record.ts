@@ -19,6 +19,7 @@ import { listAutomations } from './list-automations.ts';
 import { listErrors } from './list-errors.ts';
 import { listEvents } from './list-events.ts';
 import { listExecutions } from './list-executions.ts';
+import { getCheckpoint, getProof, getSeal, getTile, type Seal, type SignedCheckpoint } from './log.ts';
 import { newestRuns, type AutomationRuns } from './newest-runs.ts';
 import type { Page, PageRequest } from './page.ts';
 import { pollStored } from './poll-stored.ts';
@@ -118,6 +119,14 @@ export interface Record {
   /** The newest deliveries to webhooks, of one automation or of all. */
   listDeliveries(organization: string, limit: number, automationId?: string): Promise<Delivery[]>;
   listWebhooks(organization: string): Promise<WebhookState[]>;
+  /** The newest checkpoint of the organization's log; undefined while there is none. */
+  getCheckpoint(organization: string): Promise<SignedCheckpoint | undefined>;
+  /** A tile of its log, as it is stored or longer; empty if there is none. */
+  getTile(organization: string, tile: { level: number | 'entries'; index: number }): Promise<Buffer>;
+  /** The proof of an event; undefined while the newest checkpoint does not cover it. */
+  getProof(organization: string, eventId: string): Promise<string | undefined>;
+  /** When an event was sealed, and which witnesses have cosigned; undefined without a log. */
+  getSeal(organization: string, eventId: string): Promise<Seal | undefined>;
   /** How far a replica is behind, in ms; undefined on a primary. */
   replicaLagMs(): Promise<number | undefined>;
   /** True if queries run as the role `runledger_reader`. */
@@ -177,6 +186,10 @@ export function createRecord(db: Database, options: RecordOptions = defaultRecor
     listAlerts: (organization, filters, page) => listAlerts(db, organization, filters, page),
     listDeliveries: (organization, limit, automationId) => listDeliveries(db, organization, limit, automationId),
     listWebhooks: (organization) => listWebhooks(db, organization),
+    getCheckpoint: (organization) => getCheckpoint(db, organization),
+    getTile: (organization, tile) => getTile(db, organization, tile),
+    getProof: (organization, eventId) => getProof(db, organization, eventId),
+    getSeal: (organization, eventId) => getSeal(db, organization, eventId),
     replicaLagMs: () => replicaLagMs(db),
     usesReaderRole: () => usesReaderRole(db),
   };

@@ -40,6 +40,10 @@ export function serveRecord(record: EventRecord, metrics: ConsoleMetrics): Event
     listAlerts: (...query) => serve('listAlerts', () => record.listAlerts(...query)),
     listDeliveries: (...query) => serve('listDeliveries', () => record.listDeliveries(...query)),
     listWebhooks: (...query) => serve('listWebhooks', () => record.listWebhooks(...query)),
+    getCheckpoint: (...query) => serve('getCheckpoint', () => record.getCheckpoint(...query)),
+    getTile: (...query) => serve('getTile', () => record.getTile(...query)),
+    getProof: (...query) => serve('getProof', () => record.getProof(...query)),
+    getSeal: (...query) => serve('getSeal', () => record.getSeal(...query)),
     replicaLagMs: () => record.replicaLagMs(),
     usesReaderRole: () => record.usesReaderRole(),
   };

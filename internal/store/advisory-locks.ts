@@ -19,4 +19,6 @@ export const advisoryLocks = {
   capture: 7_215_004_117n,
   /** One process moves executions into partitions. */
   partitioning: 7_215_004_118n,
+  /** One worker extends and signs the logs at a time. */
+  seal: 7_215_004_122n,
 };

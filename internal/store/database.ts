@@ -8,8 +8,16 @@ import type { CapturedJobsTable } from './captured-jobs-table.ts';
 import type { ControllerStateTable, RecordGapsTable } from './controller-tables.ts';
 import type { DeadLettersTable } from './dead-letters-table.ts';
 import type { DeliveriesTable } from './deliveries-table.ts';
+import type { ErasuresTable } from './erasures-table.ts';
 import type { EventsTable } from './events-table.ts';
 import type { ExecutionsTable } from './executions-table.ts';
+import type {
+  LogCheckpointsTable,
+  LogSegmentsTable,
+  LogTailsTable,
+  LogTilesTable,
+  LogTreesTable,
+} from './log-tables.ts';
 import type { Settings } from './query-with-settings.ts';
 import type { RunningExecutionsTable } from './running-executions-table.ts';
 import { prepareSession, settings } from './session.ts';
@@ -32,6 +40,12 @@ export interface Tables {
   controller_state: ControllerStateTable;
   record_gaps: RecordGapsTable;
   captured_jobs: CapturedJobsTable;
+  log_segments: LogSegmentsTable;
+  log_tails: LogTailsTable;
+  log_tiles: LogTilesTable;
+  log_trees: LogTreesTable;
+  log_checkpoints: LogCheckpointsTable;
+  erasures: ErasuresTable;
 }
 
 /** An open database. `destroy` closes its connections. */

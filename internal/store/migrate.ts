@@ -15,6 +15,9 @@ import * as capturedJobs from './migrations/0010-captured-jobs.ts';
 import * as executionsBehind from './migrations/0011-executions-behind.ts';
 import * as partitionedExecutions from './migrations/0012-partitioned-executions.ts';
 import { partitionExecutions, type PartitionOptions } from './partition-executions.ts';
+import * as log from './migrations/0013-log.ts';
+import * as erasures from './migrations/0014-erasures.ts';
+import * as cosignatures from './migrations/0015-cosignatures.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -31,6 +34,9 @@ const migrations = {
   '0010-captured-jobs': capturedJobs,
   '0011-executions-behind': executionsBehind,
   '0012-partitioned-executions': partitionedExecutions,
+  '0013-log': log,
+  '0014-erasures': erasures,
+  '0015-cosignatures': cosignatures,
 };
 
 export interface MigrateOptions {

@@ -18,6 +18,10 @@ const readTables = [
   'alerts',
   'alert_notices',
   'deliveries',
+  'log_tails',
+  'log_tiles',
+  'log_trees',
+  'log_checkpoints',
 ];
 
 /**

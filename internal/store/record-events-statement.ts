@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
 import { optionalFields } from '../event/fields.ts';
 import type { ExecutionState } from '../outcome/execution-state.ts';
+import { appendLeaves } from './append-leaves.ts';
 
 /** One row of the result of {@link insertAndMerge}: the changes by organization and transition. */
 export interface ChangeRow {
@@ -20,11 +21,18 @@ export interface ChangeRow {
 /** The columns of the optional fields. */
 const texts = sql.join(optionalFields.map(({ column }) => sql.ref(column)));
 
-/**
- * The statement that inserts events and merges the changes into their executions. A stored event
- * makes it fail (`isDuplicate`) or is skipped.
- */
-export function insertAndMerge(events: readonly AcceptedEvent[], duplicates: 'refuse' | 'skip'): RawBuilder<ChangeRow> {
+export interface InsertOptions {
+  /** A stored event makes the statement fail (`isDuplicate`) or is skipped. */
+  duplicates: 'refuse' | 'skip';
+  /** True appends a leaf to the log for each event that it inserts. */
+  leaves: boolean;
+}
+
+/** The statement that inserts events and merges the changes into their executions. */
+export function insertAndMerge(
+  events: readonly AcceptedEvent[],
+  { duplicates, leaves }: InsertOptions,
+): RawBuilder<ChangeRow> {
   return sql<ChangeRow>`
     with input as (
       select *, to_timestamp(created_ms / 1000) as created_at, to_timestamp(occurred_ms / 1000) as occurred_at from unnest(
@@ -52,7 +60,9 @@ export function insertAndMerge(events: readonly AcceptedEvent[], duplicates: 're
       returning
         organization, automation_id, execution_id, kind, coalesce(occurred_at, created_at) as at,
         case when occurred_at is not null then created_at end as accepted_at
+        ${leaves && duplicates === 'skip' ? sql`, id` : sql``}
     ),
+    ${leaves ? appendLeaves(events, duplicates) : sql``}
     change as (
       select
         organization, automation_id, execution_id,

@@ -8,10 +8,15 @@ import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
  * Inserts a batch and moves the outcomes of its executions, in one statement. Stored events are
  * ignored, and only inserted rows count, so redelivery changes nothing. Both inserts are sorted by
  * key, so that concurrent statements cannot deadlock. The merge is commutative (least, greatest,
- * sum); `test/support/outcome-oracle.ts` says the same in TypeScript.
+ * sum); `test/support/outcome-oracle.ts` says the same in TypeScript. With `leaves`, the statement
+ * appends the leaf of each inserted event to the log too.
  */
-export async function recordEvents(db: Database, events: readonly AcceptedEvent[]): Promise<StoredBatch> {
-  const rows = await insertSkippingDuplicatesOnceMet(db, events);
+export async function recordEvents(
+  db: Database,
+  events: readonly AcceptedEvent[],
+  { leaves = false }: { leaves?: boolean } = {},
+): Promise<StoredBatch> {
+  const rows = await insertSkippingDuplicatesOnceMet(db, events, leaves);
   return {
     stored: rows.reduce((sum, row) => sum + row.events, 0),
     transitions: rows
@@ -30,12 +35,16 @@ export async function recordEvents(db: Database, events: readonly AcceptedEvent[
  * Assumes that all events are new, and looks for duplicates only after Postgres found one. Looking
  * each time takes a fifth more CPU time of Postgres (test/bench/README.md).
  */
-async function insertSkippingDuplicatesOnceMet(db: Database, events: readonly AcceptedEvent[]): Promise<ChangeRow[]> {
+async function insertSkippingDuplicatesOnceMet(
+  db: Database,
+  events: readonly AcceptedEvent[],
+  leaves: boolean,
+): Promise<ChangeRow[]> {
   try {
-    return (await insertAndMerge(events, 'refuse').execute(db)).rows;
+    return (await insertAndMerge(events, { duplicates: 'refuse', leaves }).execute(db)).rows;
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    return (await insertAndMerge(events, 'skip').execute(db)).rows;
+    return (await insertAndMerge(events, { duplicates: 'skip', leaves }).execute(db)).rows;
   }
 }
 

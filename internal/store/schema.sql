@@ -155,6 +155,19 @@ ALTER TABLE public.deliveries ALTER COLUMN sequence ADD GENERATED ALWAYS AS IDEN
     CACHE 1
 );
 
+CREATE TABLE public.erasures (
+    id uuid NOT NULL,
+    organization text NOT NULL COLLATE pg_catalog."C",
+    erased_at timestamp(3) with time zone NOT NULL,
+    erased_by text NOT NULL,
+    reason text NOT NULL,
+    scope text NOT NULL,
+    automation_id uuid,
+    event_ids bytea NOT NULL,
+    CONSTRAINT erasures_scope_check CHECK ((scope = ANY (ARRAY['organization'::text, 'automation'::text, 'execution'::text, 'text'::text])))
+);
+ALTER TABLE ONLY public.erasures ALTER COLUMN event_ids SET STORAGE EXTERNAL;
+
 CREATE TABLE public.events (
     organization text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp(3) with time zone NOT NULL,
@@ -674,6 +687,61 @@ CREATE TABLE public.kysely_migration_lock (
     is_locked integer DEFAULT 0 NOT NULL
 );
 
+CREATE TABLE public.log_checkpoints (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    hour timestamp(0) with time zone NOT NULL,
+    size bigint NOT NULL,
+    root bytea NOT NULL,
+    note text NOT NULL,
+    signed_at timestamp(3) with time zone NOT NULL,
+    cosigned_by text[] DEFAULT '{}'::text[] NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.log_segments (
+    id bigint NOT NULL,
+    organization text NOT NULL COLLATE pg_catalog."C",
+    leaves bytea NOT NULL
+);
+ALTER TABLE ONLY public.log_segments ALTER COLUMN leaves SET STORAGE EXTERNAL;
+
+ALTER TABLE public.log_segments ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.log_segments_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.log_tails (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    first_index bigint NOT NULL,
+    leaves bytea NOT NULL
+);
+ALTER TABLE ONLY public.log_tails ALTER COLUMN leaves SET STORAGE EXTERNAL;
+
+CREATE TABLE public.log_tiles (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    level smallint NOT NULL,
+    index bigint NOT NULL,
+    content bytea NOT NULL,
+    first_id uuid,
+    last_id uuid
+);
+ALTER TABLE ONLY public.log_tiles ALTER COLUMN content SET STORAGE EXTERNAL;
+
+CREATE TABLE public.log_trees (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    size bigint NOT NULL,
+    frontier bytea NOT NULL,
+    began_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    sealed_until_at timestamp(3) with time zone,
+    sealed_until_id uuid,
+    complete_at timestamp(3) with time zone
+)
+WITH (fillfactor='50');
+
 CREATE TABLE public.record_gaps (
     from_at timestamp(3) with time zone NOT NULL,
     until_at timestamp(3) with time zone NOT NULL,
@@ -773,6 +841,9 @@ ALTER TABLE ONLY public.dead_letters
 ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.erasures
+    ADD CONSTRAINT erasures_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (organization, created_at, id);
 
@@ -836,6 +907,21 @@ ALTER TABLE ONLY public.kysely_migration_lock
 ALTER TABLE ONLY public.kysely_migration
     ADD CONSTRAINT kysely_migration_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY public.log_checkpoints
+    ADD CONSTRAINT log_checkpoints_pkey PRIMARY KEY (organization, hour);
+
+ALTER TABLE ONLY public.log_segments
+    ADD CONSTRAINT log_segments_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.log_tails
+    ADD CONSTRAINT log_tails_pkey PRIMARY KEY (organization, first_index);
+
+ALTER TABLE ONLY public.log_tiles
+    ADD CONSTRAINT log_tiles_pkey PRIMARY KEY (organization, level, index);
+
+ALTER TABLE ONLY public.log_trees
+    ADD CONSTRAINT log_trees_pkey PRIMARY KEY (organization);
+
 ALTER TABLE ONLY public.record_gaps
     ADD CONSTRAINT record_gaps_pkey PRIMARY KEY (from_at);
 
@@ -861,6 +947,8 @@ CREATE INDEX deliveries_in_order ON public.deliveries USING btree (organization,
 CREATE INDEX deliveries_newest ON public.deliveries USING btree (organization, created_at, id);
 
 CREATE INDEX deliveries_of_webhook ON public.deliveries USING btree (organization, webhook_namespace, webhook_name, next_attempt_at, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
+
+CREATE INDEX erasures_of_organization ON public.erasures USING btree (organization, id);
 
 CREATE INDEX events_of_execution ON ONLY public.events USING btree (automation_id, execution_id, organization);
 
@@ -1047,6 +1135,8 @@ CREATE INDEX executions_9_with_anomaly ON public.executions_9 USING btree (organ
 CREATE INDEX executions_9_with_error ON public.executions_9 USING btree (organization, first_event_at) WHERE (failed_at IS NOT NULL);
 
 CREATE INDEX executions_9_with_error_of_automation ON public.executions_9 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
+
+CREATE INDEX log_tiles_of_ids ON public.log_tiles USING btree (organization, last_id, first_id) WHERE (level = 0);
 
 CREATE INDEX running_executions_newest ON public.running_executions USING btree (organization, first_event_at);
 
@@ -1287,11 +1377,27 @@ CREATE POLICY everybody ON public.events USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.executions USING (true) WITH CHECK (true);
 
+CREATE POLICY everybody ON public.log_checkpoints USING (true) WITH CHECK (true);
+
+CREATE POLICY everybody ON public.log_tails USING (true) WITH CHECK (true);
+
+CREATE POLICY everybody ON public.log_tiles USING (true) WITH CHECK (true);
+
+CREATE POLICY everybody ON public.log_trees USING (true) WITH CHECK (true);
+
 CREATE POLICY everybody ON public.running_executions USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.webhooks USING (true) WITH CHECK (true);
 
 ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.log_checkpoints ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.log_tails ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.log_tiles ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.log_trees ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY one_organization ON public.alert_notices AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
@@ -1304,6 +1410,14 @@ CREATE POLICY one_organization ON public.deliveries AS RESTRICTIVE FOR SELECT TO
 CREATE POLICY one_organization ON public.events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.log_checkpoints AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.log_tails AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.log_tiles AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.log_trees AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.running_executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 

@@ -22,6 +22,10 @@ export interface StoreOptions {
   retentionDays: number;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
+  /** True appends a leaf to the log for each stored event. Default: false. */
+  leaves?: boolean;
+  /** Called after each statement: how many of its events were new, and how many it had. */
+  onStored?: (stored: number, events: number) => void;
   /** Age at which a running execution is overdue. */
   overdueAfterHours: number;
 }
@@ -39,9 +43,20 @@ export interface Store {
 
 /** Binds the operations to a database. The caller opens and destroys it. */
 export function createStore(db: Database, options: StoreOptions): Store {
-  const { partitionsAhead: daysAhead, retentionDays, findArchived, overdueAfterHours } = options;
+  const {
+    partitionsAhead: daysAhead,
+    retentionDays,
+    findArchived,
+    overdueAfterHours,
+    leaves = false,
+    onStored,
+  } = options;
   return {
-    recordEvents: (events) => recordEvents(db, events),
+    recordEvents: async (events) => {
+      const batch = await recordEvents(db, events, { leaves });
+      onStored?.(batch.stored, events.length);
+      return batch;
+    },
     keepDeadLetter: (event, reason) => keepDeadLetter(db, event, reason),
     isDataError,
     ping: () => ping(db),

@@ -66,6 +66,16 @@ export function secretManifest(options: SecretManifestOptions): string {
   return secretYaml({ name, namespace, labels: { [label]: organization } }, 'Opaque', encode(entries));
 }
 
+/** Returns the YAML of a Secret with a key of the log, under the entry `log-key`. */
+export function logKeyManifest(options: {
+  key: string;
+  namespace?: string | undefined;
+  name?: string | undefined;
+}): string {
+  const { key, namespace, name = 'runledger-log-key' } = options;
+  return secretYaml({ name, namespace }, 'Opaque', encode({ 'log-key': key }));
+}
+
 /**
  * Returns the YAML of the same Secret with one more token, under the next free number. The existing
  * tokens still work. It omits fields that only the API server writes, such as resourceVersion.

@@ -57,9 +57,15 @@ describe('chart, values', () => {
   });
 
   it('work without what an earlier release did not know, as an upgrade that reuses its values sends them', async () => {
-    const later = ['redisAcks', 'overflowRate', 'overflowShare', 'overflowConcurrency', 'idempotencyHours'].map(
-      (name) => `config.${name}`,
-    );
+    const later = [
+      'redisAcks',
+      'overflowRate',
+      'overflowShare',
+      'overflowConcurrency',
+      'idempotencyHours',
+      'logKeySecret',
+      'logWitnesses',
+    ].map((name) => `config.${name}`);
     const redis = ['sentinels', 'sentinelSecret', 'shards', 'drainedShards'].map((name) => `externalRedis.${name}`);
     const manifests = await renderWith(...[...later, ...redis].map((value) => `${value}=null`));
     const names = ['ingest', 'worker'].flatMap((name) => Object.keys(environment(manifests, `runledger-${name}`)));

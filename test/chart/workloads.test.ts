@@ -12,6 +12,19 @@ describe('chart, workloads', () => {
     'config.overflowShare=0.25',
     'config.overflowConcurrency=3',
   ];
+  it('gives workers, and nobody else, the key of the log from its Secret', async () => {
+    const witnesses = ['file:///log', 'https://witness.example#key'];
+    const manifests = await renderWith(
+      'config.logKeySecret=runledger-log-key',
+      ...witnesses.map((witness, at) => `config.logWitnesses[${at}]=${witness}`),
+    );
+    expect(environment(manifests, 'runledger-worker')).to.include({
+      LOG_KEY: 'runledger-log-key/log-key',
+      LOG_WITNESSES: witnesses.join(' '),
+    });
+    expect(environment(manifests, 'runledger-ingest')).not.to.have.property('LOG_KEY');
+  });
+
   for (const [name, own] of [
     [
       'ingest',

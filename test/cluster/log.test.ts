@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { signCheckpoint } from '../../internal/log/checkpoint.ts';
 import { Frontier } from '../../internal/log/frontier.ts';
-import { hashLeaf } from '../../internal/log/hashing.ts';
+import { hashLeaf, leafHashText } from '../../internal/log/hashing.ts';
 import { createSigningKey, forOrganization, readSigningKeys, verifierKeyText } from '../../internal/log/keys.ts';
 import { leafOf } from '../../internal/log/leaf.ts';
 import { writeProof } from '../../internal/log/proof-text.ts';
@@ -26,7 +26,7 @@ async function servedLog(size: number, older: readonly number[], proven: readonl
     const leaf = leafAt(index);
     leaves.push(leaf);
     (levels[0] ??= []).push(hashLeaf(leaf));
-    frontier.append(hashLeaf(leaf), (level, _, hash) => (levels[level] ??= []).push(hash));
+    frontier.append(leafHashText(leaf), (level, _, hash) => (levels[level] ??= []).push(hash));
     const checkpoint = { size: index + 1, root: frontier.root() };
     if (older.includes(index + 1)) served.set(`older/${index + 1}`, signCheckpoint('acme', checkpoint, keys));
   }

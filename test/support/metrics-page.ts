@@ -9,6 +9,7 @@ import { notifyMetrics } from '../../internal/telemetry/notify-metrics.ts';
 import { Counter, Gauge, Histogram, Registry } from '../../internal/telemetry/metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
 import { shardMetrics } from '../../internal/telemetry/shard-metrics.ts';
 import { tokenMetrics } from '../../internal/telemetry/token-metrics.ts';
 import {
@@ -34,6 +35,7 @@ const areas: { title: string; register: (registry: Registry) => void }[] = [
   { title: 'Worker: jobs', register: consumerMetrics },
   { title: 'Worker: Postgres', register: registerStore },
   { title: 'Worker: maintenance', register: maintenanceMetrics },
+  { title: 'Worker: the log', register: sealerMetrics },
   { title: 'Console: readers', register: registerConsole },
   { title: 'Console: streams', register: streamMetrics },
   { title: 'Console: login', register: loginMetrics },

@@ -36,8 +36,9 @@ const json = 'application/json; charset=utf-8';
  * Sends a JSON text at once, without Koa's setters: they cost more CPU time than Node's whole
  * answer.
  */
-export function sendJson(ctx: Context, status: number, text: string): void {
+export function sendJson(ctx: Context, status: number, text: string, receiptId?: string): void {
   const length = String(Buffer.byteLength(text));
   const headers = ['X-Request-Id', requestIdOf(ctx), 'Content-Type', json, 'Content-Length', length];
+  if (receiptId !== undefined) headers.push('Receipt-Id', receiptId);
   ctx.res.writeHead(status, headers).end(text);
 }

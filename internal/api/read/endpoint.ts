@@ -8,6 +8,8 @@ export type Answer = Middleware<AuthenticatedState>;
 export interface Endpoint {
   /** As in openapi.yaml: with a trailing slash, and ids in braces. */
   readonly path: string;
+  /** The router's pattern, if a part of the path may hold slashes. */
+  readonly pattern?: string;
   readonly answer: Answer;
   /** The limit that applies: of requests, or of open streams. */
   readonly limit?: 'streams';

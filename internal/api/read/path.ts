@@ -4,7 +4,7 @@ import { storableText, uuid, type Parameter } from './parameters.ts';
 import { decodeStrictly, malformedQuery } from './query.ts';
 
 /** The parameters of paths: name → how its text is read. */
-const pathParameters = { automation_id: uuid, execution_id: storableText(1, 500) } as const;
+const pathParameters = { automation_id: uuid, execution_id: storableText(1, 500), event_id: uuid } as const;
 
 type PathParameter = keyof typeof pathParameters;
 

@@ -8,6 +8,7 @@ import type { Site } from '../site.ts';
 import type { Visit } from '../visit.ts';
 import { eventCounts } from './execution-row.ts';
 import type { ExecutionView } from './execution-view.ts';
+import { sealedFact } from './sealed.ts';
 
 /** The name of an execution, its state, its neighbours and what one may do with it. */
 export function executionHead({ execution, around }: ExecutionView, { organization }: Visit, site: Site): Html {
@@ -40,7 +41,9 @@ export function executionHead({ execution, around }: ExecutionView, { organizati
 }
 
 /** Times, counts, and the duration against the usual ones of the automation. */
-export function executionFacts({ execution, around }: ExecutionView, { now, organization: _o }: Visit): Html {
+export function executionFacts(view: ExecutionView, visit: Visit, site: Site): Html {
+  const { execution, around } = view;
+  const { now } = visit;
   const { first_event_at, ended_at, duration_ms, state, automation, last_event_at } = execution;
   const lasted = duration_ms ?? (state === 'running' ? now - Date.parse(first_event_at) : null);
   return html`<section class="card facts" aria-label="Facts">
@@ -61,6 +64,7 @@ export function executionFacts({ execution, around }: ExecutionView, { now, orga
         <dt>Events</dt>
         <dd>${eventCounts(execution)}</dd>
       </div>
+      ${sealedFact(view, visit, site)}
       <div>
         <dt>Automation</dt>
         <dd><small class="mono">${automation}${copyButton(automation, 'the id of the automation')}</small></dd>

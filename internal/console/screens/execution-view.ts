@@ -1,5 +1,6 @@
 import type { Surroundings } from '../../record/around-execution.ts';
 import type { Execution } from '../../record/execution.ts';
+import type { Seal } from '../../record/log.ts';
 import type { Page } from '../../record/page.ts';
 import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';
 
@@ -8,4 +9,6 @@ export interface ExecutionView {
   execution: Execution;
   around: Surroundings;
   events: Page<StoredEvent, EventPosition>;
+  /** Of the last event; undefined without a log. */
+  seal: Seal | undefined;
 }

@@ -60,7 +60,12 @@ async function readView(visit: Visit, { record }: Console): Promise<ExecutionVie
     record.listEvents(organization, { automationId, executionId }, { limit: mostEvents }),
   ]);
   if (execution === undefined) throw nothingHere();
-  return { execution, events, around: await record.aroundExecution(organization, execution) };
+  const last = events.items.at(-1);
+  const [around, seal] = await Promise.all([
+    record.aroundExecution(organization, execution),
+    last === undefined ? undefined : record.getSeal(organization, last.id),
+  ]);
+  return { execution, events, around, seal };
 }
 
 function partOf(view: ExecutionView, visit: Visit, { site }: Console): Html {
@@ -72,7 +77,7 @@ function partOf(view: ExecutionView, visit: Visit, { site }: Console): Html {
     hx-trigger="change from:'closest .live-scope' throttle:1s"
     hx-swap="outerMorph"
   >
-    ${executionHead(view, visit, site)} ${executionFacts(view, visit)} ${anomalyNotes(execution)}
-    ${errorTexts(events.items, visit, site)} ${timeline(view)}
+    ${executionHead(view, visit, site)} ${executionFacts(view, visit, site)} ${anomalyNotes(execution)}
+    ${errorTexts(events.items, visit, site)} ${timeline(view, (id) => site.proof(visit.organization, id))}
   </article>`;
 }

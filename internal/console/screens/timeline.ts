@@ -9,8 +9,11 @@ import type { ExecutionView } from './execution-view.ts';
 /** A text up to this length, on one line, is shown without a fold. */
 const shortText = 200;
 
-/** The events in order, with the time between them. */
-export function timeline({ events: { items: accepted, next } }: ExecutionView): Html | false {
+/** The events in order, with the time between them, and proofs if they are sealed. */
+export function timeline(
+  { events: { items: accepted, next }, seal }: ExecutionView,
+  proofOf: (eventId: string) => string,
+): Html | false {
   const items = accepted.toSorted((a, b) => happenedAt(a).localeCompare(happenedAt(b)));
   const [first] = items;
   if (first === undefined) return false;
@@ -23,7 +26,7 @@ export function timeline({ events: { items: accepted, next } }: ExecutionView): 
       <li class="step" id="t-${event.id}">
         <span class="offset" title="After the first event">+${formatDuration((times[index] ?? 0) - begin)}</span>
         ${kindMark(event.type_of_event)}
-        <div class="what">${texts(event)}</div>
+        <div class="what">${texts(event)}${seal?.sealedAt !== undefined && proofLink(proofOf(event.id), index)}</div>
         ${clockTime(happenedAt(event))}
       </li>`;
   });
@@ -53,6 +56,10 @@ function gapRow(gap: number, total: number): Html {
   return html`<li class="gap ${isLong && 'long'}">
     <span>${formatDuration(gap)}${isLong && ' without an event'}</span>
   </li>`;
+}
+
+function proofLink(address: string, index: number): Html {
+  return html`<a class="quiet" href="${address}" download aria-label="Proof of event ${index + 1}">Proof</a>`;
 }
 
 function texts({ description, error_id, error_description_detail }: StoredEvent): Html {

@@ -37,6 +37,11 @@ inBothModes('events that are valid', ({ suiteIngest }) => {
     });
   }
 
+  it('are answered with the id of the event, by which its proof is found', async () => {
+    const answer = await suite.ingest.client.register(eventBody());
+    expect((await suite.stored())[0]).to.include({ id: answer.headers['receipt-id'] });
+  });
+
   it('have empty texts for what was omitted or null', async () => {
     const empty = { description: '', error_id: '', error_description_detail: '' };
     expect(await record({})).to.include(empty);

@@ -1,4 +1,11 @@
 import { expect } from 'chai';
+import { sql } from 'kysely';
+import { readLeaf } from '../../../internal/log/leaf.ts';
+import { readProof } from '../../../internal/log/proof-text.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { beginLogs } from '../../../internal/store/seal-existing.ts';
+import { anEvent } from '../../support/events.ts';
+import { seal } from '../../support/sealed-log.ts';
 import { readToken, startConsole, type RunningConsole } from '../../support/console.ts';
 import { storeEvents } from '../../support/reading.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
@@ -64,6 +71,28 @@ describe('the pages of the console', () => {
       expect(foreign.body).to.equal(unknown.body).and.to.not.contain('secret');
     });
   }
+
+  it('say when the last event was sealed and who witnessed it, and give the proofs', async () => {
+    const { db } = database;
+    const page = `/o/acme/executions/${automation}/sealed`;
+    const event = anEvent({ automationId: automation, executionId: 'sealed' });
+    expect((await get(screens[1] ?? '')).body).to.not.contain('Last event sealed');
+    await recordEvents(db, [event], { leaves: true });
+    await beginLogs(db);
+    expect((await get(page)).body).to.match(/Last event sealed<[^]*?not yet/);
+    expect((await get(`/o/acme/proofs/${event.id}`)).status).to.equal(404);
+    await seal(db);
+    await sql`update log_checkpoints set cosigned_by = '{witness.example}'`.execute(db);
+    const { body } = await get(page);
+    expect(body).to.match(/Last event sealed<[^]*?, witnessed by witness\.example</);
+    const [, address = ''] = /href="([^"]*)" download>Download its proof/.exec(body) ?? [];
+    const proof = await get(address);
+    expect(proof.headers['content-disposition']).to.equal(`attachment; filename="${event.id}.tlog-proof"`);
+    expect(readLeaf(readProof(proof.body).leaf).id).to.equal(event.id);
+    expect(body.split(`href="${address}"`)).to.have.lengthOf(3);
+    expect((await get(address.replace('acme', 'globex'))).status).to.equal(404);
+    expect((await get('/o/acme/proofs/x')).status).to.equal(404);
+  });
 
   it('tell who looked at which organization', async () => {
     seen.length = 0;

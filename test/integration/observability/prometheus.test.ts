@@ -75,11 +75,17 @@ describe('a real Prometheus scraping real processes under load', function suite(
       for (const { value } of samples) expect(value, name).to.be.within(0, limit);
     }
     // No organization has a rate or floods, REDIS_ACKS is 0, and the console reads a primary.
-    // Without a cluster no Automation has a status, and no Job is captured.
+    // Without a cluster no Automation has a status, and no Job is captured. The log is off.
     expect(missing).to.deep.equal([
       'runledger_organization_limited_requests_total',
       'runledger_overflowed_events_total',
       'runledger_redis_replicas',
+      'runledger_log_sealed_events_total',
+      'runledger_log_checkpoints_total',
+      'runledger_log_added_leaves_total',
+      'runledger_log_failures_total',
+      'runledger_log_cosignatures_total',
+      'runledger_log_witness_failures_total',
       'runledger_replica_lag_seconds',
       'runledger_status_writes_total',
       'runledger_job_capture_lag_seconds',

@@ -10,9 +10,13 @@ import { openEmbedded } from '../../../internal/store/embedded.ts';
 import { isPartitioned } from '../../../internal/store/executions-copy.ts';
 import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import * as initial from '../../../internal/store/migrations/0001-initial.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { beginLogs, sealExisting } from '../../../internal/store/seal-existing.ts';
 import { createStore } from '../../../internal/store/store.ts';
+import { checkLog } from '../../support/check-log.ts';
 import { failureOf } from '../../support/failure.ts';
 import { anEvent } from '../../support/events.ts';
+import { seal } from '../../support/sealed-log.ts';
 import { storedEvents, storedExecutions } from '../../support/store.ts';
 
 describe('embedded Postgres', function () {
@@ -74,5 +78,23 @@ describe('embedded Postgres', function () {
     expect(await storedExecutions(db)).to.deep.equal([...executionsOf(events).values()]);
     expect(await db.selectFrom('dead_letters').select('reason').execute()).to.deep.equal([{ reason: 'NUL' }]);
     await db.destroy();
+  });
+
+  it('keeps a log like the real one, also of events that were stored before', async () => {
+    const db = await openEmbedded(folder);
+    try {
+      await beginLogs(db);
+      await recordEvents(
+        db,
+        Array.from({ length: 300 }, () => anEvent()),
+        { leaves: true },
+      );
+      const report = await sealExisting(db, { most: 1_000, graceMs: 0 });
+      expect(report).to.deep.equal({ looked: 303, added: 3 });
+      await seal(db);
+      await checkLog(db, 'acme');
+    } finally {
+      await db.destroy();
+    }
   });
 });

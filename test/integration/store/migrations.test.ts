@@ -20,6 +20,9 @@ const released = [
   '0010-captured-jobs',
   '0011-executions-behind',
   '0012-partitioned-executions',
+  '0013-log',
+  '0014-erasures',
+  '0015-cosignatures',
 ];
 
 describe('migrations', () => {

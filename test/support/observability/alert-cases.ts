@@ -49,6 +49,9 @@ const oldestOverflow = ofIngest('overflow_oldest_job_age_seconds');
 const declarations = 'runledger_declarations_refused{namespace="rl",pod="k",reason="InvalidSpec"}';
 const other = 'runledger_watermark_lag_seconds{namespace="rl",pod="k2"}';
 const maintenanceFailures = ofWorker('maintenance_failures_total');
+const witnessFailures = 'runledger_log_witness_failures_total{namespace="rl",pod="w",witness="witness.example"}';
+const cosignatures = witnessFailures.replace('witness_failures', 'cosignatures');
+const logFailures = ofWorker('log_failures_total');
 
 /** Workers store nothing and report no progress. */
 const noProgress: Differences = { [progressAt]: steady(1), [ofWorker('events_stored_total')]: steady(0) };
@@ -172,6 +175,18 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerArchiveIncomplete: {
     fires: { [ofWorker('archive_waiting_partitions')]: steady(2) },
     nearly: { [ofWorker('archive_waiting_partitions')]: `0x90 2x15 0x50` },
+  },
+  RunledgerLogNotSealed: {
+    fires: { [logFailures]: growing(2) },
+    nearly: { [logFailures]: Array.from({ length: 15 }, (_, failures) => `${failures}x9`).join(' ') },
+    alsoNearly: {
+      'Postgres is unavailable': { [logFailures]: growing(8), [ofWorker('store_retrying')]: steady(1) },
+    },
+  },
+  RunledgerLogWitnessAway: {
+    fires: { [witnessFailures]: growing(1) },
+    nearly: { [witnessFailures]: growing(1), [cosignatures]: growing(1) },
+    alsoNearly: { 'for a quarter of an hour': { [witnessFailures]: `0x100 1+1x14 15x40` } },
   },
   RunledgerConsoleErrors: {
     fires: { [answers(503)]: growing(6) },

@@ -13,6 +13,9 @@ const readPaths = [
   '/v1/alerts/',
   '/v1/export/events/',
   '/v1/stream/',
+  '/v1/log/checkpoint',
+  '/v1/log/tile/{tile}',
+  '/v1/log/proof/{event_id}',
 ];
 
 describe('openapi.yaml', () => {

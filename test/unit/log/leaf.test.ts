@@ -21,7 +21,7 @@ describe('a leaf', () => {
     const leaf = leafOf(event);
     expect(leaf).to.have.lengthOf(49);
     expect(readLeaf(leaf)).to.deep.equal({ id: event.id, digest: sha256(storedJson(event)) });
-    expect(() => readLeaf(Buffer.alloc(49))).to.throw('the version of a leaf is 1, not 0');
+    expect(() => readLeaf(Buffer.alloc(49))).to.throw('the version of a leaf is 1 or 2, not 0');
     expect(() => readLeaf(leaf.subarray(1))).to.throw('49 bytes');
   });
 

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { run } from '../../../cmd/token/run.ts';
+import { readSigningKeys, verifierKeyText } from '../../../internal/log/keys.ts';
+import { parseSecrets } from '../../../internal/tokens/manifest-file.ts';
 
 interface Outcome {
   readonly code: number;
@@ -33,6 +35,23 @@ describe('token command', () => {
     await writeFile(path, manifest);
     return token(['verify', '--manifest', path], input);
   }
+
+  it('makes a key of the log, and the public key of each organization', async () => {
+    const made = await token(['log-key', '--log-name', 'log.example.org', '--namespace', 'runledger']);
+    expect(made.code, made.stderr).to.equal(0);
+    const [secret] = parseSecrets(made.stdout, 'stdout');
+    expect(secret?.metadata).to.deep.include({ name: 'runledger-log-key', namespace: 'runledger' });
+    const key = Buffer.from(String(secret?.data?.['log-key']), 'base64').toString();
+    const publicKey = made.stderr.trim();
+    expect(readSigningKeys(key).map((one) => verifierKeyText(one))).to.deep.equal([publicKey]);
+
+    const own = await token(['log-key', '--public-key', publicKey, '--organization', 'acme']);
+    expect(own.stdout).to.match(/^log\.example\.org\/acme\+[0-9a-f]{8}\+\S{44}\n$/);
+    expect((await token(['log-key'])).code).to.equal(2);
+    expect((await token(['log-key', '--log-name', 'a b'])).stderr).to.match(
+      /^token: the name of a log must be one word/,
+    );
+  });
 
   it('creates, rotates and verifies', async () => {
     const created = await token(['create', '--organization', 'acme', '--namespace', 'tokens']);

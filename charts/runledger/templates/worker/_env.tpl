@@ -7,6 +7,13 @@
 {{- with .Values.config.overflowConcurrency }}
 - { name: OVERFLOW_CONCURRENCY, value: '{{ int64 . }}' }
 {{- end }}
+{{- with .Values.config.logKeySecret }}
+- name: LOG_KEY
+  valueFrom: { secretKeyRef: { name: {{ . }}, key: log-key } }
+{{- end }}
+{{- with .Values.config.logWitnesses }}
+- { name: LOG_WITNESSES, value: {{ join " " . | quote }} }
+{{- end }}
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
 {{- include "runledger.archive.env" . }}
 {{- end -}}

@@ -1,0 +1,60 @@
+import { parseArgs } from 'node:util';
+import type { ErasureRequest } from '../../internal/store/erase.ts';
+
+/** The arguments are wrong. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const usage = `Erases data of an organization, and keeps the leaves of its log. Without --yes it only counts.
+
+  erase --organization ID --by WHO --reason WHY --all [--yes]
+      All events and executions of the organization.
+  erase --organization ID --by WHO --reason WHY --automation UUID [--execution ID] [--yes]
+      Those of an automation, or of one execution. Erase an execution after its end.
+  erase --organization ID --by WHO --reason WHY --text TEXT [--yes]
+      Events whose texts contain TEXT, such as the name of a person, lose their texts. Outcomes stay.
+
+WHO and WHY are recorded for ever: do not repeat what is erased. Standard output is the record of the erasure, a line
+of JSON: keep it for auditors who check exports. DATABASE_URL or DATABASE_URL_FILE has the address of Postgres.
+Exit code 0: erased, or counted. 2: wrong arguments or an error; run it again.
+`;
+
+/** @throws {UsageError} */
+export function readOptions(args: string[]): ErasureRequest & { yes: boolean } {
+  const { organization, by, reason, all, automation, execution, text, yes } = parse(args);
+  if (organization === undefined) throw new UsageError('--organization is required');
+  if (by === undefined || reason === undefined) throw new UsageError('--by and --reason are required');
+  const ways = [all, automation !== undefined, text !== undefined].filter(Boolean).length;
+  if (ways !== 1) throw new UsageError('one of --all, --automation and --text is required');
+  if (execution !== undefined && automation === undefined) throw new UsageError('--execution needs --automation');
+  if (automation !== undefined && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(automation)) {
+    throw new UsageError('--automation must be a UUID');
+  }
+  if (text?.trim() === '') throw new UsageError('--text must not be empty');
+  return { organization, by, reason, automationId: automation, executionId: execution, text, yes };
+}
+
+function parse(args: string[]) {
+  try {
+    const one = { type: 'string' } as const;
+    const flag = { type: 'boolean', default: false } as const;
+    return parseArgs({
+      args,
+      strict: true,
+      allowPositionals: false,
+      options: {
+        organization: one,
+        by: one,
+        reason: one,
+        all: flag,
+        automation: one,
+        execution: one,
+        text: one,
+        yes: flag,
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}

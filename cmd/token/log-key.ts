@@ -1,0 +1,34 @@
+import {
+  createSigningKey,
+  forOrganization,
+  readSigningKeys,
+  readVerifierKey,
+  verifierKeyText,
+} from '../../internal/log/keys.ts';
+import { logKeyManifest } from '../../internal/tokens/manifest.ts';
+import type { Command } from './command.ts';
+import { parseOptions, UsageError } from './usage-error.ts';
+
+/**
+ * Prints a Secret with a new key of the log on stdout, and its public key on stderr. With the
+ * public key and an organization: prints the public key of that organization's log.
+ */
+export const logKey: Command = async (args, { stdout, stderr }) => {
+  const options = parseOptions(args, {
+    'log-name': { type: 'string' },
+    namespace: { type: 'string' },
+    name: { type: 'string' },
+    'public-key': { type: 'string' },
+    organization: { type: 'string' },
+  });
+  const { 'log-name': logName, 'public-key': publicKey, organization, namespace, name } = options;
+  if (publicKey !== undefined && organization !== undefined) {
+    stdout.write(`${verifierKeyText(forOrganization(readVerifierKey(publicKey), organization))}\n`);
+    return 0;
+  }
+  if (logName === undefined) throw new UsageError('--log-name is required, or --public-key and --organization');
+  const key = createSigningKey(logName);
+  stdout.write(logKeyManifest({ key, namespace, name }));
+  for (const made of readSigningKeys(key)) stderr.write(`${verifierKeyText(made)}\n`);
+  return 0;
+};

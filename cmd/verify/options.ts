@@ -1,0 +1,63 @@
+import { parseArgs } from 'node:util';
+
+/** The arguments are wrong. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const usage = `Checks that nothing in the record was lost, added or changed since it was signed.
+
+  verify --public-key KEY --organization ID [--checkpoint FILE …]
+      Compares the log in Postgres with its checkpoints, with each event, and executions with their events.
+      DATABASE_URL or DATABASE_URL_FILE has the address; reading suffices.
+  verify --public-key KEY --organization ID --log FOLDER|URL [--export FILE [--partial] [--erasures FILE]] [--checkpoint FILE …]
+      Compares a served log (a folder with checkpoint and tile/…, or https://console/v1/log) with its checkpoint,
+      and with an export in NDJSON. A URL needs --read-token-file FILE.
+  verify --public-key KEY --organization ID --proof FILE [--export FILE]
+      Checks the proof of one event; with its line of an export also what the event says.
+
+  --public-key KEY    what \`token log-key\` printed; several times while a key is replaced
+  --checkpoint FILE   a checkpoint that you kept: the log must extend it
+  --erasures FILE     with --export: what \`erase\` printed, since an export lacks what was erased
+  --partial           the export has a filter, so it may lack events
+
+Exit code 0: nothing was lost, added or changed. 1: something was. 2: it could not be checked.
+`;
+
+export type Options = ReturnType<typeof readOptions>;
+
+/** @throws {UsageError} */
+export function readOptions(args: string[]) {
+  const { values } = parse(args);
+  const { 'public-key': publicKeys = [], organization, checkpoint: checkpoints = [], ...rest } = values;
+  if (publicKeys.length === 0) throw new UsageError('--public-key is required');
+  if (organization === undefined) throw new UsageError('--organization is required');
+  if (rest.log !== undefined && rest.proof !== undefined) throw new UsageError('--log and --proof exclude each other');
+  if (rest.export !== undefined && rest.log === undefined && rest.proof === undefined) {
+    throw new UsageError('--export needs --log or --proof');
+  }
+  return { publicKeys, organization, checkpoints, ...rest };
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      strict: true,
+      allowPositionals: false,
+      options: {
+        'public-key': { type: 'string', multiple: true },
+        organization: { type: 'string' },
+        checkpoint: { type: 'string', multiple: true },
+        log: { type: 'string' },
+        export: { type: 'string' },
+        proof: { type: 'string' },
+        'read-token-file': { type: 'string' },
+        erasures: { type: 'string' },
+        partial: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}

@@ -1,0 +1,54 @@
+import type { AuditReport } from '../../internal/audit/finding.ts';
+
+/** Most findings that are printed. */
+const mostPrinted = 10;
+
+/** What was found, in sentences. */
+export function describe(report: AuditReport, organization: string): string[] {
+  const { findings, compared, leaves, checkpoints } = report;
+  const rest = findings.length - mostPrinted;
+  if (findings.length > 0) {
+    return [
+      ...findings.slice(0, mostPrinted).map(({ sentence }) => sentence),
+      ...(rest > 0 ? [`There are ${rest} more findings.`] : []),
+    ];
+  }
+  return [
+    `Nothing was lost, added or changed: ${count(compared, 'event')} of ${organization} and ` +
+      `${count(checkpoints, 'checkpoint')} match the log, which has ${count(leaves, 'leaf', 'leaves')}.`,
+    ...notes(report),
+  ];
+}
+
+function notes({ waiting, absent, uncovered, erased, erasures }: AuditReport): string[] {
+  return [
+    ...(erasures.length > 0 ? [`Events whose data was erased: ${erased.toLocaleString('en')}.`] : []),
+    ...erasures
+      .slice(0, mostPrinted)
+      .map(({ at, by, reason, events }) => `- ${count(events, 'event')}, by ${by}, ${at.toISOString()}: ${reason}`),
+    ...(erasures.length > mostPrinted ? [`There are ${erasures.length - mostPrinted} more erasures.`] : []),
+    ...(waiting > 0 ? [`Events that wait for the next checkpoint: ${waiting.toLocaleString('en')}.`] : []),
+    ...(absent > 0 ? [`Leaves of events that expired or were not given: ${absent.toLocaleString('en')}.`] : []),
+    ...(uncovered > 0
+      ? [`Events that were stored without a log, and have no leaf yet: ${uncovered.toLocaleString('en')}.`]
+      : []),
+  ];
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+}
+
+/** Shows on a terminal how many leaves and events were looked at. */
+export function progressBar(stderr: NodeJS.WriteStream | { isTTY?: boolean; write(text: string): unknown }) {
+  if (stderr.isTTY !== true) return { show: () => undefined, clear: () => undefined };
+  let shownAt = 0;
+  return {
+    show: (looked: number) => {
+      if (performance.now() - shownAt < 200) return;
+      shownAt = performance.now();
+      stderr.write(`\r\u001b[K${looked.toLocaleString('en')} leaves and events looked at`);
+    },
+    clear: () => stderr.write('\r\u001b[K'),
+  };
+}

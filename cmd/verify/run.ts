@@ -1,0 +1,107 @@
+import { open, readFile } from 'node:fs/promises';
+import { auditDatabase } from '../../internal/audit/audit-database.ts';
+import { auditExport } from '../../internal/audit/audit-export.ts';
+import type { AuditReport } from '../../internal/audit/finding.ts';
+import { readConfig } from '../../internal/config/read.ts';
+import { openCheckpoint } from '../../internal/log/checkpoint.ts';
+import { readVerifierKey } from '../../internal/log/keys.ts';
+import { openPostgres } from '../../internal/store/database.ts';
+import { checkProof } from './check-proof.ts';
+import { readOptions, usage, UsageError, type Options } from './options.ts';
+import { describe, progressBar } from './report.ts';
+import { servedLog } from './served-log.ts';
+
+/** The streams of the command: those of the process, or of a test. */
+export interface Surroundings {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { isTTY?: boolean; write(text: string): unknown };
+  /** Where DATABASE_URL is; the environment of the process unless given. */
+  readonly database?: NodeJS.ProcessEnv | undefined;
+}
+
+/** Resolves with the exit code: 0 nothing was changed, 1 something was, 2 could not be checked. */
+export async function run(args: string[], { stdout, stderr, database }: Surroundings): Promise<number> {
+  if (args.includes('--help') || args[0] === 'help') {
+    stdout.write(usage);
+    return 0;
+  }
+  const bar = progressBar(stderr);
+  try {
+    const { sentences, code } = await check(args, database, bar.show);
+    bar.clear();
+    stdout.write(`${sentences.join('\n')}\n`);
+    return code;
+  } catch (error) {
+    bar.clear();
+    const message = error instanceof Error ? error.message : String(error);
+    stderr.write(`verify: ${message}\n${error instanceof UsageError ? `\n${usage}` : ''}`);
+    return 2;
+  }
+}
+
+async function check(args: string[], database: Surroundings['database'], onProgress: (looked: number) => void) {
+  const options = readOptions(args);
+  const { organization } = options;
+  const keys = options.publicKeys.map((key) => readVerifierKey(key));
+  if (options.proof !== undefined) {
+    const line = options.export === undefined ? undefined : await firstLine(options.export);
+    const { sentence, finding } = await checkProof(options.proof, { organization, keys, line });
+    return { sentences: [sentence], code: finding === undefined ? 0 : 1 };
+  }
+  const notes = await Promise.all(options.checkpoints.map((file) => readFile(file, 'utf8')));
+  const audit = { organization, keys, kept: notes.map((note) => openCheckpoint(note, organization, keys)), onProgress };
+  const report =
+    options.log === undefined
+      ? await auditPostgres(database, audit)
+      : await auditExport({
+          ...audit,
+          read: servedLog(options.log, await tokenOf(options)),
+          lines: options.export === undefined ? undefined : linesOf(options.export),
+          erasures: options.erasures === undefined ? undefined : linesOf(options.erasures),
+          partial: options.partial,
+        });
+  return { sentences: describe(report, organization), code: codeOf(report) };
+}
+
+function codeOf({ findings, uncovered }: AuditReport): number {
+  if (findings.length > 0) return 1;
+  return uncovered > 0 ? 2 : 0;
+}
+
+async function tokenOf(options: Options): Promise<string | undefined> {
+  const file = options['read-token-file'];
+  return file === undefined ? undefined : (await readFile(file, 'utf8')).trim();
+}
+
+async function auditPostgres(
+  environment: Surroundings['database'],
+  audit: Parameters<typeof auditDatabase>[1],
+): Promise<AuditReport> {
+  const { DATABASE_URL: url } = readConfig(['DATABASE_URL'], environment);
+  const ignore = (): void => undefined;
+  const db = openPostgres({
+    url,
+    maxConnections: 1,
+    statementTimeout: 0,
+    preparesStatements: false,
+    applicationName: 'runledger-verify',
+    onIdleError: ignore,
+    onNotDurable: ignore,
+  });
+  try {
+    return await auditDatabase(db, audit);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Opens the file when the first line is asked for. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  const handle = await open(file);
+  yield* handle.readLines();
+}
+
+async function firstLine(file: string): Promise<string> {
+  for await (const line of linesOf(file)) return line;
+  return '';
+}

@@ -1,0 +1,15 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ReadServed } from '../../internal/audit/audit-export.ts';
+import { CannotCheck } from '../../internal/audit/finding.ts';
+
+/** Reads a log from a folder, or from the console with a read token. */
+export function servedLog(where: string, token: string | undefined): ReadServed {
+  if (!/^https?:\/\//.test(where)) return (path) => readFile(join(where, path));
+  const prefix = where.replace(/\/$/, '');
+  return async (path) => {
+    const answer = await fetch(`${prefix}/${path}`, { headers: { token: token ?? '' }, redirect: 'error' });
+    if (!answer.ok) throw new CannotCheck(`The console answers ${answer.status} to ${prefix}/${path}.`);
+    return Buffer.from(await answer.arrayBuffer());
+  };
+}

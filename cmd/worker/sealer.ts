@@ -1,0 +1,86 @@
+import { fileURLToPath } from 'node:url';
+import { ConfigError, type Config } from '../../internal/config/read.ts';
+import {
+  readSigningKeys,
+  readVerifierKey,
+  readWitnessKey,
+  verifierKeyText,
+  type SigningKey,
+} from '../../internal/log/keys.ts';
+import { SignedHeads, type HeadMemory } from '../../internal/log/memory.ts';
+import { HeadSigner } from '../../internal/log/signer.ts';
+import { addCosignature, listUncosigned } from '../../internal/store/cosigned-logs.ts';
+import type { Database } from '../../internal/store/database.ts';
+import { extendLogs } from '../../internal/store/extend-logs.ts';
+import { beginLogs, sealExisting } from '../../internal/store/seal-existing.ts';
+import { signLogs } from '../../internal/store/sign-logs.ts';
+import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
+import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import { FolderMemory } from '../../internal/witness/folder-memory.ts';
+import { HttpWitness } from '../../internal/witness/http-witness.ts';
+import { Witnesses } from '../../internal/witness/witnesses.ts';
+import { Sealer, sealerLimits } from '../../internal/worker/sealer.ts';
+
+/** Older events that get their leaves in one step: a step takes some tens of milliseconds. */
+const existing = { most: 5_000, graceMs: 10 * 60 * 1_000 };
+
+export const logSettings = ['LOG_KEY', 'LOG_WITNESSES'] as const;
+export type LogConfig = Config<(typeof logSettings)[number]>;
+
+/** The keys of LOG_KEY; none while the log is off. @throws {ConfigError} */
+export function logKeys(config: Config<'LOG_KEY'>): SigningKey[] {
+  try {
+    return readSigningKeys(config.LOG_KEY ?? '');
+  } catch (error) {
+    throw new ConfigError(`LOG_KEY: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+/** Wires the sealer of a worker; undefined while the log is off. @throws {ConfigError} */
+export function createSealer(config: LogConfig, db: Database, { registry, logger }: Telemetry): Sealer | undefined {
+  const keys = logKeys(config);
+  if (keys.length === 0) return undefined;
+  const metrics = sealerMetrics(registry);
+  const witnesses = new Witnesses(
+    {
+      listUncosigned: (names) => listUncosigned(db, names),
+      addCosignature: (log, witness, line) => addCosignature(db, log, witness, line),
+    },
+    httpWitnesses(config),
+    (witness, error) => {
+      (error === undefined ? metrics.cosigned : metrics.notCosigned).inc({ witness });
+      if (error !== undefined) logger.warn({ error, witness }, 'a checkpoint was not cosigned, retrying later');
+    },
+  );
+  const signer = new HeadSigner(keys, [new SignedHeads(), ...folders(config, keys)]);
+  const store = {
+    extendLogs: (mostLeaves: number) => extendLogs(db, mostLeaves),
+    signLogs: () => signLogs(db, (log) => signer.sign(log)),
+    cosign: () => witnesses.cosign(),
+    beginLogs: () => beginLogs(db),
+    sealExisting: () => sealExisting(db, existing),
+  };
+  return new Sealer(store, sealerLimits, metrics, logger);
+}
+
+/** The folders of LOG_WITNESSES, which remember each checkpoint. */
+function folders({ LOG_WITNESSES: witnesses }: LogConfig, keys: readonly SigningKey[]): HeadMemory[] {
+  const own = keys.map((key) => readVerifierKey(verifierKeyText(key)));
+  return witnesses
+    .filter(({ protocol }) => protocol === 'file:')
+    .map((url) => new FolderMemory(fileURLToPath(url), own));
+}
+
+/** The witnesses of LOG_WITNESSES that answer requests. @throws {ConfigError} */
+function httpWitnesses({ LOG_WITNESSES: witnesses }: LogConfig): HttpWitness[] {
+  return witnesses
+    .filter(({ protocol }) => protocol !== 'file:')
+    .map((url) => {
+      try {
+        return new HttpWitness(url, readWitnessKey(decodeURIComponent(url.hash.slice(1))));
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        throw new ConfigError(`LOG_WITNESSES: the key of ${url.host} ${message}`, { cause: error });
+      }
+    });
+}

@@ -1,0 +1,74 @@
+import type { Context } from 'koa';
+import { RequestError } from '../../errors/request-error.ts';
+import { hashSize } from '../../log/hashing.ts';
+import { leafSize } from '../../log/leaf.ts';
+import { entryBundle, readTilePath } from '../../log/tiles.ts';
+import type { Endpoint } from './endpoint.ts';
+import { readPath } from './path.ts';
+import { readQuery } from './query.ts';
+import type { ReadOptions } from './read-options.ts';
+
+const prefix = '/v1/log/';
+
+/** `GET /v1/log/checkpoint`: the newest signed checkpoint of the organization's log. */
+export function logCheckpoint({ record }: ReadOptions): Endpoint {
+  return {
+    path: `${prefix}checkpoint`,
+    answer: async (ctx) => {
+      readQuery(ctx, {});
+      const checkpoint = await record.getCheckpoint(ctx.state.organization);
+      if (checkpoint === undefined) throw notFound('There is no log of this organization.');
+      answerText(ctx, checkpoint.note);
+    },
+  };
+}
+
+/** `GET /v1/log/tile/…`: a tile of hashes, or of leaves (C2SP tlog-tiles). */
+export function logTile({ record }: ReadOptions): Endpoint {
+  return {
+    path: `${prefix}tile/{tile}`,
+    pattern: `${prefix}tile/*tile`,
+    answer: async (ctx) => {
+      readQuery(ctx, {});
+      const name = readTilePath(ctx.path.slice(prefix.length));
+      if (name === undefined) throw noTile();
+      const tile = await record.getTile(ctx.state.organization, name);
+      const bytes = name.width * (name.level === 'entries' ? leafSize : hashSize);
+      if (tile.length < bytes) throw noTile();
+      const content = tile.subarray(0, bytes);
+      ctx.status = 200;
+      ctx.set('Cache-Control', 'private, max-age=31536000, immutable');
+      ctx.type = 'application/octet-stream';
+      ctx.body = name.level === 'entries' ? entryBundle(content) : content;
+    },
+  };
+}
+
+/** `GET /v1/log/proof/{event_id}`: the proof that an event is in the log (C2SP tlog-proof). */
+export function logProof({ record }: ReadOptions): Endpoint {
+  return {
+    path: `${prefix}proof/{event_id}`,
+    answer: async (ctx) => {
+      readQuery(ctx, {});
+      const { event_id } = readPath(ctx, 'event_id');
+      const proof = await record.getProof(ctx.state.organization, event_id);
+      if (proof === undefined) throw notFound('There is no proof of such an event, or none yet.');
+      answerText(ctx, proof);
+    },
+  };
+}
+
+function answerText(ctx: Context, text: string): void {
+  ctx.status = 200;
+  ctx.set('Cache-Control', 'private, no-cache');
+  ctx.type = 'text/plain; charset=utf-8';
+  ctx.body = text;
+}
+
+function noTile(): RequestError {
+  return notFound('There is no such tile of the log, or none yet.');
+}
+
+function notFound(detail: string): RequestError {
+  return new RequestError('not-found', detail);
+}

@@ -1,0 +1,136 @@
+import { openCheckpoint, type TreeHead } from '../log/checkpoint.ts';
+import type { VerifierKey } from '../log/keys.ts';
+import { isErasure } from '../log/erasure.ts';
+import { readErasure } from '../log/erasure-text.ts';
+import { splitLeaves } from '../log/leaf.ts';
+import { leavesOfBundle, tilePath, tilesOf } from '../log/tiles.ts';
+import { checkTree } from './check-tree.ts';
+import { byId, compareEvents, lostEvent } from './compare-events.ts';
+import { Erased } from './erased.ts';
+import { exportedEvent } from './exported-event.ts';
+import { CannotCheck, type AuditReport, type Finding, type OnProgress } from './finding.ts';
+
+/** Reads what a log serves, by its path below the prefix of the log. */
+export type ReadServed = (path: string) => Promise<Buffer>;
+
+export interface ExportAudit {
+  organization: string;
+  keys: readonly VerifierKey[];
+  read: ReadServed;
+  /** Lines of NDJSON, oldest first; undefined checks the log alone. */
+  lines?: AsyncIterable<string> | undefined;
+  /** Records of erasures, lines of `erase`. */
+  erasures?: AsyncIterable<string> | undefined;
+  /** Heads of checkpoints that somebody kept. */
+  kept?: readonly TreeHead[];
+  /** True if the export has a filter: then an event that it lacks is no finding. */
+  partial?: boolean;
+  onProgress?: OnProgress;
+}
+
+/** Most events that are compared at once. */
+const pageSize = 10_000;
+
+/**
+ * Compares a served log with its checkpoints, and with an export. The export must have each event
+ * of the log between its first and its last one, unless it is partial.
+ * @throws {CannotCheck} when a part of the log cannot be read.
+ */
+export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
+  const head = openCheckpoint((await audit.read('checkpoint')).toString(), audit.organization, audit.keys);
+  const kept = audit.kept ?? [];
+  const all: Buffer[] = [];
+  const { findings } = await checkTree(
+    noting(readLeaves(head.size, audit.read), all),
+    [head, ...kept],
+    audit.onProgress,
+  );
+  const leaves = byId(all.flatMap((several) => splitLeaves(several)));
+  const erased = await readErased(audit, leaves);
+  findings.push(...erased.findings);
+  const compared = await compareLines(audit, leaves, erased, findings);
+  const absent = [...leaves.keys()];
+  const gone = absent.filter((id) => erased.has(id)).length;
+  return {
+    findings,
+    leaves: head.size,
+    compared,
+    waiting: 0,
+    absent: absent.length - gone,
+    uncovered: 0,
+    erased: erased.notes.reduce((sum, { events }) => sum + events, 0),
+    erasures: erased.notes,
+    checkpoints: 1 + kept.length,
+  };
+}
+
+/** Takes the leaves of erasures out of `leaves`. */
+async function readErased({ erasures, lines }: ExportAudit, leaves: Map<string, Buffer[]>): Promise<Erased> {
+  const own = [...leaves].filter(([, several]) => several.some(isErasure));
+  for (const [id] of own) leaves.delete(id);
+  const ofErasures = new Map(own);
+  const erased = new Erased();
+  for await (const line of erasures ?? []) {
+    if (line !== '') await erased.add(readErasure(line), async (id) => ofErasures.get(id)?.[0]);
+  }
+  if (lines !== undefined) erased.findings.push(...[...ofErasures.keys()].flatMap((id) => erased.lost(id)));
+  return erased;
+}
+
+/** Takes each event of the export out of `leaves`. Resolves with their number. */
+async function compareLines(
+  audit: ExportAudit,
+  leaves: Map<string, Buffer[]>,
+  erased: Erased,
+  findings: Finding[],
+): Promise<number> {
+  let compared = 0;
+  let [first, last] = ['', ''];
+  let page: string[] = [];
+  const flush = (): void => {
+    const events = page.map((line) => exportedEvent(line, audit.organization));
+    findings.push(...compareEvents(events, leaves, erased));
+    for (const { id } of events) {
+      leaves.delete(id);
+      if (first === '' || id < first) first = id;
+      if (id > last) last = id;
+    }
+    compared += events.length;
+    page = [];
+    audit.onProgress?.(compared);
+  };
+  for await (const line of audit.lines ?? []) {
+    if (line !== '') page.push(line);
+    if (page.length >= pageSize) flush();
+  }
+  flush();
+  if (audit.partial !== true) {
+    findings.push(
+      ...[...leaves.keys()]
+        .filter((id) => id > first && id < last && !erased.has(id))
+        .sort()
+        .map((id) => lostEvent(id)),
+    );
+  }
+  return compared;
+}
+
+/** The leaves of a log of this size, a tile at a time. */
+async function* readLeaves(size: number, read: ReadServed): AsyncGenerator<Buffer> {
+  for (const tile of tilesOf(size)) {
+    if (tile.level !== 'entries') return;
+    const path = tilePath(tile);
+    try {
+      yield leavesOfBundle(await read(path));
+    } catch (error) {
+      throw new CannotCheck(`The log has no readable ${path}.`, { cause: error });
+    }
+  }
+}
+
+async function* noting(leaves: AsyncIterable<Buffer>, all: Buffer[]): AsyncGenerator<Buffer> {
+  for await (const several of leaves) {
+    all.push(several);
+    yield several;
+  }
+}

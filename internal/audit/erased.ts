@@ -1,0 +1,50 @@
+import { optionalFields } from '../event/fields.ts';
+import { holdsId, leafOfErasure, type Erasure } from '../log/erasure.ts';
+import type { StoredEvent } from '../log/stored-json.ts';
+import type { ErasureNote, Finding } from './finding.ts';
+
+/** Finds the leaf of an erasure in the log. */
+export type FindErasureLeaf = (id: string) => Promise<Buffer | undefined>;
+
+/**
+ * The erasures that the log has. Their events may be absent, or without texts. A record that the
+ * log does not have excuses nothing: somebody who removed events could have written it.
+ */
+export class Erased {
+  readonly notes: ErasureNote[] = [];
+  readonly findings: Finding[] = [];
+  readonly #erasures: Erasure[] = [];
+  readonly #ids = new Set<string>();
+
+  /** Takes the record of an erasure, if its leaf is that of the log. */
+  async add(erasure: Erasure, find: FindErasureLeaf): Promise<void> {
+    const { id, erased_at: at, erased_by: by, reason, event_ids } = erasure;
+    const leaf = await find(id);
+    this.#ids.add(id);
+    if (leaf === undefined || !leaf.equals(leafOfErasure(erasure))) {
+      const fault = leaf === undefined ? 'is not in the log: it was added' : 'is not the one that the log has';
+      this.findings.push({ sentence: `The record of erasure ${id} by ${by} ${fault}.` });
+      return;
+    }
+    this.#erasures.push(erasure);
+    this.notes.push({ at, by, reason, events: event_ids.length / 16 });
+  }
+
+  /** The finding about the leaf of an erasure whose record is not there. */
+  lost(id: string): Finding[] {
+    return this.#ids.has(id) ? [] : [{ sentence: `Erasure ${id} is in the log, and its record is missing.` }];
+  }
+
+  /** True if this event was erased, or its texts. */
+  has(id: string): boolean {
+    return this.#erasures.some(({ event_ids }) => holdsId(event_ids, id));
+  }
+
+  /** True if this event lost its texts by an erasure, and has none. */
+  hasTextsOf(event: StoredEvent): boolean {
+    return (
+      optionalFields.every(({ column }) => (event[column] ?? '') === '') &&
+      this.#erasures.some(({ scope, event_ids }) => scope === 'text' && holdsId(event_ids, event.id))
+    );
+  }
+}

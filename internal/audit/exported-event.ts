@@ -1,0 +1,37 @@
+import { optionalFields } from '../event/fields.ts';
+import type { StoredEvent } from '../log/stored-json.ts';
+import { CannotCheck } from './finding.ts';
+
+/** The row of an event, of its line in an export in NDJSON. @throws {CannotCheck} */
+export function exportedEvent(line: string, organization: string): StoredEvent {
+  const event = objectOf(line);
+  const text = (name: string): string => {
+    const value = event[name];
+    if (typeof value !== 'string') throw new CannotCheck(`A line of the export has no ${name}: ${line.slice(0, 60)}`);
+    return value;
+  };
+  const automation = text('automation');
+  const automationId = automation.toLowerCase();
+  const texts = optionalFields.map(
+    ({ recorded, column }) => [column, recorded in event ? text(recorded) : ''] as const,
+  );
+  return {
+    organization,
+    id: text('id'),
+    created_at: text('created_at'),
+    automation_id: automationId,
+    automation_as_sent: automation === automationId ? null : automation,
+    execution_id: text('execution_id'),
+    kind: text('type_of_event'),
+    occurred_at: event['occurred_at'] === null ? null : text('occurred_at'),
+    ...Object.fromEntries(texts),
+  };
+}
+
+function objectOf(line: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(line)) as Record<string, unknown>;
+  } catch (error) {
+    throw new CannotCheck(`A line of the export is no JSON: ${line.slice(0, 60)}`, { cause: error });
+  }
+}

@@ -1,0 +1,48 @@
+import { WrongSignature } from '../log/note.ts';
+
+/** An erasure as reports name it. */
+export interface ErasureNote {
+  readonly at: Date;
+  readonly by: string;
+  readonly reason: string;
+  readonly events: number;
+}
+
+/** What does not match, in one sentence; `event` is the id of the event if it is about one. */
+export interface Finding {
+  readonly sentence: string;
+  readonly event?: string;
+}
+
+/** What was compared, and what does not match. No finding: nothing was lost, added or changed. */
+export interface AuditReport {
+  readonly findings: readonly Finding[];
+  /** Leaves of the log, and the events that were compared with them. */
+  readonly leaves: number;
+  readonly compared: number;
+  /** Events whose leaves the newest checkpoint does not cover yet. */
+  readonly waiting: number;
+  /** Leaves of events that retention deleted, or that an export does not reach. */
+  readonly absent: number;
+  /** Events that were stored without a log, and whose turn has not come. */
+  readonly uncovered: number;
+  /** Events that were erased, or lost their texts so; and the erasures. */
+  readonly erased: number;
+  readonly erasures: readonly ErasureNote[];
+  /** Checkpoints that the log agrees with. */
+  readonly checkpoints: number;
+}
+
+/** The finding about a checkpoint whose signature is wrong; any other error is thrown again. */
+export function wrongSignature(error: unknown): Finding {
+  if (!(error instanceof WrongSignature)) throw error;
+  return { sentence: `A checkpoint was changed after it was signed: ${error.message}.` };
+}
+
+/** Receives how many leaves and events were looked at, so far. */
+export type OnProgress = (looked: number) => void;
+
+/** The check cannot be made: its input is missing or no log. */
+export class CannotCheck extends Error {
+  override readonly name = 'CannotCheck';
+}

@@ -1,0 +1,18 @@
+import { str } from 'envalid';
+import { archiveUrl, witnessUrls } from './validators.ts';
+
+/** The settings of the archive and of the Merkle log. */
+export const logSettings = {
+  ARCHIVE_URL: archiveUrl({
+    default: undefined,
+    desc: 'Where cmd/export writes, s3://bucket/prefix or file:///folder; retention drops only what is there',
+  }),
+  LOG_KEY: str({
+    default: undefined,
+    desc: 'Keys of `token log-key` that sign the log; off unless set. Two of one name while a key is replaced',
+  }),
+  LOG_WITNESSES: witnessUrls({
+    default: [],
+    desc: 'Who remembers the checkpoints of the log: file:///folder, https://witness#public-key; spaces between',
+  }),
+};

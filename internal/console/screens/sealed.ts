@@ -1,0 +1,28 @@
+import { html, type Html } from '../../html/html.ts';
+import { age, exactTime } from '../parts/time.ts';
+import type { Site } from '../site.ts';
+import type { Visit } from '../visit.ts';
+import type { ExecutionView } from './execution-view.ts';
+
+/** When the last event was sealed, who witnessed it, and its proof. Nothing without a log. */
+export function sealedFact(
+  { seal, events: { items } }: ExecutionView,
+  { now, organization }: Visit,
+  site: Site,
+): Html | false {
+  const last = items.at(-1);
+  if (seal === undefined || last === undefined) return false;
+  if (seal.sealedAt === undefined) return fact(html`not yet`);
+  const by = seal.cosignedBy.length > 0 && html`, witnessed by ${seal.cosignedBy.join(', ')}`;
+  return fact(
+    html`${age(seal.sealedAt, now)}<small>${exactTime(seal.sealedAt)}${by}</small>
+      <small><a href="${site.proof(organization, last.id)}" download>Download its proof</a></small>`,
+  );
+}
+
+function fact(content: Html): Html {
+  return html`<div>
+    <dt>Last event sealed</dt>
+    <dd>${content}</dd>
+  </div>`;
+}

@@ -1,0 +1,74 @@
+import { erasureVersion, leafSize, writeLeaf } from './leaf.ts';
+import { sha256 } from './hashing.ts';
+import { storedJson } from './stored-json.ts';
+
+/** What was erased: rows of events, or only their texts. */
+export const erasedScopes = ['organization', 'automation', 'execution', 'text'] as const;
+export type ErasedScope = (typeof erasedScopes)[number];
+
+/** The record of an erasure: who erased which events, when and why. */
+export interface Erasure {
+  /** A UUIDv7 of the time of the erasure. */
+  readonly id: string;
+  readonly organization: string;
+  readonly erased_at: Date;
+  readonly erased_by: string;
+  readonly reason: string;
+  /** `text`: events lost their texts and stay. Otherwise they are gone. */
+  readonly scope: ErasedScope;
+  /** Null for `organization` and `text`. */
+  readonly automation_id: string | null;
+  /** The ids of the events, 16 bytes each, sorted. */
+  readonly event_ids: Buffer;
+}
+
+/**
+ * The leaf of an erasure, so that nobody can record one later or change it: as that of an event,
+ * over its record in canonical JSON, with SHA-256 of the ids in place of the ids.
+ */
+export function leafOfErasure({ event_ids, ...record }: Erasure): Buffer {
+  const leaf = Buffer.alloc(leafSize);
+  writeLeaf(leaf, 0, record.id, storedJson({ ...record, event_ids_sha256: sha256(event_ids).toString('hex') }));
+  leaf[0] = erasureVersion;
+  return leaf;
+}
+
+/** True if a leaf is that of an erasure. */
+export function isErasure(leaf: Buffer): boolean {
+  return leaf[0] === erasureVersion;
+}
+
+const idSize = 16;
+
+/** Joins the ids of events, sorted. */
+export function joinIds(ids: readonly string[]): Buffer {
+  return Buffer.from(
+    ids
+      .map((id) => id.replaceAll('-', ''))
+      .sort()
+      .join(''),
+    'hex',
+  );
+}
+
+/** The ids of events as texts. */
+export function splitIds(ids: Buffer): string[] {
+  return Array.from({ length: ids.length / idSize }, (_, at) => {
+    const hex = ids.toString('hex', at * idSize, (at + 1) * idSize);
+    return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  });
+}
+
+/** True if sorted ids hold one: looks at a few of them. */
+export function holdsId(ids: Buffer, id: string): boolean {
+  const wanted = Buffer.from(id.replaceAll('-', ''), 'hex');
+  let [low, high] = [0, ids.length / idSize];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const order = ids.compare(wanted, 0, idSize, middle * idSize, (middle + 1) * idSize);
+    if (order === 0) return true;
+    if (order < 0) low = middle + 1;
+    else high = middle;
+  }
+  return false;
+}

@@ -1,0 +1,75 @@
+import { proveInclusion } from '../log/proofs.ts';
+import { writeProof } from '../log/proof-text.ts';
+import type { Database } from '../store/database.ts';
+import { findLeaf } from '../store/find-leaf.ts';
+import { nodesOfLog, readTile } from '../store/read-tiles.ts';
+import { sql } from '../store/sql.ts';
+import { readAs } from './read-as.ts';
+
+/** The newest signed checkpoint of an organization's log. */
+export interface SignedCheckpoint {
+  readonly note: string;
+  readonly size: number;
+}
+
+/** Undefined while the organization has no log. */
+export function getCheckpoint(db: Database, organization: string): Promise<SignedCheckpoint | undefined> {
+  return readAs(db, organization, async (trx) => {
+    const { rows } = await sql<{ note: string; size: string }>`
+      select note, size from log_checkpoints where organization = ${organization} order by hour desc limit 1
+    `.execute(trx);
+    return rows.map(({ note, size }) => ({ note, size: Number(size) }))[0];
+  });
+}
+
+/** A tile, as it is stored or longer: leaves (`entries`) or hashes. Empty if there is none. */
+export function getTile(
+  db: Database,
+  organization: string,
+  tile: { level: number | 'entries'; index: number },
+): Promise<Buffer> {
+  return readAs(db, organization, (trx) => readTile(trx, organization, tile));
+}
+
+/**
+ * The proof that the event of this id is in the log of the organization, with its newest
+ * checkpoint. Undefined while that checkpoint does not cover it.
+ */
+export async function getProof(db: Database, organization: string, id: string): Promise<string | undefined> {
+  const checkpoint = await getCheckpoint(db, organization);
+  if (checkpoint === undefined) return undefined;
+  const found = await readAs(db, organization, (trx) => findLeaf(trx, organization, id));
+  if (found === undefined || found.index >= checkpoint.size) return undefined;
+  const read = nodesOfLog((tile) => getTile(db, organization, tile));
+  const hashes = await proveInclusion(found.index, checkpoint.size, read);
+  return writeProof({ ...found, hashes, checkpoint: checkpoint.note });
+}
+
+/** When an event was sealed, and which witnesses have cosigned. */
+export interface Seal {
+  /** In ISO 8601; undefined while no checkpoint covers the event. */
+  readonly sealedAt: string | undefined;
+  readonly cosignedBy: readonly string[];
+}
+
+/** Undefined while the organization has no log. */
+export function getSeal(db: Database, organization: string, eventId: string): Promise<Seal | undefined> {
+  return readAs(db, organization, async (trx) => {
+    const log = await sql`select from log_trees where organization = ${organization}`.execute(trx);
+    if (log.rows.length === 0) return undefined;
+    const found = await findLeaf(trx, organization, eventId);
+    if (found === undefined) return { sealedAt: undefined, cosignedBy: [] };
+    // The first checkpoint that covers it, and the newest: each cosignature of one of them counts.
+    const { rows } = await sql<{ signed_at: Date; cosigned_by: string[] }>`
+      select signed_at, cosigned_by from (
+        (select hour, signed_at, cosigned_by from log_checkpoints
+          where organization = ${organization} and size > ${found.index} order by hour limit 1)
+        union
+        (select hour, signed_at, cosigned_by from log_checkpoints
+          where organization = ${organization} and size > ${found.index} order by hour desc limit 1)
+      ) as covering order by hour
+    `.execute(trx);
+    const cosignedBy = [...new Set(rows.flatMap(({ cosigned_by }) => cosigned_by))].sort();
+    return { sealedAt: rows[0]?.signed_at.toISOString(), cosignedBy };
+  });
+}

@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import { proveConsistency } from '../log/proofs.ts';
+import type { Database } from './database.ts';
+import { nodesOfLog, readTile } from './read-tiles.ts';
+
+/** The newest checkpoint of a log, and proofs that it extends smaller ones. */
+export interface NewestCheckpoint {
+  organization: string;
+  size: number;
+  note: string;
+  cosignedBy: string[];
+  prove: (smaller: number) => Promise<Buffer[]>;
+}
+
+/** The newest checkpoint of each log that one of these witnesses has not cosigned. */
+export async function listUncosigned(db: Database, witnesses: readonly string[]): Promise<NewestCheckpoint[]> {
+  const { rows } = await sql<{ organization: string; size: string; note: string; cosigned_by: string[] }>`
+    select t.organization, c.size, c.note, c.cosigned_by from log_trees t
+    cross join lateral (
+      select size, note, cosigned_by from log_checkpoints c
+      where c.organization = t.organization order by hour desc limit 1
+    ) c
+    where not c.cosigned_by @> ${witnesses}::text[]
+  `.execute(db);
+  return rows.map(({ organization, note, cosigned_by: cosignedBy, ...row }) => {
+    const size = Number(row.size);
+    const read = nodesOfLog((tile) => readTile(db, organization, tile));
+    return { organization, size, note, cosignedBy, prove: (smaller) => proveConsistency(smaller, size, read) };
+  });
+}
+
+/** Adds the line of a cosignature to a checkpoint, unless a newer one replaced it. */
+export async function addCosignature(
+  db: Database,
+  { organization, size }: { organization: string; size: number },
+  witness: string,
+  line: string,
+): Promise<void> {
+  await sql`
+    update log_checkpoints set note = note || ${`${line}\n`}, cosigned_by = cosigned_by || ${witness}::text
+    where organization = ${organization} and size = ${size} and not ${witness} = any(cosigned_by)
+  `.execute(db);
+}

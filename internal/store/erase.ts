@@ -1,0 +1,87 @@
+import { sql, type Transaction } from 'kysely';
+import { optionalFields } from '../event/fields.ts';
+import { createIdentitySource } from '../event/identity.ts';
+import { joinIds, leafOfErasure, type Erasure } from '../log/erasure.ts';
+import { advisoryLocks } from './advisory-locks.ts';
+import type { Database, Tables } from './database.ts';
+import { chosenEvents, chosenLetters, contains, scopeOf, type ErasureScope } from './erasure-scope.ts';
+
+type Trx = Transaction<Tables>;
+
+export interface ErasureRequest extends ErasureScope {
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** Rows that an erasure would concern. */
+export interface Erasable {
+  events: number;
+  deadLetters: number;
+  /** Executions that have the text in their ids: these stay. */
+  executionsByName: number;
+}
+
+const identify = createIdentitySource();
+
+/** Counts what is there now. */
+export async function countErasable(db: Database, scope: ErasureScope): Promise<Erasable> {
+  const { organization, text } = scope;
+  const { rows } = await sql<{ events: string; letters: string; named: string }>`
+    select (select count(*) from events where ${chosenEvents(scope)}) as events,
+      (select count(*) from dead_letters where ${chosenLetters(scope)}) as letters,
+      (select count(*) from executions
+        where organization = ${organization} and ${text ?? null}::text is not null
+          and ${contains(sql`execution_id`, text ?? '')}) as named
+  `.execute(db);
+  const [{ events, letters, named } = { events: 0, letters: 0, named: 0 }] = rows;
+  return { events: Number(events), deadLetters: Number(letters), executionsByName: Number(named) };
+}
+
+/**
+ * Erases the oldest events, `most` of them, and records who did it and why: in the table
+ * `erasures`, and as a leaf of the log. Resolves with the record; undefined when none is left. The
+ * sealer waits meanwhile, so that no event gets its leaf and is erased at the same time.
+ */
+export function eraseEvents(db: Database, request: ErasureRequest, most: number): Promise<Erasure | undefined> {
+  return db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.seal)})`.execute(trx);
+    const erased = await eraseOldest(trx, request, most);
+    if (erased.length === 0) return undefined;
+    const { id, createdAt } = identify();
+    const { organization, by, reason, automationId = null } = request;
+    const erasure: Erasure = {
+      id,
+      organization,
+      erased_at: new Date(createdAt),
+      erased_by: by,
+      reason,
+      scope: scopeOf(request),
+      automation_id: automationId?.toLowerCase() ?? null,
+      event_ids: joinIds(erased),
+    };
+    await trx.insertInto('erasures').values(erasure).execute();
+    await sql`
+      insert into log_segments (organization, leaves)
+      select ${organization}, ${leafOfErasure(erasure)}::bytea from log_trees where organization = ${organization}
+    `.execute(trx);
+    return erasure;
+  });
+}
+
+async function eraseOldest(trx: Trx, scope: ErasureScope, most: number): Promise<string[]> {
+  const chosen = sql`
+    select organization, created_at, id from events where ${chosenEvents(scope)}
+    order by created_at, id limit ${most}
+  `;
+  const key = sql`(e.organization, e.created_at, e.id) = (c.organization, c.created_at, c.id)`;
+  const empty = sql.join(optionalFields.map(({ column }) => sql`${sql.ref(column)} = ''`));
+  const { rows } = await sql<{ id: string }>`
+    with chosen as materialized (${chosen})
+    ${
+      scope.text === undefined
+        ? sql`delete from events e using chosen c where ${key} returning e.id`
+        : sql`update events e set ${empty} from chosen c where ${key} returning e.id`
+    }
+  `.execute(trx);
+  return rows.map(({ id }) => id);
+}

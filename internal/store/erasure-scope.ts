@@ -1,0 +1,52 @@
+import { sql, type RawBuilder } from 'kysely';
+import { optionalFields } from '../event/fields.ts';
+import type { ErasedScope } from '../log/erasure.ts';
+
+/** What to erase of an organization: everything, an automation, an execution, or a text. */
+export interface ErasureScope {
+  readonly organization: string;
+  readonly automationId?: string | undefined;
+  /** With `automationId` only. */
+  readonly executionId?: string | undefined;
+  /** Alone: events whose texts contain it, in any letter case, lose their texts and stay. */
+  readonly text?: string | undefined;
+}
+
+/** All texts of an event. */
+const all = sql.join(
+  optionalFields.map(({ column }) => sql.ref(column)),
+  sql` || e'\\n' || `,
+);
+
+/** The events of a scope. */
+export function chosenEvents({ organization, automationId, executionId, text }: ErasureScope): RawBuilder<unknown> {
+  const own = sql`organization = ${organization}`;
+  if (text !== undefined) return sql`${own} and ${contains(all, text)}`;
+  if (automationId === undefined) return own;
+  const ofAutomation = sql`${own} and automation_id = ${automationId}::uuid`;
+  return executionId === undefined ? ofAutomation : sql`${ofAutomation} and execution_id = ${executionId}`;
+}
+
+/** The dead letters of a scope: each holds its event as JSON. */
+export function chosenLetters({ organization, automationId, executionId, text }: ErasureScope): RawBuilder<unknown> {
+  const own = sql`organization = ${organization}`;
+  const json = sql`encode(event, 'escape')`;
+  const holding = (part: string): RawBuilder<unknown> =>
+    sql`position(${Buffer.from(JSON.stringify(part).slice(1, -1))}::bytea in event) > 0`;
+  if (text !== undefined) return sql`${own} and (${holding(text)} or ${contains(json, text)})`;
+  if (automationId === undefined) return own;
+  const ofAutomation = sql`${own} and ${contains(json, automationId)}`;
+  return executionId === undefined ? ofAutomation : sql`${ofAutomation} and ${holding(executionId)}`;
+}
+
+/** True where a column contains a text, in any letter case. */
+export function contains(column: RawBuilder<unknown>, text: string): RawBuilder<unknown> {
+  return sql`strpos(lower(${column}), lower(${text}::text)) > 0`;
+}
+
+/** How the record of an erasure names the scope. */
+export function scopeOf({ text, automationId, executionId }: ErasureScope): ErasedScope {
+  if (text !== undefined) return 'text';
+  if (executionId !== undefined) return 'execution';
+  return automationId === undefined ? 'organization' : 'automation';
+}

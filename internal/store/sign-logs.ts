@@ -1,0 +1,80 @@
+import { sql, type Transaction } from 'kysely';
+import type { TreeHead } from '../log/checkpoint.ts';
+import { Frontier } from '../log/frontier.ts';
+import type { GrownLog, Signature } from '../log/signer.ts';
+import type { Database, Tables } from './database.ts';
+import { nodesOfLog, readTile } from './read-tiles.ts';
+import { inSealTurn } from './seal-turn.ts';
+
+/** Signs the head of a log, or refuses it. */
+export type SignHead = (log: GrownLog) => Promise<Signature>;
+
+/** A log whose last checkpoint is of another size. */
+interface Unsigned {
+  organization: string;
+  size: string;
+  frontier: Uint8Array;
+  signed: string | null;
+  signed_root: Uint8Array | null;
+}
+
+/** How many checkpoints a step has signed, and which logs got none, and why. */
+export interface SignReport {
+  signed: number;
+  refused: { organization: string; reason: string }[];
+}
+
+/**
+ * Signs a checkpoint of each log that has grown, and keeps the newest of each hour. The trees were
+ * committed before, so they are on disk. Resolves with undefined while another worker has the turn.
+ */
+export function signLogs(db: Database, sign: SignHead): Promise<SignReport | undefined> {
+  return inSealTurn(db, async (trx) => {
+    const signed: Signed[] = [];
+    const refused: SignReport['refused'] = [];
+    for (const { organization, signed_root: root, ...log } of await readUnsigned(trx)) {
+      const size = Number(log.size);
+      const head = { size, root: new Frontier(size, Buffer.from(log.frontier)).root() };
+      const last = root === null ? undefined : { size: Number(log.signed), root: Buffer.from(root) };
+      const read = nodesOfLog((tile) => readTile(trx, organization, tile));
+      const signature = await sign({ organization, head, last, read });
+      if ('refused' in signature) refused.push({ organization, reason: signature.refused });
+      else signed.push({ organization, ...head, note: signature.note });
+    }
+    await writeCheckpoints(trx, signed);
+    return { signed: signed.length, refused };
+  });
+}
+
+async function readUnsigned(trx: Transaction<Tables>): Promise<Unsigned[]> {
+  const { rows } = await sql<Unsigned>`
+    select t.organization, t.size, t.frontier, c.size as signed, c.root as signed_root from log_trees t
+    left join lateral (
+      select size, root from log_checkpoints c where c.organization = t.organization order by hour desc limit 1
+    ) c on true
+    where t.size is distinct from coalesce(c.size, 0)
+  `.execute(trx);
+  return rows;
+}
+
+type Signed = TreeHead & { organization: string; note: string };
+
+/** An hour is never before that of an earlier checkpoint, also after the clock was set back. */
+async function writeCheckpoints(trx: Transaction<Tables>, signed: readonly Signed[]): Promise<void> {
+  if (signed.length === 0) return;
+  await sql`
+    insert into log_checkpoints (organization, hour, size, root, note, signed_at)
+    select s.organization, greatest(date_trunc('hour', now(), 'UTC'), max(c.hour)), s.size, s.root, s.note, now()
+    from unnest(
+      ${signed.map(({ organization }) => organization)}::text[],
+      ${signed.map(({ size }) => size)}::bigint[],
+      ${signed.map(({ root }) => root)}::bytea[],
+      ${signed.map(({ note }) => note)}::text[]
+    ) as s (organization, size, root, note)
+    left join log_checkpoints c on c.organization = s.organization
+    group by s.organization, s.size, s.root, s.note
+    on conflict (organization, hour) do update
+      set size = excluded.size, root = excluded.root, note = excluded.note, signed_at = excluded.signed_at,
+        cosigned_by = '{}'
+  `.execute(trx);
+}

@@ -1,0 +1,99 @@
+import { sql, type Transaction } from 'kysely';
+import type { Growth } from '../log/growth.ts';
+import { leafSize, readLeaf } from '../log/leaf.ts';
+import { rowsOfBytes } from './bytes-parameter.ts';
+import type { Tables } from './database.ts';
+
+type Trx = Transaction<Tables>;
+
+/** Writes what logs have gained, by organization: tails, full tiles, hashes above, and sizes. */
+export async function writeGrowth(trx: Trx, growths: ReadonlyMap<string, Growth>): Promise<void> {
+  const all = Array.from(growths, ([organization, growth]) => ({ organization, ...growth }));
+  const tails = all.filter(({ tail }) => tail.leaves.length > 0);
+  if (tails.length > 0) {
+    const rows = rowsOfBytes(
+      tails.map(({ tail }) => tail.leaves),
+      {
+        organization: sql`${tails.map(({ organization }) => organization)}::text[]`,
+        first_index: sql`${tails.map(({ tail }) => tail.firstIndex)}::bigint[]`,
+      },
+    );
+    await sql`
+      insert into log_tails (organization, first_index, leaves)
+      select organization, first_index, bytes from ${rows} as tails
+    `.execute(trx);
+  }
+  await writeTiles(
+    trx,
+    all.flatMap(({ organization, tiles }) => tiles.map((tile) => ({ organization, ...tile, ...idsOf(tile.leaves) }))),
+  );
+  await appendHashes(
+    trx,
+    all.flatMap(({ organization, hashes }) => hashes.map((tile) => ({ organization, ...tile }))),
+  );
+  await sql`
+    insert into log_trees (organization, size, frontier) select * from unnest(
+      ${all.map(({ organization }) => organization)}::text[],
+      ${all.map(({ size }) => size)}::bigint[],
+      ${all.map(({ frontier }) => frontier.bytes)}::bytea[]
+    )
+    on conflict (organization) do update set size = excluded.size, frontier = excluded.frontier
+  `.execute(trx);
+}
+
+interface LeafTile {
+  organization: string;
+  index: number;
+  leaves: Buffer;
+  firstId: string;
+  lastId: string;
+}
+
+async function writeTiles(trx: Trx, tiles: readonly LeafTile[]): Promise<void> {
+  if (tiles.length === 0) return;
+  const rows = rowsOfBytes(
+    tiles.map(({ leaves }) => leaves),
+    {
+      organization: sql`${tiles.map(({ organization }) => organization)}::text[]`,
+      index: sql`${tiles.map(({ index }) => index)}::bigint[]`,
+      first_id: sql`${tiles.map(({ firstId }) => firstId)}::uuid[]`,
+      last_id: sql`${tiles.map(({ lastId }) => lastId)}::uuid[]`,
+    },
+  );
+  await sql`
+    insert into log_tiles (organization, level, index, content, first_id, last_id)
+    select organization, 0, index, bytes, first_id, last_id from ${rows} as tiles
+  `.execute(trx);
+}
+
+/** A tile above level 0 grows by a hash for each 256 tiles below at most. */
+async function appendHashes(
+  trx: Trx,
+  tiles: readonly { organization: string; level: number; index: number; hashes: Buffer }[],
+): Promise<void> {
+  if (tiles.length === 0) return;
+  await sql`
+    insert into log_tiles as t (organization, level, index, content) select * from unnest(
+      ${tiles.map(({ organization }) => organization)}::text[],
+      ${tiles.map(({ level }) => level)}::smallint[],
+      ${tiles.map(({ index }) => index)}::bigint[],
+      ${tiles.map(({ hashes }) => hashes)}::bytea[]
+    )
+    on conflict (organization, level, index) do update set content = t.content || excluded.content
+  `.execute(trx);
+}
+
+/** The lowest and the highest id of the leaves, compared as bytes. */
+function idsOf(leaves: Buffer): { firstId: string; lastId: string } {
+  let [low, high] = [0, 0];
+  for (let at = leafSize; at < leaves.length; at += leafSize) {
+    if (compareIds(leaves, at, low) < 0) low = at;
+    if (compareIds(leaves, at, high) > 0) high = at;
+  }
+  const idAt = (at: number): string => readLeaf(leaves.subarray(at, at + leafSize)).id;
+  return { firstId: idAt(low), lastId: idAt(high) };
+}
+
+function compareIds(leaves: Buffer, one: number, other: number): number {
+  return leaves.compare(leaves, other + 1, other + 17, one + 1, one + 17);
+}

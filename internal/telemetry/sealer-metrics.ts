@@ -1,0 +1,42 @@
+import { Counter, type Registry } from './metrics.ts';
+
+export type SealerMetrics = ReturnType<typeof sealerMetrics>;
+
+/** The metrics of the Merkle log. */
+export function sealerMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    sealed: new Counter({
+      name: 'runledger_log_sealed_events_total',
+      help: 'Events that got their place in the log of their organization, by this worker. One worker at a time seals.',
+      registers,
+    }),
+    checkpoints: new Counter({
+      name: 'runledger_log_checkpoints_total',
+      help: 'Checkpoints of logs that this worker signed.',
+      registers,
+    }),
+    added: new Counter({
+      name: 'runledger_log_added_leaves_total',
+      help: 'Leaves that were added later, for events that were stored while no log was on.',
+      registers,
+    }),
+    failures: new Counter({
+      name: 'runledger_log_failures_total',
+      help: 'Rounds of the sealer that failed, and logs that it refused to sign. The worker retries; the log has the reason.',
+      registers,
+    }),
+    cosigned: new Counter({
+      name: 'runledger_log_cosignatures_total',
+      help: 'Checkpoints that a witness of LOG_WITNESSES has cosigned.',
+      labelNames: ['witness'],
+      registers,
+    }),
+    notCosigned: new Counter({
+      name: 'runledger_log_witness_failures_total',
+      help: 'Checkpoints that a witness did not cosign, because it was unavailable or refused; retried after 30 s.',
+      labelNames: ['witness'],
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,93 @@
+import { readCheckpoint } from '../log/checkpoint.ts';
+import { findCosignature } from '../log/cosignature.ts';
+import type { VerifierKey } from '../log/keys.ts';
+
+/** Longest wait for an answer, in ms. */
+const timeoutMs = 5_000;
+
+/** Longest answer, in characters: some lines of signatures. */
+const mostCharacters = 65_536;
+
+/** The checkpoint of a log, and proofs that it extends smaller ones. */
+export interface Submission {
+  readonly note: string;
+  readonly prove: (smaller: number) => Promise<Buffer[]>;
+}
+
+/**
+ * A witness (C2SP tlog-witness): it cosigns a checkpoint if it extends the last one that it has
+ * cosigned of the same log, so nobody can show two different logs.
+ */
+export class HttpWitness {
+  readonly #address: URL;
+  readonly #key: VerifierKey;
+  /** The sizes that it has cosigned, by the name of the log. */
+  readonly #sizes = new Map<string, number>();
+
+  /** @param url its submission prefix. */
+  constructor(url: URL, key: VerifierKey) {
+    this.#address = new URL(`${url.origin}${url.pathname.replace(/\/$/, '')}/add-checkpoint`);
+    this.#key = key;
+  }
+
+  get name(): string {
+    return this.#key.name;
+  }
+
+  /**
+   * Resolves with the line of its cosignature. Rejects with a sentence when it is unavailable or
+   * refuses.
+   */
+  async cosign(submission: Submission): Promise<string> {
+    const { origin, size } = readCheckpoint(submission.note);
+    const known = this.#sizes.get(origin) ?? 0;
+    const answer = await this.#send(submission, Math.min(known, size));
+    const latest = answer.status === 409 ? sizeOf(answer.text) : undefined;
+    const last = latest === undefined || latest === known ? answer : await this.#sendFrom(submission, latest, size);
+    if (last.status !== 200) throw new Error(`the witness ${this.name} answered ${last.status}: ${excerpt(last.text)}`);
+    const lines = last.text.split('\n').filter((line) => line !== '');
+    const cosignature = findCosignature(submission.note, lines, this.#key);
+    if (cosignature === undefined) throw new Error(`the answer of the witness ${this.name} has no cosignature of it`);
+    this.#sizes.set(origin, size);
+    return cosignature.line;
+  }
+
+  /** Sends it again with the size that the witness has. */
+  #sendFrom(submission: Submission, latest: number, size: number): Promise<Answer> {
+    if (latest > size) {
+      throw new Error(`the witness ${this.name} has cosigned ${latest} leaves of a log that has ${size} now`);
+    }
+    return this.#send(submission, latest);
+  }
+
+  async #send(submission: Submission, old: number): Promise<Answer> {
+    const { note } = submission;
+    const { size } = readCheckpoint(note);
+    const proof = old === 0 || old === size ? [] : await submission.prove(old);
+    const head = [`old ${old}`, ...proof.map((hash) => hash.toString('base64'))].join('\n');
+    const answer = await fetch(this.#address, {
+      method: 'POST',
+      // Ten seconds later the connection may be gone.
+      headers: { Connection: 'close' },
+      body: `${head}\n\n${note}`,
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const text = await answer.text();
+    return { status: answer.status, text: text.slice(0, mostCharacters) };
+  }
+}
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+/** The size in the body of a 409. */
+function sizeOf(text: string): number | undefined {
+  return /^\d{1,15}\n?$/.test(text) ? Number(text) : undefined;
+}
+
+function excerpt(text: string): string {
+  return text.slice(0, 100).trim();
+}

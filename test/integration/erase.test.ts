@@ -1,0 +1,140 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { run as runErase } from '../../cmd/erase/run.ts';
+import { run as runVerify } from '../../cmd/verify/run.ts';
+import { exportFormats } from '../../internal/export/formats.ts';
+import { storedEventOf } from '../../internal/record/stored-event.ts';
+import { recordEvents } from '../../internal/store/record-events.ts';
+import { anEvent } from '../support/events.ts';
+import { publicLogKey, seal, servedBy } from '../support/sealed-log.ts';
+import { eachDatabase } from '../support/store.ts';
+
+const events = Array.from({ length: 280 }, (_, at) =>
+  anEvent({ createdAt: Date.now() - 300 + at, description: `mark ${at}`, executionId: `run ${at % 7}` }),
+);
+const first = events[100]?.id ?? '';
+
+describe('erase', () => {
+  const database = eachDatabase();
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'runledger-erase-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+  beforeEach(async () => {
+    await recordEvents(database.db, events, { leaves: true });
+    await seal(database.db);
+    await sql`update log_trees set complete_at = now()`.execute(database.db);
+  });
+
+  async function run(command: typeof runErase, args: string[]) {
+    let [stdout, stderr] = ['', ''];
+    const code = await command(['--organization', 'acme', ...args], {
+      stdout: { write: (text) => (stdout += text) },
+      stderr: { write: (text) => (stderr += text) },
+      database: { DATABASE_URL: database.url },
+      most: 30,
+    });
+    return { code, stdout, stderr };
+  }
+  const erase = (...args: string[]) => run(runErase, ['--by', 'ana', '--reason', 'ticket 7', ...args]);
+  const verify = (...args: string[]) => run(runVerify, ['--public-key', publicLogKey, ...args]);
+
+  async function file(name: string, content: string | Buffer): Promise<string> {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+    return path;
+  }
+
+  const execution = ['--automation', events[0]?.automationId.toUpperCase() ?? '', '--execution', 'run 3'];
+
+  it('says who erased what and why, and finds no change', async () => {
+    const { db } = database;
+    const counted = await erase(...execution);
+    expect(counted).to.deep.equal({
+      code: 0,
+      stdout: '',
+      stderr: 'Without --yes nothing is erased. With it 40 events are erased, and 0 dead letters are erased.\n',
+    });
+    expect((await erase(...execution, '--yes')).code).to.equal(0);
+    expect((await erase('--text', 'MARK 5', '--yes')).stderr).to.equal(
+      '9 events lose their texts, and 0 dead letters are erased.\n',
+    );
+    const left = await db.selectFrom('executions').select('execution_id').where('organization', '=', 'acme').execute();
+    expect(left.map(({ execution_id }) => execution_id).sort()).to.deep.equal([
+      'run 0',
+      'run 1',
+      'run 2',
+      'run 4',
+      'run 5',
+      'run 6',
+    ]);
+    const texts = await sql`select from events where description ilike '%mark 5%'`.execute(db);
+    expect(texts.rows).to.have.lengthOf(0);
+
+    for (const waiting of [true, false]) {
+      if (!waiting) await seal(db);
+      const { code, stdout } = await verify();
+      expect(stdout).to.match(/^Nothing was lost, added or changed: 240 events of acme/);
+      expect(stdout).to.match(/Events whose data was erased: 49\.\n- 30 events, by ana, \S+Z: ticket 7\n/);
+      expect(code).to.equal(0);
+    }
+    const erased = await erase('--all', '--yes');
+    expect(erased.stderr).to.equal('240 events are erased, and 0 dead letters are erased.\n');
+    expect((await verify()).stdout).to.match(/^Nothing was lost, added or changed: 0 events of acme/);
+    expect(await db.selectFrom('executions').selectAll().where('organization', '=', 'acme').execute()).to.deep.equal(
+      [],
+    );
+  });
+
+  it('finds other changes, and erasures that nobody recorded in the log', async () => {
+    const { db } = database;
+    await erase('--text', 'mark 50', '--yes');
+    const touched = events[50]?.id ?? '';
+    await sql`update events set description = 'x' where id = ${touched}`.execute(db);
+    expect((await verify()).stdout).to.equal(`Event ${touched} is not the one that the log has: it was changed.\n`);
+    await sql`update events set description = '' where id = ${touched}`.execute(db);
+    await sql`update erasures set reason = 'ticket 8'`.execute(db);
+    expect((await verify()).stdout).to.match(
+      /^The record of erasure \S+ by ana is not the one that the log has\.\nEvent/,
+    );
+    await sql`update erasures set id = ${first}`.execute(db);
+    expect((await verify()).stdout).to.match(/^The record of erasure \S+ by ana is not the one/);
+    await sql`delete from erasures`.execute(db);
+    const { code, stdout } = await verify();
+    expect(stdout).to.match(/\nErasure \S+ is in the log, and its record is missing\.\n/);
+    expect(code).to.equal(1);
+  });
+
+  it('checks an export with the record that the command printed', async () => {
+    const { db } = database;
+    const { stdout: records } = await erase(...execution, '--yes');
+    await seal(db);
+    for (const [path, content] of await servedBy(db, [])) await file(`erased/${path}`, content);
+    const rows = await db.selectFrom('events').selectAll().where('organization', '=', 'acme').orderBy('id').execute();
+    const lines = rows.map((row) => String(exportFormats.ndjson.begin(false).add([storedEventOf(row)])));
+    const args = ['--log', join(folder, 'erased'), '--export', await file('export', lines.join(''))];
+    expect((await verify(...args)).stdout).to.match(/^Erasure \S+ is in the log, and its record is missing\.\n/);
+    const { code, stdout } = await verify(...args, '--erasures', await file('erasures', records));
+    expect(stdout).to.match(/^Nothing was lost[^]*\nEvents whose data was erased: 40\.\n/);
+    expect(code).to.equal(0);
+  });
+
+  it('says which arguments are wrong', async () => {
+    for (const [args, message] of [
+      [[], 'one of --all, --automation and --text is required'],
+      [['--all', '--text', 'x'], 'one of --all, --automation and --text is required'],
+      [['--text', ' '], '--text must not be empty'],
+      [['--automation', 'x'], '--automation must be a UUID'],
+      [['--all', '--execution', 'x'], '--execution needs --automation'],
+    ] as const) {
+      const { code, stderr } = await erase(...args);
+      expect(stderr).to.contain(`erase: ${message}\n`);
+      expect(code).to.equal(2);
+    }
+  });
+});

@@ -1,0 +1,86 @@
+import { expect } from 'chai';
+import { openCheckpoint } from '../../internal/log/checkpoint.ts';
+import { hashLeaf } from '../../internal/log/hashing.ts';
+import { readVerifierKey } from '../../internal/log/keys.ts';
+import { readLeaf } from '../../internal/log/leaf.ts';
+import { readProof } from '../../internal/log/proof-text.ts';
+import { rootOfInclusion } from '../../internal/log/proofs.ts';
+import { SignedHeads } from '../../internal/log/memory.ts';
+import { HeadSigner } from '../../internal/log/signer.ts';
+import { getCheckpoint } from '../../internal/record/log.ts';
+import { extendLogs } from '../../internal/store/extend-logs.ts';
+import { beginLogs, sealExisting } from '../../internal/store/seal-existing.ts';
+import { signLogs } from '../../internal/store/sign-logs.ts';
+import { recordEvents } from '../../internal/store/record-events.ts';
+import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
+import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { Sealer, sealerLimits } from '../../internal/worker/sealer.ts';
+import { startConsole } from '../support/console.ts';
+import { anEvent, eventBody } from '../support/events.ts';
+import { startIngest, startWorker } from '../support/pipeline.ts';
+import { figure } from '../support/rows.ts';
+import { checkLog } from '../support/check-log.ts';
+import { idsInLog, logKey, logKeys, publicLogKey } from '../support/sealed-log.ts';
+import { emptyRedis } from '../support/servers.ts';
+import { migratedDatabase, migratedUrl } from '../support/store.ts';
+import { until } from '../support/until.ts';
+
+describe('the log, from the request to the proof', () => {
+  it('proves an event by the Receipt-Id of its 201', async () => {
+    const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: database };
+    await using worker = await startWorker({ ...settings, LOG_KEY: logKey });
+    await using ingest = await startIngest(settings);
+    await using console = await startConsole(database);
+    const answer = await ingest.client.register(eventBody());
+    expect(answer.status, answer.body).to.equal(201);
+    const id = String(answer.headers['receipt-id']);
+
+    const proof = await until('the proof', async () => {
+      const found = await console.client.send({ path: `/v1/log/proof/${id}` });
+      return found.status === 200 ? readProof(found.body) : undefined;
+    });
+    expect(readLeaf(proof.leaf).id).to.equal(id);
+    const { size, root } = openCheckpoint(proof.checkpoint, 'acme', [readVerifierKey(publicLogKey)]);
+    expect(rootOfInclusion({ index: proof.index, size }, hashLeaf(proof.leaf), proof.hashes)).to.deep.equal(root);
+    expect(await figure(worker.telemetry.registry, 'runledger_log_sealed_events_total')).to.equal(1);
+    expect(await figure(worker.telemetry.registry, 'runledger_log_failures_total')).to.equal(0);
+  });
+
+  it('has each event once while several workers store and seal', async () => {
+    await using database = await migratedDatabase();
+    const { db } = database;
+    const { logger, registry } = createTelemetry('worker', 'silent');
+    const metrics = sealerMetrics(registry);
+    const limits = { ...sealerLimits, intervalMs: 5, events: 50 };
+    const sealers = [1, 2].map(() => {
+      const signer = new HeadSigner(logKeys, [new SignedHeads()]);
+      const store = {
+        extendLogs: (mostLeaves: number) => extendLogs(db, mostLeaves),
+        signLogs: () => signLogs(db, (log) => signer.sign(log)),
+        cosign: () => Promise.resolve(),
+        beginLogs: () => beginLogs(db),
+        sealExisting: () => sealExisting(db, { most: 100, graceMs: 0 }),
+      };
+      return new Sealer(store, limits, metrics, logger);
+    });
+    try {
+      const events = Array.from({ length: 1_200 }, () => anEvent());
+      const batches = Array.from({ length: 60 }, (_, at) => events.slice(at * 20, at * 20 + 20));
+      // Twenty were stored without a log, forty while it is on.
+      for (const batch of batches.splice(0, 20)) await recordEvents(db, batch);
+      for (const sealer of sealers) await sealer.start();
+      await Promise.all(batches.map((batch) => recordEvents(db, batch, { leaves: true })));
+      const ids = events.map(({ id }) => id).sort();
+      await until('all are sealed', async () => {
+        const checkpoint = await getCheckpoint(db, 'acme');
+        return checkpoint !== undefined && checkpoint.size >= ids.length;
+      });
+      expect((await idsInLog(db)).sort()).to.deep.equal(ids);
+      await checkLog(db, 'acme');
+      expect(await figure(registry, 'runledger_log_failures_total')).to.equal(0);
+    } finally {
+      for (const sealer of sealers) await sealer.stop();
+    }
+  });
+});

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { leafOf, readLeaf, splitLeaves } from '../../../internal/log/leaf.ts';
+import type { Database } from '../../../internal/store/database.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent, someEvent } from '../../support/events.ts';
+import { failureOf } from '../../support/failure.ts';
+import { eachDatabase } from '../../support/store.ts';
+
+/** The leaves that wait for the sealer, by organization. */
+async function waitingLeaves(db: Database): Promise<Record<string, Buffer[]>> {
+  const segments = await db.selectFrom('log_segments').selectAll().orderBy('id').execute();
+  const leaves: Record<string, Buffer[]> = {};
+  for (const { organization, leaves: bytes } of segments) (leaves[organization] ??= []).push(...splitLeaves(bytes));
+  return leaves;
+}
+
+const sorted = (leaves: readonly Buffer[]): string[] => leaves.map((leaf) => leaf.toString('hex')).sort();
+
+describe('the leaves of stored events', () => {
+  const database = eachDatabase();
+
+  it('are those of the rows, one for each, whatever the events hold', async () => {
+    const { db } = database;
+    const events = fc.sample(someEvent, { numRuns: 300, seed: 33 });
+    const odd = anEvent({
+      description: '\u0001\b\f\n\r\t"\\/\u007f\u2028é😀',
+      occurredAt: Date.parse('0099-01-01T00:00:00Z'),
+    });
+    await recordEvents(db, [...events, odd], { leaves: true });
+
+    const rows = await db.selectFrom('events').selectAll().execute();
+    expect(rows).to.have.lengthOf(301);
+    const found = await waitingLeaves(db);
+    for (const organization of ['acme', 'globex']) {
+      const own = rows.filter((row) => row.organization === organization);
+      expect(sorted(found[organization] ?? [])).to.deep.equal(sorted(own.map((row) => leafOf(row))));
+    }
+    expect(await db.selectFrom('log_segments').selectAll().execute()).to.have.lengthOf(2);
+  });
+
+  it('are only those of events that were really inserted', async () => {
+    const { db } = database;
+    const [first, second, third] = [anEvent(), anEvent(), anEvent()];
+    await recordEvents(db, [first], { leaves: true });
+    await recordEvents(db, [first, second, second], { leaves: true });
+    await recordEvents(db, [first, second], { leaves: true });
+    // The statement fails for the third event, so that nothing of it is stored.
+    const refused = { ...third, kind: 'OTHER' as 'END' };
+    expect(await failureOf(recordEvents(db, [third, refused], { leaves: true }))).to.be.instanceOf(Error);
+
+    const found = (await waitingLeaves(db))['acme'] ?? [];
+    expect(found.map((leaf) => readLeaf(leaf).id)).to.deep.equal([first.id, second.id]);
+    const rows = await db.selectFrom('events').selectAll().execute();
+    expect(sorted(found)).to.deep.equal(sorted(rows.map((row) => leafOf(row))));
+  });
+
+  it('are none without a log', async () => {
+    await recordEvents(database.db, [anEvent()]);
+    expect(await waitingLeaves(database.db)).to.deep.equal({});
+  });
+});

@@ -1,0 +1,192 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { isConsistent, proveConsistency } from '../../../internal/log/proofs.ts';
+import { readVerifierKey } from '../../../internal/log/keys.ts';
+import { SignedHeads, type HeadMemory } from '../../../internal/log/memory.ts';
+import { HeadSigner } from '../../../internal/log/signer.ts';
+import { nodesOfTiles } from '../../../internal/log/tiles.ts';
+import { getCheckpoint, getTile } from '../../../internal/record/log.ts';
+import { extendLogs } from '../../../internal/store/extend-logs.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { beginLogs, sealExisting } from '../../../internal/store/seal-existing.ts';
+import { inSealTurn } from '../../../internal/store/seal-turn.ts';
+import { signLogs, type SignHead } from '../../../internal/store/sign-logs.ts';
+import { FolderMemory } from '../../../internal/witness/folder-memory.ts';
+import { anEvent } from '../../support/events.ts';
+import { failureOf } from '../../support/failure.ts';
+import { checkLog } from '../../support/check-log.ts';
+import { headOf, idsInLog, logKeys, publicLogKey, seal } from '../../support/sealed-log.ts';
+import { eachDatabase } from '../../support/store.ts';
+
+const several = (count: number, organization = 'acme') =>
+  Array.from({ length: count }, () => anEvent({ organization }));
+
+describe('the sealer', () => {
+  const database = eachDatabase();
+
+  it('gives each stored event one place, over the ends of tiles, for each organization', async () => {
+    const { db } = database;
+    const stored = { acme: several(700), globex: several(3, 'globex') };
+    // Batches of 1, 2, 3, … events, with some sealed between.
+    const waiting = [...stored.acme];
+    for (let size = 1; waiting.length > 0; size += 1) {
+      await recordEvents(db, waiting.splice(0, size), { leaves: true });
+      if (size % 5 === 0) await seal(db, 40);
+    }
+    await recordEvents(db, stored.globex, { leaves: true });
+    await seal(db);
+
+    for (const [organization, events] of Object.entries(stored)) {
+      const ids = await idsInLog(db, organization);
+      expect([...ids].sort()).to.deep.equal(events.map(({ id }) => id).sort());
+      await checkLog(db, organization);
+    }
+    expect(await db.selectFrom('log_segments').selectAll().execute()).to.deep.equal([]);
+    expect((await db.selectFrom('log_tails').selectAll().execute()).length).to.be.above(0);
+  });
+
+  it('extends what it has signed, also in the same hour', async () => {
+    const { db } = database;
+    const heads = [];
+    for (const count of [1, 255, 1, 300]) {
+      await recordEvents(db, several(count), { leaves: true });
+      await seal(db);
+      heads.push(await headOf(db));
+    }
+    expect(heads.map(({ size }) => size)).to.deep.equal([1, 256, 257, 557]);
+    const last = heads.at(-1) ?? { size: 0, root: Buffer.alloc(0) };
+    const read = nodesOfTiles((level, index) => getTile(db, 'acme', { level, index }));
+    for (const head of heads) {
+      expect(isConsistent(head, last, await proveConsistency(head.size, last.size, read)), String(head.size)).to.equal(
+        true,
+      );
+    }
+  });
+
+  it('works in one process at a time', async () => {
+    const { db } = database;
+    await recordEvents(db, several(1), { leaves: true });
+    await inSealTurn(db, async () => {
+      expect(await extendLogs(db, 10)).to.equal(undefined);
+      expect(await signLogs(db, async () => ({ note: 'note' }))).to.equal(undefined);
+      expect(await sealExisting(db, { most: 10, graceMs: 0 })).to.equal(undefined);
+    });
+    expect(await extendLogs(db, 10)).to.equal(1);
+  });
+
+  it('signs only what is committed, and nothing twice', async () => {
+    const { db } = database;
+    await recordEvents(db, several(1), { leaves: true });
+    const signed: number[] = [];
+    const sign: SignHead = async ({ head }) => ({ note: `note ${signed.push(head.size)}` });
+    expect(await signLogs(db, sign)).to.deep.equal({ signed: 0, refused: [] });
+    await extendLogs(db, 10);
+    expect(await signLogs(db, sign)).to.deep.equal({ signed: 1, refused: [] });
+    expect(await signLogs(db, sign)).to.deep.equal({ signed: 0, refused: [] });
+    expect(signed).to.deep.equal([1]);
+  });
+
+  /** Signs as a worker does that remembers what these memories have. */
+  const signWith = (...memories: HeadMemory[]) => {
+    const signer = new HeadSigner(logKeys, memories);
+    return () => signLogs(database.db, (log) => signer.sign(log));
+  };
+  const storeAndPlace = async (count: number): Promise<void> => {
+    await recordEvents(database.db, several(count), { leaves: true });
+    await extendLogs(database.db, 100);
+  };
+  /** The database of before, where other events follow. */
+  const restoreOlder = async (...tables: ('log_checkpoints' | 'log_segments')[]): Promise<void> => {
+    for (const table of ['log_trees', 'log_tails', ...tables] as const) await database.db.deleteFrom(table).execute();
+  };
+  const refusal = (reason: string) => ({ signed: 0, refused: [{ organization: 'acme', reason }] });
+  const smaller = refusal('it has 3 leaves, and 5 were signed');
+  const other = refusal('its first 5 leaves are not those that were signed');
+
+  it('refuses a log that contradicts its last checkpoint, as after restoring a backup', async () => {
+    const sign = signWith(new SignedHeads());
+    await storeAndPlace(5);
+    await sign();
+    const { note } = (await getCheckpoint(database.db, 'acme')) ?? {};
+
+    await restoreOlder();
+    await storeAndPlace(3);
+    expect(await sign()).to.deep.equal(smaller);
+    expect(await signWith()()).to.deep.equal(smaller);
+    expect(await getCheckpoint(database.db, 'acme')).to.include({ note });
+    await restoreOlder('log_checkpoints');
+    await storeAndPlace(3);
+    expect(await sign()).to.deep.equal(smaller);
+    await storeAndPlace(2);
+    expect(await sign()).to.deep.equal(other);
+    await storeAndPlace(300);
+    expect(await sign()).to.deep.equal(other);
+  });
+
+  it('refuses it after a restart too, with a folder that remembers', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'runledger-heads-'));
+    try {
+      // Each has just started.
+      const sign = (): ReturnType<typeof signLogs> =>
+        signWith(new FolderMemory(folder, [readVerifierKey(publicLogKey)]))();
+      for (const count of [2, 3]) {
+        await storeAndPlace(count);
+        expect(await sign()).to.deep.equal({ signed: 1, refused: [] });
+      }
+      await restoreOlder('log_checkpoints');
+      await storeAndPlace(3);
+      expect(await sign()).to.deep.equal(smaller);
+      await storeAndPlace(300);
+      expect(await sign()).to.deep.equal(other);
+
+      const file = join(folder, 'log.example.org%2Facme');
+      const note = await readFile(file, 'utf8');
+      expect(note).to.match(/^log\.example\.org\/acme\n5\n/);
+      await writeFile(file, note.replace('5', '4'));
+      expect(String(await failureOf(sign()))).to.contain(`${file} cannot be read as a checkpoint of this key`);
+      await rm(folder, { recursive: true });
+      expect(await failureOf(sign())).to.be.instanceOf(Error);
+      expect(await getCheckpoint(database.db, 'acme')).to.equal(undefined);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('events that were stored without a log', () => {
+  const database = eachDatabase();
+  const sealAll = async (graceMs = 0): Promise<number[]> => {
+    const added: number[] = [];
+    for (;;) {
+      const report = await sealExisting(database.db, { most: 4, graceMs });
+      if (report === undefined) return added;
+      added.push(report.added);
+    }
+  };
+
+  it('get a leaf each, the oldest first, beside those that have one', async () => {
+    const { db } = database;
+    const at = (createdAt: number) => anEvent({ createdAt: Date.now() - 60_000 + createdAt });
+    const [before, during, after] = [[at(1), at(2), at(3), at(4), at(5)], [at(6), at(7)], [at(8)]];
+    await recordEvents(db, before);
+    await recordEvents(db, several(2, 'globex'));
+    await beginLogs(db);
+    await beginLogs(db);
+    await recordEvents(db, during, { leaves: true });
+    await extendLogs(db, 10);
+    await recordEvents(db, after, { leaves: true });
+
+    expect(await sealAll(60_000)).to.deep.equal([]);
+    expect(await sealAll()).to.deep.equal([4, 1, 0, 2]);
+    expect(await sealAll()).to.deep.equal([]);
+    await seal(db);
+    const ids = await idsInLog(db);
+    expect([...ids].sort()).to.deep.equal([...before, ...during, ...after].map(({ id }) => id).sort());
+    expect(ids.slice(0, 2).sort()).to.deep.equal(during.map(({ id }) => id).sort());
+    expect(ids.slice(3)).to.deep.equal(before.map(({ id }) => id));
+    await checkLog(db, 'acme');
+    await checkLog(db, 'globex');
+  });
+});

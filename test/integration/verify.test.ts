@@ -1,0 +1,216 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { run } from '../../cmd/verify/run.ts';
+import { createSigningKey, readSigningKeys, verifierKeyText } from '../../internal/log/keys.ts';
+import { exportFormats } from '../../internal/export/formats.ts';
+import { storedEventOf } from '../../internal/record/stored-event.ts';
+import type { Database } from '../../internal/store/database.ts';
+import { createStore } from '../../internal/store/store.ts';
+import { recordEvents } from '../../internal/store/record-events.ts';
+import { anEvent } from '../support/events.ts';
+import { publicLogKey, seal, servedBy } from '../support/sealed-log.ts';
+import { eachDatabase } from '../support/store.ts';
+
+const otherKey = readSigningKeys(createSigningKey('log.example.org'))
+  .map((key) => verifierKeyText(key))
+  .join();
+const events = Array.from({ length: 300 }, (_, at) =>
+  anEvent({ createdAt: Date.now() - 300 + at, description: `mark ${at}`, executionId: `run ${at % 7}` }),
+);
+const [first, second] = [events[100]?.id ?? '', events[200]?.id ?? ''];
+
+describe('verify', () => {
+  const database = eachDatabase();
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'runledger-verify-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+  beforeEach(async () => {
+    await recordEvents(database.db, events.slice(0, 280), { leaves: true });
+    await recordEvents(database.db, [anEvent({ organization: 'globex' })], { leaves: true });
+    await seal(database.db);
+    await sql`update log_trees set complete_at = now()`.execute(database.db);
+  });
+
+  async function verify(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+    let [stdout, stderr] = ['', ''];
+    const key = args.includes('--public-key') ? [] : ['--public-key', publicLogKey];
+    const code = await run([...key, '--organization', 'acme', ...args], {
+      stdout: { write: (text) => (stdout += text) },
+      stderr: { write: (text) => (stderr += text) },
+      database: { DATABASE_URL: database.url },
+    });
+    return { code, stdout, stderr };
+  }
+
+  async function file(name: string, content: string | Buffer): Promise<string> {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+    return path;
+  }
+
+  it('says that nothing was changed, with what waits', async () => {
+    await recordEvents(database.db, events.slice(280), { leaves: true });
+    expect(await verify()).to.deep.equal({
+      code: 0,
+      stdout:
+        'Nothing was lost, added or changed: 300 events of acme and 1 checkpoint match the log, which has 280 leaves.\n' +
+        'Events that wait for the next checkpoint: 20.\n',
+      stderr: '',
+    });
+  });
+
+  /** What somebody with all rights does to the database, and the sentence that finds it. */
+  const tamperings: Record<string, { tamper: (db: Database) => Promise<unknown>; found: RegExp }> = {
+    'a row is changed': {
+      tamper: (db) => sql`update events set description = 'x' where id = ${first}`.execute(db),
+      found: new RegExp(`^Event ${first} is not the one that the log has: it was changed.\n$`),
+    },
+    'a row is removed': {
+      tamper: (db) => sql`delete from events where id = ${first}`.execute(db),
+      found: new RegExp(`^Event ${first} is in the log, and not in the record: it was removed.\n`),
+    },
+    'the last rows are removed': {
+      tamper: (db) => sql`delete from events where id = ${events[279]?.id}`.execute(db),
+      found: new RegExp(`^Event ${events[279]?.id} is in the log, and not in the record: it was removed.\n`),
+    },
+    'a row is added': {
+      tamper: (db) =>
+        sql`insert into events select organization, created_at, ${events[290]?.id}, automation_id,
+          automation_as_sent, execution_id, kind, description, error_id, error_description, occurred_at
+          from events where id = ${first}`.execute(db),
+      found: new RegExp(`^Event ${events[290]?.id} .*(it was added|it was changed).\n`),
+    },
+    'the texts of two rows are swapped': {
+      tamper: (db) =>
+        sql`update events e set description = o.description from events o
+          where e.id in (${first}, ${second}) and o.id in (${first}, ${second}) and e.id <> o.id`.execute(db),
+      found: new RegExp(`^Event ${first} is not .*\nEvent ${second} is not the one that the log has.*\n$`),
+    },
+    'a time of acceptance is changed': {
+      tamper: (db) => sql`update events set created_at = created_at - interval '1 ms' where id = ${first}`.execute(db),
+      found: new RegExp(`Event ${first} has another time of acceptance than its id: it was changed.\n`),
+    },
+    'a leaf is changed': {
+      tamper: (db) => sql`update log_tiles set content = set_byte(content, 48, 1) where level = 0`.execute(db),
+      found: /^The first 280 leaves of the log are not those that its checkpoint signed\.\nEvent .* is not the one/,
+    },
+    'a row and its leaf are changed': {
+      tamper: async (db) => {
+        await sql`update events set description = 'x' where id = ${events[0]?.id}`.execute(db);
+        await sql`update log_tiles set content = set_byte(content, 48, 1) where level = 0`.execute(db);
+      },
+      found: /^The first 280 leaves of the log are not those/,
+    },
+    'leaves are removed': {
+      tamper: (db) => sql`delete from log_tails where organization = 'acme'`.execute(db),
+      found: /^The log has 256 leaves, and a checkpoint of 280 leaves was signed\.\nEvent .* it was added/,
+    },
+    'a checkpoint is changed': {
+      tamper: (db) => sql`update log_checkpoints set note = replace(note, '280', '279')`.execute(db),
+      found: /^A checkpoint was changed after it was signed: the signature of log\.example\.org\/acme is wrong\.\n$/,
+    },
+    'the outcome of an execution is changed': {
+      tamper: (db) => sql`update executions set error_count = 1 where execution_id = 'run 3'`.execute(db),
+      found: /^Execution run 3 of automation \S+ has another outcome than its events give\.\n$/,
+    },
+    'an execution is removed': {
+      tamper: (db) => sql`delete from executions where execution_id = 'run 3'`.execute(db),
+      found: /^Execution run 3 of automation/,
+    },
+  };
+  for (const [what, { tamper, found }] of Object.entries(tamperings)) {
+    it(`finds that ${what}`, async () => {
+      await tamper(database.db);
+      const { code, stdout, stderr } = await verify();
+      expect(stdout + stderr).to.match(found);
+      expect(code).to.equal(1);
+    });
+  }
+
+  it('finds with a checkpoint that somebody kept that all of it was rewritten or rewound', async () => {
+    const { db } = database;
+    const kept = await file('kept', String((await servedBy(db, [])).get('checkpoint')));
+    for (const count of [280, 100]) {
+      await sql`truncate events, executions, running_executions, log_tiles, log_tails, log_trees, log_checkpoints`.execute(
+        db,
+      );
+      await recordEvents(db, events.slice(10, 10 + count), { leaves: true });
+      await seal(db);
+      await sql`update log_trees set complete_at = now()`.execute(db);
+      expect((await verify()).code).to.equal(0);
+      const { code, stdout } = await verify('--checkpoint', kept);
+      expect(stdout).to.match(/^The (first 280 leaves of the log are not|log has 100 leaves, and a checkpoint of 280)/);
+      expect(code).to.equal(1);
+    }
+  });
+
+  it('counts the leaves of events that retention deleted', async () => {
+    const { db } = database;
+    const days = (count: number): number => Date.now() - count * 24 * 3_600_000;
+    const settings = { partitionsAhead: 1, overdueAfterHours: 24 };
+    await recordEvents(db, [anEvent({ createdAt: days(10) }), anEvent({ createdAt: days(1) })], { leaves: true });
+    await createStore(db, { ...settings, retentionDays: 0 }).maintain();
+    await seal(db);
+    expect((await verify()).stdout).to.match(/^Nothing was lost, added or changed: 282 events/);
+    await createStore(db, { ...settings, retentionDays: 3 }).maintain();
+    const { code, stdout } = await verify();
+    expect(stdout).to.match(/: 281 events of acme [^]*\nLeaves of events that expired or were not given: 1\.\n$/);
+    expect(code).to.equal(0);
+  });
+
+  it('says what it cannot check', async () => {
+    const wrongKey = await verify('--public-key', otherKey);
+    expect(wrongKey).to.deep.equal({ code: 2, stdout: '', stderr: 'verify: no known key signed the note\n' });
+    await sql`update log_trees set complete_at = null`.execute(database.db);
+    await recordEvents(database.db, events.slice(280));
+    const early = await verify();
+    expect(early.stdout).to.contain('Events that were stored without a log, and have no leaf yet: 20.');
+    expect(early.code).to.equal(2);
+    expect((await verify('--organization', 'initech')).stderr).to.equal('verify: There is no checkpoint of initech.\n');
+    expect((await verify('--exports', 'x')).stderr).to.match(/^verify: Unknown option '--exports'[^]*Exit code 0/);
+  });
+
+  it('checks an export and a proof without the database', async () => {
+    const { db } = database;
+    const log = await servedBy(db, [first]);
+    for (const [path, content] of log) await file(`log/${path}`, content);
+    const rows = await db.selectFrom('events').selectAll().where('organization', '=', 'acme').orderBy('id').execute();
+    const lines = rows.map((row) => String(exportFormats.ndjson.begin(false).add([storedEventOf(row)])));
+    const offline = async (exported: string[], ...more: string[]) =>
+      verify('--log', join(folder, 'log'), '--export', await file('export', exported.join('')), ...more);
+
+    expect((await offline(lines)).stdout).to.match(/^Nothing was lost, added or changed: 280 events of acme/);
+    const part = await offline(lines.slice(5, 9));
+    expect(part.stdout).to.match(/: 4 events of acme [^]*\nLeaves of events that expired or were not given: 276\.\n$/);
+    const lost = await offline(lines.toSpliced(100, 1));
+    expect(lost).to.deep.include({
+      code: 1,
+      stdout: `Event ${first} is in the log, and not in the record: it was removed.\n`,
+    });
+    expect(await offline(lines.toSpliced(100, 1), '--partial')).to.deep.include({ code: 0 });
+    const changed = await offline(lines.with(100, lines[100]?.replace('mark', 'Mark') ?? ''));
+    expect(changed).to.deep.include({
+      code: 1,
+      stdout: `Event ${first} is not the one that the log has: it was changed.\n`,
+    });
+    await rm(join(folder, 'log/tile/entries/000'));
+    expect(await offline(lines)).to.deep.include({
+      code: 2,
+      stderr: 'verify: The log has no readable tile/entries/000.\n',
+    });
+
+    const proof = join(folder, 'log/proof', first);
+    expect(await verify('--proof', proof)).to.deep.include({
+      code: 0,
+      stdout: `Event ${first} is leaf 100 of the 280 that the checkpoint signed.\n`,
+    });
+    const line = await file('line', lines[100]?.replace('mark', 'Mark') ?? '');
+    expect(await verify('--proof', proof, '--export', line)).to.deep.include({ code: 1 });
+  });
+});

@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import { readConfig } from '../../internal/config/read.ts';
+import { createSealer, logSettings } from '../../cmd/worker/sealer.ts';
+import { findCosignature } from '../../internal/log/cosignature.ts';
+import { readWitnessKey } from '../../internal/log/keys.ts';
+import { splitNote } from '../../internal/log/note.ts';
+import { getCheckpoint } from '../../internal/record/log.ts';
+import { addCosignature, listUncosigned } from '../../internal/store/cosigned-logs.ts';
+import { recordEvents } from '../../internal/store/record-events.ts';
+import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { HttpWitness } from '../../internal/witness/http-witness.ts';
+import { Witnesses } from '../../internal/witness/witnesses.ts';
+import { anEvent } from '../support/events.ts';
+import { headOf, logKey, seal } from '../support/sealed-log.ts';
+import { eachDatabase } from '../support/store.ts';
+import { until } from '../support/until.ts';
+import { startWitness, type WitnessServer } from '../support/witness-server.ts';
+
+describe('witnesses of the log', () => {
+  const database = eachDatabase();
+  let witness: WitnessServer;
+  beforeEach(async () => {
+    witness = await startWitness();
+  });
+  afterEach(() => witness[Symbol.asyncDispose]());
+
+  /** Those of a worker that has just started, and what became of each checkpoint. */
+  function startWitnesses(...servers: WitnessServer[]) {
+    const results: string[] = [];
+    const { db } = database;
+    const witnesses = new Witnesses(
+      {
+        listUncosigned: (names) => listUncosigned(db, names),
+        addCosignature: (log, name, line) => addCosignature(db, log, name, line),
+      },
+      servers.map(({ url, publicKey }) => new HttpWitness(url, readWitnessKey(publicKey))),
+      (name, error) => results.push(error instanceof Error ? error.message : name),
+    );
+    return { cosign: () => witnesses.cosign(), results };
+  }
+  const grow = async (count: number): Promise<void> => {
+    await recordEvents(
+      database.db,
+      Array.from({ length: count }, () => anEvent()),
+      { leaves: true },
+    );
+    await seal(database.db);
+  };
+  /** Who has cosigned the checkpoint that the console shows. */
+  const cosigners = async (...servers: WitnessServer[]): Promise<string[]> => {
+    const note = (await getCheckpoint(database.db, 'acme'))?.note ?? '';
+    const { lines } = splitNote(note);
+    return servers
+      .filter(({ publicKey }) => findCosignature(note, lines, readWitnessKey(publicKey)) !== undefined)
+      .map(({ name }) => name);
+  };
+
+  it('cosign each checkpoint, also after a restart, and it is shown with their lines', async () => {
+    await using other = await startWitness('other.example');
+    const first = startWitnesses(witness, other);
+    await grow(5);
+    await first.cosign();
+    expect(await cosigners(witness, other)).to.deep.equal(['witness.example', 'other.example']);
+    expect(await headOf(database.db)).to.include({ size: 5 });
+    await first.cosign();
+    await grow(300);
+    await first.cosign();
+    await grow(1);
+    await startWitnesses(witness, other).cosign();
+    expect(await cosigners(witness, other)).to.have.lengthOf(2);
+    expect(witness.statuses).to.deep.equal([200, 200, 409, 200]);
+    const [row] = await database.db.selectFrom('log_checkpoints').selectAll().execute();
+    expect(row?.cosigned_by.sort()).to.deep.equal(['other.example', 'witness.example']);
+  });
+
+  it('get the newest checkpoint later if they were away, and nobody waits for them', async () => {
+    witness.away = true;
+    const { cosign, results } = startWitnesses(witness);
+    await grow(5);
+    await cosign();
+    await cosign();
+    expect(results).to.deep.equal(['the witness witness.example answered 503: away']);
+    expect(witness.statuses).to.deep.equal([503]);
+    expect(await headOf(database.db)).to.include({ size: 5 });
+    witness.away = false;
+    await startWitnesses(witness).cosign();
+    expect(await cosigners(witness)).to.have.lengthOf(1);
+  });
+
+  it('refuse a log that was rewound or rewritten, and lies of theirs are not stored', async () => {
+    const { db } = database;
+    await grow(5);
+    await startWitnesses(witness).cosign();
+    for (const [count, reason] of [
+      [3, /has cosigned 5 leaves of a log that has 3 now/],
+      [2, /answered 409/],
+      [4, /answered 422/],
+    ] as const) {
+      if (count === 3)
+        for (const table of ['log_trees', 'log_tails', 'log_checkpoints'] as const)
+          await db.deleteFrom(table).execute();
+      await grow(count);
+      const { cosign, results } = startWitnesses(witness);
+      await cosign();
+      expect(results.join()).to.match(reason);
+      expect(await cosigners(witness)).to.deep.equal([]);
+    }
+    await using liar = await startWitness('liar.example');
+    liar.lies = true;
+    const { cosign, results } = startWitnesses(liar);
+    await cosign();
+    expect(results).to.deep.equal(['the cosignature of liar.example is wrong']);
+  });
+
+  it('are those of LOG_WITNESSES of a worker', async () => {
+    const { db } = database;
+    const telemetry = createTelemetry('worker', 'silent');
+    const config = readConfig(logSettings, { LOG_KEY: logKey, LOG_WITNESSES: String(witness.url) });
+    await recordEvents(db, [anEvent()], { leaves: true });
+    const sealer = createSealer(config, db, telemetry);
+    await sealer?.start();
+    try {
+      await until('the witness has cosigned', async () => {
+        const [row] = await db.selectFrom('log_checkpoints').select('cosigned_by').execute();
+        return row?.cosigned_by.includes(witness.name) === true;
+      });
+    } finally {
+      await sealer?.stop();
+    }
+    expect(await telemetry.registry.metrics()).to.match(
+      /runledger_log_cosignatures_total\{witness="witness.example"[^}]*\} 1/,
+    );
+  });
+});
