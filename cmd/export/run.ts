@@ -65,6 +65,7 @@ async function exportTo(
     record,
     objects,
     format: options.format ?? ('parquet' as const),
+    checkpointOf: async (organization: string) => (await record.getCheckpoint(organization))?.note,
     organizations: options.organizations,
     from: options.from?.getTime() ?? -Infinity,
     to: Math.min(settled, options.to?.getTime() ?? Infinity),

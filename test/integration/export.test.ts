@@ -1,17 +1,22 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import { run as verify } from '../../cmd/verify/run.ts';
 import { exportDays } from '../../internal/archive/export-days.ts';
 import type { Manifest } from '../../internal/archive/manifest.ts';
 import { openObjects } from '../../internal/archive/open-objects.ts';
+import { getCheckpoint } from '../../internal/record/log.ts';
 import { createRecord } from '../../internal/record/record.ts';
+import { recordEvents } from '../../internal/store/record-events.ts';
 import { withExportLock } from '../../internal/store/with-export-lock.ts';
+import { anEvent } from '../support/events.ts';
 import { runExport, temporaryFolder, type ExportRun } from '../support/export.ts';
 import { failureOf } from '../support/failure.ts';
 import { day } from '../support/maintenance-day.ts';
 import { noon, storeEvents, type SomeEvent } from '../support/reading.ts';
+import { publicLogKey, seal, servedBy } from '../support/sealed-log.ts';
 import { eachDatabase } from '../support/store.ts';
 
 const acme20 = 'organization=acme/day=2026-11-20/events.ndjson';
@@ -159,6 +164,46 @@ describe('the command export', () => {
           .at(-1),
       );
     }
+  });
+
+  it('keeps the newest checkpoint of the log, with which verify checks the object', async () => {
+    const events = ['a', 'b'].map((description) => anEvent({ createdAt: noon, description }));
+    await recordEvents(database.db, events, { leaves: true });
+    await seal(database.db);
+    await using folder = await temporaryFolder();
+    await exportTo(folder.path);
+    const { checkpoint } = await manifestOf(folder.path, acme20);
+    expect(checkpoint).to.equal((await getCheckpoint(database.db, 'acme'))?.note);
+
+    const [log, kept] = [join(folder.path, 'log'), join(folder.path, 'kept')];
+    for (const [path, content] of [...(await servedBy(database.db, []))].map(
+      ([path, content]) => [join(log, path), content] as const,
+    )) {
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, content);
+    }
+    await writeFile(kept, checkpoint ?? '');
+    const object = join(folder.path, acme20);
+    const args = [
+      '--public-key',
+      publicLogKey,
+      '--organization',
+      'acme',
+      '--log',
+      log,
+      '--export',
+      object,
+      '--checkpoint',
+      kept,
+    ];
+    const said: string[] = [];
+    const streams = {
+      stdout: { write: (text: string) => said.push(text) },
+      stderr: { write: (text: string) => said.push(text) },
+    };
+    expect(await verify(args, streams), said.join('')).to.equal(0);
+    await writeFile(object, (await readFile(object, 'utf8')).replace('"description":"a"', '"description":"x"'));
+    expect(await verify(args, streams), said.join('')).to.equal(1);
   });
 
   it('leaves a place to the export that writes there', async () => {
