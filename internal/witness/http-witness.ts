@@ -2,8 +2,8 @@ import { readCheckpoint } from '../log/checkpoint.ts';
 import { findCosignature } from '../log/cosignature.ts';
 import type { VerifierKey } from '../log/keys.ts';
 
-/** Longest wait for an answer, in ms. */
-const timeoutMs = 5_000;
+/** Longest wait for an answer, in ms. The sealer waits with it, once in 30 s at most. */
+const usualTimeoutMs = 10_000;
 
 /** Longest answer, in characters: some lines of signatures. */
 const mostCharacters = 65_536;
@@ -21,13 +21,15 @@ export interface Submission {
 export class HttpWitness {
   readonly #address: URL;
   readonly #key: VerifierKey;
+  readonly #timeoutMs: number;
   /** The sizes that it has cosigned, by the name of the log. */
   readonly #sizes = new Map<string, number>();
 
   /** @param url its submission prefix. */
-  constructor(url: URL, key: VerifierKey) {
+  constructor(url: URL, key: VerifierKey, timeoutMs = usualTimeoutMs) {
     this.#address = new URL(`${url.origin}${url.pathname.replace(/\/$/, '')}/add-checkpoint`);
     this.#key = key;
+    this.#timeoutMs = timeoutMs;
   }
 
   get name(): string {
@@ -71,7 +73,7 @@ export class HttpWitness {
       headers: { Connection: 'close' },
       body: `${head}\n\n${note}`,
       redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(this.#timeoutMs),
     });
     const text = await answer.text();
     return { status: answer.status, text: text.slice(0, mostCharacters) };

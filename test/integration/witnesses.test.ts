@@ -33,7 +33,7 @@ describe('witnesses of the log', () => {
         listUncosigned: (names) => listUncosigned(db, names),
         addCosignature: (log, name, line) => addCosignature(db, log, name, line),
       },
-      servers.map(({ url, publicKey }) => new HttpWitness(url, readWitnessKey(publicKey))),
+      servers.map(({ url, publicKey }) => new HttpWitness(url, readWitnessKey(publicKey), 120_000)),
       (name, error) => results.push(error instanceof Error ? error.message : name),
     );
     return { cosign: () => witnesses.cosign(), results };
