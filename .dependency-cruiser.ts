@@ -14,6 +14,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   client: [],
   config: [],
   console: ['api', 'errors', 'event', 'expectation', 'html', 'login', 'outcome', 'record', 'telemetry'],
+  databases: ['async', 'store', 'telemetry'],
   errors: [],
   event: ['errors'],
   expectation: [],

@@ -1,5 +1,5 @@
 # One image for every process. Its argument is
-# cmd/<ingest|worker|console|controller|migrate|token|export|verify|erase>/main.ts.
+# cmd/<ingest|worker|console|controller|migrate|move|token|export|verify|erase>/main.ts.
 # `--target exec` builds the image of the command `runledger` (deploy/examples/cronjob.yaml).
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 
@@ -69,7 +69,7 @@ RUN mkdir .compile-cache && chown 10001:10001 .compile-cache
 USER 10001:10001
 RUN tracing=internal/telemetry/open-telemetry.ts; \
     for file in cmd/ingest/main.ts cmd/worker/main.ts cmd/console/main.ts cmd/migrate/main.ts \
-        cmd/token/main.ts cmd/export/main.ts internal/archive/s3.ts $tracing; do \
+        cmd/move/main.ts cmd/token/main.ts cmd/export/main.ts internal/archive/s3.ts $tracing; do \
       node --max-semi-space-size=16 --expose-gc $file >/dev/null 2>&1 || true; \
     done; \
     for file in cmd/controller/*.ts $tracing; do \

@@ -7,15 +7,13 @@ import { createConsolePages, type ConsolePagesOptions } from '../../internal/con
 import { ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { sendTest } from '../../internal/notify/send-test.ts';
-import { createRecord, defaultRecordOptions } from '../../internal/record/record.ts';
-import { RecordWatch } from '../../internal/record/record-watch.ts';
-import { serveRecord } from '../../internal/record/served-record.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
-import { consoleMetrics, streamMetrics } from '../../internal/telemetry/console-metrics.ts';
+import { consoleMetrics, streamMetrics, type PoolFigures } from '../../internal/telemetry/console-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 import { createServers, serverSettings } from '../ingest/servers.ts';
 import type { ConsoleDatabase } from './database.ts';
+import { createConsoleRecord } from './record.ts';
 import { createConsoleLogin, loginSettings } from './login.ts';
 
 /** The settings of the console, beside those of every process and of its database. */
@@ -52,23 +50,18 @@ export interface ConsoleExtras {
   visitors?: Visitors | undefined;
 }
 
-/** Wires the console: Postgres → readers. The caller opens and closes the database. */
+/** Wires the console: Postgres → readers. The caller opens and closes the databases. */
 export function createConsole(
   config: Omit<ConsoleConfig, 'PORT'> & { PORT: number | undefined },
-  { db, pool, login: loginDatabase }: ConsoleDatabase,
+  database: ConsoleDatabase,
   tokens: TokenSource,
   telemetry: Telemetry,
   { requests = apiMetrics(telemetry.registry), oneTimeLink, ingestUrl, visitors }: ConsoleExtras = {},
 ): Console {
   const { logger, registry, probes, tracing } = telemetry;
-  const metrics = consoleMetrics(registry, () => pool);
-  const recordOptions = { ...defaultRecordOptions, busyRowsPerSecond: config.READ_ROWS_PER_SECOND };
-  const record = serveRecord(createRecord(db, recordOptions), metrics);
-  const watch = new RecordWatch(record, metrics, logger);
-  // Once Postgres has answered, the pod stays ready and answers 503 itself (ARCHITECTURE.md,
-  // "Decisions").
-  probes.ready.set('postgres', () => watch.neverAnswered);
-  probes.degraded.set('postgres', () => watch.problem);
+  const pools = new Map<string | undefined, PoolFigures>();
+  const metrics = consoleMetrics(registry, pools);
+  const { record, watches, lagMsOf, writtenOf } = createConsoleRecord(config, database, { metrics, pools }, telemetry);
   probes.ready.set('tokens', () => tokens.unready());
   const streams = new Streams({
     record,
@@ -94,11 +87,11 @@ export function createConsole(
     limits,
     readMetrics: metrics,
     overdueAfterMs,
-    sendTest: (organization, webhook) => sendTest(loginDatabase.db, publicUrl, { organization, ...webhook }),
+    sendTest: (organization, webhook) => sendTest(writtenOf(organization), publicUrl, { organization, ...webhook }),
   });
   const limitWrongTokens = createWrongTokenLimiter();
   const parts = { tokens, limitWrongTokens, oneTimeLink, page: pages.page };
-  const login = createConsoleLogin(config, loginDatabase, parts, telemetry);
+  const login = createConsoleLogin(config, database.login, parts, telemetry);
   const handler = createReadApi({
     record,
     streams,
@@ -108,7 +101,7 @@ export function createConsole(
     publicUrl,
     trustProxy: config.TRUST_PROXY,
     limits,
-    replicaLagMs: () => watch.lagMs,
+    replicaLagMs: lagMsOf,
     limitWrongTokens,
     noteAccess: (access) => login.accessLog.note(access),
     metrics: requests,
@@ -118,6 +111,6 @@ export function createConsole(
   });
   const servers = createServers(config, { handler, fastPath: false, logger });
   // The end of the streams comes first: servers wait for their answers.
-  const components = [watch, tokens, ...login.components, inParallel('servers', servers), streams];
+  const components = [...watches, tokens, ...login.components, inParallel('servers', servers), streams];
   return { component: new ComponentGroup('console', components, logger), servers };
 }

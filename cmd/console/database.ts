@@ -4,12 +4,22 @@ import type { Logger } from '../../internal/telemetry/logger.ts';
 
 export const consoleDatabaseSettings = ['CONSOLE_DATABASE_CONNECTIONS', 'READ_STATEMENT_TIMEOUT_MS'] as const;
 
+type DatabaseConfig = Config<(typeof consoleDatabaseSettings)[number]>;
+
 /** The database of a console. */
 export interface ConsoleDatabase {
   db: Database;
   /** Absent for an embedded database, which has one connection. */
   pool?: PoolCounters | undefined;
   login: LoginDatabase;
+  /** The databases beside this one, by name. */
+  others?: ReadonlyMap<string, OtherDatabase> | undefined;
+}
+
+/** A database of some organizations. */
+export interface OtherDatabase extends Pick<ConsoleDatabase, 'db' | 'pool'> {
+  /** The same one where it can be written, for tests of webhooks. */
+  written: Database;
 }
 
 /** The database of the sessions and of the access log, which the console writes. */
@@ -43,20 +53,13 @@ export function loginDatabaseUrl(environment?: NodeJS.ProcessEnv): string | unde
  */
 export function openConsoleDatabase(
   url: string,
-  config: Config<(typeof consoleDatabaseSettings)[number]>,
+  config: DatabaseConfig,
   logger: Logger,
   loginUrl?: string,
 ): ConsoleDatabase {
   let pool: PoolCounters | undefined;
-  const common = {
-    statementTimeout: config.READ_STATEMENT_TIMEOUT_MS,
-    preparesStatements: false,
-    onIdleError: (error: Error) => logger.warn({ error }, 'idle postgres connection lost'),
-    // The console writes nothing that a crash of Postgres must not lose.
-    onNotDurable: () => undefined,
-  };
   const db = openPostgres({
-    ...common,
+    ...commonOptions(config, logger),
     url,
     maxConnections: config.CONSOLE_DATABASE_CONNECTIONS,
     applicationName: 'runledger-console',
@@ -65,13 +68,27 @@ export function openConsoleDatabase(
     },
   });
   if (loginUrl === undefined) return { db, pool, login: { db, setting: 'CONSOLE_DATABASE_URL or DATABASE_URL' } };
-  const login = openPostgres({
-    ...common,
-    url: loginUrl,
+  return { db, pool, login: { db: openWrittenDatabase(loginUrl, config, logger), setting: 'DATABASE_URL' } };
+}
+
+/** Connections for the little that a console writes, beside a replica that it reads. */
+export function openWrittenDatabase(url: string, config: DatabaseConfig, logger: Logger): Database {
+  return openPostgres({
+    ...commonOptions(config, logger),
+    url,
     maxConnections: loginConnections,
     applicationName: 'runledger-login',
   });
-  return { db, pool, login: { db: login, setting: 'DATABASE_URL' } };
+}
+
+function commonOptions(config: DatabaseConfig, logger: Logger) {
+  return {
+    statementTimeout: config.READ_STATEMENT_TIMEOUT_MS,
+    preparesStatements: false,
+    onIdleError: (error: Error) => logger.warn({ error }, 'idle postgres connection lost'),
+    // The console writes nothing that a crash of Postgres must not lose.
+    onNotDurable: () => undefined,
+  };
 }
 
 /** Closes the connections of a console. */

@@ -8,6 +8,7 @@ import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 import { createTracing } from '../../internal/telemetry/create-tracing.ts';
 import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
 import { consoleSettings, createConsole } from './console.ts';
+import { closeOtherConsoleDatabases, consoleDatabasesSettings, openOtherConsoleDatabases } from './databases.ts';
 import {
   closeConsoleDatabase,
   consoleDatabaseSettings,
@@ -17,7 +18,13 @@ import {
 } from './database.ts';
 
 runMain(async () => {
-  const config = readConfig([...processSettings, ...consoleSettings, ...consoleDatabaseSettings, ...tokenSettings]);
+  const config = readConfig([
+    ...processSettings,
+    ...consoleSettings,
+    ...consoleDatabaseSettings,
+    ...consoleDatabasesSettings,
+    ...tokenSettings,
+  ]);
   requireTimeToStop(config);
   const [url, loginUrl] = [consoleDatabaseUrl(), loginDatabaseUrl()];
   const tracing = await createTracing('console', config);
@@ -25,8 +32,12 @@ runMain(async () => {
   const { logger, probes, registry } = telemetry;
   const ops = new OpsServer(config, probes, registry);
   const tokens = createTokenSource(config, telemetry);
-  const database = openConsoleDatabase(url, config, logger, loginUrl);
-  const postgres = component('postgres', { stop: () => closeConsoleDatabase(database) });
+  const others = openOtherConsoleDatabases(config, logger);
+  const database = { ...openConsoleDatabase(url, config, logger, loginUrl), others };
+  const close = async (): Promise<void> => {
+    await Promise.all([closeConsoleDatabase(database), closeOtherConsoleDatabases(others)]);
+  };
+  const postgres = component('postgres', { stop: close });
   const ingestUrl = isGiven('PUBLIC_URL') ? readConfig(['PUBLIC_URL']).PUBLIC_URL : undefined;
   const console = createConsole(config, database, tokens, telemetry, { ingestUrl });
   await runProcess({

@@ -5,7 +5,7 @@ import type { DeclarationConfig } from './declaration-settings.ts';
 /** Declarations from the resources of the cluster. @throws {ConfigError} outside a cluster. */
 export function createClusterSource(
   config: DeclarationConfig,
-  options: Pick<ClusterSourceOptions, 'db' | 'logger' | 'metrics'>,
+  options: Pick<ClusterSourceOptions, 'db' | 'databaseOf' | 'logger' | 'metrics'>,
 ): ClusterDeclarationSource {
   return new ClusterDeclarationSource({
     ...options,

@@ -1,12 +1,23 @@
 import type { Config } from '../../internal/config/read.ts';
+import { firstDatabase } from '../../internal/databases/organization-map.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
-import { component, ComponentGroup } from '../../internal/lifecycle/group.ts';
+import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
+import { countJobs } from '../../internal/queue/aside-queues.ts';
+import { movingQueue, waitingQueue } from '../../internal/queue/keys.ts';
 import { QueueClocks } from '../../internal/queue/queue-clocks.ts';
-import { connect, createProducerRedis, disconnect, labelOf, type RedisAddress } from '../../internal/queue/redis.ts';
+import {
+  connect,
+  createProducerRedis,
+  disconnect,
+  labelOf,
+  type RedisAddress,
+  type RedisClient,
+} from '../../internal/queue/redis.ts';
 import type { ShardConnection } from '../../internal/queue/shard-registry.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { controllerMetrics } from '../../internal/telemetry/controller-metrics.ts';
+import { controllerMetrics, controllerMetricsOf } from '../../internal/telemetry/controller-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { TickOptions } from '../../internal/verdicts/tick.ts';
 import type { TickListener } from '../../internal/verdicts/tick-listener.ts';
 import { Ticker } from '../../internal/verdicts/ticker.ts';
 import { drainedAddresses, readerRedisSettings, redisAddresses } from '../ingest/redis.ts';
@@ -21,13 +32,20 @@ export const controllerSettings = [
 
 export type ControllerConfig = Config<(typeof controllerSettings)[number]>;
 
-/** The parts beside the ticks. */
-export interface ControllerParts {
+/** A database, and the ticks in it. */
+export interface TickedDatabase {
   db: Database;
-  /** Keeps the tables of declarations. */
-  sources: readonly Component[];
   /** Tell others about each tick. */
   listeners: readonly TickListener[];
+  /** Its name among several, and what begins its ticks. */
+  among?: { name: string; prepare: TickOptions['prepare'] } | undefined;
+}
+
+/** The parts beside the ticks. */
+export interface ControllerParts {
+  databases: readonly TickedDatabase[];
+  /** Keeps the tables of declarations. */
+  sources: readonly Component[];
   /** The watermark waits for the Jobs that it has not recorded. */
   capture?: { readonly pendingSince: number | undefined } | undefined;
 }
@@ -35,9 +53,10 @@ export interface ControllerParts {
 /** Wires the controller: declarations and the record → verdicts and alerts. */
 export function createController(
   config: ControllerConfig,
-  { db, sources, listeners, capture }: ControllerParts,
+  { databases, sources, capture }: ControllerParts,
   { logger, registry, probes }: Telemetry,
 ): ComponentGroup {
+  const { QUEUE_NAME: queueName } = config;
   const open = (address: RedisAddress): ShardConnection => {
     const redis = createProducerRedis(address);
     redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
@@ -50,20 +69,54 @@ export function createController(
     start: async () => void (await Promise.all(all.map(connect))),
     stop: async () => void (await Promise.all(all.map(disconnect))),
   });
-  const clocks = new QueueClocks({ taking, drained, queueName: config.QUEUE_NAME, logger });
-  const ticker = new Ticker({
-    db,
-    readQueue: async () => {
-      // Before the queue: what is recorded by now is in it, or stored.
-      const uncapturedSince = capture?.pendingSince;
-      return { ...(await clocks.read()), uncapturedSince };
-    },
-    listeners,
-    retentionDays: config.RETENTION_DAYS,
-    metricsAutomations: config.METRICS_AUTOMATIONS,
-    metrics: controllerMetrics(registry),
+  const beside = databases.flatMap(({ among }) => (among === undefined ? [] : [waitingQueue(queueName, among.name)]));
+  const clocks = new QueueClocks({
+    taking,
+    drained,
+    queueName,
+    beside: beside.length === 0 ? [] : [...beside, movingQueue(queueName)],
     logger,
   });
-  probes.ready.set('ticks', () => ticker.problem);
-  return new ComponentGroup('controller', [connection, ...sources, ticker], logger);
+  const metrics = controllerMetrics(registry);
+  const tickers = databases.map(({ db, listeners, among }) => {
+    const ticker = new Ticker({
+      db,
+      readQueue: async () => {
+        // Before the queue: what is recorded by now is in it, or stored.
+        const uncapturedSince = capture?.pendingSince;
+        const clock = await clocks.read();
+        // After the queue: its events may have been set aside meanwhile.
+        const waiting = among && (await waitingFor(all, queueName, among.name));
+        return { ...clock, uncapturedSince, waiting };
+      },
+      prepare: among?.prepare,
+      listeners,
+      retentionDays: config.RETENTION_DAYS,
+      metricsAutomations: config.METRICS_AUTOMATIONS,
+      metrics: controllerMetricsOf(metrics, among?.name),
+      logger: among === undefined ? logger : logger.child({ database: among.name }),
+    });
+    const isFirst = among === undefined || among.name === firstDatabase;
+    if (isFirst) probes.ready.set('ticks', () => ticker.problem);
+    else probes.degraded.set(`ticks ${among.name}`, () => ticker.problem);
+    return ticker;
+  });
+  return new ComponentGroup('controller', [connection, ...sources, inParallel('tickers', tickers)], logger);
+}
+
+/** Why events for a database wait beside the queue; undefined if none do. */
+async function waitingFor(
+  shards: readonly RedisClient[],
+  queueName: string,
+  database: string,
+): Promise<string | undefined> {
+  const isEmpty = async (queue: string): Promise<boolean> =>
+    (await Promise.all(shards.map((redis) => countJobs(redis, queue)))).every((jobs) => jobs === 0);
+  const waits = async (): Promise<string | undefined> => {
+    if (!(await isEmpty(waitingQueue(queueName, database)))) return 'Events wait for the database.';
+    if (!(await isEmpty(movingQueue(queueName)))) return 'Events wait for the end of a move.';
+    return undefined;
+  };
+  // Twice: between two counts, a job may go to a queue that was counted before.
+  return (await waits()) ?? (await waits());
 }

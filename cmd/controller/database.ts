@@ -1,7 +1,7 @@
 import { openPostgres, type Database } from '../../internal/store/database.ts';
 import type { Logger } from '../../internal/telemetry/logger.ts';
 
-export const controllerDatabaseSettings = ['DATABASE_URL'] as const;
+export const controllerDatabaseSettings = ['DATABASE_URL', 'DATABASE_URLS'] as const;
 
 /** Longest duration of a statement of the controller, in ms; the next tick then tries again. */
 const statementTimeout = 30_000;

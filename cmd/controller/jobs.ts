@@ -23,7 +23,12 @@ export interface CapturedJobs {
 }
 
 /** Wires the capture of Jobs: API server → queue. */
-export function createJobCapture(config: JobConfig, db: Database, telemetry: Telemetry): CapturedJobs {
+export function createJobCapture(
+  config: JobConfig,
+  db: Database,
+  telemetry: Telemetry,
+  otherDatabaseOf?: (organization: string) => Database | undefined,
+): CapturedJobs {
   const { logger, registry, probes, organization, tracing } = telemetry;
   // Not shown: the alert on a missing ingest is that no process shows the state of Redis.
   const hidden = new Registry();
@@ -49,6 +54,7 @@ export function createJobCapture(config: JobConfig, db: Database, telemetry: Tel
     db,
     enqueueAll: (events, which) => producer.enqueueAll(events, which),
     identify: createIdentitySource(),
+    otherDatabaseOf,
     metrics: captureMetrics(registry, lagMs),
     logger,
   });

@@ -1,13 +1,17 @@
 import { processSettings } from '../../internal/config/process-settings.ts';
 import { readConfig } from '../../internal/config/read.ts';
+import type { Component } from '../../internal/lifecycle/component.ts';
 import { component, ComponentGroup } from '../../internal/lifecycle/group.ts';
 import { runMain } from '../../internal/lifecycle/main.ts';
 import { runProcess } from '../../internal/lifecycle/run-process.ts';
 import { OpsServer } from '../../internal/ops/ops-server.ts';
+import type { Database } from '../../internal/store/database.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 import { createTracing } from '../../internal/telemetry/create-tracing.ts';
-import { controllerSettings, createController } from './controller.ts';
-import { controllerDatabaseSettings, openControllerDatabase } from './database.ts';
+import { controllerSettings, createController, type TickedDatabase } from './controller.ts';
+import { notifyMetrics, notifyMetricsOf } from '../../internal/telemetry/notify-metrics.ts';
+import { controllerDatabaseSettings } from './database.ts';
+import { openControllerDatabases } from './databases.ts';
 import { declarationSettings } from './declaration-settings.ts';
 import { createDeclarationSource, followDeclarations } from './declarations.ts';
 import { jobSettings } from './job-settings.ts';
@@ -26,15 +30,28 @@ runMain(async () => {
   const telemetry = { ...createTelemetry('controller', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
   const { logger, probes, registry } = telemetry;
   const ops = new OpsServer(config, probes, registry);
-  const db = openControllerDatabase(config.DATABASE_URL, logger);
-  const postgres = component('postgres', { stop: () => db.destroy() });
-  const source = await createDeclarationSource(config, db, telemetry);
-  const notifier = createNotifier(config, db, consoleUrl(), (webhook) => source.secretsOf(webhook), telemetry);
+  const databases = openControllerDatabases(config, logger);
+  const { db } = databases.all[0];
+  const postgres = component('postgres', { stop: () => databases.close() });
+  const databaseOf = (organization: string): Database => databases.otherOf(organization) ?? db;
+  const source = await createDeclarationSource(config, db, telemetry, databaseOf);
   // BullMQ and the client of Kubernetes are loaded only for it.
-  const jobs = config.CAPTURE_JOBS ? (await import('./jobs.ts')).createJobCapture(config, db, telemetry) : undefined;
-  const listeners = [followDeclarations(source, jobs?.capture), notifier];
-  const sources = [source, ...(jobs?.parts ?? []), notifier];
-  const controller = createController(config, { db, sources, listeners, capture: jobs?.capture }, telemetry);
+  const jobs = config.CAPTURE_JOBS
+    ? (await import('./jobs.ts')).createJobCapture(config, db, telemetry, databases.otherOf)
+    : undefined;
+  const links = consoleUrl();
+  const notified = notifyMetrics(registry);
+  const notifiers: Component[] = [];
+  const ticked = databases.all.map(({ name, db: own, residents }): TickedDatabase => {
+    const metrics = notifyMetricsOf(notified, name);
+    const notifier = createNotifier(config, own, links, (webhook) => source.secretsOf(webhook), telemetry, metrics);
+    notifiers.push(notifier);
+    const listeners = [followDeclarations(source, jobs?.capture, residents), notifier];
+    if (name === undefined || residents === undefined) return { db: own, listeners };
+    return { db: own, listeners, among: { name, prepare: (trx) => residents.prepare(trx) } };
+  });
+  const sources = [...(databases.map ? [databases.map] : []), source, ...(jobs?.parts ?? []), ...notifiers];
+  const controller = createController(config, { databases: ticked, sources, capture: jobs?.capture }, telemetry);
   await runProcess({
     main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), postgres, controller], logger),
     probes,

@@ -1,7 +1,7 @@
 import { isGiven, readConfig, type Config } from '../../internal/config/read.ts';
 import { Notifier, type NotifierOptions } from '../../internal/notify/notifier.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { notifyMetrics } from '../../internal/telemetry/notify-metrics.ts';
+import type { NotifyMetrics } from '../../internal/telemetry/notify-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 
 /** The settings of notifications. */
@@ -24,7 +24,8 @@ export function createNotifier(
   db: Database,
   links: URL | undefined,
   secretsOf: NotifierOptions['secretsOf'],
-  { logger, registry }: Telemetry,
+  { logger }: Telemetry,
+  metrics: NotifyMetrics,
 ): Notifier {
   return new Notifier({
     db,
@@ -32,7 +33,7 @@ export function createNotifier(
     consoleUrl: links,
     secretsOf,
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
-    metrics: notifyMetrics(registry),
+    metrics,
     logger,
   });
 }

@@ -1,17 +1,44 @@
-import { readConfig } from '../../internal/config/read.ts';
+import { namedUrls } from '../../internal/config/named-urls.ts';
+import { readConfig, type Config } from '../../internal/config/read.ts';
 import { runMain } from '../../internal/lifecycle/main.ts';
 import { StartError } from '../../internal/lifecycle/run-process.ts';
 import { openPostgres } from '../../internal/store/database.ts';
+import { isUnavailable } from '../../internal/store/errors.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { untilReachable } from '../../internal/store/reachable.ts';
-import { createLogger } from '../../internal/telemetry/logger.ts';
+import { createLogger, type Logger } from '../../internal/telemetry/logger.ts';
 import { partitioningOf } from './partitioning.ts';
 
 runMain(async () => {
-  const config = readConfig(['DATABASE_URL', 'DATABASE_WAIT_MS', 'PARTITION_EXECUTIONS', 'LOG_LEVEL']);
+  const config = readConfig(['DATABASE_URL', 'DATABASE_URLS', 'DATABASE_WAIT_MS', 'PARTITION_EXECUTIONS', 'LOG_LEVEL']);
   const logger = createLogger('migrate', config.LOG_LEVEL);
+  // PID 1 of a container has no default handler. The connection's end rolls the work back.
+  process.once('SIGTERM', () => process.exit(143));
+  try {
+    await migrate(config.DATABASE_URL, config, logger);
+  } catch (error) {
+    logger.fatal({ error }, 'schema not up to date');
+    throw new StartError(error);
+  }
+  const others = Array.from(namedUrls(config.DATABASE_URLS), async ([database, url]) => {
+    const log = logger.child({ database });
+    await migrate(url, config, log).catch((error: unknown) => {
+      log.fatal({ error }, 'schema not up to date');
+      // The organizations of the other databases do not wait for an unavailable one.
+      const isAway = error instanceof Error && error.cause !== undefined && isUnavailable(error.cause);
+      if (!isAway) throw new StartError(error);
+    });
+  });
+  await Promise.all(others);
+});
+
+async function migrate(
+  url: string,
+  config: Config<'DATABASE_WAIT_MS' | 'PARTITION_EXECUTIONS'>,
+  logger: Logger,
+): Promise<void> {
   const db = openPostgres({
-    url: config.DATABASE_URL,
+    url,
     maxConnections: 2,
     applicationName: 'runledger-migrate',
     // Another pod's migration may take any time.
@@ -19,8 +46,6 @@ runMain(async () => {
     onIdleError: (error) => logger.warn({ error }, 'idle postgres connection lost'),
     onNotDurable: (missing) => logger.error({ missing }, 'postgres may lose stored events'),
   });
-  // PID 1 of a container has no default handler. The connection's end rolls the work back.
-  process.once('SIGTERM', () => process.exit(143));
   try {
     await untilReachable(db, config.DATABASE_WAIT_MS, (error) => logger.warn({ error }, 'waiting for postgres'));
     const migrations = await migrateToLatest(db, {
@@ -28,10 +53,7 @@ runMain(async () => {
       partitioning: partitioningOf(config.PARTITION_EXECUTIONS, logger),
     });
     logger.info({ migrations }, 'schema is up to date');
-  } catch (error) {
-    logger.fatal({ error }, 'schema not up to date');
-    throw new StartError(error);
   } finally {
     await db.destroy();
   }
-});
+}

@@ -1,4 +1,4 @@
-import { isGiven, readConfig } from '../../internal/config/read.ts';
+import { ConfigError, isGiven, readConfig } from '../../internal/config/read.ts';
 import type { SettingName } from '../../internal/config/settings.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
 import { component, ComponentGroup } from '../../internal/lifecycle/group.ts';
@@ -9,6 +9,7 @@ import { describeError } from '../../internal/telemetry/logger.ts';
 import { OpsServer, type OpsAddress } from '../../internal/ops/ops-server.ts';
 import { failing } from '../../internal/ops/probes.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
+import { notifyMetrics } from '../../internal/telemetry/notify-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 import { controllerSettings, createController } from '../controller/controller.ts';
@@ -113,6 +114,7 @@ export class Standalone implements Component {
   }
 
   async #openDatabase(): Promise<Database> {
+    if (isGiven('DATABASE_URLS')) throw new ConfigError('DATABASE_URLS is for the processes of a cluster, unset it');
     const given = isGiven('DATABASE_URL');
     const db = given
       ? openDatabase(readConfig(databaseSettings), this.#telemetry.logger)
@@ -158,10 +160,13 @@ export class Standalone implements Component {
     const config = readConfig([...controllerSettings, ...notifierSettings], undefined, redis);
     const declared = readConfig(declarationSettings, undefined, { AUTOMATIONS_FILE: this.#folder.automations });
     const source = await createDeclarationSource(declared, db, telemetry);
+    const metrics = notifyMetrics(telemetry.registry);
     const links = consoleUrl() ?? new URL(`https://localhost:${readConfig(['CONSOLE_PORT']).CONSOLE_PORT}`);
-    const notifier = createNotifier(config, db, links, (webhook) => source.secretsOf(webhook), telemetry);
+    const notifier = createNotifier(config, db, links, (webhook) => source.secretsOf(webhook), telemetry, metrics);
     const listeners = [followDeclarations(source), notifier];
-    await this.#parts.begin(createController(config, { db, sources: [source, notifier], listeners }, telemetry));
+    await this.#parts.begin(
+      createController(config, { databases: [{ db, listeners }], sources: [source, notifier] }, telemetry),
+    );
   }
 
   async #startConsole(

@@ -1,11 +1,10 @@
 import type { Config } from '../../internal/config/read.ts';
 import { Consumer } from '../../internal/queue/consumer.ts';
-import type { Store } from '../../internal/store/store.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import type { consumerMetrics, StoreMetrics } from '../../internal/telemetry/worker-metrics.ts';
-import { Batcher } from '../../internal/worker/batcher.ts';
-import { IsolatingStore } from '../../internal/worker/isolating-store.ts';
-import { ProgressWatch } from '../../internal/worker/progress-watch.ts';
+import type { consumerMetrics } from '../../internal/telemetry/worker-metrics.ts';
+import type { BatcherLimits } from '../../internal/worker/batcher.ts';
+import { ProgressWatch, type ProgressSources } from '../../internal/worker/progress-watch.ts';
+import type { Storage } from '../../internal/worker/storage.ts';
 import type { RedisAddress } from '../../internal/queue/redis.ts';
 
 /** Pauses of retries while Postgres is unavailable: short at first, then about two seconds. */
@@ -26,7 +25,7 @@ const fetchCooldownMs = 7;
 /** Time that a stop gives jobs under way before it returns them to the queue, in ms. */
 const drainMs = 10_000;
 
-type LaneConfig = Config<'STORE_BATCH_EVENTS' | 'STORE_BATCH_BYTES' | 'JOB_LOCK_MS'>;
+export type LaneConfig = Config<'STORE_BATCH_EVENTS' | 'STORE_BATCH_BYTES' | 'JOB_LOCK_MS'>;
 
 export interface LaneOptions {
   /** Of every shard. */
@@ -36,7 +35,11 @@ export interface LaneOptions {
   jobs: number;
   statementsInFlight: number;
   consumed: ReturnType<typeof consumerMetrics>;
-  stored: StoreMetrics;
+  /** What stores its jobs. */
+  storage: (limits: BatcherLimits) => Storage;
+  pingDatabase: ProgressSources['pingDatabase'];
+  /** Receives the number of waiting jobs of a shard, every few seconds. */
+  onWaiting?: ((jobs: number, shard: number) => void) | undefined;
 }
 
 /** A queue in all its shards, and what stores its jobs: one consumer and one watch a shard. */
@@ -51,8 +54,7 @@ export interface Lane {
  */
 export function createLane(
   config: LaneConfig,
-  store: Store,
-  { addresses, queueName, jobs, statementsInFlight, consumed, stored }: LaneOptions,
+  { addresses, queueName, jobs, statementsInFlight, consumed, storage, pingDatabase, onWaiting }: LaneOptions,
   { logger, tracing }: Telemetry,
 ): Lane {
   const limits = {
@@ -63,7 +65,7 @@ export function createLane(
     statementsInFlight,
     intervalMs,
   };
-  const batcher = new Batcher(new IsolatingStore(store, stored, logger), limits, stored, logger, tracing);
+  const batcher = storage(limits);
   let running = addresses.length;
   /** Abandons at the last consumer that stops: the others may still store events. */
   const abandon = (): void => {
@@ -91,12 +93,21 @@ export function createLane(
       tracing,
     });
     const watch = new ProgressWatch({
-      waitingJobs: () => consumer.waitingJobs(),
-      pingDatabase: () => store.ping(),
+      waitingJobs: async () => {
+        const waiting = await consumer.waitingJobs();
+        if (waiting !== undefined) onWaiting?.(waiting, index);
+        return waiting;
+      },
+      pingDatabase,
       retrying: () => batcher.retrying,
       stored: () => (several ? handled : batcher.storedBatches),
     });
     return { consumer, watch };
   });
   return { consumers: shards.map(({ consumer }) => consumer), watches: shards.map(({ watch }) => watch) };
+}
+
+/** Why the consumer of a shard needs a restart; undefined if none does. */
+export function stuck({ watches }: Lane): string | undefined {
+  return watches.map((watch) => watch.stuck).find((reason) => reason !== undefined);
 }

@@ -8,6 +8,7 @@ import { OpsServer } from '../../internal/ops/ops-server.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 import { createTracing } from '../../internal/telemetry/create-tracing.ts';
 import { databaseSettings, openDatabase } from './database.ts';
+import { databasesSettings, openOtherDatabases } from './databases.ts';
 import { createWorker, workerSettings } from './worker.ts';
 
 /** Callers and readers wait for ingest and console; nobody waits for a worker. */
@@ -15,12 +16,12 @@ const behind = 5;
 
 runMain(async () => {
   setPriority(Math.min(getPriority() + behind, constants.priority.PRIORITY_LOW));
-  const config = readConfig([...processSettings, ...workerSettings, ...databaseSettings]);
+  const config = readConfig([...processSettings, ...workerSettings, ...databaseSettings, ...databasesSettings]);
   const tracing = await createTracing('worker', config);
   const telemetry = { ...createTelemetry('worker', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
   const { logger, probes, registry } = telemetry;
   const ops = new OpsServer(config, probes, registry);
-  const worker = createWorker(config, openDatabase(config, logger), telemetry);
+  const worker = createWorker(config, openDatabase(config, logger), telemetry, openOtherDatabases(config, logger));
   await runProcess({
     main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), worker], logger),
     probes,

@@ -1,20 +1,24 @@
 import { Archive } from '../../internal/archive/archive.ts';
-import type { Config } from '../../internal/config/read.ts';
+import { ConfigError, type Config } from '../../internal/config/read.ts';
+import type { Component } from '../../internal/lifecycle/component.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import { overflowQueue } from '../../internal/queue/keys.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { createStore } from '../../internal/store/store.ts';
+import { createStore, type Store } from '../../internal/store/store.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import {
   consumerMetrics,
   maintenanceMetrics,
+  maintenanceMetricsOf,
   overflowStoreMetrics,
   storeMetrics,
 } from '../../internal/telemetry/worker-metrics.ts';
 import { Maintenance } from '../../internal/worker/maintenance.ts';
 import { drainedAddresses, readerRedisSettings, redisAddresses } from '../ingest/redis.ts';
-import { createLane, type Lane } from './lane.ts';
+import { createLane, stuck, type Lane } from './lane.ts';
+import { createRouting } from './routing.ts';
 import { createSealer, logSettings } from './sealer.ts';
+import { inOneDatabase } from './storage.ts';
 
 /** The settings of a worker, beside those of every process. The caller opens the database. */
 export const workerSettings = [
@@ -36,44 +40,81 @@ export const workerSettings = [
 
 export type WorkerConfig = Config<(typeof workerSettings)[number]>;
 
-/** Wires the worker: Redis → Postgres. Closes the database when it stops. */
-export function createWorker(config: WorkerConfig, db: Database, telemetry: Telemetry): ComponentGroup {
+/**
+ * Wires the worker: Redis → Postgres. Closes the databases when it stops.
+ * @param others the databases beside the first one, by name.
+ */
+export function createWorker(
+  config: WorkerConfig,
+  db: Database,
+  telemetry: Telemetry,
+  others: ReadonlyMap<string, Database> = new Map(),
+): ComponentGroup {
   const { logger, registry, probes, organization } = telemetry;
-  const archive = config.ARCHIVE_URL === undefined ? undefined : new Archive(db, config.ARCHIVE_URL);
   const sealer = createSealer(config, db, telemetry);
-  const store = createStore(db, {
-    leaves: sealer !== undefined,
-    onStored: (stored, events) => sealer?.note(stored, events >= config.STORE_BATCH_EVENTS / 2),
-    findArchived: archive && ((partition) => archive.find(partition)),
-    partitionsAhead: config.PARTITIONS_AHEAD_DAYS,
-    retentionDays: config.RETENTION_DAYS,
-    overdueAfterHours: config.OVERDUE_AFTER_HOURS,
-  });
+  if (sealer !== undefined && others.size > 0) throw new ConfigError('LOG_KEY needs one database: unset DATABASE_URLS');
+  const archives: Archive[] = [];
+  const storeOf = (database: Database): Store => {
+    const archive = config.ARCHIVE_URL === undefined ? undefined : new Archive(database, config.ARCHIVE_URL);
+    if (archive !== undefined) archives.push(archive);
+    return createStore(database, {
+      leaves: sealer !== undefined,
+      onStored: (stored, events) => sealer?.note(stored, events >= config.STORE_BATCH_EVENTS / 2),
+      findArchived: archive && ((partition) => archive.find(partition)),
+      partitionsAhead: config.PARTITIONS_AHEAD_DAYS,
+      retentionDays: config.RETENTION_DAYS,
+      overdueAfterHours: config.OVERDUE_AFTER_HOURS,
+    });
+  };
+  const store = storeOf(db);
+  const otherStores = new Map(Array.from(others, ([name, other]) => [name, storeOf(other)]));
   const consumed = consumerMetrics(registry);
   const stored = storeMetrics(registry, organization);
+  const overflowed = overflowStoreMetrics(registry, stored);
   const { QUEUE_NAME: queueName, WORKER_CONCURRENCY: jobs, STORE_STATEMENTS_IN_FLIGHT: statementsInFlight } = config;
   const addresses = [...redisAddresses(config), ...drainedAddresses(config)];
+  const parts = { config, db, store, others: otherStores, consumed, stored, overflowed, addresses };
+  const routing = others.size === 0 ? undefined : createRouting(parts, telemetry);
+  const pingDatabase = () => store.ping();
   const main = createLane(
     config,
-    store,
-    { addresses, queueName, jobs, statementsInFlight, consumed, stored },
+    {
+      addresses,
+      queueName,
+      jobs,
+      statementsInFlight,
+      consumed,
+      pingDatabase,
+      storage: routing?.main ?? inOneDatabase(store, stored, telemetry),
+    },
     telemetry,
   );
   const overflow = createLane(
     config,
-    store,
     {
       addresses,
       queueName: overflowQueue(queueName),
       jobs: config.OVERFLOW_CONCURRENCY,
       statementsInFlight: 1,
       consumed,
-      stored: overflowStoreMetrics(registry, stored),
+      pingDatabase,
+      storage: routing?.overflow ?? inOneDatabase(store, overflowed, telemetry),
     },
     telemetry,
   );
   const intervals = { intervalMs: config.MAINTENANCE_INTERVAL_MS, retryMs: 5_000 };
-  const maintenance = new Maintenance(store, intervals, maintenanceMetrics(registry), logger);
+  const maintained = maintenanceMetrics(registry);
+  const maintenanceOf = (one: Store, name?: string): Maintenance =>
+    new Maintenance(
+      one,
+      intervals,
+      maintenanceMetricsOf(maintained, name),
+      name ? logger.child({ database: name }) : logger,
+    );
+  const maintenance =
+    routing === undefined
+      ? [maintenanceOf(store)]
+      : Array.from(routing.stores, ([name, one]): Component => maintenanceOf(one, name));
   probes.live.set('progress', () => stuck(main));
   probes.live.set('overflow', () => stuck(overflow));
   // A worker is ready while it can fetch jobs from one shard at least.
@@ -81,21 +122,26 @@ export function createWorker(config: WorkerConfig, db: Database, telemetry: Tele
     main.watches.every((watch) => watch.queueProblem) ? main.watches[0]?.queueProblem : undefined,
   );
   probes.ready.set('postgres', () => main.watches[0]?.databaseProblem);
+  const lanes: Lane[] = [main, overflow, ...(routing?.lanes ?? [])];
   return new ComponentGroup(
     'worker',
     [
-      component('postgres', { stop: () => db.destroy() }),
-      ...(archive === undefined ? [] : [component('archive', { stop: () => archive.close() })]),
-      maintenance,
+      component('postgres', {
+        stop: async () => void (await Promise.all([db, ...others.values()].map((one) => one.destroy()))),
+      }),
+      component('archives', { stop: async () => void (await Promise.all(archives.map((one) => one.close()))) }),
+      ...(routing?.components ?? []),
+      inParallel('maintenance', maintenance),
       ...(sealer === undefined ? [] : [sealer]),
-      inParallel('consumers', [...main.consumers, ...overflow.consumers]),
-      inParallel('progress watches', [...main.watches, ...overflow.watches]),
+      inParallel(
+        'consumers',
+        lanes.flatMap(({ consumers }) => consumers),
+      ),
+      inParallel(
+        'progress watches',
+        lanes.flatMap(({ watches }) => watches),
+      ),
     ],
     logger,
   );
-}
-
-/** Why the consumer of a shard needs a restart; undefined if none does. */
-function stuck({ watches }: Lane): string | undefined {
-  return watches.map((watch) => watch.stuck).find((reason) => reason !== undefined);
 }

@@ -1,4 +1,5 @@
-import { rows, type Panel, type Row } from './panels.ts';
+import type { Panel, Row } from './panel.ts';
+import { rows } from './panels.ts';
 
 /**
  * The namespace that the reader chooses at the top. `.*` matches series without a namespace too.

@@ -1,40 +1,4 @@
-/** One line of a panel: a query and its legend. `$ns` is the namespace that the reader chooses. */
-export interface Query {
-  expr: string;
-  legend: string;
-}
-
-export interface Panel {
-  title: string;
-  /** The unit, by Grafana's name. */
-  unit: string;
-  queries: Query[];
-  description?: string;
-}
-
-/** A row of panels. */
-export interface Row {
-  title: string;
-  panels: Panel[];
-}
-
-const window = '[$__rate_interval]';
-
-function panel(title: string, unit: string, queries: [legend: string, expr: string][], description?: string): Panel {
-  const described = description === undefined ? {} : { description };
-  return { title, unit, queries: queries.map(([legend, expr]) => ({ legend, expr })), ...described };
-}
-
-function rate(metric: string, labels = ''): string {
-  return `rate(${metric}{${labels}${labels && ','}$ns}${window})`;
-}
-
-function quantiles(metric: string, labels = ''): [string, string][] {
-  return ['0.5', '0.95', '0.99'].map((quantile) => [
-    `p${Number(quantile) * 100}`,
-    `histogram_quantile(${quantile}, sum by (le) (${rate(`${metric}_bucket`, labels)}))`,
-  ]);
-}
+import { panel, quantiles, rate, type Row } from './panel.ts';
 
 /** State changes of executions with these labels, per second and organization. */
 function byOrganization(labels: string): string {
@@ -174,8 +138,8 @@ export const rows: Row[] = [
         ],
       ]),
       panel('Running and overdue', 'short', [
-        ['running', 'max(runledger_executions_running{$ns})'],
-        ['overdue', 'max(runledger_executions_overdue{$ns})'],
+        ['running', 'sum(max by (database) (runledger_executions_running{$ns}))'],
+        ['overdue', 'sum(max by (database) (runledger_executions_overdue{$ns}))'],
       ]),
       panel('Anomalies', 'ops', [['{{anomaly}}', `sum by (anomaly) (${rate('runledger_execution_anomalies_total')})`]]),
     ],
@@ -228,9 +192,30 @@ export const rows: Row[] = [
         ['age', 'time() - max(runledger_store_last_progress_timestamp_seconds{$ns})'],
       ]),
       panel('Partitions', 'short', [
-        ['days ahead', 'max(runledger_partitions_ahead{$ns})'],
+        ['days ahead', 'min(max by (database) (runledger_partitions_ahead{$ns}))'],
         ['rows in DEFAULT', 'max(runledger_default_partition_rows{$ns})'],
         ['dead letters', dead],
+      ]),
+    ],
+  },
+  {
+    title: 'Databases',
+    panels: [
+      panel('Retrying', 'short', [['{{database}}', 'max by (database) (runledger_store_retrying{$ns})']]),
+      panel(
+        'Jobs that wait for a database',
+        'short',
+        [['{{database}}', 'max by (database) (runledger_database_waiting_jobs{$ns}) or vector(0)']],
+        'moving: for the end of a move. They are in Redis, beside the common queue.',
+      ),
+      panel('Events set aside', 'ops', [
+        ['{{database}}', `sum by (database) (${rate('runledger_events_set_aside_total')}) or vector(0)`],
+      ]),
+      panel('Age of the watermark, by database', 's', [
+        ['{{database}}', 'min by (database) (runledger_watermark_lag_seconds{$ns})'],
+      ]),
+      panel('Running executions, by database', 'short', [
+        ['{{database}}', 'max by (database) (runledger_executions_running{$ns})'],
       ]),
     ],
   },
@@ -267,8 +252,12 @@ export const rows: Row[] = [
   {
     title: 'Controller',
     panels: [
-      panel('Age of the watermark', 's', [['age', 'min(runledger_watermark_lag_seconds{$ns})']]),
-      panel('Expectations not met', 'short', [['{{kind}}', 'max by (kind) (runledger_verdicts{$ns})']]),
+      panel('Age of the watermark', 's', [
+        ['age', 'max(min by (database) (runledger_watermark_lag_seconds{$ns}))'],
+      ]),
+      panel('Expectations not met', 'short', [
+        ['{{kind}}', 'sum by (kind) (max by (kind, database) (runledger_verdicts{$ns}))'],
+      ]),
       panel('Ticks, p99', 's', quantiles('runledger_tick_seconds')),
       panel('Evaluations', 'ops', [
         ['evaluations', `sum(${rate('runledger_evaluations_total')})`],
@@ -286,7 +275,9 @@ export const rows: Row[] = [
       panel('Attempts by receiver and result', 'ops', [
         ['{{receiver}} {{result}}', `sum by (receiver, result) (${rate('runledger_notifications_total')})`],
       ]),
-      panel('Deliveries that wait', 'short', [['deliveries', 'max(runledger_outbox_deliveries{$ns})']]),
+      panel('Deliveries that wait', 'short', [
+        ['deliveries', 'sum(max by (database) (runledger_outbox_deliveries{$ns}))'],
+      ]),
       panel('Age of the outbox', 's', [['oldest delivery', 'max(runledger_outbox_oldest_seconds{$ns})']]),
     ],
   },

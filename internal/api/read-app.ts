@@ -24,8 +24,8 @@ export interface ReadApiOptions
   extends ReadOptions, Omit<StreamOptions, 'mayStillRead'>, Omit<ServeOptions, 'fastPath'> {
   authenticate: Authenticate;
   limits: ReadLimits;
-  /** How far the replica is behind, in ms; undefined for a primary. */
-  replicaLagMs: () => number | undefined;
+  /** How far the replica of an organization is behind, in ms; undefined for a primary. */
+  replicaLagMs: (organization: string) => number | undefined;
   /** Web pages beside the endpoints. */
   pages?: readonly PageRoute[];
   /** Delays the answers to many wrong tokens; the pages share it. */
@@ -82,9 +82,9 @@ function patternOf(path: string): string {
 }
 
 /** Tells readers how old the answer of a replica may be. */
-function showLag(replicaLagMs: () => number | undefined, answer: Middleware<AuthenticatedState>) {
+function showLag(replicaLagMs: ReadApiOptions['replicaLagMs'], answer: Middleware<AuthenticatedState>) {
   const shown: Middleware<AuthenticatedState> = (ctx, next) => {
-    const lag = replicaLagMs();
+    const lag = replicaLagMs(ctx.state.organization);
     if (lag !== undefined) ctx.set('Runledger-Replica-Lag-Ms', String(Math.ceil(lag)));
     return answer(ctx, next);
   };

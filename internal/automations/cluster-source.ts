@@ -21,6 +21,8 @@ export interface ClusterSourceOptions {
   readonly namespaces: readonly string[];
   /** Where the verdicts and executions of the status are read. */
   readonly db: Database;
+  /** With several databases: that of an organization. */
+  readonly databaseOf?: ((organization: string) => Database) | undefined;
   readonly logger: Logger;
   readonly metrics: AutomationMetrics;
   readonly times?: Partial<ClusterSourceTimes>;

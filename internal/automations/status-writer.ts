@@ -13,6 +13,8 @@ import { isSame, isTransition, statusOf } from './status.ts';
 
 export interface StatusWriterOptions {
   readonly db: Database;
+  /** With several databases: that of an organization. */
+  readonly databaseOf?: ((organization: string) => Database) | undefined;
   readonly logger: Logger;
   readonly metrics: AutomationMetrics;
   /** Longest age of a status whose conditions do not change, in ms. */
@@ -43,17 +45,35 @@ export class StatusWriter {
 
   /** Never rejects: the next call repeats failed writes. */
   async write(acceptances: readonly Acceptance[], access: ClusterAccess, end: AbortSignal): Promise<void> {
+    const { db, databaseOf } = this.#options;
+    const parts = Map.groupBy(acceptances, ({ automation }) =>
+      automation === undefined || databaseOf === undefined ? db : databaseOf(automation.organization),
+    );
+    for (const [database, part] of parts) await this.#writeOf(database, part, access, end);
+  }
+
+  /** Writes the status of the resources of one database. */
+  async #writeOf(
+    db: Database,
+    acceptances: readonly Acceptance[],
+    access: ClusterAccess,
+    end: AbortSignal,
+  ): Promise<void> {
     try {
-      for (const slice of slices(acceptances, sliceSize)) await this.#writeSlice(slice, access, end);
+      for (const slice of slices(acceptances, sliceSize)) await this.#writeSlice(db, slice, access, end);
     } catch (error) {
       if (end.aborted) return;
       this.#options.logger.warn({ error }, 'could not write the status of resources, retrying after the next tick');
     }
   }
 
-  async #writeSlice(acceptances: readonly Acceptance[], access: ClusterAccess, end: AbortSignal): Promise<void> {
+  async #writeSlice(
+    db: Database,
+    acceptances: readonly Acceptance[],
+    access: ClusterAccess,
+    end: AbortSignal,
+  ): Promise<void> {
     end.throwIfAborted();
-    const { db } = this.#options;
     const health = await readHealth(db, automationsOf(acceptances));
     const due = acceptances.filter((acceptance) => this.#isDue(acceptance, health));
     const last = await readLastExecutions(db, automationsOf(due));

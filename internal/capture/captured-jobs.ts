@@ -1,5 +1,5 @@
 import type { Database, Tables } from '../store/database.ts';
-import { sql, type Transaction } from '../store/sql.ts';
+import { sql, type Kysely, type Transaction } from '../store/sql.ts';
 import type { ChangedJob } from './changed-job.ts';
 import type { JobFacts } from './read-job.ts';
 
@@ -35,7 +35,11 @@ export async function listCaptured(db: Database): Promise<ListedJob[]> {
  * What is recorded of Jobs: of those with a row, and of new ones of an organization. A new one may
  * be in the record already: its row was deleted, or a crash prevented it.
  */
-export async function readRecorded(trx: Transaction<Tables>, changed: readonly ChangedJob[]): Promise<KnownJob[]> {
+export async function readRecorded(
+  trx: Transaction<Tables>,
+  changed: readonly ChangedJob[],
+  otherDatabaseOf: (organization: string) => Database | undefined = () => undefined,
+): Promise<KnownJob[]> {
   const uids = changed.map(({ uid }) => uid);
   const rows = await trx
     .selectFrom('captured_jobs')
@@ -60,13 +64,15 @@ export async function readRecorded(trx: Transaction<Tables>, changed: readonly C
     return [{ ...job, organization, automationId, namespace, name, startedAt, recorded, stored: undefined }];
   });
   const fresh = jobs.filter(({ stored }) => stored === undefined);
-  await addStored(trx, fresh);
+  for (const [other, part] of Map.groupBy(fresh, ({ organization }) => otherDatabaseOf(organization))) {
+    await addStored(other ?? trx, part);
+  }
   const hasBegun = ({ startedAt, facts }: KnownJob) => startedAt !== undefined || facts?.end !== undefined;
   return jobs.filter((job) => job.stored !== undefined || hasBegun(job));
 }
 
 /** Adds what the table `executions` says. */
-async function addStored(trx: Transaction<Tables>, jobs: readonly KnownJob[]): Promise<void> {
+async function addStored(trx: Kysely<Tables>, jobs: readonly KnownJob[]): Promise<void> {
   if (jobs.length === 0) return;
   const { rows } = await sql<{ execution_id: string; start_count: number; error_count: number; end_count: number }>`
     select execution_id, start_count, error_count, end_count from executions

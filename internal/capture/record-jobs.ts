@@ -20,6 +20,8 @@ export type EnqueueAll = (
 export interface RecordOptions {
   readonly enqueueAll: EnqueueAll;
   readonly identify: () => EventIdentity;
+  /** With several databases: that of an organization, if it is not this one. */
+  readonly otherDatabaseOf?: ((organization: string) => Database | undefined) | undefined;
 }
 
 export interface RecordedJobs {
@@ -50,7 +52,7 @@ export function recordJobs(
 ): Promise<RecordedJobs | undefined> {
   return db.transaction().execute(async (trx) => {
     if (!(await takeTurn(trx))) return undefined;
-    const jobs = await readRecorded(trx, changed);
+    const jobs = await readRecorded(trx, changed, options.otherDatabaseOf);
     const due = jobs.flatMap((job) => missingOf(job).map((event): DueEvent => ({ job, event })));
     const kinds: EventKind[] = [];
     let failure: unknown;

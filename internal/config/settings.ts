@@ -1,4 +1,5 @@
 import { str } from 'envalid';
+import { databaseSettings } from './database-settings.ts';
 import { logSettings } from './log-settings.ts';
 import { overflowSettings } from './overflow-settings.ts';
 import { readerSettings } from './reader-settings.ts';
@@ -10,7 +11,6 @@ import {
   issuerUrl,
   namespaces,
   portNumber,
-  postgresUrl,
   queueName,
   ratio,
   redisUrls,
@@ -59,11 +59,7 @@ export const settings = {
   }),
   REDIS_USERNAME: str({ default: undefined, desc: 'User name, if REDIS_URL has none' }),
   REDIS_PASSWORD: str({ default: undefined, desc: 'Password, if REDIS_URL has none; any characters' }),
-  DATABASE_URL: postgresUrl({ desc: 'postgres://user:password@host:5432/database' }),
-  CONSOLE_DATABASE_URL: postgresUrl({
-    default: undefined,
-    desc: 'The Postgres that the console reads; DATABASE_URL unless set. For a replica set both: sessions are written to DATABASE_URL',
-  }),
+  ...databaseSettings,
   OIDC_ISSUER: issuerUrl({
     default: undefined,
     desc: 'Issuer of the OpenID Connect provider at which people log in to the console; off unless set',

@@ -162,6 +162,22 @@ export const postgresUrl = makeExactValidator<string>((text) => {
   throw new Error('must be a postgres:// or postgresql:// address');
 });
 
+/** `name=postgres://…`, separated by spaces. Errors never repeat the value: it holds passwords. */
+export const databaseUrls = makeExactValidator<string>((text) => {
+  const names = text
+    .trim()
+    .split(/\s+/)
+    .map((part) => {
+      const [, name = '', url = ''] = /^([a-z][a-z0-9-]{0,30})=(.+)$/.exec(part) ?? [];
+      const protocol = URL.parse(url)?.protocol;
+      if (protocol === 'postgres:' || protocol === 'postgresql:') return name;
+      throw new Error('must be name=postgres://… entries, separated by spaces; a name has small letters, digits and -');
+    });
+  if (names.includes('first')) throw new Error('must not use the name first, which is DATABASE_URL');
+  if (new Set(names).size < names.length) throw new Error('must not use a name twice');
+  return text.trim();
+});
+
 /** The name of the queue; BullMQ builds Redis keys from it. */
 export const queueName = makeExactValidator<string>((text) => {
   if (/^[A-Za-z0-9._-]{1,64}$/.test(text)) return text;

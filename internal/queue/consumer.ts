@@ -32,11 +32,11 @@ const refusedMs = 10_000;
 const closingMs = 2_000;
 
 /**
- * Stores a batch. `redelivered`: an earlier worker took the job and returned it or died. `stored`:
- * every event is safe and BullMQ removes the job. `abandoned`: the process stops first and the job
- * returns to the queue.
+ * Stores a batch. `redelivered`: an earlier worker took the job and returned it or died. Resolves
+ * with `stored` once every event is safe, and BullMQ removes the job. With anything else, such as
+ * `abandoned` when the process stops, the job returns to the queue.
  */
-export type Handle = (events: AcceptedEvent[], redelivered: boolean) => Promise<'stored' | 'abandoned'>;
+export type Handle = (events: AcceptedEvent[], redelivered: boolean) => Promise<unknown>;
 
 export interface ConsumerOptions {
   redis: RedisAddress;

@@ -13,3 +13,13 @@ export function queueKey(queueName: string, part: string): string {
 export function overflowQueue(queueName: string): string {
   return `${queueName}+overflow`;
 }
+
+/** The queue of the events that wait for a database (ARCHITECTURE.md, "Several databases"). */
+export function waitingQueue(queueName: string, database: string): string {
+  return `${queueName}+wait-${database}`;
+}
+
+/** The queue of the events of organizations that move to another database just now. */
+export function movingQueue(queueName: string): string {
+  return `${queueName}+moving`;
+}

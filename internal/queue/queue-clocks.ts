@@ -1,5 +1,6 @@
 import { within } from '../async/within.ts';
 import { describeError, type Logger } from '../telemetry/logger.ts';
+import { countJobs } from './aside-queues.ts';
 import { joinClocks } from './join-clocks.ts';
 import { readQueueClock, type QueueClock } from './queue-clock.ts';
 import { commandTimeout, type RedisClient } from './redis.ts';
@@ -14,6 +15,8 @@ export interface QueueClocksOptions {
   /** Former shards, which are read until they are retired. */
   drained: readonly ShardConnection[];
   queueName: string;
+  /** Queues beside it: a drained shard with jobs in them is not retired. */
+  beside?: readonly string[];
   logger: Logger;
 }
 
@@ -21,6 +24,8 @@ interface Reading {
   redis: RedisClient;
   clock: QueueClock;
   registry: RegistryReading;
+  /** Jobs in the queues beside. */
+  beside: number;
 }
 
 /**
@@ -49,10 +54,12 @@ export class QueueClocks {
    * than the clock by more than the margin of the watermark.
    */
   async #readOne({ redis, label }: ShardConnection, several: boolean): Promise<Reading> {
-    const { queueName } = this.#options;
+    const { queueName, beside = [] } = this.#options;
     try {
       const registry = await within(commandTimeout, readRegistry(redis, queueName));
-      return { redis, registry, clock: await readQueueClock(redis, queueName) };
+      const clock = await readQueueClock(redis, queueName);
+      const jobs = await Promise.all(beside.map((queue) => countJobs(redis, queue)));
+      return { redis, registry, clock, beside: jobs.reduce((sum, count) => sum + count, 0) };
     } catch (error) {
       const which = several ? `Redis ${label}` : 'Redis';
       throw new Error(`${which} does not answer: ${describeError(error).message}`, { cause: error });
@@ -61,8 +68,8 @@ export class QueueClocks {
 
   async #retire(drained: readonly Reading[], all: readonly Reading[]): Promise<void> {
     const known = new Set(all.flatMap(({ registry }) => [...registry.known.keys()]));
-    const ids = drained.flatMap(({ registry: { id, inUse }, clock }) => {
-      const empty = clock.oldestAt === undefined && clock.overflow === undefined;
+    const ids = drained.flatMap(({ registry: { id, inUse }, clock, beside }) => {
+      const empty = clock.oldestAt === undefined && clock.overflow === undefined && beside === 0;
       const quiet = clock.now - (clock.admittingAt ?? 0) > retireMs;
       return id !== undefined && known.has(id) && !inUse && empty && quiet ? [id] : [];
     });

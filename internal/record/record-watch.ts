@@ -1,6 +1,6 @@
 import { Repeating } from '../async/repeating.ts';
 import { within } from '../async/within.ts';
-import type { ConsoleMetrics } from '../telemetry/console-metrics.ts';
+import type { WatchMetrics } from '../telemetry/console-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Record as EventRecord } from './record.ts';
 
@@ -12,7 +12,7 @@ const longestMs = 5_000;
 export class RecordWatch {
   readonly name = 'record watch';
   readonly #record: EventRecord;
-  readonly #metrics: ConsoleMetrics;
+  readonly #metrics: WatchMetrics;
   readonly #logger: Logger;
   readonly #looks = new Repeating(() => this.#look());
   #problem: string | undefined = 'Postgres has not been asked yet.';
@@ -20,7 +20,7 @@ export class RecordWatch {
   #lagMs: number | undefined;
   #readerRole: boolean | undefined;
 
-  constructor(record: EventRecord, metrics: ConsoleMetrics, logger: Logger) {
+  constructor(record: EventRecord, metrics: WatchMetrics, logger: Logger) {
     this.#record = record;
     this.#metrics = metrics;
     this.#logger = logger;

@@ -13,6 +13,8 @@ export interface StreamPosition {
   /** Within a batch: the snapshot that ends the batch, and the last event sent of it. */
   until?: string | undefined;
   after?: EventPosition | undefined;
+  /** The name of the database among several. */
+  database?: string | undefined;
 }
 
 /** An event of the stream, and the position after it. */

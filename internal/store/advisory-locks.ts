@@ -21,4 +21,6 @@ export const advisoryLocks = {
   partitioning: 7_215_004_118n,
   /** One worker extends and signs the logs at a time. */
   seal: 7_215_004_122n,
+  /** One move of an organization at a time. */
+  move: 7_215_004_121n,
 };

@@ -6,6 +6,7 @@ import type { AlertNoticesTable, AlertsTable } from './alerts-table.ts';
 import type { AutomationsTable } from './automations-table.ts';
 import type { CapturedJobsTable } from './captured-jobs-table.ts';
 import type { ControllerStateTable, RecordGapsTable } from './controller-tables.ts';
+import type { MovedOrganizationsTable, MovingEventsTable, OrganizationDatabasesTable } from './databases-tables.ts';
 import type { DeadLettersTable } from './dead-letters-table.ts';
 import type { DeliveriesTable } from './deliveries-table.ts';
 import type { ErasuresTable } from './erasures-table.ts';
@@ -46,6 +47,9 @@ export interface Tables {
   log_trees: LogTreesTable;
   log_checkpoints: LogCheckpointsTable;
   erasures: ErasuresTable;
+  organization_databases: OrganizationDatabasesTable;
+  moved_organizations: MovedOrganizationsTable;
+  moving_events: MovingEventsTable;
 }
 
 /** An open database. `destroy` closes its connections. */

@@ -24,6 +24,15 @@ export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === uniqueViolation;
 }
 
+/**
+ * The organizations that have left the database, if it refused a statement because of them;
+ * otherwise undefined.
+ */
+export function movedOrganizations(error: unknown): ReadonlySet<string> | undefined {
+  if (codeOf(error) !== 'RL001') return undefined;
+  return new Set(String((error as { detail?: string }).detail).split('\n'));
+}
+
 /** True when a statement took longer than the statement time-out, or the client's. */
 export function isTimeout(error: unknown): boolean {
   return codeOf(error) === queryCanceled || messageOf(error) === 'Query read timeout';

@@ -18,6 +18,7 @@ import { partitionExecutions, type PartitionOptions } from './partition-executio
 import * as log from './migrations/0013-log.ts';
 import * as erasures from './migrations/0014-erasures.ts';
 import * as cosignatures from './migrations/0015-cosignatures.ts';
+import * as databases from './migrations/0016-databases.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -37,6 +38,7 @@ const migrations = {
   '0013-log': log,
   '0014-erasures': erasures,
   '0015-cosignatures': cosignatures,
+  '0016-databases': databases,
 };
 
 export interface MigrateOptions {

@@ -114,6 +114,7 @@ const createRole = sql`
     end loop;
     grant select, insert, update, delete on sessions to runledger_reader;
     grant insert on access_log to runledger_reader;
+    grant select on organization_databases to runledger_reader;
   end
   $$
 `;

@@ -26,6 +26,32 @@ CREATE FUNCTION public.keep_running_executions() RETURNS trigger
     end
     $$;
 
+CREATE FUNCTION public.note_moving_organizations() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO '$user', 'public'
+    AS $$
+    declare
+      closed_here text;
+    begin
+      if not exists (select from moved_organizations) then
+        return null;
+      end if;
+      select string_agg(organization, e'
+') into closed_here from moved_organizations
+      where closed and organization in (select organization from added)
+        and organization is distinct from current_setting('runledger.moving', true);
+      if closed_here is not null then
+        raise exception 'an organization has left this database' using errcode = 'RL001', detail = closed_here;
+      end if;
+      if tg_table_name = 'events' then
+        insert into moving_events (organization, created_at, id, automation_id, execution_id)
+        select organization, created_at, id, automation_id, execution_id from added
+        where organization in (select organization from moved_organizations where not closed);
+      end if;
+      return null;
+    end
+    $$;
+
 CREATE FUNCTION public.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -742,6 +768,28 @@ CREATE TABLE public.log_trees (
 )
 WITH (fillfactor='50');
 
+CREATE TABLE public.moved_organizations (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    target text NOT NULL,
+    closed boolean DEFAULT false NOT NULL,
+    progress jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+CREATE TABLE public.moving_events (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp(3) with time zone NOT NULL,
+    id uuid NOT NULL,
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C"
+);
+
+CREATE TABLE public.organization_databases (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    database text NOT NULL,
+    since timestamp(3) with time zone DEFAULT now() NOT NULL,
+    stream_since text
+);
+
 CREATE TABLE public.record_gaps (
     from_at timestamp(3) with time zone NOT NULL,
     until_at timestamp(3) with time zone NOT NULL,
@@ -921,6 +969,12 @@ ALTER TABLE ONLY public.log_tiles
 
 ALTER TABLE ONLY public.log_trees
     ADD CONSTRAINT log_trees_pkey PRIMARY KEY (organization);
+
+ALTER TABLE ONLY public.moved_organizations
+    ADD CONSTRAINT moved_organizations_pkey PRIMARY KEY (organization);
+
+ALTER TABLE ONLY public.organization_databases
+    ADD CONSTRAINT organization_databases_pkey PRIMARY KEY (organization);
 
 ALTER TABLE ONLY public.record_gaps
     ADD CONSTRAINT record_gaps_pkey PRIMARY KEY (from_at);
@@ -1137,6 +1191,8 @@ CREATE INDEX executions_9_with_error ON public.executions_9 USING btree (organiz
 CREATE INDEX executions_9_with_error_of_automation ON public.executions_9 USING btree (organization, automation_id, first_event_at) WHERE (failed_at IS NOT NULL);
 
 CREATE INDEX log_tiles_of_ids ON public.log_tiles USING btree (organization, last_id, first_id) WHERE (level = 0);
+
+CREATE INDEX moving_events_of_organization ON public.moving_events USING btree (organization);
 
 CREATE INDEX running_executions_newest ON public.running_executions USING btree (organization, first_event_at);
 

@@ -1,3 +1,4 @@
+import { gaugeOf } from './database-label.ts';
 import { Counter, durationBuckets, Gauge, Histogram, type Registry, unknownAtFirst } from './metrics.ts';
 
 export type ConsoleMetrics = ReturnType<typeof consoleMetrics>;
@@ -13,10 +14,13 @@ export interface PoolFigures {
   readonly waitingCount: number;
 }
 
-/** The metrics of the console. A scrape calls `pool`. */
-export function consoleMetrics(registry: Registry, pool: () => PoolFigures | undefined) {
+/**
+ * The metrics of the console. A scrape reads `pools`, by the names of their databases; the only one
+ * has none.
+ */
+export function consoleMetrics(registry: Registry, pools: ReadonlyMap<string | undefined, PoolFigures>) {
   const registers = [registry];
-  showPool(registry, pool);
+  showPools(registry, pools);
   const rejections = new Counter({
     name: 'runledger_console_rejections_total',
     help: 'Requests of readers that got 429 (rate, concurrency, streams: the limits of their token) or 503 (unavailable: Postgres does not answer; timeout: the query took longer than READ_STATEMENT_TIMEOUT_MS; stopping).',
@@ -43,6 +47,7 @@ export function consoleMetrics(registry: Registry, pool: () => PoolFigures | und
       new Gauge({
         name: 'runledger_replica_lag_seconds',
         help: 'How far the replica that the console reads is behind. Left out when the console reads a primary, or cannot read.',
+        labelNames: ['database'] as const,
         registers,
       }),
     ),
@@ -50,6 +55,7 @@ export function consoleMetrics(registry: Registry, pool: () => PoolFigures | und
       new Gauge({
         name: 'runledger_reader_role',
         help: '1 when queries run as the role runledger_reader, for which row-level security shows one organization only; 0 when the role is missing: the filter of each query is then the only lock.',
+        labelNames: ['database'] as const,
         registers,
       }),
     ),
@@ -76,17 +82,16 @@ export function streamMetrics(registry: Registry) {
 
 export type StreamMetrics = ReturnType<typeof streamMetrics>;
 
-function showPool(registry: Registry, pool: () => PoolFigures | undefined): void {
+function showPools(registry: Registry, pools: ReadonlyMap<string | undefined, PoolFigures>): void {
   const gauge = (name: string, help: string, figure: keyof PoolFigures): void => {
     registry.registerMetric(
       new Gauge({
         name,
         help,
+        labelNames: ['database'] as const,
         registers: [],
         collect() {
-          const figures = pool();
-          if (figures === undefined) this.remove();
-          else this.set(figures[figure]);
+          for (const [database, figures] of pools) gaugeOf(this, database).set(figures[figure]);
         },
       }),
     );
@@ -99,3 +104,10 @@ function showPool(registry: Registry, pool: () => PoolFigures | undefined): void
     'waitingCount',
   );
 }
+
+/** The gauges that a look at a database sets; of a database among several, with its name. */
+export function watchMetricsOf({ replicaLag, readerRole }: ConsoleMetrics, database?: string) {
+  return { replicaLag: gaugeOf(replicaLag, database), readerRole: gaugeOf(readerRole, database) };
+}
+
+export type WatchMetrics = ReturnType<typeof watchMetricsOf>;

@@ -1,6 +1,7 @@
+import { gaugeOf } from './database-label.ts';
 import { Counter, durationBuckets, Gauge, Histogram, type Registry, unknownAtFirst } from './metrics.ts';
 
-export type ControllerMetrics = ReturnType<typeof controllerMetrics>;
+export type ControllerMetrics = ReturnType<typeof controllerMetricsOf>;
 
 /** The metrics of expectations. */
 export function controllerMetrics(registry: Registry) {
@@ -8,13 +9,13 @@ export function controllerMetrics(registry: Registry) {
   const verdicts = new Gauge({
     name: 'runledger_verdicts',
     help: 'Expectations that are not met now, by kind (missing, late, overrunning, failing; unknown: it cannot be proven). Every controller reports the same value: use max.',
-    labelNames: ['kind'] as const,
+    labelNames: ['kind', 'database'] as const,
     registers,
   });
   const automations = new Gauge({
     name: 'runledger_automation_verdicts',
     help: 'Expectations of one automation that are not met now; 0 when all are. Only with METRICS_AUTOMATIONS, which bounds their number. Every controller reports the same value: use max.',
-    labelNames: ['organization', 'automation'] as const,
+    labelNames: ['organization', 'automation', 'database'] as const,
     registers,
   });
   return {
@@ -40,8 +41,40 @@ export function controllerMetrics(registry: Registry) {
       new Gauge({
         name: 'runledger_watermark_lag_seconds',
         help: 'Age of the watermark: verdicts cover events that were accepted before it. About 15 s; past 300 s Runledger is blind. Use min over controllers.',
+        labelNames: ['database'] as const,
         registers,
       }),
     ),
+  };
+}
+
+/** The labels of an automation's gauge. */
+interface AutomationLabels {
+  organization: string;
+  automation: string;
+}
+
+/** The same metrics for one database among several; without a name, of the only one. */
+export function controllerMetricsOf(metrics: ReturnType<typeof controllerMetrics>, database?: string) {
+  const named = database === undefined ? {} : { database };
+  let shown: AutomationLabels[] = [];
+  return {
+    verdicts: {
+      set: (labels: { kind: string }, value: number) => metrics.verdicts.set({ ...labels, ...named }, value),
+    },
+    automations: {
+      set: (labels: AutomationLabels, value: number) => {
+        shown.push(labels);
+        metrics.automations.set({ ...labels, ...named }, value);
+      },
+      reset: () => {
+        for (const labels of shown) metrics.automations.remove({ ...labels, ...named });
+        shown = [];
+      },
+    },
+    evaluations: metrics.evaluations,
+    failures: metrics.failures,
+    seconds: metrics.seconds,
+    lag: gaugeOf(metrics.lag, database),
   };
 }

@@ -18,8 +18,8 @@ export function createRegistry(process: string): Registry {
 }
 
 /** A gauge that `/metrics` omits until it is set, since 0 would look like a result. */
-export function unknownAtFirst(gauge: Gauge): Gauge {
-  gauge.remove();
+export function unknownAtFirst<Label extends string>(gauge: Gauge<Label>): Gauge<Label> {
+  gauge.remove({});
   return gauge;
 }
 

@@ -1,6 +1,7 @@
+import { gaugeOf } from './database-label.ts';
 import { Counter, Gauge, type Registry, unknownAtFirst } from './metrics.ts';
 
-export type NotifyMetrics = ReturnType<typeof notifyMetrics>;
+export type NotifyMetrics = ReturnType<typeof notifyMetricsOf>;
 
 const receivers = ['alertmanager', 'webhook'] as const;
 const results = ['ok', 'failed', 'given_up'] as const;
@@ -23,6 +24,7 @@ export function notifyMetrics(registry: Registry) {
       new Gauge({
         name: 'runledger_outbox_deliveries',
         help: 'Webhook deliveries that wait, at most 10000. Each controller shows the same figure.',
+        labelNames: ['database'] as const,
         registers,
       }),
     ),
@@ -30,8 +32,18 @@ export function notifyMetrics(registry: Registry) {
       new Gauge({
         name: 'runledger_outbox_oldest_seconds',
         help: 'Age of the oldest webhook delivery that waits; 0 without any. Grows while a receiver fails.',
+        labelNames: ['database'] as const,
         registers,
       }),
     ),
+  };
+}
+
+/** The same metrics for one database among several; without a name, of the only one. */
+export function notifyMetricsOf(metrics: ReturnType<typeof notifyMetrics>, database?: string) {
+  return {
+    count: metrics.count,
+    waiting: gaugeOf(metrics.waiting, database),
+    oldestSeconds: gaugeOf(metrics.oldestSeconds, database),
   };
 }

@@ -8,11 +8,12 @@ import {
   type Registry,
   unknownAtFirst,
 } from './metrics.ts';
+import { gaugeOf, type GaugeOfDatabase } from './database-label.ts';
 import { createOrganizationLabel, defaultOrganizations, type OrganizationLabel } from './organization-label.ts';
 
 export type ConsumerMetrics = Omit<ReturnType<typeof consumerMetrics>, 'ofShard'>;
-export type StoreMetrics = ReturnType<typeof storeMetrics>;
-export type MaintenanceMetrics = ReturnType<typeof maintenanceMetrics>;
+export type StoreMetrics = Omit<ReturnType<typeof storeMetrics>, 'retrying'> & { retrying: GaugeOfDatabase };
+export type MaintenanceMetrics = ReturnType<typeof maintenanceMetricsOf>;
 
 /** The metrics of jobs before they reach the store. */
 export function consumerMetrics(registry: Registry) {
@@ -111,6 +112,7 @@ export function storeMetrics(
     retrying: new Gauge({
       name: 'runledger_store_retrying',
       help: '1 while the worker keeps events and retries, because Postgres cannot store them. No event is lost; the backlog grows.',
+      labelNames: ['database'] as const,
       registers,
     }),
     progressAt: unknownAtFirst(
@@ -123,14 +125,26 @@ export function storeMetrics(
   };
   // Starts at 0, so that alerts and reconciliation begin at zero.
   for (const reason of likelyReasons) metrics.deadLetters.inc({ reason }, 0);
+  metrics.retrying.set(0);
   return metrics;
+}
+
+/** The same metrics for one database among several. */
+export function storeMetricsOf(metrics: ReturnType<typeof storeMetrics>, database: string): StoreMetrics {
+  const retrying = gaugeOf(metrics.retrying, database);
+  metrics.retrying.remove({});
+  retrying.set(0);
+  return { ...metrics, retrying };
 }
 
 /**
  * The metrics of the overflow lane: those of the store, with a lag of its own. So events that wait
  * there do not miss the freshness objective, nor hide that no event of others is stored.
  */
-export function overflowStoreMetrics(registry: Registry, metrics: StoreMetrics): StoreMetrics {
+export function overflowStoreMetrics(
+  registry: Registry,
+  metrics: ReturnType<typeof storeMetrics>,
+): ReturnType<typeof storeMetrics> {
   return {
     ...metrics,
     lagSeconds: new Histogram({
@@ -151,6 +165,7 @@ export function maintenanceMetrics(registry: Registry) {
       new Gauge({
         name: 'runledger_partitions_ahead',
         help: 'Consecutive days from today that have a partition. 0: events go to the DEFAULT partition; see the log of the maintenance. Absent while Postgres is unavailable.',
+        labelNames: ['database'] as const,
         registers,
       }),
     ),
@@ -158,6 +173,7 @@ export function maintenanceMetrics(registry: Registry) {
       new Gauge({
         name: 'runledger_default_partition_rows',
         help: 'Events in the DEFAULT partition, because their day had none. Maintenance moves them; if this stays above 0, see its log.',
+        labelNames: ['database'] as const,
         registers,
       }),
     ),
@@ -165,6 +181,7 @@ export function maintenanceMetrics(registry: Registry) {
       new Gauge({
         name: 'runledger_executions_running',
         help: 'Executions neither ended nor failed, up to a million, at the last maintenance. Every worker reports the same value: use max.',
+        labelNames: ['database'] as const,
         registers,
       }),
     ),
@@ -172,12 +189,14 @@ export function maintenanceMetrics(registry: Registry) {
       new Gauge({
         name: 'runledger_executions_overdue',
         help: 'Running executions whose first event is older than OVERDUE_AFTER_HOURS: probably killed without an END. Use max.',
+        labelNames: ['database'] as const,
         registers,
       }),
     ),
     waiting: new Gauge({
       name: 'runledger_archive_waiting_partitions',
       help: 'Partitions past retention that stay, because the archive in ARCHIVE_URL does not hold them. The log says what it lacks. Every worker reports the same value: use max.',
+      labelNames: ['database'] as const,
       registers,
     }),
     failures: new Counter({
@@ -185,5 +204,17 @@ export function maintenanceMetrics(registry: Registry) {
       help: 'Failed runs of the maintenance. The worker retries; the log has the reason.',
       registers,
     }),
+  };
+}
+
+/** The same metrics for one database among several; without a name, of the only one. */
+export function maintenanceMetricsOf(metrics: ReturnType<typeof maintenanceMetrics>, database?: string) {
+  return {
+    partitionsAhead: gaugeOf(metrics.partitionsAhead, database),
+    defaultRows: gaugeOf(metrics.defaultRows, database),
+    running: gaugeOf(metrics.running, database),
+    overdue: gaugeOf(metrics.overdue, database),
+    waiting: gaugeOf(metrics.waiting, database),
+    failures: metrics.failures,
   };
 }

@@ -23,6 +23,8 @@ export interface TickOptions {
   /** The clocks, given the one of Postgres; in ms since the Unix epoch. */
   clocks: (postgres: number) => Clocks;
   schedules: Schedules;
+  /** Runs at the begin of the transaction, once it has the lock. */
+  prepare?: ((trx: Transaction<Tables>) => Promise<void>) | undefined;
   listeners: readonly Pick<TickListener, 'recordTransitions' | 'recordTick'>[];
 }
 
@@ -45,6 +47,7 @@ export function tick(db: Database, options: TickOptions): Promise<TickReport | u
   return db.transaction().execute(async (trx) => {
     const state = await lockState(trx);
     if (state === undefined) return undefined;
+    await options.prepare?.(trx);
     // Plans that were made for a few rows do not suit thousands.
     await sql`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true)`.execute(
       trx,

@@ -8,7 +8,7 @@ import type { ControllerMetrics } from '../telemetry/controller-metrics.ts';
 import { describeError, type Logger } from '../telemetry/logger.ts';
 import { countVerdicts, countVerdictsOfAutomations } from './count-verdicts.ts';
 import { deleteOld } from './delete-old.ts';
-import { blindAfterMs, tick, type TickReport } from './tick.ts';
+import { blindAfterMs, tick, type TickOptions, type TickReport } from './tick.ts';
 import type { TickListener } from './tick-listener.ts';
 import type { QueueReading } from './watermark.ts';
 
@@ -31,6 +31,7 @@ export interface TickerOptions {
   db: Database;
   /** Rejects with one sentence while the queue cannot be read. */
   readQueue: () => Promise<QueueReading>;
+  prepare?: TickOptions['prepare'];
   listeners: readonly TickListener[];
   retentionDays: number;
   /** Most automations with a gauge of their own. */
@@ -103,7 +104,7 @@ export class Ticker {
 
   /** Reads Redis first: what has left the queue by then is in Postgres. */
   async #tick(): Promise<TickReport | undefined> {
-    const { db, readQueue, listeners, logger } = this.#options;
+    const { db, readQueue, prepare, listeners, logger } = this.#options;
     const queue = await readQueue().catch((error: unknown) => {
       logger.warn({ error }, 'the queue cannot be read: the watermark does not move');
       return { reason: describeError(error).message };
@@ -112,6 +113,7 @@ export class Ticker {
       queue,
       clocks: (postgres) => ({ controller: Date.now(), postgres }),
       schedules: this.#schedules,
+      prepare,
       listeners,
     });
   }

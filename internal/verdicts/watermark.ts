@@ -28,6 +28,8 @@ export interface QueueReading {
   gaps: readonly Gap[];
   /** Since when changes of Jobs wait to be recorded; undefined if none does. */
   uncapturedSince?: number | undefined;
+  /** Why events wait beside the queue for this database; undefined if none do. */
+  waiting?: string | undefined;
   /** The oldest job of the overflow lane, and whose events are there; undefined if it is empty. */
   overflow?: { oldestAt: number; organizations: readonly string[] } | undefined;
 }
@@ -58,6 +60,7 @@ export function watermarkOf(queue: QueueReading, clocks: Clocks): Watermark {
     const seconds = Math.round(difference / 1_000);
     return { reason: `The clocks of the controller, Redis and Postgres differ by ${seconds} s.` };
   }
+  if (queue.waiting !== undefined) return { reason: queue.waiting };
   if (queue.admittingAt === undefined) return { reason: 'No ingest has taken events yet.' };
   const { admittingAt, oldestAt = Infinity, uncapturedSince = Infinity } = queue;
   const overflowAt = heldOf(queue) === undefined ? (queue.overflow?.oldestAt ?? Infinity) : Infinity;

@@ -7,6 +7,7 @@ import type { SpanContext, Tracing } from '../telemetry/tracing.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
 import { RetryUntilAvailable, type RetryPauses } from './retry-until-available.ts';
 import type { IsolatingStore } from './isolating-store.ts';
+import type { Storage, StoreResult } from './storage.ts';
 
 /**
  * Limits of a batch, the time between the starts of two statements that are not full (ms), and the
@@ -17,13 +18,12 @@ export interface BatcherLimits extends BatchLimits, RetryPauses {
   jobs: number;
   statementsInFlight: number;
   intervalMs: number;
+  /**
+   * Of a database among several: the organizations because of which it refused a statement, if any.
+   * Default: none, so that the batcher retries.
+   */
+  movedBecauseOf?: (error: unknown) => ReadonlySet<string> | undefined;
 }
-
-/**
- * The result for a job: its events are in Postgres (or its dead letters), or given back because the
- * process stops.
- */
-export type StoreResult = 'stored' | 'abandoned';
 
 interface WaitingJob extends Portion {
   events: AcceptedEvent[];
@@ -38,7 +38,7 @@ interface WaitingJob extends Portion {
  * is unavailable the batcher keeps its jobs and retries. The consumer's concurrency and the bytes
  * of a job bound its memory.
  */
-export class Batcher {
+export class Batcher implements Storage {
   readonly name = 'batcher';
   readonly #store: IsolatingStore;
   readonly #limits: BatcherLimits;
@@ -61,10 +61,6 @@ export class Batcher {
     this.#scheduler = new BatchScheduler(() => this.#begin(), limits.intervalMs);
   }
 
-  /**
-   * Resolves once all events are safe or given back; never rejects. `redelivered`: an earlier
-   * delivery may have stored and counted them.
-   */
   add(events: AcceptedEvent[], redelivered = false): Promise<StoreResult> {
     if (events.length === 0) return Promise.resolve('stored');
     if (this.#abandon.signal.aborted) return Promise.resolve('abandoned');
@@ -75,20 +71,30 @@ export class Batcher {
     });
   }
 
-  /** True while events wait for Postgres. */
   get retrying(): boolean {
     return this.#retry.active;
   }
 
-  /** Batches stored so far; grows while there is progress. */
+  /** True when all jobs are settled, and no statement is under way. */
+  get idle(): boolean {
+    return this.#waiting.length === 0 && this.#underWay.size === 0;
+  }
+
+  /**
+   * Gives back all jobs that are not known to be stored. A statement under way is repeated until it
+   * succeeds; then {@link storedBatches} grows, and who has the jobs now finds duplicates.
+   */
+  withdraw(): void {
+    for (const { settle } of [...this.#waiting.takeAll(), ...[...this.#underWay].flat()]) settle('withdrawn');
+  }
+
   get storedBatches(): number {
     return this.#storedBatches;
   }
 
   /**
-   * Gives back all jobs that are not known to be stored, and every later one. It does not wait for
-   * a statement under way, which may never end. If that statement succeeds, the next worker finds
-   * duplicates.
+   * It does not wait for a statement under way, which may never end. If that statement succeeds,
+   * the next worker finds duplicates.
    */
   abandon(): void {
     this.#abandon.abort();
@@ -115,13 +121,12 @@ export class Batcher {
   async #commit(batch: WaitingJob[]): Promise<void> {
     this.#underWay.add(batch);
     this.#scheduler.begun();
-    const result = await this.#traced(batch, () => this.#storeOrRetry(batch));
-    for (const { settle } of batch) settle(result);
+    await this.#traced(batch, () => this.#storeOrRetry(batch));
     this.#underWay.delete(batch);
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  #traced(batch: WaitingJob[], work: () => Promise<StoreResult>): Promise<StoreResult> {
+  #traced(batch: WaitingJob[], work: () => Promise<void>): Promise<void> {
     if (this.#tracing === undefined) return work();
     const points = batch.flatMap(({ point }) => point ?? []);
     const size = batch.reduce((sum, { count }) => sum + count, 0);
@@ -129,15 +134,37 @@ export class Batcher {
     return this.#tracing.continue('store events', points, attributes, work);
   }
 
-  async #storeOrRetry(batch: WaitingJob[]): Promise<StoreResult> {
+  async #storeOrRetry(batch: WaitingJob[]): Promise<void> {
     const events = batch.flatMap((job) => job.events);
-    const duplicates = await this.#retry.untilDone(() => this.#store.store(events), this.#abandon.signal);
-    if (duplicates === undefined) return 'abandoned';
+    const stored = await this.#retry.untilDone(() => this.#storeOnce(events), this.#abandon.signal);
+    if (stored === undefined) return settleAll(batch, 'abandoned');
+    if (typeof stored !== 'number') return this.#storeOthers(batch, stored);
     const redelivered = batch.reduce((sum, job) => sum + (job.redelivered ? job.count : 0), 0);
-    this.#metrics.redelivered.inc(Math.min(duplicates, redelivered));
+    this.#metrics.redelivered.inc(Math.min(stored, redelivered));
     this.#storedBatches += 1;
-    return 'stored';
+    settleAll(batch, 'stored');
   }
+
+  /** Resolves with the number of duplicates, or with the organizations that have moved. */
+  #storeOnce(events: AcceptedEvent[]): Promise<number | ReadonlySet<string>> {
+    return this.#store.store(events).catch((error: unknown) => {
+      const moved = this.#limits.movedBecauseOf?.(error);
+      if (moved === undefined) throw error;
+      return moved;
+    });
+  }
+
+  /** Gives back the jobs with an event of these organizations, and stores the others. */
+  async #storeOthers(batch: WaitingJob[], moved: ReadonlySet<string>): Promise<void> {
+    const isOf = ({ events }: WaitingJob): boolean => events.some(({ organization }) => moved.has(organization));
+    settleAll(batch.filter(isOf), moved);
+    const others = batch.filter((job) => !isOf(job));
+    if (others.length > 0) await this.#storeOrRetry(others);
+  }
+}
+
+function settleAll(batch: WaitingJob[], result: StoreResult): void {
+  for (const { settle } of batch) settle(result);
 }
 
 /** Bytes, estimated as the length of all texts. */

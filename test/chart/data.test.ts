@@ -83,6 +83,19 @@ describe('chart, Redis and Postgres', () => {
     });
   }
 
+  it('gives each process but ingest the addresses of further Postgres, from their Secrets', async () => {
+    const manifests = await renderWith('external-services');
+    const urls = { DATABASE_URLS_EU_WEST: 'runledger-eu-app/uri', DATABASE_URLS: 'eu-west=$(DATABASE_URLS_EU_WEST)' };
+    for (const name of ['runledger-worker', 'runledger-controller', 'runledger-console']) {
+      expect(environment(manifests, name), name).to.include(urls);
+    }
+    expect(environment(manifests, 'runledger-console')).to.include({
+      CONSOLE_DATABASE_URLS_EU_WEST: 'runledger-eu-reader/uri',
+      CONSOLE_DATABASE_URLS: 'eu-west=$(CONSOLE_DATABASE_URLS_EU_WEST)',
+    });
+    expect(environment(manifests, 'runledger-ingest')).not.to.have.any.keys('DATABASE_URLS');
+  });
+
   it('never gives ingest the address of Postgres', async () => {
     const variables = environment(await renderWith(), 'runledger-ingest');
     expect(variables).not.to.have.any.keys('DATABASE_URL', 'PGPASSWORD');

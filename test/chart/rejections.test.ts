@@ -61,6 +61,8 @@ const rejections: Record<string, string> = {
     'Postgres is neither bundled nor external: set postgresql.enabled=true, or name a Secret that holds its URL in externalPostgresql.urlSecret.name.',
   'externalPostgresql.urlFile=/vault/url':
     'Postgres is both bundled and external (externalPostgresql.urlFile): set postgresql.enabled=false, or leave externalPostgresql empty.',
+  'otherPostgresql.eu.urlSecret.name=eu':
+    'otherPostgresql needs a first Postgres that is external: set postgresql.enabled=false and externalPostgresql, or leave it empty.',
   'externalRedis.sentinels={s-0:26379}':
     'externalRedis.sentinels would be ignored: the bundled Redis has no Sentinels. Set redis.enabled=false, or leave it empty.',
   'externalRedis.drainedShards={redis:6379}':
@@ -103,6 +105,7 @@ const rejections: Record<string, string> = {
   'publicUrl=http://events.example.com': '/publicUrl',
   'publicUrl=https://me@events.example.com': '/publicUrl',
   'externalPostgresql.sslMode=prefer': '/externalPostgresql/sslMode',
+  'otherPostgresql.first.urlSecret.name=eu': "invalid propertyName 'first'",
   'podSecurityContext.runAsUser=0': '/podSecurityContext/runAsUser',
   'ingress.controller=caddy': '/ingress/controller',
   'redis.auth.password=p@ss/word': '/redis/auth/password',
@@ -135,6 +138,7 @@ describe('chart, bad values', () => {
 function asHelm4(problem: string): string {
   return problem
     .replaceAll(/Additional property (\S+) is not allowed/g, "additional properties '$1' not allowed")
+    .replaceAll(/Property name of "(\S+)" does not match/g, "invalid propertyName '$1'")
     .replaceAll('Must be greater than or equal to', 'minimum')
     .replaceAll(/^- ([\w.]+):/gm, (_, path: string) => `- /${path.replaceAll('.', '/')}`);
 }

@@ -1,5 +1,10 @@
 import { consoleSettings, createConsole, type Visitors } from '../../cmd/console/console.ts';
 import { closeConsoleDatabase, consoleDatabaseSettings, openConsoleDatabase } from '../../cmd/console/database.ts';
+import {
+  closeOtherConsoleDatabases,
+  consoleDatabasesSettings,
+  openOtherConsoleDatabases,
+} from '../../cmd/console/databases.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { failing } from '../../internal/ops/probes.ts';
 import { createTelemetry, type Telemetry } from '../../internal/telemetry/telemetry.ts';
@@ -39,9 +44,13 @@ export async function startConsole(
     READ_RATE: '1000',
     READ_CONCURRENCY: '100',
   };
-  const config = readConfig([...consoleSettings, ...consoleDatabaseSettings], { ...base, ...settings });
+  const config = readConfig([...consoleSettings, ...consoleDatabaseSettings, ...consoleDatabasesSettings], {
+    ...base,
+    ...settings,
+  });
   const tokens = typeof authenticate === 'function' ? sourceOf(authenticate) : authenticate;
-  const database = openConsoleDatabase(url, config, telemetry.logger, loginUrl);
+  const others = openOtherConsoleDatabases(config, telemetry.logger);
+  const database = { ...openConsoleDatabase(url, config, telemetry.logger, loginUrl), others };
   const { component, servers } = createConsole(config, database, tokens, telemetry, { visitors });
   await component.start();
   const port = servers[0]?.port ?? 0;
@@ -50,6 +59,7 @@ export async function startConsole(
     client.close();
     await component.stop();
     await closeConsoleDatabase(database);
+    await closeOtherConsoleDatabases(others);
   };
   return {
     client,

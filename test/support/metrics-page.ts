@@ -1,4 +1,5 @@
 import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
+import { databaseMetrics } from '../../internal/telemetry/database-label.ts';
 import { automationMetrics } from '../../internal/telemetry/automation-metrics.ts';
 import { captureMetrics } from '../../internal/telemetry/capture-metrics.ts';
 import { consoleMetrics, streamMetrics } from '../../internal/telemetry/console-metrics.ts';
@@ -36,6 +37,7 @@ const areas: { title: string; register: (registry: Registry) => void }[] = [
   { title: 'Worker: Postgres', register: registerStore },
   { title: 'Worker: maintenance', register: maintenanceMetrics },
   { title: 'Worker: the log', register: sealerMetrics },
+  { title: 'Worker: several databases', register: databaseMetrics },
   { title: 'Console: readers', register: registerConsole },
   { title: 'Console: streams', register: streamMetrics },
   { title: 'Console: login', register: loginMetrics },
@@ -73,7 +75,7 @@ function registerStore(registry: Registry): void {
 }
 
 function registerConsole(registry: Registry): void {
-  consoleMetrics(registry, () => undefined);
+  consoleMetrics(registry, new Map());
 }
 
 function registerQueue(registry: Registry): void {

@@ -1,6 +1,7 @@
 import { createIngest, ingestSettings } from '../../cmd/ingest/ingest.ts';
 import { createWorker, workerSettings } from '../../cmd/worker/worker.ts';
 import { databaseSettings, openDatabase } from '../../cmd/worker/database.ts';
+import { databasesSettings, openOtherDatabases } from '../../cmd/worker/databases.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
@@ -80,10 +81,11 @@ export async function startWorker(
   { migrate } = { migrate: true },
 ): Promise<AsyncDisposable & { telemetry: Telemetry }> {
   const telemetry = createTelemetry('worker', 'silent');
-  const config = readConfig([...workerSettings, ...databaseSettings], settings);
+  const config = readConfig([...workerSettings, ...databaseSettings, ...databasesSettings], settings);
   const db = openDatabase(config, telemetry.logger);
-  if (migrate) await migrateToLatest(db);
-  const worker = createWorker(config, db, telemetry);
+  const others = openOtherDatabases(config, telemetry.logger);
+  if (migrate) for (const one of [db, ...others.values()]) await migrateToLatest(one);
+  const worker = createWorker(config, db, telemetry, others);
   await worker.start();
   return { telemetry, [Symbol.asyncDispose]: () => worker.stop() };
 }

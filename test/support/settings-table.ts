@@ -8,7 +8,10 @@ import { notifierSettings } from '../../cmd/controller/notifier.ts';
 import { exportSettings } from '../../cmd/export/run.ts';
 import { ingestSettings } from '../../cmd/ingest/ingest.ts';
 import { tokenSettings } from '../../cmd/ingest/tokens.ts';
+import { consoleDatabasesSettings } from '../../cmd/console/databases.ts';
+import { moveSettings } from '../../cmd/move/run.ts';
 import { databaseSettings } from '../../cmd/worker/database.ts';
+import { databasesSettings } from '../../cmd/worker/databases.ts';
 import { workerSettings } from '../../cmd/worker/worker.ts';
 import { processSettings } from '../../internal/config/process-settings.ts';
 import { settings, type SettingName } from '../../internal/config/settings.ts';
@@ -16,11 +19,12 @@ import { settings, type SettingName } from '../../internal/config/settings.ts';
 /** Which settings each process takes. Standalone takes those of the others as well. */
 const processes: Record<string, readonly SettingName[]> = {
   ingest: [...processSettings, ...ingestSettings, ...tokenSettings],
-  worker: [...processSettings, ...workerSettings, ...databaseSettings],
+  worker: [...processSettings, ...workerSettings, ...databaseSettings, ...databasesSettings],
   console: [
     ...processSettings,
     ...consoleSettings,
     ...consoleDatabaseSettings,
+    ...consoleDatabasesSettings,
     ...tokenSettings,
     'CONSOLE_DATABASE_URL',
     'DATABASE_URL',
@@ -34,7 +38,8 @@ const processes: Record<string, readonly SettingName[]> = {
     ...notifierSettings,
     'CONSOLE_PUBLIC_URL',
   ],
-  migrate: ['DATABASE_URL', 'DATABASE_WAIT_MS', 'PARTITION_EXECUTIONS', 'LOG_LEVEL'],
+  migrate: ['DATABASE_URL', 'DATABASE_URLS', 'DATABASE_WAIT_MS', 'PARTITION_EXECUTIONS', 'LOG_LEVEL'],
+  move: moveSettings,
   export: exportSettings,
   standalone: ['DATA_DIR', 'CONSOLE_PORT'],
 };

@@ -68,6 +68,29 @@ they could not hold every character.
 {{- else }}
 {{- include "runledger.database.env" (dict "variable" "DATABASE_URL" "external" .Values.externalPostgresql) }}
 {{- end }}
+{{- include "runledger.otherPostgresql.env" (dict "databases" .Values.otherPostgresql "variable" "DATABASE_URLS" "secret" "urlSecret") }}
+{{- end -}}
+
+{{/*
+The environment with the addresses of further Postgres, as name=address. The kubelet puts each
+address, from its Secret, into the list.
+Takes (dict "databases" .Values.otherPostgresql "variable" "DATABASE_URLS" "secret" "urlSecret").
+*/}}
+{{- define "runledger.otherPostgresql.env" -}}
+{{- $urls := list -}}
+{{- range $name, $database := .databases -}}
+{{- $secret := get $database $.secret | default dict -}}
+{{- if $secret.name -}}
+{{- $variable := printf "%s_%s" $.variable ($name | upper | replace "-" "_") }}
+- name: {{ $variable }}
+  valueFrom: { secretKeyRef: { name: {{ $secret.name }}, key: {{ $secret.key | default "uri" }} } }
+{{- $urls = append $urls (printf "%s=$(%s)" $name $variable) -}}
+{{- end -}}
+{{- end -}}
+{{- with $urls }}
+- name: {{ $.variable }}
+  value: {{ join " " . | quote }}
+{{- end }}
 {{- end -}}
 
 {{/*
@@ -77,9 +100,11 @@ workers.
 {{- define "runledger.console.database.env" -}}
 {{- if include "runledger.database.ways" .Values.console.database | fromYamlArray }}
 {{- include "runledger.database.env" (dict "variable" "CONSOLE_DATABASE_URL" "external" .Values.console.database) }}
+{{- include "runledger.otherPostgresql.env" (dict "databases" .Values.otherPostgresql "variable" "DATABASE_URLS" "secret" "urlSecret") }}
 {{- else }}
 {{- include "runledger.postgresql.env" . }}
 {{- end }}
+{{- include "runledger.otherPostgresql.env" (dict "databases" .Values.otherPostgresql "variable" "CONSOLE_DATABASE_URLS" "secret" "replicaUrlSecret") }}
 {{- end -}}
 
 {{/*

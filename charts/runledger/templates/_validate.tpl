@@ -8,6 +8,7 @@
 {{- include "runledger.validate.sentinels" . -}}
 {{- include "runledger.validate.shards" . -}}
 {{- include "runledger.validate.data" (dict "bundled" .Values.postgresql.enabled "external" .Values.externalPostgresql "name" "Postgres" "key" "postgresql" "externalKey" "externalPostgresql") -}}
+{{- include "runledger.validate.otherPostgresql" . -}}
 {{- include "runledger.validate.scaling" . -}}
 {{- include "runledger.validate.pods" . -}}
 {{- end -}}
@@ -118,6 +119,13 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
   {{- if has . $external.shards -}}
     {{- fail (printf "%s takes events and is drained: remove it from externalRedis.shards or externalRedis.drainedShards." .) -}}
   {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The map of organizations is in the first Postgres, which must be an external one then. */}}
+{{- define "runledger.validate.otherPostgresql" -}}
+{{- if and .Values.postgresql.enabled .Values.otherPostgresql -}}
+  {{- fail "otherPostgresql needs a first Postgres that is external: set postgresql.enabled=false and externalPostgresql, or leave it empty." -}}
 {{- end -}}
 {{- end -}}
 

@@ -19,6 +19,19 @@ describe('the dashboard', () => {
     }
   });
 
+  it('shows the watermark of the database that is furthest behind', async () => {
+    const lag = (pod: string, database: string): string =>
+      `runledger_watermark_lag_seconds{namespace="rl",pod="${pod}",database="${database}"}`;
+    const world = {
+      [lag('k1', 'first')]: steady(15),
+      [lag('k1', 'eu')]: steady(300),
+      [lag('k2', 'first')]: steady(14),
+      // The controller that made the last tick knows a newer one.
+      [lag('k2', 'eu')]: steady(200),
+    };
+    await expectPanel('Age of the watermark', world, [{ '{}': 200 }]);
+  });
+
   it('shows no success that a later ERROR has undone', async () => {
     const world = {
       // Of 180 a minute that ended well, two in three had their ERROR stored after their END.

@@ -74,7 +74,7 @@ describe('a real Prometheus scraping real processes under load', function suite(
       const limit = times.has(name) ? Date.now() / 1_000 + 1 : 100_000;
       for (const { value } of samples) expect(value, name).to.be.within(0, limit);
     }
-    // No organization has a rate or floods, REDIS_ACKS is 0, and the console reads a primary.
+    // No organization has a rate or floods, REDIS_ACKS is 0, and the only database is a primary.
     // Without a cluster no Automation has a status, and no Job is captured. The log is off.
     expect(missing).to.deep.equal([
       'runledger_organization_limited_requests_total',
@@ -86,6 +86,8 @@ describe('a real Prometheus scraping real processes under load', function suite(
       'runledger_log_failures_total',
       'runledger_log_cosignatures_total',
       'runledger_log_witness_failures_total',
+      'runledger_events_set_aside_total',
+      'runledger_database_waiting_jobs',
       'runledger_replica_lag_seconds',
       'runledger_status_writes_total',
       'runledger_job_capture_lag_seconds',

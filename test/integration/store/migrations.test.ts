@@ -23,6 +23,7 @@ const released = [
   '0013-log',
   '0014-erasures',
   '0015-cosignatures',
+  '0016-databases',
 ];
 
 describe('migrations', () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { createStore } from '../../../internal/store/store.ts';
 import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
-import { maintenanceMetrics } from '../../../internal/telemetry/worker-metrics.ts';
+import { maintenanceMetrics, maintenanceMetricsOf } from '../../../internal/telemetry/worker-metrics.ts';
 import { Maintenance } from '../../../internal/worker/maintenance.ts';
 import { anEvent } from '../../support/events.ts';
 import { query } from '../../support/postgres-server.ts';
@@ -19,7 +19,12 @@ const names = ['partitions_ahead', 'default_partition_rows', 'executions_running
 function startMaintenance({ db }: TestDatabase) {
   const { logger, registry } = createTelemetry('worker', 'silent');
   const store = createStore(db, { partitionsAhead: 7, retentionDays: 0, overdueAfterHours: 24 });
-  const maintenance = new Maintenance(store, { intervalMs: 20, retryMs: 20 }, maintenanceMetrics(registry), logger);
+  const maintenance = new Maintenance(
+    store,
+    { intervalMs: 20, retryMs: 20 },
+    maintenanceMetricsOf(maintenanceMetrics(registry)),
+    logger,
+  );
   const shown = async (): Promise<(number | undefined)[]> => {
     const metrics = await registry.getMetricsAsJSON();
     return names.map((name) => metrics.find((metric) => metric.name === `runledger_${name}`)?.values[0]?.value);
@@ -67,7 +72,7 @@ describe('the maintenance', () => {
       maintain: () => Promise.resolve(reports.shift() ?? report),
       measure: () => Promise.resolve({ daysAhead: 8, defaultRows: 0, running: 0, overdue: 0 }),
     };
-    const metrics = maintenanceMetrics(registry);
+    const metrics = maintenanceMetricsOf(maintenanceMetrics(registry));
     const maintenance = new Maintenance(store, { intervalMs: 20, retryMs: 20 }, metrics, logger);
     const shown: (number | undefined)[] = [];
     const set = metrics.waiting.set.bind(metrics.waiting);

@@ -42,6 +42,8 @@ const ofShard = (shard: number): string => `runledger_shard_admitting{namespace=
 const waitingIn = (shard: number): string => waiting.replace('}', `,shard="${shard}"}`);
 const oldestJob = ofIngest('queue_oldest_job_age_seconds');
 const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
+const waitingFor = (database: string): string =>
+  `runledger_database_waiting_jobs{namespace="rl",pod="w",database="${database}"}`;
 const lostEntries = 'runledger_access_log_entries_total{namespace="rl",pod="c",result="lost"}';
 const limited = 'runledger_organization_limited_requests_total{namespace="rl",pod="i",organization="acme"}';
 const overflowed = 'runledger_overflowed_events_total{namespace="rl",pod="i",organization="acme"}';
@@ -93,6 +95,11 @@ export const alertCases: Record<string, AlertCase> = {
     fires: { [ofWorker('store_retrying')]: steady(1), ...noProgress, [oldestJob]: clock() },
     with: ['RunledgerOldestJobTooOld'],
     nearly: { [ofWorker('store_retrying')]: steady(1) },
+  },
+  RunledgerDatabaseEventsWait: {
+    fires: { [waitingFor('eu')]: steady(3) },
+    nearly: { [waitingFor('eu')]: steady(0) },
+    alsoFires: { 'a move has not ended': { [waitingFor('moving')]: steady(1) } },
   },
   RunledgerOldestJobTooOld: {
     fires: { [oldestJob]: steady(300) },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { drainedAddresses, readerRedisSettings } from '../../../cmd/ingest/redis.ts';
+import { namedUrls } from '../../../internal/config/named-urls.ts';
 import { ConfigError, readConfig } from '../../../internal/config/read.ts';
 import { settings, type SettingName } from '../../../internal/config/settings.ts';
 
@@ -82,6 +83,9 @@ describe('settings', () => {
     ['REDIS_URL', 'hunter2', /must be a redis:\/\/ or rediss:\/\/ address/],
     ['CONSOLE_PUBLIC_URL', 'http://runledger.example', /must be an https:\/\/ address/],
     ['CONSOLE_DATABASE_URL', 'mysql://u:hunter2@db/x', /must be a postgres:\/\/ or postgresql:\/\/ address/],
+    ['DATABASE_URLS', 'postgres://u:hunter2@db/x', /must be name=postgres:\/\/… entries/],
+    ['DATABASE_URLS', 'first=postgres://u:hunter2@db/x', /must not use the name first/],
+    ['CONSOLE_DATABASE_URLS', 'eu=postgres://u:hunter2@a/x eu=postgres://b/x', /must not use a name twice/],
     ['OIDC_ISSUER', 'http://login.example', /must be an https:\/\/ address/],
     ['OIDC_ISSUER', 'http://127.0.0.1.evil.example', /must be an https:\/\/ address/],
     ['OIDC_ISSUER', 'https://u:hunter2@login.example', /must be an https:\/\/ address without user/],
@@ -96,6 +100,17 @@ describe('settings', () => {
       expect(line).to.not.contain('hunter2');
     });
   }
+
+  it('name further databases, in any white space', () => {
+    const { DATABASE_URLS: value } = readConfig(['DATABASE_URLS'], {
+      DATABASE_URLS: ' eu=postgres://u:p=w@db/x\n big-1=postgresql://db ',
+    });
+    expect([...namedUrls(value)]).to.deep.equal([
+      ['eu', 'postgres://u:p=w@db/x'],
+      ['big-1', 'postgresql://db'],
+    ]);
+    expect(namedUrls(undefined).size).to.equal(0);
+  });
 
   it('keep a base path and a cluster list as they are', () => {
     const config = readConfig(['PUBLIC_URL', 'REDIS_URL'], {

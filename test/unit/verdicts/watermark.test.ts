@@ -14,6 +14,11 @@ describe('watermark', () => {
     expect(reasonOfLag({ ...held, oldestAt: now - 90_000 })).to.match(/workers have not stored/);
   });
 
+  it('does not move while events wait for the database, and says so', () => {
+    const waiting = { ...queue, waiting: 'Events wait for the database.' };
+    expect(watermarkOf(waiting, clocks)).to.deep.equal({ reason: 'Events wait for the database.' });
+  });
+
   it('waits for a short overflow lane, and for none but its organizations once it is 30 s old', () => {
     const free = watermarkOf(queue, clocks).at ?? 0;
     const overflowing = (ageMs: number) => ({

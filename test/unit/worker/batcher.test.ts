@@ -95,6 +95,37 @@ describe('batcher', () => {
     expect(batches).to.have.lengthOf(1);
   });
 
+  it('gives back the jobs of organizations that have moved, and stores the others of the statement', async () => {
+    const moved = new Set(['acme']);
+    const isOfAcme = ({ organization }: AcceptedEvent): boolean => organization === 'acme';
+    const record = (events: readonly AcceptedEvent[]): Promise<void> =>
+      events.some(isOfAcme) ? Promise.reject(new Error('moved')) : Promise.resolve();
+    const { store, sizes } = fakeStore({ record });
+    const { batcher } = createBatcher(store, { movedBecauseOf: () => moved });
+    const jobs = [some(1, { organization: 'globex' }), [...some(2), ...some(1, { organization: 'globex' })]];
+    const results = await Promise.all(jobs.map((events) => batcher.add(events)));
+    expect(results).to.deep.equal(['stored', moved]);
+    expect(sizes()).to.deep.equal([4, 1]);
+  });
+
+  it('withdraws its jobs, and repeats the statement under way until it succeeds', async () => {
+    let away = true;
+    const { store, batches } = fakeStore({
+      record: () => (away ? Promise.reject(new Error('away')) : Promise.resolve()),
+    });
+    const { batcher } = createBatcher(store, { statementsInFlight: 1 });
+    const first = batcher.add(some(1));
+    await until('a repetition', () => batches.length > 1);
+    const second = batcher.add(some(1));
+    batcher.withdraw();
+    expect(await Promise.all([first, second])).to.deep.equal(['withdrawn', 'withdrawn']);
+    expect([batcher.idle, batcher.retrying]).to.deep.equal([false, true]);
+    away = false;
+    await until('it stores again', () => batcher.storedBatches === 1);
+    expect(await batcher.add(some(1))).to.equal('stored');
+    await until('all is done', () => batcher.idle);
+  });
+
   it('bounds statements by events and by bytes, without splitting what one job holds', async () => {
     const { store, sizes } = fakeStore();
     const { batcher } = createBatcher(store, { batchEvents: 5, batchBytes: 1_000 });

@@ -12,6 +12,11 @@ interface Place {
   id: string;
 }
 
+/** With several databases. */
+interface NamedPlace extends Place {
+  database: string;
+}
+
 /** Reads a snapshot of Postgres: first and next transaction, and those under way, in order. */
 const snapshot: Parameter<string> = (text) => {
   const [, first = '', next = '', underWay = ''] = /^(\d{1,19}):(\d{1,19}):((?:\d{1,19},)*\d{0,19})$/.exec(text) ?? [];
@@ -28,25 +33,30 @@ const table: PlaceTable<Place> = {
   id: optional(uuid),
 };
 
+const namedTable: PlaceTable<NamedPlace> = { ...table, database: (text) => text };
+
 /** Encodes a position as the `id` of a message, for the streams of one organization. */
-export function streamId({ since, newestAt, until, after }: StreamPosition, organization: string): string {
-  const place: Place = {
+export function streamId({ since, newestAt, until, after, database }: StreamPosition, organization: string): string {
+  const place: Place | NamedPlace = {
     since,
     newestAt,
     until: until ?? '',
     createdAt: after?.createdAt ?? '',
     id: after?.id ?? '',
+    ...(database !== undefined && { database }),
   };
   return encodeCursor(place, scopeOf(organization));
 }
 
 /** Decodes an id; undefined for one that is not an id of the organization's streams. */
 export function streamPosition(id: string, organization: string): StreamPosition | undefined {
-  const place = decodeCursor(id, table, scopeOf(organization));
+  const place = decodeCursor(id, namedTable, scopeOf(organization));
   if (place === undefined) return undefined;
   const { since, newestAt, until, createdAt } = place;
-  if (until === '' || createdAt === '' || place.id === '') return { since, newestAt };
-  return { since, newestAt, until, after: { createdAt, id: place.id } };
+  // An id of a console with one database names none.
+  const database = place.database === 'undefined' ? {} : { database: place.database };
+  if (until === '' || createdAt === '' || place.id === '') return { since, newestAt, ...database };
+  return { since, newestAt, until, after: { createdAt, id: place.id }, ...database };
 }
 
 function scopeOf(organization: string): CursorScope {

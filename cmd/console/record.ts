@@ -1,0 +1,70 @@
+import type { Config } from '../../internal/config/read.ts';
+import { firstDatabase, OrganizationMap } from '../../internal/databases/organization-map.ts';
+import type { Component } from '../../internal/lifecycle/component.ts';
+import { createRecord, defaultRecordOptions, type Record as EventRecord } from '../../internal/record/record.ts';
+import { RecordWatch } from '../../internal/record/record-watch.ts';
+import { routeRecord } from '../../internal/record/routed-record.ts';
+import { serveRecord } from '../../internal/record/served-record.ts';
+import type { Database } from '../../internal/store/database.ts';
+import { watchMetricsOf, type ConsoleMetrics, type PoolFigures } from '../../internal/telemetry/console-metrics.ts';
+import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { ConsoleDatabase } from './database.ts';
+
+/** What a console reads, in one database or in several. */
+export interface ConsoleRecord {
+  record: EventRecord;
+  /** In the order of their start. */
+  watches: Component[];
+  /** How far the replica of an organization is behind, in ms; undefined for a primary. */
+  lagMsOf: (organization: string) => number | undefined;
+  /** The database of an organization where it can be written. */
+  writtenOf: (organization: string) => Database;
+}
+
+interface Shown {
+  metrics: ConsoleMetrics;
+  /** Receives the pools of the databases. */
+  pools: Map<string | undefined, PoolFigures>;
+}
+
+/** Wires the record of a console, and the checks of its databases. */
+export function createConsoleRecord(
+  config: Config<'READ_ROWS_PER_SECOND'>,
+  { db, pool, login, others = new Map() }: ConsoleDatabase,
+  { metrics, pools }: Shown,
+  { logger, probes }: Telemetry,
+): ConsoleRecord {
+  const options = { ...defaultRecordOptions, busyRowsPerSecond: config.READ_ROWS_PER_SECOND };
+  const several = others.size > 0;
+  const own = createRecord(db, options);
+  if (pool !== undefined) pools.set(several ? firstDatabase : undefined, pool);
+  const watch = new RecordWatch(own, watchMetricsOf(metrics, several ? firstDatabase : undefined), logger);
+  // Once Postgres has answered, the pod stays ready and answers 503 itself (ARCHITECTURE.md,
+  // "Decisions").
+  probes.ready.set('postgres', () => watch.neverAnswered);
+  probes.degraded.set('postgres', () => watch.problem);
+  if (!several) {
+    const record = serveRecord(own, metrics);
+    return { record, watches: [watch], lagMsOf: () => watch.lagMs, writtenOf: () => login.db };
+  }
+  const map = new OrganizationMap(login.db, logger);
+  probes.ready.set('organizations', () => (map.isKnown ? undefined : 'The map of organizations is not read yet.'));
+  const records = new Map([[firstDatabase, own]]);
+  const watches = new Map([[firstDatabase, watch]]);
+  for (const [name, other] of others) {
+    const record = createRecord(other.db, options);
+    const otherWatch = new RecordWatch(record, watchMetricsOf(metrics, name), logger.child({ database: name }));
+    records.set(name, record);
+    watches.set(name, otherWatch);
+    if (other.pool !== undefined) pools.set(name, other.pool);
+    probes.degraded.set(`postgres ${name}`, () => otherWatch.problem);
+  }
+  const databaseOf = (organization: string): string =>
+    map.isKnown ? map.placeOf(organization).database : firstDatabase;
+  return {
+    record: serveRecord(routeRecord(records, map), metrics),
+    watches: [map, ...watches.values()],
+    lagMsOf: (organization) => watches.get(databaseOf(organization))?.lagMs,
+    writtenOf: (organization) => others.get(databaseOf(organization))?.written ?? login.db,
+  };
+}

@@ -1,0 +1,55 @@
+import { namedUrls } from '../../internal/config/named-urls.ts';
+import type { Config } from '../../internal/config/read.ts';
+import { firstDatabase, OrganizationMap } from '../../internal/databases/organization-map.ts';
+import { Residents } from '../../internal/databases/residents.ts';
+import type { Database } from '../../internal/store/database.ts';
+import type { Logger } from '../../internal/telemetry/logger.ts';
+import { openControllerDatabase } from './database.ts';
+
+/** A database among those of a controller. */
+export interface ControlledDatabase {
+  /** Undefined for the only one. */
+  name: string | undefined;
+  db: Database;
+  /** Its organizations, if there are several databases. */
+  residents: Residents | undefined;
+}
+
+/** The databases of a controller. */
+export interface ControllerDatabases {
+  /** The first one first. */
+  all: readonly [ControlledDatabase, ...ControlledDatabase[]];
+  /** Undefined with one database. */
+  map: OrganizationMap | undefined;
+  /** The database of an organization as far as is known; undefined for the first one. */
+  otherOf: (organization: string) => Database | undefined;
+  close(): Promise<void>;
+}
+
+/** Opens the databases of a controller. They connect on demand. */
+export function openControllerDatabases(
+  config: Config<'DATABASE_URL' | 'DATABASE_URLS'>,
+  logger: Logger,
+): ControllerDatabases {
+  const db = openControllerDatabase(config.DATABASE_URL, logger);
+  const urls = namedUrls(config.DATABASE_URLS);
+  if (urls.size === 0) {
+    const all = [{ name: undefined, db, residents: undefined }] as const;
+    return { all, map: undefined, otherOf: () => undefined, close: () => db.destroy() };
+  }
+  const others = Array.from(urls, ([name, url]) => ({
+    name,
+    db: openControllerDatabase(url, logger.child({ database: name })),
+    residents: new Residents(name, db),
+  }));
+  const byName = new Map(others.map((other) => [other.name, other.db]));
+  const map = new OrganizationMap(db, logger);
+  return {
+    all: [{ name: firstDatabase, db, residents: new Residents(firstDatabase, db) }, ...others],
+    map,
+    otherOf: (organization) => (map.isKnown ? byName.get(map.placeOf(organization).database) : undefined),
+    close: async () => {
+      await Promise.all([db, ...byName.values()].map((one) => one.destroy()));
+    },
+  };
+}

@@ -1,0 +1,6 @@
+import { runMain } from '../../internal/lifecycle/main.ts';
+import { run } from './run.ts';
+
+runMain(async () => {
+  process.exitCode = await run(process.argv.slice(2));
+});

@@ -1,0 +1,92 @@
+import type { Config } from '../../internal/config/read.ts';
+import { OrganizationMap } from '../../internal/databases/organization-map.ts';
+import type { Component } from '../../internal/lifecycle/component.ts';
+import { AsideQueues } from '../../internal/queue/aside-queues.ts';
+import { movingQueue, waitingQueue } from '../../internal/queue/keys.ts';
+import type { Database } from '../../internal/store/database.ts';
+import type { Store } from '../../internal/store/store.ts';
+import { databaseMetrics } from '../../internal/telemetry/database-label.ts';
+import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { consumerMetrics, storeMetrics } from '../../internal/telemetry/worker-metrics.ts';
+import type { BatcherLimits } from '../../internal/worker/batcher.ts';
+import type { Storage } from '../../internal/worker/storage.ts';
+import type { RedisAddress } from '../../internal/queue/redis.ts';
+import { redisAddresses, type redisSettings } from '../ingest/redis.ts';
+import { allOf } from './databases.ts';
+import { createLane, stuck, type Lane, type LaneConfig } from './lane.ts';
+import { inSeveralDatabases } from './storage.ts';
+
+/** Jobs of one queue of waiting events under way at once. */
+const waitingConcurrency = 20;
+
+export interface RoutingParts {
+  config: LaneConfig & Config<'QUEUE_NAME' | (typeof redisSettings)[number]>;
+  /** Of all shards, also of those that take no events any more. */
+  addresses: readonly RedisAddress[];
+  /** The first database, which has the map. */
+  db: Database;
+  store: Store;
+  others: ReadonlyMap<string, Store>;
+  consumed: ReturnType<typeof consumerMetrics>;
+  stored: ReturnType<typeof storeMetrics>;
+  overflowed: ReturnType<typeof storeMetrics>;
+}
+
+/** What a worker with several databases has besides. */
+export interface Routing {
+  /** All of them, the first one first. */
+  stores: ReadonlyMap<string, Store>;
+  main: (limits: BatcherLimits) => Storage;
+  overflow: (limits: BatcherLimits) => Storage;
+  /** Of the queues of events that were set aside. */
+  lanes: Lane[];
+  /** In the order of their start. */
+  components: Component[];
+}
+
+/** Wires the routing of events to the databases of their organizations. */
+export function createRouting(parts: RoutingParts, telemetry: Telemetry): Routing {
+  const { config, db, store, consumed, stored, overflowed } = parts;
+  const { logger, registry, probes, tracing } = telemetry;
+  const { QUEUE_NAME: queueName } = config;
+  const stores = allOf(store, parts.others);
+  const map = new OrganizationMap(db, logger);
+  const aside = new AsideQueues({ shards: redisAddresses(config), logger, tracing });
+  const metrics = databaseMetrics(registry);
+  const several = { stores, map, aside, queueName, metrics };
+  const lanes: Lane[] = [];
+  const addLane = (name: string, queue: string, pingDatabase: () => Promise<unknown>): void => {
+    const storage = inSeveralDatabases(several, stored, telemetry, 'aside');
+    const waiting = new Map<number, number>();
+    const onWaiting = (inShard: number, shard: number): void => {
+      waiting.set(shard, inShard);
+      metrics.waitingJobs.set(
+        { database: name },
+        [...waiting.values()].reduce((sum, jobs) => sum + jobs, 0),
+      );
+    };
+    const limits = { jobs: waitingConcurrency, statementsInFlight: 1 };
+    const options = {
+      ...limits,
+      addresses: parts.addresses,
+      queueName: queue,
+      consumed,
+      storage,
+      pingDatabase,
+      onWaiting,
+    };
+    const lane = createLane(config, options, telemetry);
+    lanes.push(lane);
+    probes.live.set(`waiting for ${name}`, () => stuck(lane));
+    if (parts.others.has(name)) probes.degraded.set(`postgres ${name}`, () => lane.watches[0]?.databaseProblem);
+  };
+  for (const [name, one] of stores) addLane(name, waitingQueue(queueName, name), () => one.ping());
+  addLane('moving', movingQueue(queueName), () => store.ping());
+  return {
+    stores,
+    main: inSeveralDatabases(several, stored, telemetry, 'common'),
+    overflow: inSeveralDatabases(several, overflowed, telemetry, 'overflow'),
+    lanes,
+    components: [map, aside],
+  };
+}

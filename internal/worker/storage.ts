@@ -1,0 +1,23 @@
+import type { AcceptedEvent } from '../event/event.ts';
+
+/**
+ * The result for a job. `stored`: its events are in Postgres (or its dead letters). `abandoned`:
+ * given back because the process stops. `withdrawn`: given back because Postgres is unavailable. A
+ * set: none is stored, because these organizations have left the database.
+ */
+export type StoreResult = 'stored' | 'abandoned' | 'withdrawn' | ReadonlySet<string>;
+
+/** Stores the events of jobs, in one database or in several. */
+export interface Storage {
+  /**
+   * Resolves once all events are safe or given back; never rejects. `redelivered`: an earlier
+   * delivery may have stored and counted them.
+   */
+  add(events: AcceptedEvent[], redelivered?: boolean): Promise<StoreResult>;
+  /** Gives back all jobs that are not known to be stored, and every later one. */
+  abandon(): void;
+  /** True while events wait for Postgres. */
+  readonly retrying: boolean;
+  /** Batches stored so far; grows while there is progress. */
+  readonly storedBatches: number;
+}

@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import { followDeclarations } from '../../../cmd/controller/declarations.ts';
+import type { DeclaredAutomation } from '../../../internal/automations/declarations.ts';
+import { cleanOrganization } from '../../../internal/databases/move/clean.ts';
+import { cancelMove, moveOrganization } from '../../../internal/databases/move/move.ts';
+import { Residents } from '../../../internal/databases/residents.ts';
+import { readPlaces } from '../../../internal/databases/organization-map.ts';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import type { Database } from '../../../internal/store/database.ts';
+import { NoticeBook } from '../../../internal/notify/notice-book.ts';
+import { Outbox } from '../../../internal/notify/outbox.ts';
+import { alertsToTell } from '../../../internal/notify/told-alerts.ts';
+import { movedOrganizations } from '../../../internal/store/errors.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
+import { anEvent } from '../../support/events.ts';
+import { failureOf } from '../../support/failure.ts';
+import { declare, declareWebhook, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
+import { executionsOf } from '../../support/outcome-oracle.ts';
+import { storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
+import { twoDatabases, type TwoDatabases } from '../../support/two-databases.ts';
+
+const { logger } = createTelemetry('move', 'silent');
+
+function declaredIn(organization: string): DeclaredAutomation {
+  const named = { namespace: organization, name: 'nightly', displayName: '', owner: '' };
+  const rest = { links: [], expect: undefined, alertLabels: {}, suspend: false };
+  return { organization, automationId: invoices, uid: organization, generation: 1, ...named, ...rest };
+}
+
+/** The database, whose statement of a number fails: as if the process were killed there. */
+function killedAt(db: Database, counter: { left: number }): Database {
+  return db.withPlugin({
+    transformQuery({ node }) {
+      counter.left -= 1;
+      if (counter.left === 0) throw new Error('killed');
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  });
+}
+
+describe('a move of an organization', function () {
+  this.timeout(180_000);
+  let databases: TwoDatabases;
+  const ofAcme = (fields: Partial<AcceptedEvent> = {}) => anEvent({ organization: 'acme', ...fields });
+  const options = (byName: ReadonlyMap<string, Database> = databases.byName) => {
+    return { databases: byName, organization: 'acme', logger };
+  };
+  const nameOf = async (): Promise<string> => (await readPlaces(databases.first.db)).get('acme')?.database ?? 'first';
+  const open = (name: string): Database => databases.byName.get(name) ?? databases.first.db;
+  beforeEach(async () => {
+    databases = await twoDatabases();
+  });
+  afterEach(() => databases[Symbol.asyncDispose]());
+
+  it('has each event once and each outcome right, wherever it is killed and run again', async () => {
+    const all: AcceptedEvent[] = [];
+    const refused: AcceptedEvent[] = [];
+    /** As a worker with an old map: what a database refuses, it stores later. */
+    const store = async (events: AcceptedEvent[]): Promise<void> => {
+      all.push(...events);
+      for (const event of events) {
+        await recordEvents(open(await nameOf()), [event]).catch((error: unknown) => {
+          expect(movedOrganizations(error)).to.deep.equal(new Set(['acme']));
+          refused.push(event);
+        });
+      }
+    };
+    const some = (run: string) => [
+      ofAcme({ executionId: run, kind: 'START' }),
+      ofAcme({ executionId: run, kind: 'END' }),
+      ofAcme({ executionId: 'all', kind: 'WARNING' }),
+    ];
+    await store(some('first'));
+    await recordEvents(databases.first.db, [anEvent({ organization: 'globex' })]);
+    let killed = true;
+    for (let at = 1; killed; at += 3) {
+      const target = (await nameOf()) === 'first' ? 'eu' : 'first';
+      const counter = { left: at };
+      const dying = new Map(Array.from(databases.byName, ([name, db]) => [name, killedAt(db, counter)]));
+      killed = await moveOrganization(options(dying), target).then(
+        () => false,
+        () => true,
+      );
+      await store(some(`run ${at}`));
+      await moveOrganization(options(), target);
+      const here = open(await nameOf());
+      expect(await nameOf()).to.equal(target);
+      await recordEvents(here, refused.splice(0));
+      expect((await storedEvents(here)).filter(({ organization }) => organization === 'acme')).to.have.deep.members(
+        all,
+      );
+    }
+    const here = open(await nameOf());
+    const mine = (await storedExecutions(here)).filter(({ organization }) => organization === 'acme');
+    expect(mine).to.have.deep.members([...executionsOf(all).values()]);
+    expect(await wrongRunning(here)).to.deep.equal([]);
+
+    await cleanOrganization(options());
+    const other = open((await nameOf()) === 'first' ? 'eu' : 'first');
+    expect((await storedEvents(other)).filter(({ organization }) => organization === 'acme')).to.deep.equal([]);
+    expect(await storedEvents(databases.first.db)).to.have.lengthOf(other === databases.first.db ? 1 : all.length + 1);
+    expect(await failureOf(recordEvents(other, [ofAcme()]))).to.include({ code: 'RL001' });
+  });
+
+  it('takes along verdicts, alerts and what webhooks must still get, in order', async () => {
+    const { first, eu } = databases;
+    await declare(first.db);
+    await declare(first.db, { organization: 'globex' });
+    await declareWebhook(first.db, { url: 'https://receiver.example' });
+    const opened = transition('opened');
+    await storeAlert(first.db, opened);
+    await new NoticeBook(first.db).note('alertmanager', await alertsToTell(first.db), undefined);
+    const outbox = new Outbox(undefined);
+    await first.db.transaction().execute((trx) => outbox.enqueueAlerts(trx, [opened, transition('resolved')]));
+    const until = new Date('2026-11-20T12:00:00Z');
+    const state = { watermark: until, watermark_at: until, executions_until: until };
+    await first.db.updateTable('controller_state').set(state).execute();
+    const of = async (db: Database) => ({
+      automations: await db.selectFrom('automations').select(['organization', 'name', 'declared_at']).execute(),
+      webhooks: await db.selectFrom('webhooks').selectAll().execute(),
+      alerts: await db.selectFrom('alerts').selectAll().execute(),
+      notices: await db.selectFrom('alert_notices').selectAll().execute(),
+      deliveries: await db.selectFrom('deliveries').select(['id', 'event']).orderBy('sequence').execute(),
+    });
+    const before = await of(first.db);
+    const mine = before.automations.filter(({ organization }) => organization === 'acme');
+    expect([before.notices.length, before.deliveries.length]).to.deep.equal([1, 2]);
+
+    await moveOrganization(options(), 'eu');
+    expect(await of(eu.db)).to.deep.equal({ ...before, automations: mine });
+    expect(await of(first.db)).to.deep.equal({
+      webhooks: [],
+      alerts: [],
+      notices: [],
+      deliveries: [],
+      automations: before.automations.filter(({ organization }) => organization === 'globex'),
+    });
+    const [there] = await eu.db.selectFrom('controller_state').selectAll().execute();
+    expect(there).to.deep.include({ ...state, executions_behind: { acme: until.toISOString() } });
+
+    // As after a move that died before it deleted them: the next tick does, and resolves nothing.
+    await declare(first.db);
+    await storeAlert(first.db, opened);
+    const residents = new Residents('first', first.db);
+    await first.db.transaction().execute((trx) => residents.prepare(trx));
+    expect((await of(first.db)).alerts).to.deep.equal([]);
+    const [acme, globex] = [declaredIn('acme'), declaredIn('globex')];
+    const source = { current: () => ({ automations: [acme, globex], webhooks: [] }), afterTick: () => undefined };
+    const listener = followDeclarations(source, undefined, residents);
+    await first.db.transaction().execute((trx) => listener.recordTick(trx, until.getTime()));
+    expect((await of(first.db)).automations.map(({ organization }) => organization)).to.deep.equal(['globex']);
+  });
+
+  it('can be cancelled until its end: the source takes events again', async () => {
+    const { first, eu } = databases;
+    await recordEvents(first.db, [ofAcme()]);
+    const counter = { left: Infinity };
+    const dying = new Map([...databases.byName, ['eu', killedAt(eu.db, counter)] as const]);
+    counter.left = 20;
+    await failureOf(moveOrganization(options(dying), 'eu'));
+    await cancelMove(options());
+    await recordEvents(first.db, [ofAcme()]);
+    expect(await storedEvents(first.db)).to.have.lengthOf(2);
+    await moveOrganization(options(), 'eu');
+    expect(await storedEvents(eu.db)).to.have.lengthOf(2);
+    expect(await failureOf(cancelMove(options()))).to.include({ message: 'no move is under way' });
+    expect(await failureOf(moveOrganization(options(), 'us'))).to.have.property('name', 'MoveError');
+    await eu.db.insertInto('log_trees').values({ organization: 'acme', size: '0', frontier: Buffer.of() }).execute();
+    expect(String(await failureOf(moveOrganization(options(), 'first')))).to.match(/with a log .* cannot move/);
+  });
+});

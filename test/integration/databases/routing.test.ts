@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import { failing } from '../../../internal/ops/probes.ts';
+import { waitingQueue } from '../../../internal/queue/keys.ts';
+import { Callers } from '../../support/callers.ts';
+import { startIngest, startWorker } from '../../support/pipeline.ts';
+import { PostgresServer, query } from '../../support/postgres-server.ts';
+import { withQueue } from '../../support/queue.ts';
+import { expectStored, figure, storedMarks } from '../../support/rows.ts';
+import { emptyRedis } from '../../support/servers.ts';
+import { migrate, migratedDatabase } from '../../support/store.ts';
+import { place, tokenNamesOrganization } from '../../support/two-databases.ts';
+import { until } from '../../support/until.ts';
+
+describe('events of several databases', function () {
+  this.timeout(180_000);
+  let postgres: PostgresServer;
+  before(async () => {
+    postgres = await PostgresServer.start();
+  });
+  after(() => postgres.stop());
+
+  it('go to that of their organization; an unavailable one delays no other, and loses nothing', async () => {
+    const redis = await emptyRedis();
+    await using first = await migratedDatabase();
+    const eu = await postgres.createDatabase();
+    await migrate(eu);
+    await place(first.db, 'globex', 'eu');
+    const settings = {
+      REDIS_URL: redis.url,
+      DATABASE_URL: first.url,
+      DATABASE_URLS: `eu=${eu}`,
+      WORKER_CONCURRENCY: '3',
+    };
+    await using worker = await startWorker(settings);
+    await using ingest = await startIngest(settings, tokenNamesOrganization);
+    const sendAs = (organization: string) => (event: object) => ingest.client.register(event, { token: organization });
+    await using acme = new Callers(ingest.client, 4, sendAs('acme'));
+    await using globex = new Callers(ingest.client, 4, sendAs('globex'));
+    await Promise.all([acme.more(201, 50), globex.more(201, 50)]);
+
+    await postgres.kill();
+    const { registry, probes } = worker.telemetry;
+    const setAside = () => figure(registry, 'runledger_events_set_aside_total', { database: 'eu' });
+    await until('events are set aside', async () => (await setAside()) > 0);
+    // More jobs than the worker has places: each has events of both organizations, or of one.
+    await Promise.all([acme.more(201, 200), globex.more(201, 200)]);
+    await expectStored(first.url, acme.accepted);
+    expect(failing(probes.ready), 'ready for the organizations of the first database').to.deep.equal({});
+    await until('it says which one is unavailable', () => 'postgres eu' in failing(probes.degraded));
+    expect(await figure(registry, 'runledger_store_retrying', { database: 'eu' })).to.equal(1);
+    expect(await figure(registry, 'runledger_store_retrying', { database: 'first' })).to.equal(0);
+
+    await postgres.startAgain();
+    await Promise.all([acme.stop(), globex.stop()]);
+    await expectStored(eu, globex.accepted);
+    await expectStored(first.url, acme.accepted);
+    expect((await storedMarks(eu)).length).to.equal(globex.accepted.length);
+    expect((await storedMarks(first.url)).length).to.equal(acme.accepted.length);
+    expect(acme.statuses).to.have.all.keys('201');
+    await until('no job is left', () =>
+      withQueue(redis.url, async (queue) => (await queue.count()) === 0, waitingQueue('events', 'eu')),
+    );
+    // The outage may have interrupted the first run of the maintenance, which then tries again.
+    const partitions = `select count(*)::integer as days from pg_class where relkind = 'r' and relname ~ '^events_2'`;
+    await until('maintenance', async () => (await query(eu, partitions))[0]?.['days'] === 8);
+  });
+});
