@@ -18,6 +18,7 @@ export const usage = `Checks that nothing in the record was lost, added or chang
 
   --public-key KEY    what \`token log-key\` printed; several times while a key is replaced
   --checkpoint FILE   a checkpoint that you kept: the log must extend it
+  --witness KEY       with --log or --proof: this witness must have cosigned the checkpoint; several times
   --erasures FILE     with --export: what \`erase\` printed, since an export lacks what was erased
   --partial           the export has a filter, so it may lack events
 
@@ -29,14 +30,18 @@ export type Options = ReturnType<typeof readOptions>;
 /** @throws {UsageError} */
 export function readOptions(args: string[]) {
   const { values } = parse(args);
-  const { 'public-key': publicKeys = [], organization, checkpoint: checkpoints = [], ...rest } = values;
+  const { 'public-key': publicKeys = [], witness: witnesses = [], checkpoint: checkpoints = [], ...rest } = values;
+  const { organization } = rest;
   if (publicKeys.length === 0) throw new UsageError('--public-key is required');
   if (organization === undefined) throw new UsageError('--organization is required');
   if (rest.log !== undefined && rest.proof !== undefined) throw new UsageError('--log and --proof exclude each other');
   if (rest.export !== undefined && rest.log === undefined && rest.proof === undefined) {
     throw new UsageError('--export needs --log or --proof');
   }
-  return { publicKeys, organization, checkpoints, ...rest };
+  if (witnesses.length > 0 && rest.log === undefined && rest.proof === undefined) {
+    throw new UsageError('--witness needs --log or --proof');
+  }
+  return { ...rest, publicKeys, organization, witnesses, checkpoints };
 }
 
 function parse(args: string[]) {
@@ -49,6 +54,7 @@ function parse(args: string[]) {
         'public-key': { type: 'string', multiple: true },
         organization: { type: 'string' },
         checkpoint: { type: 'string', multiple: true },
+        witness: { type: 'string', multiple: true },
         log: { type: 'string' },
         export: { type: 'string' },
         proof: { type: 'string' },

@@ -5,8 +5,10 @@ import type { AuditReport } from '../../internal/audit/finding.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { openCheckpoint } from '../../internal/log/checkpoint.ts';
 import { readVerifierKey } from '../../internal/log/keys.ts';
+import { readProof } from '../../internal/log/proof-text.ts';
 import { openPostgres } from '../../internal/store/database.ts';
 import { checkProof } from './check-proof.ts';
+import { checkWitnesses } from './check-witnesses.ts';
 import { readOptions, usage, UsageError, type Options } from './options.ts';
 import { describe, progressBar } from './report.ts';
 import { servedLog } from './served-log.ts';
@@ -46,21 +48,26 @@ async function check(args: string[], database: Surroundings['database'], onProgr
   if (options.proof !== undefined) {
     const line = options.export === undefined ? undefined : await firstLine(options.export);
     const { sentence, finding } = await checkProof(options.proof, { organization, keys, line });
-    return { sentences: [sentence], code: finding === undefined ? 0 : 1 };
+    const { checkpoint } = readProof(await readFile(options.proof, 'utf8'));
+    const witnessed = finding === undefined ? checkWitnesses(checkpoint, options.witnesses) : [];
+    return { sentences: [sentence, ...witnessed], code: finding === undefined ? 0 : 1 };
   }
   const notes = await Promise.all(options.checkpoints.map((file) => readFile(file, 'utf8')));
   const audit = { organization, keys, kept: notes.map((note) => openCheckpoint(note, organization, keys)), onProgress };
+  const read = options.log === undefined ? undefined : servedLog(options.log, await tokenOf(options));
   const report =
-    options.log === undefined
+    read === undefined
       ? await auditPostgres(database, audit)
       : await auditExport({
           ...audit,
-          read: servedLog(options.log, await tokenOf(options)),
+          read,
           lines: options.export === undefined ? undefined : linesOf(options.export),
           erasures: options.erasures === undefined ? undefined : linesOf(options.erasures),
           partial: options.partial,
         });
-  return { sentences: describe(report, organization), code: codeOf(report) };
+  const isWitnessed = read !== undefined && options.witnesses.length > 0 && report.findings.length === 0;
+  const witnessed = isWitnessed ? checkWitnesses(String(await read('checkpoint')), options.witnesses) : [];
+  return { sentences: [...describe(report, organization), ...witnessed], code: codeOf(report) };
 }
 
 function codeOf({ findings, uncovered }: AuditReport): number {

@@ -1,17 +1,22 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { readConfig } from '../../internal/config/read.ts';
+import { run as verify } from '../../cmd/verify/run.ts';
 import { createSealer, logSettings } from '../../cmd/worker/sealer.ts';
 import { findCosignature } from '../../internal/log/cosignature.ts';
 import { readWitnessKey } from '../../internal/log/keys.ts';
 import { splitNote } from '../../internal/log/note.ts';
-import { getCheckpoint } from '../../internal/record/log.ts';
+import { getCheckpoint, getProof } from '../../internal/record/log.ts';
 import { addCosignature, listUncosigned } from '../../internal/store/cosigned-logs.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 import { HttpWitness } from '../../internal/witness/http-witness.ts';
 import { Witnesses } from '../../internal/witness/witnesses.ts';
 import { anEvent } from '../support/events.ts';
-import { headOf, logKey, seal } from '../support/sealed-log.ts';
+import { headOf, logKey, publicLogKey, seal } from '../support/sealed-log.ts';
 import { eachDatabase } from '../support/store.ts';
 import { until } from '../support/until.ts';
 import { startWitness, type WitnessServer } from '../support/witness-server.ts';
@@ -38,14 +43,25 @@ describe('witnesses of the log', () => {
     );
     return { cosign: () => witnesses.cosign(), results };
   }
-  const grow = async (count: number): Promise<void> => {
-    await recordEvents(
-      database.db,
-      Array.from({ length: count }, () => anEvent()),
-      { leaves: true },
-    );
+  const grow = async (count: number): Promise<AcceptedEvent[]> => {
+    const events = Array.from({ length: count }, () => anEvent());
+    await recordEvents(database.db, events, { leaves: true });
     await seal(database.db);
+    return events;
   };
+  /** The exit code of `verify --proof`, and what it says. */
+  async function verifyProof(proof: string, ...servers: WitnessServer[]): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'runledger-witness-'));
+    const file = join(folder, 'proof');
+    await writeFile(file, proof);
+    let said = '';
+    const stream = { write: (text: string) => (said += text) };
+    const keys = servers.flatMap(({ publicKey }) => ['--witness', publicKey]);
+    const args = ['--public-key', publicLogKey, '--organization', 'acme', '--proof', file, ...keys];
+    const code = await verify(args, { stdout: stream, stderr: stream });
+    await rm(folder, { recursive: true });
+    return `${code} ${said}`;
+  }
   /** Who has cosigned the checkpoint that the console shows. */
   const cosigners = async (...servers: WitnessServer[]): Promise<string[]> => {
     const note = (await getCheckpoint(database.db, 'acme'))?.note ?? '';
@@ -65,10 +81,18 @@ describe('witnesses of the log', () => {
     await first.cosign();
     await grow(300);
     await first.cosign();
-    await grow(1);
+    const [last] = await grow(1);
     await startWitnesses(witness, other).cosign();
     expect(await cosigners(witness, other)).to.have.lengthOf(2);
     expect(witness.statuses).to.deep.equal([200, 200, 409, 200]);
+    await using third = await startWitness('third.example');
+    const proof = (await getProof(database.db, 'acme', last?.id ?? '')) ?? '';
+    expect(await verifyProof(proof, witness, other)).to.match(
+      /^0 Event .*\nThe witness witness.example cosigned the checkpoint at \S+Z.\nThe witness other.example/,
+    );
+    expect(await verifyProof(proof, third)).to.equal(
+      '2 verify: The witness third.example has not cosigned the checkpoint.\n',
+    );
     const [row] = await database.db.selectFrom('log_checkpoints').selectAll().execute();
     expect(row?.cosigned_by.sort()).to.deep.equal(['other.example', 'witness.example']);
   });
