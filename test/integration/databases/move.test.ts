@@ -40,6 +40,21 @@ function killedAt(db: Database, counter: { left: number }): Database {
   });
 }
 
+/** The database; something happens once, when it has answered the first statement with a text. */
+function afterStatement(db: Database, text: string, happens: () => Promise<unknown>): Database {
+  let asked: object | undefined;
+  return db.withPlugin({
+    transformQuery({ node, queryId }) {
+      if (node.kind === 'RawNode' && node.sqlFragments.join('').includes(text)) asked ??= queryId;
+      return node;
+    },
+    async transformResult({ result, queryId }) {
+      if (queryId === asked) await happens();
+      return result;
+    },
+  });
+}
+
 describe('a move of an organization', function () {
   this.timeout(180_000);
   let databases: TwoDatabases;
@@ -151,6 +166,15 @@ describe('a move of an organization', function () {
     const listener = followDeclarations(source, undefined, residents);
     await first.db.transaction().execute((trx) => listener.recordTick(trx, until.getTime()));
     expect((await of(first.db)).automations.map(({ organization }) => organization)).to.deep.equal(['globex']);
+  });
+
+  it('copies what is stored between its last look and the close', async () => {
+    const { first, eu } = databases;
+    await recordEvents(first.db, [ofAcme()]);
+    const late = ofAcme();
+    const source = afterStatement(first.db, 'delete from moving_events', () => recordEvents(first.db, [late]));
+    await moveOrganization(options(new Map([...databases.byName, ['first', source] as const])), 'eu');
+    expect(await storedEvents(eu.db)).to.have.lengthOf(2);
   });
 
   it('can be cancelled until its end: the source takes events again', async () => {
