@@ -6,10 +6,14 @@ import { durable, RedisServer } from './redis-server.ts';
 let redis: RedisServer | undefined;
 let postgres: PostgresServer | undefined;
 
+/** Autovacuum would go through hundreds of databases that no test needs any more. */
+const withoutAutovacuum = ['-c', 'autovacuum=off'];
+
 /** Started once a run, before the first test; each test makes its own state in them. */
 export async function mochaGlobalSetup(): Promise<void> {
   const folder = await memoryFolder();
-  [redis, postgres] = await Promise.all([RedisServer.start(durable, folder), PostgresServer.start()]);
+  const servers = [RedisServer.start(durable, folder), PostgresServer.start(withoutAutovacuum)] as const;
+  [redis, postgres] = await Promise.all(servers);
 }
 
 /**
