@@ -1,10 +1,5 @@
-import { parseArgs } from 'node:util';
+import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
 import type { ErasureRequest } from '../../internal/store/erase.ts';
-
-/** The arguments are wrong. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 export const usage = `Erases data of an organization, and keeps the leaves of its log. Without --yes it only counts.
 
@@ -22,7 +17,11 @@ Exit code 0: erased, or counted. 2: wrong arguments or an error; run it again.
 
 /** @throws {UsageError} */
 export function readOptions(args: string[]): ErasureRequest & { yes: boolean } {
-  const { organization, by, reason, all, automation, execution, text, yes } = parse(args);
+  const one = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const options = { organization: one, by: one, reason: one, automation: one, execution: one, text: one };
+  const values = parseOptions(args, { ...options, all: flag, yes: flag });
+  const { organization, by, reason, all, automation, execution, text, yes } = values;
   if (organization === undefined) throw new UsageError('--organization is required');
   if (by === undefined || reason === undefined) throw new UsageError('--by and --reason are required');
   const ways = [all, automation !== undefined, text !== undefined].filter(Boolean).length;
@@ -33,28 +32,4 @@ export function readOptions(args: string[]): ErasureRequest & { yes: boolean } {
   }
   if (text?.trim() === '') throw new UsageError('--text must not be empty');
   return { organization, by, reason, automationId: automation, executionId: execution, text, yes };
-}
-
-function parse(args: string[]) {
-  try {
-    const one = { type: 'string' } as const;
-    const flag = { type: 'boolean', default: false } as const;
-    return parseArgs({
-      args,
-      strict: true,
-      allowPositionals: false,
-      options: {
-        organization: one,
-        by: one,
-        reason: one,
-        all: flag,
-        automation: one,
-        execution: one,
-        text: one,
-        yes: flag,
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
-  }
 }

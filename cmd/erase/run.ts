@@ -1,9 +1,10 @@
+import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { writeErasure } from '../../internal/log/erasure-text.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
 import { eraseTraces } from '../../internal/store/erase-traces.ts';
 import { countErasable, eraseEvents } from '../../internal/store/erase.ts';
-import { readOptions, usage, UsageError } from './options.ts';
+import { readOptions, usage } from './options.ts';
 
 /** The streams of the command: those of the process, or of a test. */
 export interface Surroundings {

@@ -1,11 +1,6 @@
-import { parseArgs } from 'node:util';
+import { parseArguments, UsageError } from '../../internal/config/arguments.ts';
 import { formatNames, type FormatName } from '../../internal/export/formats.ts';
 import type { EventPosition } from '../../internal/record/stored-event.ts';
-
-/** The arguments of the command are wrong. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 export const usage = `Exports the events of organizations.
 
@@ -68,23 +63,19 @@ export function readOptions(args: string[]): Options {
 }
 
 function parsed(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        organization: { type: 'string', multiple: true },
-        from: { type: 'string' },
-        to: { type: 'string' },
-        after: { type: 'string' },
-        format: { type: 'string' },
-        'settle-hours': { type: 'string', default: '24' },
-        recheck: { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
-  }
+  return parseArguments({
+    args,
+    allowPositionals: true,
+    options: {
+      organization: { type: 'string', multiple: true },
+      from: { type: 'string' },
+      to: { type: 'string' },
+      after: { type: 'string' },
+      format: { type: 'string' },
+      'settle-hours': { type: 'string', default: '24' },
+      recheck: { type: 'boolean', default: false },
+    },
+  });
 }
 
 function timeOf(option: string, text: string | undefined): Date | undefined {

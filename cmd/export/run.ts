@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { UsageError } from '../../internal/config/arguments.ts';
 import { exportDays } from '../../internal/archive/export-days.ts';
 import { folderOfDay, type Manifest } from '../../internal/archive/manifest.ts';
 import { openObjects } from '../../internal/archive/open-objects.ts';
@@ -8,7 +9,7 @@ import type { Database } from '../../internal/store/database.ts';
 import { dayOf, daysBefore } from '../../internal/store/days.ts';
 import { withExportLock } from '../../internal/store/with-export-lock.ts';
 import { openDatabase } from './database.ts';
-import { noDestination, readOptions, usage, UsageError, type Options } from './options.ts';
+import { noDestination, readOptions, usage, type Options } from './options.ts';
 import { ProgressBar, type Terminal } from './progress.ts';
 import { exportStream } from './stream.ts';
 

@@ -1,6 +1,7 @@
+import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
 import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/manifest.ts';
 import type { Command } from './command.ts';
-import { parseOptions, scopeOf, UsageError } from './usage-error.ts';
+import { scopeOf } from './scope-of.ts';
 
 /** Prints a Secret of an organization on stdout and its token on stderr. */
 export const create: Command = async (args, { stdout, stderr }) => {

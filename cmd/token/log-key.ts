@@ -1,3 +1,4 @@
+import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
 import {
   createSigningKey,
   forOrganization,
@@ -7,7 +8,6 @@ import {
 } from '../../internal/log/keys.ts';
 import { logKeyManifest } from '../../internal/tokens/manifest.ts';
 import type { Command } from './command.ts';
-import { parseOptions, UsageError } from './usage-error.ts';
 
 /**
  * Prints a Secret with a new key of the log on stdout, and its public key on stderr. With the

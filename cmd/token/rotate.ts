@@ -1,9 +1,10 @@
 import { text } from 'node:stream/consumers';
+import { parseOptions } from '../../internal/config/arguments.ts';
 import { parseSecrets, readManifestFile } from '../../internal/tokens/manifest-file.ts';
 import { addToken, createToken } from '../../internal/tokens/manifest.ts';
 import type { SecretManifest } from '../../internal/kubernetes/secret.ts';
 import type { Command } from './command.ts';
-import { parseOptions, scopeOf } from './usage-error.ts';
+import { scopeOf } from './scope-of.ts';
 
 /** Prints the same Secret with one more token on stdout, and that token on stderr. */
 export const rotate: Command = async (args, { stdin, stdout, stderr }) => {

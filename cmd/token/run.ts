@@ -1,8 +1,8 @@
+import { UsageError } from '../../internal/config/arguments.ts';
 import type { Command, Streams } from './command.ts';
 import { create } from './create.ts';
 import { logKey } from './log-key.ts';
 import { rotate } from './rotate.ts';
-import { UsageError } from './usage-error.ts';
 import { verify } from './verify.ts';
 
 const commands: Readonly<Record<string, Command>> = { create, rotate, verify, 'log-key': logKey };

@@ -1,11 +1,11 @@
 import { text } from 'node:stream/consumers';
+import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
 import { defaultLabelSelector } from '../../internal/tokens/label-selector.ts';
 import { readManifestFile } from '../../internal/tokens/manifest-file.ts';
 import { explain } from '../../internal/tokens/secret-refusal.ts';
 import { tokenSetOf } from '../../internal/tokens/token-set.ts';
 import { authenticateIn } from '../../internal/tokens/token-source.ts';
 import type { Command } from './command.ts';
-import { parseOptions, UsageError } from './usage-error.ts';
 
 /**
  * Says which organization a token from stdin belongs to and what it may do, by ingest's rules, and

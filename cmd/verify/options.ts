@@ -1,9 +1,4 @@
-import { parseArgs } from 'node:util';
-
-/** The arguments are wrong. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
+import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
 
 export const usage = `Checks that nothing in the record was lost, added or changed since it was signed.
 
@@ -29,7 +24,18 @@ export type Options = ReturnType<typeof readOptions>;
 
 /** @throws {UsageError} */
 export function readOptions(args: string[]) {
-  const { values } = parse(args);
+  const values = parseOptions(args, {
+    'public-key': { type: 'string', multiple: true },
+    organization: { type: 'string' },
+    checkpoint: { type: 'string', multiple: true },
+    witness: { type: 'string', multiple: true },
+    log: { type: 'string' },
+    export: { type: 'string' },
+    proof: { type: 'string' },
+    'read-token-file': { type: 'string' },
+    erasures: { type: 'string' },
+    partial: { type: 'boolean', default: false },
+  });
   const { 'public-key': publicKeys = [], witness: witnesses = [], checkpoint: checkpoints = [], ...rest } = values;
   const { organization } = rest;
   if (publicKeys.length === 0) throw new UsageError('--public-key is required');
@@ -42,28 +48,4 @@ export function readOptions(args: string[]) {
     throw new UsageError('--witness needs --log or --proof');
   }
   return { ...rest, publicKeys, organization, witnesses, checkpoints };
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      strict: true,
-      allowPositionals: false,
-      options: {
-        'public-key': { type: 'string', multiple: true },
-        organization: { type: 'string' },
-        checkpoint: { type: 'string', multiple: true },
-        witness: { type: 'string', multiple: true },
-        log: { type: 'string' },
-        export: { type: 'string' },
-        proof: { type: 'string' },
-        'read-token-file': { type: 'string' },
-        erasures: { type: 'string' },
-        partial: { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
-  }
 }

@@ -2,6 +2,7 @@ import { open, readFile } from 'node:fs/promises';
 import { auditDatabase } from '../../internal/audit/audit-database.ts';
 import { auditExport } from '../../internal/audit/audit-export.ts';
 import type { AuditReport } from '../../internal/audit/finding.ts';
+import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { openCheckpoint } from '../../internal/log/checkpoint.ts';
 import { readVerifierKey } from '../../internal/log/keys.ts';
@@ -9,7 +10,7 @@ import { readProof } from '../../internal/log/proof-text.ts';
 import { openPostgres } from '../../internal/store/database.ts';
 import { checkProof } from './check-proof.ts';
 import { checkWitnesses } from './check-witnesses.ts';
-import { readOptions, usage, UsageError, type Options } from './options.ts';
+import { readOptions, usage, type Options } from './options.ts';
 import { describe, progressBar } from './report.ts';
 import { servedLog } from './served-log.ts';
 
