@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
+import { readOptions } from '../../cmd/erase/options.ts';
 import { run as runErase } from '../../cmd/erase/run.ts';
 import { run as runVerify } from '../../cmd/verify/run.ts';
+import { UsageError } from '../../internal/config/arguments.ts';
 import { exportFormats } from '../../internal/export/formats.ts';
 import { storedEventOf } from '../../internal/record/stored-event.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
@@ -135,6 +137,12 @@ describe('erase', () => {
       const { code, stderr } = await erase(...args);
       expect(stderr).to.contain(`erase: ${message}\n`);
       expect(code).to.equal(2);
+    }
+    for (const [args, message] of [
+      [['--all'], '--organization is required'],
+      [['--all', '--organization', 'acme', '--by', 'Ana'], '--by and --reason are required'],
+    ] as const) {
+      expect(() => readOptions([...args])).to.throw(UsageError, message);
     }
   });
 });

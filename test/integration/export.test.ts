@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -221,6 +221,8 @@ describe('the command export', () => {
       [['/x', '--format', 'xml'], '--format must be ndjson, csv, parquet'],
       [['/x', '--from', 'yesterday'], '--from must be a day or a time in RFC 3339'],
       [['/x', '--after', '2026-11-20T12:00:00Z,x'], '--after must be created_at and id'],
+      [['/x', '--after', `2026-11-20T12:00:00Z,${randomUUID()}`], '--after is for standard output'],
+      [['/x', '--settle-hours', 'day'], '--settle-hours must be a whole number'],
       [['/x', '--wrong'], "Unknown option '--wrong'"],
     ] as const) {
       const { code, stderr } = await command(...args);

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
+import { readOptions } from '../../cmd/verify/options.ts';
 import { run } from '../../cmd/verify/run.ts';
 import { createSigningKey, readSigningKeys, verifierKeyText } from '../../internal/log/keys.ts';
+import { UsageError } from '../../internal/config/arguments.ts';
 import { exportFormats } from '../../internal/export/formats.ts';
 import { storedEventOf } from '../../internal/record/stored-event.ts';
 import type { Database } from '../../internal/store/database.ts';
@@ -174,6 +176,20 @@ describe('verify', () => {
     expect(early.code).to.equal(2);
     expect((await verify('--organization', 'initech')).stderr).to.equal('verify: There is no checkpoint of initech.\n');
     expect((await verify('--exports', 'x')).stderr).to.match(/^verify: Unknown option '--exports'[^]*Exit code 0/);
+  });
+
+  it('says which arguments are wrong', () => {
+    const key = ['--public-key', publicLogKey];
+    const whole = [...key, '--organization', 'acme'];
+    for (const [args, message] of [
+      [[], '--public-key is required'],
+      [key, '--organization is required'],
+      [[...whole, '--log', 'x', '--proof', 'y'], '--log and --proof exclude each other'],
+      [[...whole, '--export', 'x'], '--export needs --log or --proof'],
+      [[...whole, '--witness', 'x'], '--witness needs --log or --proof'],
+    ] as const) {
+      expect(() => readOptions([...args])).to.throw(UsageError, message);
+    }
   });
 
   it('checks an export and a proof without the database', async () => {
