@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { RawBuilder } from 'kysely';
 import { signCheckpoint } from '../../internal/log/checkpoint.ts';
 import { Frontier } from '../../internal/log/frontier.ts';
 import { hashLeaf, leafHashText } from '../../internal/log/hashing.ts';
@@ -7,8 +8,14 @@ import { leafOf } from '../../internal/log/leaf.ts';
 import { writeProof } from '../../internal/log/proof-text.ts';
 import { proveInclusion } from '../../internal/log/proofs.ts';
 import { entryBundle, nodesOfTiles, tilePath, tilesOf } from '../../internal/log/tiles.ts';
+import { recordEvents } from '../../internal/store/record-events.ts';
+import { sql } from '../../internal/store/sql.ts';
+import { readToken } from '../support/console.ts';
+import { anEvent } from '../support/events.ts';
 import { failureOf } from '../support/failure.ts';
-import { checkByGo } from '../support/log-by-go.ts';
+import { checkByGo, checkByTessera } from '../support/log-by-go.ts';
+import { suiteConsole } from '../support/reading.ts';
+import { publicKeyOf, seal, servedBy } from '../support/sealed-log.ts';
 
 const keys = readSigningKeys(createSigningKey('log.example.org'));
 const publicKey = keys.map((key) => verifierKeyText(forOrganization(key, 'acme'))).join();
@@ -75,5 +82,58 @@ describe('a log, checked with golang.org/x/mod/sumdb', () => {
         .to.have.property('message')
         .that.matches(message);
     }
+  });
+});
+
+describe('a log of the console, checked with fsck of tessera', () => {
+  const suite = suiteConsole();
+
+  it('has the checkpoint, tiles and entries that fsck computes, and is refused after a change of any', async () => {
+    const { db } = suite.database;
+    const events = Array.from({ length: 600 }, () => anEvent());
+    await recordEvents(db, events, { leaves: true });
+    await seal(db);
+    const check = (): Promise<string> =>
+      checkByTessera(`http://127.0.0.1:${suite.console.port}/v1/log/`, publicKeyOf(), {
+        token: readToken(),
+        'x-forwarded-proto': 'https',
+      });
+    // The checkpoint, 3 bundles of entries, 3 tiles of level 0, and 1 of level 1.
+    expect(await check()).to.equal('8 files are right');
+    const proven = await servedBy(db, [events[0]?.id ?? '', events[599]?.id ?? '']);
+    expect(await checkByGo(proven, publicKeyOf())).to.equal('600 leaves, 0 older checkpoints, 2 proofs');
+
+    // Each changes one bit, and the second time undoes that; the last one exchanges digits.
+    const faults: [what: string, change: RawBuilder<unknown>, message: RegExp][] = [
+      [
+        'a leaf of a full tile',
+        sql`update log_tiles set content = set_byte(content, 48, get_byte(content, 48) # 1)
+          where level = 0 and index = 0`,
+        /tile\/1\/000\.p\/2: log has/,
+      ],
+      [
+        'a hash of level 1',
+        sql`update log_tiles set content = set_byte(content, 31, get_byte(content, 31) # 1) where level = 1`,
+        /tile\/1\/000\.p\/2: log has/,
+      ],
+      [
+        'a leaf after the last full tile',
+        sql`update log_tails set leaves = set_byte(leaves, 48, get_byte(leaves, 48) # 1)`,
+        /calculated root \w+, but checkpoint claims/,
+      ],
+      [
+        'the checkpoint',
+        sql`update log_checkpoints set note = translate(note, '06', '60')`,
+        /failed to fetch and verify checkpoint/,
+      ],
+    ];
+    for (const [what, change, message] of faults) {
+      expect((await change.execute(db)).numAffectedRows, what).to.equal(1n);
+      expect(await failureOf(check()), what)
+        .to.have.property('message')
+        .that.matches(message);
+      await change.execute(db);
+    }
+    expect(await check()).to.equal('8 files are right');
   });
 });

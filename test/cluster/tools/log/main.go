@@ -1,9 +1,13 @@
-// Checks a log with the libraries of Go's checksum database:
+// Checks a log with programs of others. Prints a sentence, or says what is wrong and ends with exit code 1.
 //
 //	log FOLDER PUBLIC-KEY
 //
-// FOLDER holds what a log serves: `checkpoint`, `tile/…`. It may hold `proof/*` (C2SP tlog-proof), and
-// `older/*`: earlier checkpoints. Prints a sentence, or says what is wrong and ends with exit code 1.
+// checks with the libraries of Go's checksum database. FOLDER holds what a log serves: `checkpoint`,
+// `tile/…`. It may hold `proof/*` (C2SP tlog-proof), and `older/*`: earlier checkpoints.
+//
+//	log URL PUBLIC-KEY [HEADER …]
+//
+// checks with tessera's fsck. URL is the prefix of a served log, HEADER a `name: value` to send.
 package main
 
 import (
@@ -21,7 +25,14 @@ import (
 )
 
 func main() {
-	message, err := check(os.Args[1], os.Args[2])
+	where, publicKey := os.Args[1], os.Args[2]
+	var message string
+	var err error
+	if strings.HasPrefix(where, "http://") {
+		message, err = checkServed(where, publicKey, os.Args[3:])
+	} else {
+		message, err = check(where, publicKey)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
