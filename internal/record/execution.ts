@@ -49,8 +49,14 @@ export interface ExecutionRow extends Record<Anomaly, boolean> {
   last_accepted_at: Date | null;
 }
 
+/** What finds the events of an execution. */
+export type ExecutionKey = Pick<
+  ExecutionRow,
+  'automation_id' | 'execution_id' | 'first_event_at' | 'last_event_at' | 'last_accepted_at'
+>;
+
 /** Between these times all events of an execution were accepted. */
-export function acceptedBetween(row: Pick<ExecutionRow, 'first_event_at' | 'last_event_at' | 'last_accepted_at'>) {
+export function acceptedBetween(row: Pick<ExecutionKey, 'first_event_at' | 'last_event_at' | 'last_accepted_at'>) {
   const { first_event_at: first, last_event_at: last, last_accepted_at: lastAccepted } = row;
   return {
     // An event may have occurred a little later than it was accepted.
@@ -69,13 +75,23 @@ const otherColumns = [
 /** The columns of {@link ExecutionRow}. */
 export const executionColumns = sql.raw(`${keyColumns}, ${otherColumns}`);
 
+/** The columns of {@link ExecutionKey}. */
+export const executionKeyColumns = sql.raw(`${keyColumns}, last_event_at, last_accepted_at`);
+
 /**
- * Running executions, with the same columns and the organization; the caller selects those of this
- * organization. `limit 1` has Postgres find each by its key: it takes the columns of the key for
- * independent, and would read all executions.
+ * Running executions, with the columns of {@link ExecutionRow} and the organization; the caller
+ * selects those of this organization.
  */
-export const runningExecutions = (organization: string): Condition => sql`
-  running_executions as r cross join lateral (
+export const runningExecutions = (organization: string): Condition =>
+  withOtherColumns(sql`running_executions`, organization);
+
+/**
+ * Adds the other columns of {@link ExecutionRow} to rows of keys. `limit 1` has Postgres find each
+ * execution by its key: it takes the columns of the key for independent, and would read all
+ * executions.
+ */
+export const withOtherColumns = (keys: Condition, organization: string): Condition => sql`
+  ${keys} as r cross join lateral (
     select ${sql.raw(otherColumns)} from executions as e
     where e.organization = ${organization} and (e.automation_id, e.execution_id) = (r.automation_id, r.execution_id)
     limit 1
@@ -107,7 +123,7 @@ export function executionOf(row: ExecutionRow): Execution {
   };
 }
 
-export function positionOfExecution(row: ExecutionRow): ExecutionPosition {
+export function positionOfExecution(row: ExecutionKey): ExecutionPosition {
   return {
     firstEventAt: row.first_event_at.toISOString(),
     automationId: row.automation_id,

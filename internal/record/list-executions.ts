@@ -4,15 +4,18 @@ import { automationsWith } from './automations-of.ts';
 import { all, time, when, type Condition } from './conditions.ts';
 import {
   executionColumns,
+  executionKeyColumns,
   executionOf,
   newestExecutionFirst,
   positionOfExecution,
   runningExecutions,
   type Execution,
+  type ExecutionKey,
   type ExecutionPosition,
   type ExecutionRow,
 } from './execution.ts';
 import { fillPage, type SearchOptions, type Slice } from './fill-page.ts';
+import { findByKeys } from './find-by-keys.ts';
 import type { ExecutionFilters } from './filters.ts';
 import { matchEvents } from './match-events.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -37,16 +40,25 @@ export function listExecutions(
     ...search,
     page,
     rowsPerMatch: rowsPerMatch(filters),
-    rowCost: filters.q === undefined && filters.errorId === undefined ? 1 : costWithEvents,
+    rowCost: searchesEvents(filters) ? costWithEvents : 1,
     itemOf: executionOf,
     positionOf: positionOfExecution,
     readSlice: (after, size) =>
       readAs(db, organization, async (trx) => {
         base ??= await baseConditions(trx, organization, filters);
-        const slice = await readSlice(trx, { organization, base, filters, after, size });
-        return { ...slice, matches: await matchEvents(trx, organization, slice.matches, filters) };
+        const options: SliceOptions = { organization, base, filters, after, size };
+        if (!searchesEvents(filters)) return readSlice<ExecutionRow>(trx, executionColumns, options);
+        // Most of a slice does not match: only the keys of all of it leave Postgres.
+        const { matches, next } = await readSlice<ExecutionKey>(trx, executionKeyColumns, options);
+        const found = await matchEvents(trx, organization, matches, filters);
+        return { matches: await findByKeys(trx, organization, found), next };
       }),
   });
+}
+
+/** True if the events of an execution decide whether it matches. */
+function searchesEvents({ errorId, q }: ExecutionFilters): boolean {
+  return errorId !== undefined || q !== undefined;
 }
 
 /** How many rows of a slice lead to a match, in a usual record. */
@@ -100,10 +112,12 @@ interface SliceOptions {
   size: number;
 }
 
-async function readSlice(
+/** `columns` are those of `Row`. */
+async function readSlice<Row extends ExecutionKey>(
   trx: Reading,
+  columns: Condition,
   { organization, base, filters, after, size }: SliceOptions,
-): Promise<Slice<ExecutionRow, ExecutionPosition>> {
+): Promise<Slice<Row, ExecutionPosition>> {
   const following = when(
     after,
     ({ firstEventAt, automationId, executionId }) =>
@@ -111,13 +125,13 @@ async function readSlice(
   );
   const matches = all(rowConditions(filters));
   const source = filters.state === 'running' ? runningExecutions(organization) : sql`executions`;
-  const { rows } = await sql<ExecutionRow & { matches: boolean; number: number }>`
+  const { rows } = await sql<Row & { matches: boolean; number: number }>`
     with slice as materialized (
       select ${executionColumns} from ${source} where ${all([...base, ...following])}
       order by ${newestExecutionFirst} limit ${size}
     ),
     numbered as (select *, ${matches} as matches, (row_number() over ())::integer as number from slice)
-    select * from numbered where matches or number = ${size}::integer
+    select ${columns}, matches, number from numbered where matches or number = ${size}::integer
   `.execute(trx);
   const last = rows.at(-1);
   return {

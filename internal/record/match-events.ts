@@ -1,6 +1,6 @@
 import { sql } from '../store/sql.ts';
 import { all, containing, time, type Condition } from './conditions.ts';
-import { acceptedBetween, type ExecutionRow } from './execution.ts';
+import { acceptedBetween, type ExecutionKey } from './execution.ts';
 import type { ExecutionFilters } from './filters.ts';
 import type { Reading } from './read-as.ts';
 
@@ -8,9 +8,9 @@ import type { Reading } from './read-as.ts';
 export async function matchEvents(
   trx: Reading,
   organization: string,
-  executions: ExecutionRow[],
+  executions: ExecutionKey[],
   { errorId, q }: ExecutionFilters,
-): Promise<ExecutionRow[]> {
+): Promise<ExecutionKey[]> {
   let found = executions;
   if (errorId !== undefined) {
     const find = areShort(found) ? withError : withEvent;
@@ -36,7 +36,7 @@ export function containsText(q: string): Condition {
 }
 
 /** True if the executions end soon after the last of them has begun. */
-function areShort(executions: ExecutionRow[]): boolean {
+function areShort(executions: ExecutionKey[]): boolean {
   const begins = executions.map((row) => row.first_event_at.getTime());
   const [first, lastBegin] = [Math.min(...begins), Math.max(...begins)];
   const end = Math.max(...executions.map((row) => row.last_event_at.getTime()));
@@ -50,9 +50,9 @@ function areShort(executions: ExecutionRow[]): boolean {
 async function withError(
   trx: Reading,
   organization: string,
-  executions: ExecutionRow[],
+  executions: ExecutionKey[],
   condition: Condition,
-): Promise<ExecutionRow[]> {
+): Promise<ExecutionKey[]> {
   if (executions.length === 0) return [];
   const first = new Date(Math.min(...executions.map((row) => row.first_event_at.getTime())));
   const last = new Date(Math.max(...executions.map((row) => row.last_event_at.getTime())));
@@ -73,9 +73,9 @@ async function withError(
 async function withEvent(
   trx: Reading,
   organization: string,
-  executions: ExecutionRow[],
+  executions: ExecutionKey[],
   condition: Condition,
-): Promise<ExecutionRow[]> {
+): Promise<ExecutionKey[]> {
   if (executions.length === 0) return [];
   const times = executions.map(acceptedBetween);
   const first = new Date(Math.min(...times.map(({ from }) => from.getTime())));

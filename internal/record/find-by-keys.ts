@@ -1,0 +1,26 @@
+import { sql } from '../store/sql.ts';
+import { executionColumns, withOtherColumns, type ExecutionKey, type ExecutionRow } from './execution.ts';
+import type { Reading } from './read-as.ts';
+
+/**
+ * Reads the executions with these keys, in this order. The times of their first events, and so
+ * their places in a list, stay those of the keys.
+ */
+export async function findByKeys(
+  trx: Reading,
+  organization: string,
+  keys: readonly ExecutionKey[],
+): Promise<ExecutionRow[]> {
+  if (keys.length === 0) return [];
+  const rowsOfKeys = sql`
+    (select * from unnest(
+      ${keys.map((key) => key.automation_id)}::uuid[],
+      ${keys.map((key) => key.execution_id)}::text[],
+      ${keys.map((key) => key.first_event_at.toISOString())}::timestamptz[]
+    ) with ordinality as keys (automation_id, execution_id, first_event_at, number))
+  `;
+  const { rows } = await sql<ExecutionRow>`
+    select ${executionColumns} from ${withOtherColumns(rowsOfKeys, organization)} order by number
+  `.execute(trx);
+  return rows;
+}
