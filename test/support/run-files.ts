@@ -16,13 +16,17 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from './servers.ts';
  */
 const { values, positionals } = parseArgs({ options: { waiting: { type: 'boolean' } }, allowPositionals: true });
 
-/** Files that take longest. They begin first: one that began last would be waited for. */
+/**
+ * Files that take longest. They begin first: one that began last would be waited for. Those of one
+ * line share a `make run`, or what was read of all imports: one process runs them.
+ */
 const longest = [
-  'test/e2e/make-run.test.ts',
-  'test/unit/checks.test.ts',
-  'test/integration/observability/alerts.test.ts',
-  'test/e2e/console/accessibility.test.ts',
-  'test/e2e/make-run-login.test.ts',
+  ['test/e2e/make-run.test.ts'],
+  ['test/unit/checks.test.ts', 'test/unit/docs.test.ts'],
+  ['test/integration/observability/alerts.test.ts'],
+  ['test/e2e/console/accessibility.test.ts'],
+  ['test/e2e/make-run-login.test.ts'],
+  ['borgmatic', 'cloudevents', 'openlineage'].map((name) => `test/clients/${name}.test.ts`),
 ];
 
 /** Files of 10 s and more that use a core for less than a quarter of that. */
@@ -41,8 +45,9 @@ const waiting = [
 
 const all = globSync(positionals).sort();
 if (all.length === 0) throw new Error('no test file matches');
-const others = all.filter((file) => !longest.includes(file) && !waiting.includes(file));
-const files = values.waiting ? waiting : [...longest, ...others, ...waiting];
+const others = all.filter((file) => ![...longest.flat(), ...waiting].includes(file));
+const alone = (files: readonly string[]): string[][] => files.map((file) => [file]);
+const groups = values.waiting ? alone(waiting) : [...longest, ...alone([...others, ...waiting])];
 
 const totals = { passing: 0, pending: 0, failing: 0 };
 
@@ -67,20 +72,22 @@ async function take(file: string): Promise<boolean> {
   }
 }
 
-async function runFile(file: string): Promise<void> {
+async function runFiles(files: readonly string[]): Promise<void> {
   const mocha = new Mocha({ timeout: 60_000, slow: 2_000, reporter: FileReporter, rootHooks: mochaHooks });
-  mocha.addFile(file);
+  for (const file of files) mocha.addFile(file);
   await mocha.loadFilesAsync();
   const begun = performance.now();
   await new Promise((resolve) => mocha.run(resolve));
-  console.log(`  ${file}: ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
+  console.log(`  ${files.join(', ')}: ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
 }
 
 const shared = process.env['AT_ONCE_FOLDER'];
 const folder = shared ?? (await mkdtemp(join(tmpdir(), 'runledger-tests-')));
 await mochaGlobalSetup();
-for (const file of files.filter((file) => all.includes(file))) {
-  if (await take(file)) await runFile(file);
+for (const group of groups) {
+  const files = group.filter((file) => all.includes(file));
+  const [first] = files;
+  if (first !== undefined && (await take(first))) await runFiles(files);
 }
 await mochaGlobalTeardown();
 if (shared === undefined) await rm(folder, { recursive: true });
