@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** The longest pause that is made longer because the wait was long, in ms. */
+const rareMs = 100;
+
 /**
- * Asks every `everyMs` until the answer is neither undefined nor false, and resolves with it.
- * Rejects after `withinMs`. For states that nothing announces.
+ * Asks until the answer is neither undefined nor false, and resolves with it. Rejects after
+ * `withinMs`. For states that nothing announces. Asks every `everyMs`, and less often once it has
+ * waited for 20 times as long: many answers take a connection each.
  */
 export async function until<T>(
   what: string,
@@ -10,11 +14,12 @@ export async function until<T>(
   withinMs = 30_000,
   everyMs = 20,
 ): Promise<T> {
-  const deadline = performance.now() + withinMs;
+  const began = performance.now();
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await sleep(everyMs);
+    const waited = performance.now() - began;
+    if (waited > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await sleep(Math.max(everyMs, Math.min(waited / 20, rareMs)));
   }
 }
