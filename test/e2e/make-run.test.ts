@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -22,32 +22,14 @@ const clients = 100;
 const events = 5_000;
 const executions = 1_000;
 
+/** All tests share a folder, because the first start in a folder takes seconds. */
 describe('make run', function suite() {
   this.timeout(120_000);
   let run: MakeRun;
-  beforeEach(async () => {
+  before(async () => {
     run = await MakeRun.create();
   });
-  afterEach(async () => {
-    await run.remove();
-  });
-
-  it(`takes ${events} events of ${executions} executions from ${clients} clients, each once, and keeps them`, async () => {
-    await run.start({ READ_RATE: '1000' });
-    const { told, refused } = await report(run);
-    expect(refused).to.deep.equal([]);
-    await until('all events in the database', async () => (await storedEvents(run)) === events, 60_000);
-    await run.interrupt();
-    expect(leftovers(run.folder)).to.equal('');
-
-    await run.start();
-    expect(await storedEvents(run), 'after a restart').to.equal(events);
-    await run.interrupt();
-
-    const stored = await readStore(run.folder);
-    expect(stored.events.map(describeEvent).sort()).to.deep.equal(told.sort());
-    expect(stored.executions).to.have.deep.members([...executionsOf(stored.events).values()]);
-  });
+  after(() => run.remove());
 
   it('stops when it is interrupted while it starts, and leaves nothing', async () => {
     const child = run.spawn();
@@ -57,8 +39,6 @@ describe('make run', function suite() {
     await child.exited;
     expect(child.output.join('\n')).to.not.match(/^ready/m);
     expect(leftovers(run.folder)).to.equal('');
-    await run.start();
-    await run.interrupt();
   });
 
   for (const [setting, address, problem] of [
@@ -71,91 +51,104 @@ describe('make run', function suite() {
       expect(child.output.join('\n')).to.match(problem);
     });
   }
-});
-
-/** A first start takes seconds, so that these share one: each begins while it runs. */
-describe('make run, once it runs', function suite() {
-  this.timeout(120_000);
-  let run: MakeRun;
-  before(async () => {
-    run = await MakeRun.create();
-    await run.start({ READ_RATE: '1000' });
-  });
-  beforeEach(async () => {
-    if (!run.isRunning) await run.start({ READ_RATE: '1000' });
-  });
-  after(() => run.remove());
-
-  it('answers the commands of the README as it says', async () => {
-    const before = await storedEvents(run);
-    const [ping, recorded] = await answersTo(run, 'The API on one screen');
-    expect(ping).to.include({ organization: 'demo', scope: 'write' });
-    expect(recorded).to.include({ type_of_event: 'ERROR', error_id: 'SMTP-421' });
-    await until('the event in the database', async () => (await storedEvents(run)) === before + 1, 60_000);
-    const [executions, events, errors, ...csv] = await answersTo(run, 'Reading on one screen');
-    expect(executions).to.containSubset({ items: [{ state: 'failed', counts: { ERROR: 1 } }], next_cursor: null });
-    expect(events).to.containSubset({
-      items: [{ type_of_event: 'ERROR', description: 'Could not send the invoices' }],
-    });
-    expect(errors).to.containSubset({ items: [{ error_id: 'SMTP-421', count: 1 }] });
-    expect(csv).to.have.length(2);
-    expect(csv[1]).to.include('SMTP-421');
-  });
-
-  it('answers plain HTTP with 301 to its HTTPS address, and stores nothing of it', async () => {
-    const before = await storedEvents(run);
-    const plain = new ApiClient(`http://localhost:${run.ports.http}`);
-    try {
-      const answer = await plain.register({ automation_id: randomUUID(), execution_id: 'x', event: 'START' });
-      expect(answer.status).to.equal(301);
-      expect(answer.headers.location).to.equal(`https://localhost:${run.ports.https}/v1/register/`);
-      expect(await storedEvents(run)).to.equal(before);
-    } finally {
-      plain.close();
-    }
-  });
 
   it('says which port is taken', async () => {
-    const other = await MakeRun.create();
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
     try {
-      const second = other.spawn({ HTTPS_PORT: String(run.ports.https) });
+      const { port } = other.address() as AddressInfo;
+      const child = run.spawn({ HTTPS_PORT: String(port) });
+      expect(await child.exited).to.not.equal(0);
+      expect(child.output.join('\n')).to.match(new RegExp(`HTTPS_PORT ${port} is already in use`));
+    } finally {
+      other.close();
+      await once(other, 'close');
+    }
+  });
+
+  /** Each begins while it runs. */
+  describe('once it runs, in the folder of the starts that failed', () => {
+    before(() => run.start({ READ_RATE: '1000' }));
+    // After a test that has failed.
+    beforeEach(async () => {
+      if (!run.isRunning) await run.start({ READ_RATE: '1000' });
+    });
+
+    it('answers the commands of the README as it says', async () => {
+      const before = await storedEvents(run);
+      const [ping, recorded] = await answersTo(run, 'The API on one screen');
+      expect(ping).to.include({ organization: 'demo', scope: 'write' });
+      expect(recorded).to.include({ type_of_event: 'ERROR', error_id: 'SMTP-421' });
+      await until('the event in the database', async () => (await storedEvents(run)) === before + 1, 60_000);
+      const [executions, events, errors, ...csv] = await answersTo(run, 'Reading on one screen');
+      expect(executions).to.containSubset({ items: [{ state: 'failed', counts: { ERROR: 1 } }], next_cursor: null });
+      expect(events).to.containSubset({
+        items: [{ type_of_event: 'ERROR', description: 'Could not send the invoices' }],
+      });
+      expect(errors).to.containSubset({ items: [{ error_id: 'SMTP-421', count: 1 }] });
+      expect(csv).to.have.length(2);
+      expect(csv[1]).to.include('SMTP-421');
+    });
+
+    it('answers plain HTTP with 301 to its HTTPS address, and stores nothing of it', async () => {
+      const before = await storedEvents(run);
+      const plain = new ApiClient(`http://localhost:${run.ports.http}`);
+      try {
+        const answer = await plain.register({ automation_id: randomUUID(), execution_id: 'x', event: 'START' });
+        expect(answer.status).to.equal(301);
+        expect(answer.headers.location).to.equal(`https://localhost:${run.ports.https}/v1/register/`);
+        expect(await storedEvents(run)).to.equal(before);
+      } finally {
+        plain.close();
+      }
+    });
+
+    it('listens on this machine only, and on the network with LISTEN_ADDRESS', async () => {
+      expect(run.output.join('\n')).to.include('Only this machine can connect.');
+      expect(await reachable(run)).to.deep.equal([false, false, false, false]);
+      await run.interrupt();
+
+      await run.start({ LISTEN_ADDRESS: '0.0.0.0' });
+      expect(run.output.join('\n')).to.include('Every port is open to the network.');
+      expect(await reachable(run)).to.deep.equal([true, true, true, true]);
+    });
+
+    it('refuses a data folder that is in use, and takes it over after a kill', async () => {
+      const before = await storedEvents(run);
+      const second = run.spawn({ PORT: '0', HTTPS_PORT: '0', CONSOLE_PORT: '0', OPS_PORT: '0' });
       await second.exited;
-      expect(second.output.join('\n')).to.match(new RegExp(`HTTPS_PORT ${run.ports.https} is already in use`));
-    } finally {
-      await other.remove();
-    }
-  });
+      expect(second.output.join('\n')).to.include(`another Runledger runs on ${run.folder}`);
+      const client = await run.client();
+      try {
+        const event = { automation_id: randomUUID(), execution_id: 'x', event: 'START' };
+        expect((await client.register(event)).status).to.equal(201);
+      } finally {
+        client.close();
+      }
+      await run.interrupt('SIGKILL');
 
-  it('refuses a data folder that is in use, and takes it over after a kill', async () => {
-    const before = await storedEvents(run);
-    const second = run.spawn({ PORT: '0', HTTPS_PORT: '0', CONSOLE_PORT: '0', OPS_PORT: '0' });
-    await second.exited;
-    expect(second.output.join('\n')).to.include(`another Runledger runs on ${run.folder}`);
-    const client = await run.client();
-    try {
-      const event = { automation_id: randomUUID(), execution_id: 'x', event: 'START' };
-      expect((await client.register(event)).status).to.equal(201);
-    } finally {
-      client.close();
-    }
-    await run.interrupt('SIGKILL');
+      await run.start({ READ_RATE: '1000' });
+      // At the worst the killed process had taken the job: its lock must run out first.
+      await until('the event', async () => (await storedEvents(run)) === before + 1, 60_000);
+    });
 
-    await run.start({ READ_RATE: '1000' });
-    // At the worst the killed process had taken the job: its lock must run out first.
-    await until('the event', async () => (await storedEvents(run)) === before + 1, 60_000);
-    await run.interrupt();
-    expect(leftovers(run.folder)).to.equal('');
-  });
+    it(`takes ${events} events of ${executions} executions from ${clients} clients, each once, and keeps them`, async () => {
+      const before = await storedEvents(run);
+      const { automation, told, refused } = await report(run);
+      expect(refused).to.deep.equal([]);
+      await until('all events in the database', async () => (await storedEvents(run)) === before + events, 60_000);
+      await run.interrupt();
+      expect(leftovers(run.folder)).to.equal('');
 
-  it('listens on this machine only, and on the network with LISTEN_ADDRESS', async () => {
-    expect(run.output.join('\n')).to.include('Only this machine can connect.');
-    expect(await reachable(run)).to.deep.equal([false, false, false, false]);
-    await run.interrupt();
+      await run.start();
+      expect(await storedEvents(run), 'after a restart').to.equal(before + events);
+      await run.interrupt();
 
-    await run.start({ LISTEN_ADDRESS: '0.0.0.0' });
-    expect(run.output.join('\n')).to.include('Every port is open to the network.');
-    expect(await reachable(run)).to.deep.equal([true, true, true, true]);
-    await run.interrupt();
+      const stored = await readStore(run.folder);
+      const found = stored.events.filter(({ automationId }) => automationId === automation);
+      expect(found.map(describeEvent).sort()).to.deep.equal(told.sort());
+      expect(stored.executions).to.have.deep.members([...executionsOf(stored.events).values()]);
+    });
   });
 });
 
@@ -163,7 +156,7 @@ describe('make run, once it runs', function suite() {
  * Sends the events from many clients at once, in no particular order; gives back what each 201
  * said.
  */
-async function report(run: MakeRun): Promise<{ told: string[]; refused: string[] }> {
+async function report(run: MakeRun): Promise<{ automation: string; told: string[]; refused: string[] }> {
   const automation = randomUUID();
   const client = await run.client();
   const told: string[] = [];
@@ -192,7 +185,7 @@ async function report(run: MakeRun): Promise<{ told: string[]; refused: string[]
   } finally {
     client.close();
   }
-  return { told, refused };
+  return { automation, told, refused };
 }
 
 function describeEvent(event: AcceptedEvent): string {
