@@ -2,17 +2,18 @@ import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
 
 export const usage = `Checks that nothing in the record was lost, added or changed since it was signed.
 
-  verify --public-key KEY --organization ID [--checkpoint FILE …]
+  verify --public-key KEY --organization ID [--checkpoint FILE|BUCKET …]
       Compares the log in Postgres with its checkpoints, with each event, and executions with their events.
       DATABASE_URL or DATABASE_URL_FILE has the address; reading suffices.
-  verify --public-key KEY --organization ID --log FOLDER|URL [--export FILE [--partial] [--erasures FILE]] [--checkpoint FILE …]
+  verify --public-key KEY --organization ID --log FOLDER|URL [--export FILE [--partial] [--erasures FILE]] [--checkpoint FILE|BUCKET …]
       Compares a served log (a folder with checkpoint and tile/…, or https://console/v1/log) with its checkpoint,
       and with an export in NDJSON. A URL needs --read-token-file FILE.
   verify --public-key KEY --organization ID --proof FILE [--export FILE]
       Checks the proof of one event; with its line of an export also what the event says.
 
   --public-key KEY    what \`token log-key\` printed; several times while a key is replaced
-  --checkpoint FILE   a checkpoint that you kept: the log must extend it
+  --checkpoint FILE   a checkpoint that you kept: the log must extend it; s3://bucket/prefix of LOG_WITNESSES
+                      means all in the bucket, with what the SDKs of AWS take: AWS_REGION, AWS_ENDPOINT_URL_S3, …
   --witness KEY       with --log or --proof: this witness must have cosigned the checkpoint; several times
   --erasures FILE     with --export: what \`erase\` printed, since an export lacks what was erased
   --partial           the export has a filter, so it may lack events

@@ -4,12 +4,12 @@ import { auditExport } from '../../internal/audit/audit-export.ts';
 import type { AuditReport } from '../../internal/audit/finding.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { openCheckpoint } from '../../internal/log/checkpoint.ts';
 import { readVerifierKey } from '../../internal/log/keys.ts';
 import { readProof } from '../../internal/log/proof-text.ts';
 import { openPostgres } from '../../internal/store/database.ts';
 import { checkProof } from './check-proof.ts';
 import { checkWitnesses } from './check-witnesses.ts';
+import { readKept } from './kept-checkpoints.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { describe, progressBar } from './report.ts';
 import { servedLog } from './served-log.ts';
@@ -53,8 +53,8 @@ async function check(args: string[], database: Surroundings['database'], onProgr
     const witnessed = finding === undefined ? checkWitnesses(checkpoint, options.witnesses) : [];
     return { sentences: [sentence, ...witnessed], code: finding === undefined ? 0 : 1 };
   }
-  const notes = await Promise.all(options.checkpoints.map((file) => readFile(file, 'utf8')));
-  const audit = { organization, keys, kept: notes.map((note) => openCheckpoint(note, organization, keys)), onProgress };
+  const kept = await Promise.all(options.checkpoints.map((where) => readKept(where, organization, keys)));
+  const audit = { organization, keys, kept: kept.flat(), onProgress };
   const read = options.log === undefined ? undefined : servedLog(options.log, await tokenOf(options));
   const report =
     read === undefined

@@ -1,13 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { ConfigError, type Config } from '../../internal/config/read.ts';
-import {
-  readSigningKeys,
-  readVerifierKey,
-  readWitnessKey,
-  verifierKeyText,
-  type SigningKey,
-} from '../../internal/log/keys.ts';
-import { SignedHeads, type HeadMemory } from '../../internal/log/memory.ts';
+import { readSigningKeys, type SigningKey } from '../../internal/log/keys.ts';
+import { SignedHeads } from '../../internal/log/memory.ts';
 import { HeadSigner } from '../../internal/log/signer.ts';
 import { addCosignature, listUncosigned } from '../../internal/store/cosigned-logs.ts';
 import type { Database } from '../../internal/store/database.ts';
@@ -16,10 +9,9 @@ import { beginLogs, sealExisting } from '../../internal/store/seal-existing.ts';
 import { signLogs } from '../../internal/store/sign-logs.ts';
 import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import { FolderMemory } from '../../internal/witness/folder-memory.ts';
-import { HttpWitness } from '../../internal/witness/http-witness.ts';
 import { Witnesses } from '../../internal/witness/witnesses.ts';
 import { Sealer, sealerLimits } from '../../internal/worker/sealer.ts';
+import { bucketWitnesses, folderMemories, httpWitnesses } from './witnesses.ts';
 
 /** Older events that get their leaves in one step: a step takes some tens of milliseconds. */
 const existing = { most: 5_000, graceMs: 10 * 60 * 1_000 };
@@ -41,46 +33,30 @@ export function createSealer(config: LogConfig, db: Database, { registry, logger
   const keys = logKeys(config);
   if (keys.length === 0) return undefined;
   const metrics = sealerMetrics(registry);
+  const onAway = (witness: string, error: unknown): void => {
+    metrics.notCosigned.inc({ witness });
+    logger.warn({ error, witness }, 'a checkpoint was not cosigned, retrying later');
+  };
+  const buckets = bucketWitnesses(config, keys, onAway);
   const witnesses = new Witnesses(
     {
       listUncosigned: (names) => listUncosigned(db, names),
       addCosignature: (log, witness, line) => addCosignature(db, log, witness, line),
     },
-    httpWitnesses(config),
-    (witness, error) => {
-      (error === undefined ? metrics.cosigned : metrics.notCosigned).inc({ witness });
-      if (error !== undefined) logger.warn({ error, witness }, 'a checkpoint was not cosigned, retrying later');
-    },
+    [...httpWitnesses(config), ...buckets],
+    (witness, error) => (error === undefined ? metrics.cosigned.inc({ witness }) : onAway(witness, error)),
   );
-  const signer = new HeadSigner(keys, [new SignedHeads(), ...folders(config, keys)]);
+  const signer = new HeadSigner(keys, [new SignedHeads(), ...folderMemories(config, keys), ...buckets]);
+  const refresh = async (organizations: readonly string[]): Promise<void> => {
+    await Promise.all(buckets.map((bucket) => bucket.refresh(organizations)));
+  };
   const store = {
     extendLogs: (mostLeaves: number) => extendLogs(db, mostLeaves),
-    signLogs: () => signLogs(db, (log) => signer.sign(log)),
+    signLogs: () => signLogs(db, (log) => signer.sign(log), refresh),
     cosign: () => witnesses.cosign(),
     beginLogs: () => beginLogs(db),
     sealExisting: () => sealExisting(db, existing),
+    close: async () => void (await Promise.all(buckets.map((bucket) => bucket.close()))),
   };
   return new Sealer(store, sealerLimits, metrics, logger);
-}
-
-/** The folders of LOG_WITNESSES, which remember each checkpoint. */
-function folders({ LOG_WITNESSES: witnesses }: LogConfig, keys: readonly SigningKey[]): HeadMemory[] {
-  const own = keys.map((key) => readVerifierKey(verifierKeyText(key)));
-  return witnesses
-    .filter(({ protocol }) => protocol === 'file:')
-    .map((url) => new FolderMemory(fileURLToPath(url), own));
-}
-
-/** The witnesses of LOG_WITNESSES that answer requests. @throws {ConfigError} */
-function httpWitnesses({ LOG_WITNESSES: witnesses }: LogConfig): HttpWitness[] {
-  return witnesses
-    .filter(({ protocol }) => protocol !== 'file:')
-    .map((url) => {
-      try {
-        return new HttpWitness(url, readWitnessKey(decodeURIComponent(url.hash.slice(1))));
-      } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        throw new ConfigError(`LOG_WITNESSES: the key of ${url.host} ${message}`, { cause: error });
-      }
-    });
 }

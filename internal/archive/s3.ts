@@ -6,11 +6,11 @@ import {
   NoSuchKey,
   paginateListObjectsV2,
   PutObjectCommand,
-  S3Client,
   UploadPartCommand,
   type CompletedPart,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
+import { openBucket, type OpenBucket } from './bucket.ts';
 import { NoSuchObject, type Objects } from './objects.ts';
 
 /** Bytes of a part of an upload. S3 takes 10,000 parts, so an object of up to 160 GiB. */
@@ -19,35 +19,19 @@ const partSize = 16 * 1_024 * 1_024;
 /** S3 compares it when it gets an object or a part. */
 const ChecksumAlgorithm = 'CRC32';
 
-/** How long a connection may take, and how long it may be silent, in ms. */
-const timeouts = { connectionTimeout: 5_000, socketTimeout: 60_000 };
-
-/** A bucket, and what the names of its objects begin with: empty, or ended by a slash. */
-interface Place {
-  client: S3Client;
-  Bucket: string;
-  base: string;
-}
-
-/**
- * Objects of a bucket: `s3://bucket/prefix`. Credentials, region and endpoint are those of the
- * environment, as in every SDK of AWS. Other S3 servers take the bucket in the path.
- */
+/** Objects of a bucket: `s3://bucket/prefix`. */
 export function openS3(address: string, config: S3ClientConfig = {}): Objects {
-  const { hostname: Bucket, pathname } = new URL(address);
-  const prefix = pathname.replaceAll(/^\/+|\/+$/g, '');
-  const client = new S3Client({ forcePathStyle: true, requestHandler: timeouts, ...config });
-  const place: Place = { client, Bucket, base: prefix === '' ? '' : `${prefix}/` };
+  const place = openBucket(address, config);
   return {
-    where: `s3://${Bucket}/${prefix}`,
+    where: place.where,
     list: (names) => list(place, names),
     read: (name) => read(place, name),
     write: (name, pieces) => write(place, name, pieces),
-    close: () => client.destroy(),
+    close: () => place.client.destroy(),
   };
 }
 
-async function list({ client, Bucket, base }: Place, names: string): Promise<string[]> {
+async function list({ client, Bucket, base }: OpenBucket, names: string): Promise<string[]> {
   const found: string[] = [];
   for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix: `${base}${names}` })) {
     for (const { Key } of Contents) if (Key !== undefined) found.push(Key.slice(base.length));
@@ -55,7 +39,7 @@ async function list({ client, Bucket, base }: Place, names: string): Promise<str
   return found;
 }
 
-async function* read({ client, Bucket, base }: Place, name: string): AsyncGenerator<Uint8Array> {
+async function* read({ client, Bucket, base }: OpenBucket, name: string): AsyncGenerator<Uint8Array> {
   try {
     const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: `${base}${name}` }));
     yield* Body as unknown as AsyncIterable<Uint8Array>;
@@ -65,7 +49,11 @@ async function* read({ client, Bucket, base }: Place, name: string): AsyncGenera
 }
 
 /** A small object is one request. A larger one appears when its last part is confirmed. */
-async function write({ client, Bucket, base }: Place, name: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+async function write(
+  { client, Bucket, base }: OpenBucket,
+  name: string,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<void> {
   const target = { Bucket, Key: `${base}${name}`, ChecksumAlgorithm } as const;
   const parts = partsOf(pieces);
   const first = await parts.next();

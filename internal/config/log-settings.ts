@@ -13,6 +13,6 @@ export const logSettings = {
   }),
   LOG_WITNESSES: witnessUrls({
     default: [],
-    desc: 'Who remembers the checkpoints of the log: file:///folder, https://witness#public-key; spaces between',
+    desc: 'Who remembers checkpoints: file:///folder, s3://bucket/prefix?days=N, https://witness#public-key; spaces between',
   }),
 };

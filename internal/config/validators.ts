@@ -56,8 +56,8 @@ export const urlList = makeExactValidator<readonly URL[]>((text) =>
 );
 
 /**
- * Addresses with spaces between: `file:///folder`, and `https://…` with a public key after `#`;
- * `http://…` on this machine.
+ * Addresses with spaces between: `file:///folder`, `s3://bucket/prefix?days=365`, and `https://…`
+ * with a public key after `#`; `http://…` on this machine.
  */
 export const witnessUrls = makeExactValidator<readonly URL[]>((text) =>
   text
@@ -68,10 +68,19 @@ export const witnessUrls = makeExactValidator<readonly URL[]>((text) =>
       const isFolder = url?.protocol === 'file:' && `${url.host}${url.search}${url.hash}` === '';
       const isHere = url?.protocol === 'http:' && isThisMachine(url);
       const isWitness = (url?.protocol === 'https:' || isHere) && url.hash.length > 1 && url.search === '';
-      if (url !== null && (isFolder || isWitness)) return url;
-      throw new Error('must be file:///folder or https://witness#public-key, with spaces between');
+      if (url !== null && (isFolder || isWitness || isLockedBucket(url))) return url;
+      throw new Error(
+        'must be file:///folder, s3://bucket/prefix?days=N or https://witness#public-key, with spaces between',
+      );
     }),
 );
+
+/** A bucket that keeps each checkpoint for 1 to 36,500 days, the most that S3 takes. */
+function isLockedBucket({ protocol, hostname, username, password, port, search, hash }: URL): boolean {
+  const days = Number(/^\?days=(\d{1,5})$/.exec(search)?.[1]);
+  const isBare = `${username}${password}${port}${hash}` === '';
+  return protocol === 's3:' && hostname !== '' && isBare && days >= 1 && days <= 36_500;
+}
 
 function isThisMachine({ hostname }: URL): boolean {
   return /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);

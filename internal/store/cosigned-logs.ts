@@ -29,15 +29,15 @@ export async function listUncosigned(db: Database, witnesses: readonly string[])
   });
 }
 
-/** Adds the line of a cosignature to a checkpoint, unless a newer one replaced it. */
+/** Notes a witness of a checkpoint, and adds its line if any; unless a newer one replaced it. */
 export async function addCosignature(
   db: Database,
   { organization, size }: { organization: string; size: number },
   witness: string,
-  line: string,
+  line: string | undefined,
 ): Promise<void> {
   await sql`
-    update log_checkpoints set note = note || ${`${line}\n`}, cosigned_by = cosigned_by || ${witness}::text
+    update log_checkpoints set note = note || ${line === undefined ? '' : `${line}\n`}, cosigned_by = cosigned_by || ${witness}::text
     where organization = ${organization} and size = ${size} and not ${witness} = any(cosigned_by)
   `.execute(db);
 }

@@ -9,6 +9,9 @@ import { inSealTurn } from './seal-turn.ts';
 /** Signs the head of a log, or refuses it. */
 export type SignHead = (log: GrownLog) => Promise<Signature>;
 
+/** Called with the organizations whose logs are signed next. */
+export type BeforeSigning = (organizations: readonly string[]) => Promise<void>;
+
 /** A log whose last checkpoint is of another size. */
 interface Unsigned {
   organization: string;
@@ -28,11 +31,17 @@ export interface SignReport {
  * Signs a checkpoint of each log that has grown, and keeps the newest of each hour. The trees were
  * committed before, so they are on disk. Resolves with undefined while another worker has the turn.
  */
-export function signLogs(db: Database, sign: SignHead): Promise<SignReport | undefined> {
+export function signLogs(
+  db: Database,
+  sign: SignHead,
+  before: BeforeSigning = () => Promise.resolve(),
+): Promise<SignReport | undefined> {
   return inSealTurn(db, async (trx) => {
     const signed: Signed[] = [];
     const refused: SignReport['refused'] = [];
-    for (const { organization, signed_root: root, ...log } of await readUnsigned(trx)) {
+    const unsigned = await readUnsigned(trx);
+    if (unsigned.length > 0) await before(unsigned.map(({ organization }) => organization));
+    for (const { organization, signed_root: root, ...log } of unsigned) {
       const size = Number(log.size);
       const head = { size, root: new Frontier(size, Buffer.from(log.frontier)).root() };
       const last = root === null ? undefined : { size: Number(log.signed), root: Buffer.from(root) };

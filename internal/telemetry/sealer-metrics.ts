@@ -28,13 +28,13 @@ export function sealerMetrics(registry: Registry) {
     }),
     cosigned: new Counter({
       name: 'runledger_log_cosignatures_total',
-      help: 'Checkpoints that a witness of LOG_WITNESSES has cosigned.',
+      help: 'Checkpoints that a witness of LOG_WITNESSES has cosigned or keeps.',
       labelNames: ['witness'],
       registers,
     }),
     notCosigned: new Counter({
       name: 'runledger_log_witness_failures_total',
-      help: 'Checkpoints that a witness did not cosign, because it was unavailable or refused; retried after 30 s.',
+      help: 'Checkpoints that a witness did not cosign or keep, because it was unavailable or refused; retried after 30 s.',
       labelNames: ['witness'],
       registers,
     }),

@@ -1,6 +1,7 @@
 import { readCheckpoint } from '../log/checkpoint.ts';
 import { findCosignature } from '../log/cosignature.ts';
 import type { VerifierKey } from '../log/keys.ts';
+import type { Submission, Witness } from './witnesses.ts';
 
 /** Longest wait for an answer, in ms. The sealer waits with it, once in 30 s at most. */
 const usualTimeoutMs = 10_000;
@@ -8,17 +9,11 @@ const usualTimeoutMs = 10_000;
 /** Longest answer, in characters: some lines of signatures. */
 const mostCharacters = 65_536;
 
-/** The checkpoint of a log, and proofs that it extends smaller ones. */
-export interface Submission {
-  readonly note: string;
-  readonly prove: (smaller: number) => Promise<Buffer[]>;
-}
-
 /**
  * A witness (C2SP tlog-witness): it cosigns a checkpoint if it extends the last one that it has
  * cosigned of the same log, so nobody can show two different logs.
  */
-export class HttpWitness {
+export class HttpWitness implements Witness {
   readonly #address: URL;
   readonly #key: VerifierKey;
   readonly #timeoutMs: number;
@@ -36,10 +31,6 @@ export class HttpWitness {
     return this.#key.name;
   }
 
-  /**
-   * Resolves with the line of its cosignature. Rejects with a sentence when it is unavailable or
-   * refuses.
-   */
   async cosign(submission: Submission): Promise<string> {
     const { origin, size } = readCheckpoint(submission.note);
     const known = this.#sizes.get(origin) ?? 0;

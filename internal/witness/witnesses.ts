@@ -1,20 +1,32 @@
-import type { HttpWitness } from './http-witness.ts';
-
-/** The newest checkpoint of a log that lacks the cosignature of a witness. */
-export interface Uncosigned {
+/** The checkpoint of a log, and proofs that it extends smaller ones. */
+export interface Submission {
   readonly organization: string;
-  readonly size: number;
   readonly note: string;
-  readonly cosignedBy: readonly string[];
   readonly prove: (smaller: number) => Promise<Buffer[]>;
+}
+
+/** Takes only checkpoints that extend the last one that it has of the same log. */
+export interface Witness {
+  readonly name: string;
+  /**
+   * Resolves with the line of its cosignature; with undefined if it keeps the checkpoint and signs
+   * nothing. Rejects with a sentence when it is unavailable or refuses.
+   */
+  cosign(submission: Submission): Promise<string | undefined>;
+}
+
+/** The newest checkpoint of a log that a witness lacks. */
+export interface Uncosigned extends Submission {
+  readonly size: number;
+  readonly cosignedBy: readonly string[];
 }
 
 /** Where checkpoints are. */
 export interface CosignedLogs {
   /** The newest checkpoint of each log that one of these has not cosigned. */
   listUncosigned(witnesses: readonly string[]): Promise<Uncosigned[]>;
-  /** Adds a line to a checkpoint, unless a newer one replaced it. */
-  addCosignature(log: Uncosigned, witness: string, line: string): Promise<void>;
+  /** Notes a witness of a checkpoint, and adds its line; unless a newer one replaced it. */
+  addCosignature(log: Uncosigned, witness: string, line: string | undefined): Promise<void>;
 }
 
 /** What became of a checkpoint at a witness: `error` if it was not cosigned. */
@@ -29,11 +41,11 @@ const pauseMs = 30_000;
  */
 export class Witnesses {
   readonly #logs: CosignedLogs;
-  readonly #witnesses: readonly HttpWitness[];
+  readonly #witnesses: readonly Witness[];
   readonly #onCosigned: OnCosigned;
   readonly #awayUntil = new Map<string, number>();
 
-  constructor(logs: CosignedLogs, witnesses: readonly HttpWitness[], onCosigned: OnCosigned) {
+  constructor(logs: CosignedLogs, witnesses: readonly Witness[], onCosigned: OnCosigned) {
     this.#logs = logs;
     this.#witnesses = witnesses;
     this.#onCosigned = onCosigned;
@@ -49,15 +61,17 @@ export class Witnesses {
   }
 
   /** One log after the other, until the witness fails. */
-  async #cosignAll(witness: HttpWitness, logs: readonly Uncosigned[]): Promise<void> {
+  async #cosignAll(witness: Witness, logs: readonly Uncosigned[]): Promise<void> {
     for (const log of logs) {
       if (log.cosignedBy.includes(witness.name)) continue;
-      const line = await witness.cosign(log).catch((error: unknown) => {
+      let line: string | undefined;
+      try {
+        line = await witness.cosign(log);
+      } catch (error) {
         this.#awayUntil.set(witness.name, performance.now() + pauseMs);
         this.#onCosigned(witness.name, error);
-        return undefined;
-      });
-      if (line === undefined) return;
+        return;
+      }
       await this.#logs.addCosignature(log, witness.name, line);
       this.#onCosigned(witness.name);
     }

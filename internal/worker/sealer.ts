@@ -15,6 +15,8 @@ export interface SealedStore {
   beginLogs(): Promise<void>;
   /** Adds leaves of events that were stored without one; also undefined if there are none. */
   sealExisting(): Promise<{ looked: number; added: number } | undefined>;
+  /** Closes the connections to witnesses. */
+  close?(): Promise<void>;
 }
 
 export interface SealerLimits {
@@ -83,6 +85,7 @@ export class Sealer {
     this.#stopping.abort();
     this.#nap.abort();
     await settledWithin(stopMs, this.#running);
+    await this.#store.close?.();
   }
 
   /**

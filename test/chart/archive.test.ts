@@ -53,6 +53,22 @@ describe('chart, archive', () => {
     expect(JSON.stringify(ingress)).to.contain('"app.kubernetes.io/component":"export"');
   });
 
+  it('shares its S3 with a witness of the log, which only workers need', async () => {
+    const witness = 'config.logWitnesses[0]=s3://log-witness/production?days=3650';
+    const manifests = await renderWith(witness, 'archive.endpoint=https://s3.example.com:9000', 'archive.region=eu-1');
+    const worker = environment(manifests, 'runledger-worker');
+    expect(worker).to.include({ AWS_REGION: 'eu-1', AWS_ENDPOINT_URL_S3: 'https://s3.example.com:9000' });
+    expect(worker).to.not.have.property('ARCHIVE_URL');
+    expect(portsOf(manifests, 'runledger-worker')).to.include.members([443, 9000]);
+    expect(environment(manifests, 'runledger-ingest')).to.not.have.property('AWS_REGION');
+
+    const both = await renderWith(witness, 'archive.url=file:///archive');
+    expect(environment(both, 'runledger-export')).to.not.have.property('AWS_REGION');
+    expect(environment(await renderWith('external-services', witness), 'runledger-worker')).to.include({
+      AWS_ENDPOINT_URL_S3: 'https://s3.example.com:9000',
+    });
+  });
+
   it('is off without an address, also after an upgrade that reuses the values of an earlier release', async () => {
     for (const values of [[], ['archive=null', 'networkPolicy.archivePorts=null']]) {
       const manifests = await renderWith(...values);

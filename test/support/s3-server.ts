@@ -16,7 +16,7 @@ export interface S3Environment {
   AWS_SECRET_ACCESS_KEY: string;
 }
 
-/** A real S3 server, versitygw, on a free port, with the bucket `record`. */
+/** A real S3 server, versitygw, on a free port, with the bucket `record` without object lock. */
 export class S3Server {
   readonly env: S3Environment;
   readonly #child: Child;
@@ -33,6 +33,7 @@ export class S3Server {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-s3-'));
     await mkdir(join(folder, 'buckets', 'record'), { recursive: true });
     await mkdir(join(folder, 'metadata'));
+    await mkdir(join(folder, 'versions'));
     const port = await freePort();
     const env = {
       AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}`,
@@ -40,7 +41,8 @@ export class S3Server {
       AWS_ACCESS_KEY_ID: 'runledger',
       AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests',
     };
-    const where = ['posix', '--sidecar', join(folder, 'metadata'), join(folder, 'buckets')];
+    const kept = ['--sidecar', join(folder, 'metadata'), '--versioning-dir', join(folder, 'versions')];
+    const where = ['posix', ...kept, join(folder, 'buckets')];
     const keys = ['--access', env.AWS_ACCESS_KEY_ID, '--secret', env.AWS_SECRET_ACCESS_KEY];
     const child = new Child(program, ['--port', `127.0.0.1:${port}`, ...keys, ...where]);
     const server = new S3Server(env, child, folder);

@@ -103,6 +103,16 @@ it.
 {{- with .Values.archive -}}{{- if .url -}}true{{- end -}}{{- end -}}
 {{- end -}}
 
+{{/* "true" with an archive in S3. */}}
+{{- define "runledger.archive.s3" -}}
+{{- with .Values.archive -}}{{- if hasPrefix "s3:" (.url | default "") -}}true{{- end -}}{{- end -}}
+{{- end -}}
+
+{{/* "true" with a witness in S3. */}}
+{{- define "runledger.witness.s3" -}}
+{{- if contains "s3://" (join " " (.Values.config.logWitnesses | default list)) -}}true{{- end -}}
+{{- end -}}
+
 {{- define "runledger.tokens.namespace" -}}
 {{- .Values.tokens.namespace | default .Release.Namespace -}}
 {{- end -}}

@@ -129,15 +129,11 @@ Takes (dict "root" $ "component" "ingest" "from" .Values.networkPolicy.ingestFro
 {{- end }}
 {{- end -}}
 
-{{/* To the S3 server of the archive. */}}
-{{- define "runledger.network.toArchive" }}
-{{- if include "runledger.archive.enabled" . }}
+{{/* To the S3 server of the archive, and of witnesses. */}}
+{{- define "runledger.network.toS3" }}
 {{- with .Values.archive }}
-{{- if hasPrefix "s3:" .url }}
 {{- $ports := dict "ports" $.Values.networkPolicy.archivePorts "external" (dict "host" "" "url" .endpoint) }}
 {{- include "runledger.network.to" (dict "ports" (include "runledger.network.ports" $ports | fromYamlArray) "to" $.Values.networkPolicy.archiveTo) }}
-{{- end }}
-{{- end }}
 {{- end }}
 {{- end -}}
 

@@ -12,7 +12,16 @@
 {{- with .Values.archive }}
 - name: ARCHIVE_URL
   value: {{ .url | quote }}
-{{- if hasPrefix "s3:" .url }}
+{{- end }}
+{{- if include "runledger.archive.s3" . }}
+{{- include "runledger.s3.env" . }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The environment in which the SDK of AWS finds S3. */}}
+{{- define "runledger.s3.env" -}}
+{{- with .Values.archive }}
 - name: AWS_REGION
   value: {{ .region | quote }}
 {{- with .endpoint }}
@@ -21,8 +30,6 @@
 {{- end }}
 {{- with .credentialsSecret }}
 {{- include "runledger.credentials.env" (dict "username" "AWS_ACCESS_KEY_ID" "password" "AWS_SECRET_ACCESS_KEY" "secret" (dict "name" .name "usernameKey" .accessKeyIdKey "passwordKey" .secretAccessKeyKey)) }}
-{{- end }}
-{{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -16,6 +16,9 @@
 {{- end }}
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
 {{- include "runledger.archive.env" . }}
+{{- if and (include "runledger.witness.s3" .) (not (include "runledger.archive.s3" .)) }}
+{{- include "runledger.s3.env" . }}
+{{- end }}
 {{- end -}}
 
 {{/* The environment of the migration. */}}

@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import { CannotCheck } from '../../internal/audit/finding.ts';
+import { openCheckpoint, type TreeHead } from '../../internal/log/checkpoint.ts';
+import type { VerifierKey } from '../../internal/log/keys.ts';
+import { readAll } from '../../internal/witness/bucket-checkpoints.ts';
+
+/**
+ * The checkpoint of a file, or all those of a bucket, `s3://bucket/prefix`, which a worker wrote.
+ * @throws an Error of one sentence when one of them is no checkpoint of this log and these keys.
+ */
+export async function readKept(
+  where: string,
+  organization: string,
+  keys: readonly VerifierKey[],
+): Promise<readonly TreeHead[]> {
+  if (!where.startsWith('s3://')) return [openCheckpoint(await readFile(where, 'utf8'), organization, keys)];
+  // Loaded only when needed: it takes as long as the rest of the command.
+  const { LockedS3 } = await import('../../internal/archive/locked-s3.ts');
+  const objects = new LockedS3(where);
+  try {
+    const heads = await readAll(objects, organization, keys);
+    if (heads.length > 0) return heads;
+  } finally {
+    objects.close();
+  }
+  throw new CannotCheck(`The bucket ${objects.where} has no checkpoint of the log of ${organization}.`);
+}

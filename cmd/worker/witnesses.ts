@@ -1,0 +1,61 @@
+import { fileURLToPath } from 'node:url';
+import { ConfigError, type Config } from '../../internal/config/read.ts';
+import {
+  readVerifierKey,
+  readWitnessKey,
+  verifierKeyText,
+  type SigningKey,
+  type VerifierKey,
+} from '../../internal/log/keys.ts';
+import { BucketWitness } from '../../internal/witness/bucket-witness.ts';
+import { FolderMemory } from '../../internal/witness/folder-memory.ts';
+import { HttpWitness } from '../../internal/witness/http-witness.ts';
+
+type WitnessConfig = Config<'LOG_WITNESSES'>;
+
+/** The folders of LOG_WITNESSES, which remember each checkpoint before it is stored. */
+export function folderMemories(config: WitnessConfig, keys: readonly SigningKey[]): FolderMemory[] {
+  return entriesOf(config, 'file:').map((url) => new FolderMemory(fileURLToPath(url), publicOnes(keys)));
+}
+
+/** The buckets of LOG_WITNESSES, which remember each checkpoint once it is stored. */
+export function bucketWitnesses(
+  config: WitnessConfig,
+  keys: readonly SigningKey[],
+  onAway: (witness: string, error: unknown) => void,
+): BucketWitness[] {
+  return entriesOf(config, 's3:').map(({ href, searchParams }) => {
+    const [name = ''] = href.split('?');
+    return new BucketWitness({
+      name,
+      keys: publicOnes(keys),
+      days: Number(searchParams.get('days')),
+      open: async () => {
+        // Loaded only when needed: it is large.
+        const { LockedS3 } = await import('../../internal/archive/locked-s3.ts');
+        return new LockedS3(name);
+      },
+      onAway: (error) => onAway(name, error),
+    });
+  });
+}
+
+/** The witnesses of LOG_WITNESSES that answer requests. @throws {ConfigError} */
+export function httpWitnesses(config: WitnessConfig): HttpWitness[] {
+  return entriesOf(config, 'http:', 'https:').map((url) => {
+    try {
+      return new HttpWitness(url, readWitnessKey(decodeURIComponent(url.hash.slice(1))));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      throw new ConfigError(`LOG_WITNESSES: the key of ${url.host} ${message}`, { cause: error });
+    }
+  });
+}
+
+function entriesOf({ LOG_WITNESSES: witnesses }: WitnessConfig, ...protocols: string[]): URL[] {
+  return witnesses.filter(({ protocol }) => protocols.includes(protocol));
+}
+
+function publicOnes(keys: readonly SigningKey[]): VerifierKey[] {
+  return keys.map((key) => readVerifierKey(verifierKeyText(key)));
+}
