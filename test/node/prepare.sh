@@ -6,7 +6,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 "$here/../../deploy/install.sh" buildah cni conntrack containerd ip ipset iptables mmdebstrap openssl runc >&2
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/runledger
-key=$(find "$here/tools" "$here/../cluster/tools" -type f | sort | xargs cat | sha256sum | cut -c1-16)
+# Other programs of ../cluster/tools are not for a node.
+key=$(find "$here/tools" "$here"/../cluster/tools/go.* -type f | sort | xargs cat | sha256sum | cut -c1-16)
 programs=$cache/node-$key
 mkdir -p "$cache"
 exec 9> "$cache/node.lock"
