@@ -48,7 +48,7 @@ describe('a field added to the table of fields', function () {
 
   it('compiles, but for the setting of its limit', async () => {
     const tsc = resolve('node_modules/.bin/tsc');
-    const output = await promisify(execFile)(tsc, ['--pretty', 'false'], { cwd: root }).then(
+    const output = await promisify(execFile)(tsc, ['--pretty', 'false', '--singleThreaded'], { cwd: root }).then(
       () => '',
       (error: unknown) => (error as { stdout: string }).stdout,
     );
