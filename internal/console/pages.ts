@@ -8,6 +8,7 @@ import { Assets } from './assets.ts';
 import { showErrorOf } from './error-page.ts';
 import { home } from './home.ts';
 import { createLayout, type MakePage } from './layout.ts';
+import type { OverviewData } from './overview-data.ts';
 import { execution, executionJson } from './screens/execution.ts';
 import { alerts } from './screens/alerts.ts';
 import { executions } from './screens/executions.ts';
@@ -25,7 +26,7 @@ import { Site } from './site.ts';
 import { maySee, type FindViewer, type NoteAccess, type Viewer } from './viewer.ts';
 import { wantsPart, type Console, type Screen } from './visit.ts';
 
-export interface ConsolePagesOptions extends Omit<Console, 'site' | 'page' | 'overviews'> {
+export interface ConsolePagesOptions extends Omit<Console, 'site' | 'page' | 'overviews' | 'names'> {
   publicUrl: URL;
   limits: ReadLimits;
   findViewer: FindViewer;
@@ -42,6 +43,9 @@ export interface ConsolePages {
 
 /** How long viewers share the figures of an overview, in ms. Each open one asks every 5 s. */
 const overviewMs = 2_000;
+
+/** How long pages share the names of an organization's automations, in ms. */
+const namesMs = 10_000;
 
 const screens: readonly Screen[] = [
   overview,
@@ -67,7 +71,11 @@ export function createConsolePages(options: ConsolePagesOptions): ConsolePages {
   const assets = new Assets();
   const site = new Site(options.publicUrl, assets);
   const page = createLayout(site);
-  const console: Console = { ...options, site, page, overviews: new SharedReads(overviewMs) };
+  const [overviews, names] = [
+    new SharedReads<OverviewData>(overviewMs),
+    new SharedReads<ReadonlyMap<string, string>>(namesMs),
+  ];
+  const console: Console = { ...options, site, page, overviews, names };
   const visit = createVisits(console, options);
   const routes = screens.map((screen) => ({
     path: `/o/:organization${screen.path}`,

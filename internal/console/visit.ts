@@ -20,6 +20,8 @@ export interface Console {
   ingestUrl?: URL | undefined;
   /** The figures of overviews, by organization and window: their viewers share them. */
   overviews: SharedReads<OverviewData>;
+  /** The names of declared automations by id, by organization. */
+  names: SharedReads<ReadonlyMap<string, string>>;
   /** Puts a test of a webhook into the outbox. */
   sendTest: (
     organization: string,

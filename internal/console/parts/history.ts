@@ -1,15 +1,13 @@
 import { html, type Html } from '../../html/html.ts';
 import type { Alert, Notice } from '../../record/alert.ts';
 import type { Delivery } from '../../record/delivery.ts';
+import type { NameOfAutomation } from '../names.ts';
 import type { Site } from '../site.ts';
 import type { Visit } from '../visit.ts';
 import { count, shortenUuid } from './format.ts';
 import { icon } from './marks.ts';
 import { age } from './time.ts';
 import { verdictMark } from './verdicts.ts';
-
-/** Finds the name of an automation, if it has one. */
-export type NameOfAutomation = (automation: string) => string | undefined;
 
 type Place = Pick<Visit, 'organization' | 'now'>;
 
@@ -50,7 +48,7 @@ export function alertTable(
               ${resolved_at === null ? html`<strong>open</strong>` : age(resolved_at, now)}
             </td>
             <td>
-              ${notices.length === 0 ? html`<span class="quiet">nobody</span>` : notices.map((notice) => told(notice, now))}
+              ${notices.length === 0 ? html`<span class="quiet nobody">nobody</span>` : notices.map((notice) => told(notice, now))}
             </td>
           </tr>`,
       )}

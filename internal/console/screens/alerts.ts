@@ -4,8 +4,8 @@ import { answerHtml } from '../../html/answer-html.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Alert, AlertPosition } from '../../record/alert.ts';
 import type { Page } from '../../record/page.ts';
-import { alertTable, deliveryTable, type NameOfAutomation } from '../parts/history.ts';
-import { nameOf } from '../parts/verdicts.ts';
+import { readNames } from '../names.ts';
+import { alertTable, deliveryTable } from '../parts/history.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
 import { givenOf } from './execution-filters.ts';
 import { webhookCard } from './webhook-card.ts';
@@ -31,14 +31,12 @@ export const alerts: Screen = {
     const { open, at, id } = query;
     const after = at === undefined || id === undefined ? undefined : { openedAt: at, id };
     const isOpen = open === undefined ? undefined : open === 'true';
-    const [page, deliveries, webhooks, declared] = await Promise.all([
+    const [page, deliveries, webhooks, nameOfId] = await Promise.all([
       console.record.listAlerts(organization, { open: isOpen }, { limit: listed, after }),
       console.record.listDeliveries(organization, listed),
       console.record.listWebhooks(organization),
-      console.record.listDeclarations(organization),
+      readNames(visit, console),
     ]);
-    const names = new Map(declared.map((declaration) => [declaration.automation, nameOf(declaration)]));
-    const nameOfId: NameOfAutomation = (automation) => names.get(automation);
     const { site } = console;
     const body = html`<div class="head">
         <h1>Alerts</h1>

@@ -13,6 +13,7 @@ import { icon } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';
 import { windowChoice } from '../parts/window-choice.ts';
 import { beginsOf, stepsOf, windowParameter, windows, type WindowName } from '../windows.ts';
+import { readNames } from '../names.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import { givenOf } from './execution-filters.ts';
 
@@ -29,12 +30,15 @@ export const errors: Screen = {
     const steps = stepsOf(window, now);
     const scope = { endpoint: 'console errors', organization, filters: `${window} ${automation_id ?? ''}` };
     const after = cursor === undefined ? undefined : placeOf<ErrorGroupPosition>(cursor, place, scope);
-    const [groups, counts] = await Promise.all([
+    const [groups, counts, nameOf] = await Promise.all([
       console.record.listErrors(organization, { ...steps, automationId: automation_id }, { limit: pageSize, after }),
       console.record.countErrors(organization, steps),
+      readNames(visit, console),
     ]);
     const trends = trendsOf(counts, beginsOf(steps));
-    const rows = groups.items.map((group) => row(group, trends.get(keyOf(group)) ?? [], window, visit, console));
+    const rows = groups.items.map((group) =>
+      row({ group, trend: trends.get(keyOf(group)) ?? [], name: nameOf(group.automation), window }, visit, console),
+    );
     const next = groups.next === undefined ? undefined : encodeCursor(groups.next, scope);
     const more = moreOf(site(console, organization, { window, automation_id, cursor: next }), next);
     if (wantsPart(visit.ctx)) {
@@ -123,20 +127,22 @@ function bodyOf({ groups, rows, more, window, automation_id }: View, { organizat
     ${more}`;
 }
 
-function row(
-  group: ErrorGroup,
-  trend: readonly number[],
-  window: WindowName,
-  { organization, now }: Visit,
-  { site }: Console,
-): Html {
+interface Row {
+  group: ErrorGroup;
+  trend: readonly number[];
+  /** Of the automation. */
+  name: string | undefined;
+  window: WindowName;
+}
+
+function row({ group, trend, name, window }: Row, { organization, now }: Visit, { site }: Console): Html {
   const { automation, error_id, count, first_seen_at, last_seen_at, latest_execution_id } = group;
   const href = site.of(organization, 'executions', { error_id, automation_id: automation, state: 'failed', window });
   return html`<tr data-row>
     <td>
       <a class="row-link" href="${href}"><bdi>${error_id === '' ? 'without an error_id' : error_id}</bdi></a>
     </td>
-    <td>${automationLink(site.automation(organization, automation), automation)}</td>
+    <td>${automationLink(site.automation(organization, automation), automation, name)}</td>
     <td class="number">${formatNumber(count)}</td>
     <td>${sparkline(trend)}</td>
     <td>${age(first_seen_at, now)}</td>

@@ -11,23 +11,23 @@ import type { ExecutionView } from './execution-view.ts';
 import { sealedFact } from './sealed.ts';
 
 /** The name of an execution, its state, its neighbours and what one may do with it. */
-export function executionHead({ execution, around }: ExecutionView, { organization }: Visit, site: Site): Html {
+export function executionHead({ execution, name, around }: ExecutionView, { organization }: Visit, site: Site): Html {
   const { automation, execution_id, state } = execution;
-  const neighbour = (id: string | null, name: 'previous' | 'next', words: string): Html =>
+  const neighbour = (id: string | null, direction: 'previous' | 'next', words: string): Html =>
     id === null
-      ? html`<span class="button off" aria-hidden="true">${icon(name)}</span>`
+      ? html`<span class="button off" aria-hidden="true">${icon(direction)}</span>`
       : html`<a
           class="button"
           href="${site.execution(organization, automation, id)}"
-          rel="${name === 'next' ? 'next' : 'prev'}"
+          rel="${direction === 'next' ? 'next' : 'prev'}"
           title="${words}: ${id}"
           aria-label="${words}"
-          >${icon(name)}</a
+          >${icon(direction)}</a
         >`;
   const json = `${site.execution(organization, automation, execution_id)}/json`;
   return html`<nav class="crumbs" aria-label="Place">
       <a href="${site.of(organization, 'executions')}">Executions</a>
-      <span aria-hidden="true">/</span> ${automationLink(site.automation(organization, automation), automation)}
+      <span aria-hidden="true">/</span> ${automationLink(site.automation(organization, automation), automation, name)}
     </nav>
     <div class="head execution-head">
       <h1 class="mono"><bdi>${execution_id}</bdi>${copyButton(execution_id, 'the id of the execution')}</h1>
@@ -42,7 +42,7 @@ export function executionHead({ execution, around }: ExecutionView, { organizati
 
 /** Times, counts, and the duration against the usual ones of the automation. */
 export function executionFacts(view: ExecutionView, visit: Visit, site: Site): Html {
-  const { execution, around } = view;
+  const { execution, name, around } = view;
   const { now } = visit;
   const { first_event_at, ended_at, duration_ms, state, automation, last_event_at } = execution;
   const lasted = duration_ms ?? (state === 'running' ? now - Date.parse(first_event_at) : null);
@@ -67,7 +67,10 @@ export function executionFacts(view: ExecutionView, visit: Visit, site: Site): H
       ${sealedFact(view, visit, site)}
       <div>
         <dt>Automation</dt>
-        <dd><small class="mono">${automation}${copyButton(automation, 'the id of the automation')}</small></dd>
+        <dd>
+          ${name !== undefined && html`<bdi>${name}</bdi>`}
+          <small class="mono">${automation}${copyButton(automation, 'the id of the automation')}</small>
+        </dd>
       </div>
     </dl>
   </section>`;

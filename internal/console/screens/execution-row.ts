@@ -5,6 +5,7 @@ import { count } from '../parts/format.ts';
 import { automationLink, executionLink } from '../parts/ids.ts';
 import { icon, stateMark } from '../parts/marks.ts';
 import { age, duration } from '../parts/time.ts';
+import type { NameOfAutomation } from '../names.ts';
 import type { Site } from '../site.ts';
 import type { Visit } from '../visit.ts';
 
@@ -30,13 +31,14 @@ export function executionRow(
   execution: Execution,
   { organization, now }: Pick<Visit, 'organization' | 'now'>,
   site: Site,
+  nameOf?: NameOfAutomation,
 ): Html {
   const { automation, execution_id, state, first_event_at, duration_ms } = execution;
   const href = site.execution(organization, automation, execution_id);
   return html`<tr id="${rowId(execution)}" data-row>
     <td>${stateMark(state)}</td>
     <td>${executionLink(href, execution_id)} ${anomalyFlag(execution)}</td>
-    <td>${automationLink(site.automation(organization, automation), automation)}</td>
+    <td>${automationLink(site.automation(organization, automation), automation, nameOf?.(automation))}</td>
     <td>${age(first_event_at, now)}</td>
     <td class="number">${duration(duration_ms, first_event_at, now, state === 'running')}</td>
     <td>${eventCounts(execution)}</td>

@@ -7,6 +7,8 @@ import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';
 /** All that the page of an execution shows. */
 export interface ExecutionView {
   execution: Execution;
+  /** Of the automation, if it is declared. */
+  name: string | undefined;
   around: Surroundings;
   events: Page<StoredEvent, EventPosition>;
   /** Of the last event; undefined without a log. */

@@ -3,6 +3,7 @@ import { answerJson } from '../../api/read/answer-json.ts';
 import { html, type Html } from '../../html/html.ts';
 import { automationOf, executionIdOf, nothingHere } from '../path-ids.ts';
 import { shortenId } from '../parts/format.ts';
+import { readNames } from '../names.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import type { ExecutionView } from './execution-view.ts';
 import { anomalyNotes, errorTexts } from './execution-notes.ts';
@@ -52,12 +53,14 @@ export const executionJson: Screen = {
 };
 
 /** @throws {RequestError} 404 when there is no such execution. */
-async function readView(visit: Visit, { record }: Console): Promise<ExecutionView> {
+async function readView(visit: Visit, console: Console): Promise<ExecutionView> {
+  const { record } = console;
   const { organization } = visit;
   const [automationId, executionId] = [automationOf(visit), executionIdOf(visit)];
-  const [execution, events] = await Promise.all([
+  const [execution, events, nameOf] = await Promise.all([
     record.getExecution(organization, automationId, executionId),
     record.listEvents(organization, { automationId, executionId }, { limit: mostEvents }),
+    readNames(visit, console),
   ]);
   if (execution === undefined) throw nothingHere();
   const last = events.items.at(-1);
@@ -65,7 +68,7 @@ async function readView(visit: Visit, { record }: Console): Promise<ExecutionVie
     record.aroundExecution(organization, execution),
     last === undefined ? undefined : record.getSeal(organization, last.id),
   ]);
-  return { execution, events, around, seal };
+  return { execution, name: nameOf(automationId), events, around, seal };
 }
 
 function partOf(view: ExecutionView, visit: Visit, { site }: Console): Html {

@@ -5,6 +5,7 @@ import { answerHtml } from '../../html/answer-html.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Execution, ExecutionPosition } from '../../record/execution.ts';
 import type { Page } from '../../record/page.ts';
+import { readNames } from '../names.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import { readExecutionQuery, type ExecutionQuery } from './execution-filters.ts';
 import { executionRow, rowHeadings } from './execution-row.ts';
@@ -20,8 +21,11 @@ export const executions: Screen = {
     const query = readExecutionQuery(visit.ctx, visit.now);
     const scope = scopeOf(visit, query);
     const after = query.cursor === undefined ? undefined : placeOf<ExecutionPosition>(query.cursor, place, scope);
-    const found = await console.record.listExecutions(visit.organization, query.filters, { limit: query.limit, after });
-    const rows = found.items.map((item) => executionRow(item, visit, console.site));
+    const [found, nameOf] = await Promise.all([
+      console.record.listExecutions(visit.organization, query.filters, { limit: query.limit, after }),
+      readNames(visit, console),
+    ]);
+    const rows = found.items.map((item) => executionRow(item, visit, console.site, nameOf));
     const more = nextPage(visit, query, found, console);
     if (wantsPart(visit.ctx)) {
       answerHtml(visit.ctx, html`<hx-partial hx-target="#rows" hx-swap="beforeend">${rows}</hx-partial>${more}`);

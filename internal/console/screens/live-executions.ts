@@ -2,6 +2,7 @@ import type { Execution } from '../../record/execution.ts';
 import type { ExecutionFilters } from '../../record/filters.ts';
 import type { StoredEvent } from '../../record/stored-event.ts';
 import { sendLive } from '../live.ts';
+import { readNames } from '../names.ts';
 import type { Screen } from '../visit.ts';
 import { readExecutionQuery } from './execution-filters.ts';
 import { executionRow } from './execution-row.ts';
@@ -13,14 +14,15 @@ import { executionRow } from './execution-row.ts';
 export const liveExecutions: Screen = {
   path: '/executions/live',
   limit: 'streams',
-  answer: (visit, console) => {
+  answer: async (visit, console) => {
     const { filters } = readExecutionQuery(visit.ctx, visit.now);
+    const nameOf = await readNames(visit, console);
     sendLive(visit, console, ({ executions, events }) => {
       const row = { organization: visit.organization, now: Date.now() };
       return executions.map((execution) => {
         const own = events.filter(({ event }) => isOf(event, execution)).map(({ event }) => event);
         const name = matches(execution, own, filters) ? 'row' : 'change';
-        return { name, markup: executionRow(execution, row, console.site) };
+        return { name, markup: executionRow(execution, row, console.site, nameOf) };
       });
     });
   },

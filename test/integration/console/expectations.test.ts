@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { Outbox } from '../../../internal/notify/outbox.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent } from '../../support/events.ts';
 import { suiteLogin } from '../../support/login.ts';
 import { declare, declareWebhook, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
 
@@ -68,5 +70,17 @@ describe('expectations in the console', () => {
     expect(text).to.match(new RegExp(`Failing Nightly invoices .* ${receiver} .*, its end`));
     expect(text).to.match(/Delivered .* acme-automations\/incidents automation\.missing Nightly invoices/);
     expect(page).to.include('action="/o/acme/webhooks/acme-automations/incidents/test"');
+  });
+
+  it('name the automation in lists of executions and errors, and on an execution', async () => {
+    const failed = { organization: 'acme', automationId: invoices, executionId: 'run-1' };
+    await recordEvents(suite.database.db, [
+      anEvent({ ...failed, kind: 'START' }),
+      anEvent({ ...failed, kind: 'ERROR', errorId: 'E-1' }),
+    ]);
+    expect((await read('executions')).text).to.include('run-1 Nightly invoices');
+    expect((await read('errors')).text).to.include('E-1 Nightly invoices');
+    const { text } = await read(`executions/${invoices}/run-1`);
+    expect(text).to.include('Executions / Nightly invoices').and.to.include(`Automation Nightly invoices ${invoices}`);
   });
 });
