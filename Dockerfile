@@ -69,7 +69,8 @@ RUN mkdir .compile-cache && chown 10001:10001 .compile-cache
 USER 10001:10001
 RUN tracing=internal/telemetry/open-telemetry.ts; \
     for file in cmd/ingest/main.ts cmd/worker/main.ts cmd/console/main.ts cmd/migrate/main.ts \
-        cmd/move/main.ts cmd/token/main.ts cmd/export/main.ts internal/archive/s3.ts $tracing; do \
+        cmd/move/main.ts cmd/token/main.ts cmd/export/main.ts internal/archive/s3.ts \
+        internal/archive/locked-s3.ts $tracing; do \
       node --max-semi-space-size=16 --expose-gc $file >/dev/null 2>&1 || true; \
     done; \
     for file in cmd/controller/*.ts $tracing; do \
