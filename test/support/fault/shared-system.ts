@@ -1,10 +1,14 @@
+import { logKey } from '../sealed-log.ts';
 import { System } from './system.ts';
 
 let system: Promise<System> | undefined;
 
-/** A system for all suites of this run that leave it as they found it. The first one starts it. */
+/**
+ * A system for all suites of this run that leave it as they found it. The first one starts it. Its
+ * workers seal the log.
+ */
 export function sharedSystem(): Promise<System> {
-  system ??= System.start();
+  system ??= System.start({ LOG_KEY: logKey });
   return system;
 }
 

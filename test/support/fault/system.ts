@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { Client, type ClientConfig } from 'pg';
 import { secretManifest } from '../../../internal/tokens/manifest.ts';
@@ -170,6 +171,7 @@ export class System {
     const env = { ...process.env, DATABASE_URL: this.#databaseUrl(this.postgres.port), LOG_LEVEL: 'warn' };
     const cwd = join(import.meta.dirname, '../../..');
     await promisify(execFile)(process.execPath, ['cmd/migrate/main.ts'], { cwd, env });
+    await mkdir(this.witnessFolder);
     await Promise.all(slotNames.map((slot) => this.#fill(slot)));
     if (this.disk !== undefined) await this.#putTodayOn(this.disk);
   }
@@ -193,6 +195,7 @@ export class System {
     const forWorker = {
       DATABASE_URL: this.#databaseUrl(other.port),
       REDIS_DRAIN_URL: drained?.join(' ') ?? '',
+      LOG_WITNESSES: pathToFileURL(this.witnessFolder).href,
       ...this.#workerSettings,
     };
     const addresses = [`redis://127.0.0.1:${redis.port}`, ...(taking ?? [])];
@@ -208,6 +211,11 @@ export class System {
     await pod.ready();
     if (isIngest) await this.balancer.add(pod);
     this.#slots.set(slot, pod);
+  }
+
+  /** Where workers with a LOG_KEY remember the checkpoints that they sign. */
+  get witnessFolder(): string {
+    return join(this.folder, 'witness');
   }
 
   get #tokensFile(): string {
