@@ -89,7 +89,7 @@ async function auditPostgres(
   const ignore = (): void => undefined;
   const db = openPostgres({
     url,
-    maxConnections: 1,
+    maxConnections: 4,
     statementTimeout: 0,
     preparesStatements: false,
     applicationName: 'runledger-verify',

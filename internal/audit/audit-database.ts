@@ -1,6 +1,7 @@
 import { openCheckpoint, type TreeHead } from '../log/checkpoint.ts';
 import { isErasure } from '../log/erasure.ts';
 import type { VerifierKey } from '../log/keys.ts';
+import type { StoredEvent } from '../log/stored-json.ts';
 import type { Database } from '../store/database.ts';
 import { listPartitions } from '../store/partitions.ts';
 import { sql } from '../store/sql.ts';
@@ -10,6 +11,7 @@ import { differingExecution } from './differing-execution.ts';
 import type { Erased } from './erased.ts';
 import { CannotCheck, wrongSignature, type AuditReport, type Finding, type OnProgress } from './finding.ts';
 import { leavesBetween, readErased, readEvents, readLogLeaves, type Reading } from './read-database.ts';
+import { inSnapshot } from './snapshot.ts';
 
 export interface DatabaseAudit {
   organization: string;
@@ -21,43 +23,49 @@ export interface DatabaseAudit {
 
 /**
  * Compares the log of an organization with its checkpoints, with each of its events, and the
- * executions with their events, in one snapshot of the database.
+ * executions with their events, beside each other in one snapshot of the database.
  * @throws {CannotCheck} when the organization has no log.
  */
 export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<AuditReport> {
-  return db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(async (trx) => {
-      const { heads, newest, wrong } = await readHeads(trx, audit);
-      const kept = audit.kept ?? [];
-      const { size, findings } = await checkTree(
-        readLogLeaves(trx, audit.organization),
-        [...heads, ...kept],
-        audit.onProgress,
-      );
-      const erased = await readErased(trx, audit.organization);
-      const events = await compareAll(trx, audit, erased, size);
-      const execution = await differingExecution(trx, audit.organization, events.since);
-      return {
-        findings: [
-          ...wrong,
-          ...findings,
-          ...erased.findings,
-          ...events.findings,
-          ...(execution === undefined ? [] : [execution]),
-        ],
-        leaves: size,
-        compared: events.compared,
-        waiting: events.waiting + size - newest,
-        absent: events.absent,
-        uncovered: events.uncovered,
-        erased: events.erased,
-        erasures: erased.notes,
-        checkpoints: heads.length + kept.length,
-      };
-    });
+  const { organization, kept = [] } = audit;
+  return inSnapshot(db, async (trx, beside) => {
+    const { heads, newest, wrong } = await readHeads(trx, audit);
+    const erased = await readErased(trx, organization);
+    const since = await firstKeptDay(trx);
+    let [leaves, compared] = [0, 0];
+    const [tree, events, execution] = await Promise.all([
+      beside((own) =>
+        checkTree(readLogLeaves(own, organization), [...heads, ...kept], (looked) => {
+          leaves = looked;
+          audit.onProgress?.(leaves + compared);
+        }),
+      ),
+      beside((own) =>
+        compareAll(trx, readEvents(own, organization), { organization, erased, since }, (looked) => {
+          compared = looked;
+          audit.onProgress?.(leaves + compared);
+        }),
+      ),
+      beside((own) => differingExecution(own, organization, since)),
+    ]);
+    return {
+      findings: [
+        ...wrong,
+        ...tree.findings,
+        ...erased.findings,
+        ...events.findings,
+        ...(execution === undefined ? [] : [execution]),
+      ],
+      leaves: tree.size,
+      compared: events.compared,
+      waiting: events.waiting + tree.size - newest,
+      absent: events.absent,
+      uncovered: events.uncovered,
+      erased: events.erased,
+      erasures: erased.notes,
+      checkpoints: heads.length + kept.length,
+    };
+  });
 }
 
 async function readHeads(trx: Reading, { organization, keys }: DatabaseAudit) {
@@ -84,26 +92,27 @@ interface Comparison {
   absent: number;
   uncovered: number;
   erased: number;
-  /** The first day whose events are kept, in ms since the Unix epoch. */
-  since: number;
 }
 
 /** Events and leaves, in the order of their ids, a page of events at a time. */
-async function compareAll(trx: Reading, audit: DatabaseAudit, erased: Erased, size: number): Promise<Comparison> {
-  const { organization } = audit;
-  const since = await firstKeptDay(trx);
+async function compareAll(
+  trx: Reading,
+  pages: AsyncIterable<StoredEvent[]>,
+  { organization, erased, since }: { organization: string; erased: Erased; since: number },
+  onProgress: OnProgress,
+): Promise<Comparison> {
   const complete = await isComplete(trx, organization);
-  const result: Comparison = { findings: [], compared: 0, waiting: 0, absent: 0, uncovered: 0, erased: 0, since };
+  const result: Comparison = { findings: [], compared: 0, waiting: 0, absent: 0, uncovered: 0, erased: 0 };
   let after: string | undefined;
-  for await (const events of readEvents(trx, organization)) {
+  for await (const events of pages) {
     const last = events.at(-1)?.id;
     const { sealed, waiting } = await leavesBetween(trx, organization, after, last);
     const leaves = byId([...sealed, ...waiting]);
     const found = compareEvents(events, leaves, erased);
     // Not complete: an event without a leaf may be older than the log.
-    const added = found.filter(({ event = '' }) => !leaves.has(event));
-    if (!complete) result.uncovered += added.length;
-    result.findings.push(...(complete ? found : found.filter((finding) => !added.includes(finding))));
+    const excused = complete ? [] : found.filter(({ event = '' }) => !leaves.has(event));
+    result.uncovered += excused.length;
+    result.findings.push(...(excused.length === 0 ? found : found.filter(({ event = '' }) => leaves.has(event))));
     const present = new Set(events.map(({ id }) => id));
     for (const [id, own] of leaves) {
       if (present.has(id)) continue;
@@ -116,7 +125,7 @@ async function compareAll(trx: Reading, audit: DatabaseAudit, erased: Erased, si
     result.compared += events.length;
     result.waiting += waiting.length;
     after = last;
-    audit.onProgress?.(size + result.compared);
+    onProgress(result.compared);
   }
   return result;
 }

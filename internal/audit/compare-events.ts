@@ -23,19 +23,23 @@ export function byId(leaves: Iterable<Buffer>): Map<string, Buffer[]> {
  * its texts by an erasure.
  */
 export function compareEvents(events: readonly StoredEvent[], leaves: LeavesById, erased: Erased): Finding[] {
-  return events.flatMap((event): Finding[] => {
-    const own = leaves.get(event.id) ?? [];
-    const finding = (fault: string): Finding[] => [{ event: event.id, sentence: `Event ${event.id} ${fault}.` }];
-    const [leaf] = own;
-    if (new Date(event.created_at ?? 0).getTime() !== timeOfId(event.id)) {
-      return finding('has another time of acceptance than its id: it was changed');
-    }
-    if (leaf === undefined) return finding('is in the record, and not in the log: it was added');
-    if (own.length > 1) return finding(`has ${own.length} leaves in the log`);
-    if (!leaf.equals(leafOf(event)) && !erased.hasTextsOf(event))
-      return finding('is not the one that the log has: it was changed');
-    return [];
-  });
+  const findings: Finding[] = [];
+  for (const event of events) {
+    const fault = faultOf(event, leaves.get(event.id), erased);
+    if (fault !== undefined) findings.push({ event: event.id, sentence: `Event ${event.id} ${fault}.` });
+  }
+  return findings;
+}
+
+function faultOf(event: StoredEvent, own: readonly Buffer[] | undefined, erased: Erased): string | undefined {
+  if (new Date(event.created_at ?? 0).getTime() !== timeOfId(event.id)) {
+    return 'has another time of acceptance than its id: it was changed';
+  }
+  const leaf = own?.[0];
+  if (own === undefined || leaf === undefined) return 'is in the record, and not in the log: it was added';
+  if (own.length > 1) return `has ${own.length} leaves in the log`;
+  if (leaf.equals(leafOf(event)) || erased.hasTextsOf(event)) return undefined;
+  return 'is not the one that the log has: it was changed';
 }
 
 /** The finding about an event that only the log has. */

@@ -2,6 +2,7 @@ import { leafSize, readLeaf, splitLeaves } from '../log/leaf.ts';
 import type { StoredEvent } from '../log/stored-json.ts';
 import { tileWidth } from '../log/tiles.ts';
 import type { Tables } from '../store/database.ts';
+import type { EventRow } from '../store/events-table.ts';
 import { findLeaf } from '../store/find-leaf.ts';
 import { sql, type Kysely } from '../store/sql.ts';
 import { Erased } from './erased.ts';
@@ -39,20 +40,34 @@ export async function* readLogLeaves(trx: Reading, organization: string): AsyncG
 }
 
 /**
- * All events of an organization in the order of their ids, in pages. The last page is empty.
+ * All events of an organization in the order of their ids, in pages. The last page is empty. While
+ * a page is looked at, Postgres reads the next one: no other query may use the connection.
  */
 export async function* readEvents(trx: Reading, organization: string): AsyncGenerator<StoredEvent[]> {
-  let after: { created_at: Date; id: string } | undefined;
+  let next = readPage(trx, organization, undefined);
   for (;;) {
-    let query = trx.selectFrom('events').selectAll().where('organization', '=', organization);
-    if (after !== undefined) {
-      query = query.where(sql<boolean>`(created_at, id) > (${after.created_at}, ${after.id}::uuid)`);
+    const events = await next;
+    const last = events.at(-1);
+    if (last !== undefined) {
+      next = readPage(trx, organization, last);
+      // The reader may have ended.
+      next.catch(() => undefined);
     }
-    const rows = await query.orderBy('created_at').orderBy('id').limit(eventsAtOnce).execute();
-    yield rows;
-    after = rows.at(-1);
-    if (after === undefined) return;
+    yield events;
+    if (last === undefined) return;
   }
+}
+
+function readPage(
+  trx: Reading,
+  organization: string,
+  after: { created_at: Date; id: string } | undefined,
+): Promise<EventRow[]> {
+  let query = trx.selectFrom('events').selectAll().where('organization', '=', organization);
+  if (after !== undefined) {
+    query = query.where(sql<boolean>`(created_at, id) > (${after.created_at}, ${after.id}::uuid)`);
+  }
+  return query.orderBy('created_at').orderBy('id').limit(eventsAtOnce).execute();
 }
 
 /** The erasures of an organization whose leaves are in its log, placed or waiting. */

@@ -20,7 +20,7 @@ export interface Leaf {
 
 /** The leaf of an event as it is stored. */
 export function leafOf(event: StoredEvent): Buffer {
-  const leaf = Buffer.alloc(leafSize);
+  const leaf = Buffer.allocUnsafe(leafSize);
   writeLeaf(leaf, 0, event.id, storedJson(event));
   return leaf;
 }

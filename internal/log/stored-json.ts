@@ -11,12 +11,27 @@ export type StoredEvent = Readonly<Record<string, string | Date | null>> & {
  * what RFC 8785 asks for.
  */
 export function storedJson(event: StoredEvent): string {
-  let json = '';
-  for (const name of Object.keys(event).sort()) {
+  const { sorted } = shapeOf(event);
+  for (const name in sorted) {
     const value = event[name];
-    if (value === undefined || value === null || value === '') continue;
-    const text = typeof value === 'string' ? JSON.stringify(value) : `"${value.toISOString()}"`;
-    json += `${json === '' ? '{' : ','}"${name}":${text}`;
+    if (value === undefined || value === null || value === '') sorted[name] = undefined;
+    else sorted[name] = typeof value === 'string' ? value : value.toISOString();
   }
-  return `${json}}`;
+  return JSON.stringify(sorted);
+}
+
+/** The columns of an event, and an object that has them by name. */
+interface Shape {
+  columns: readonly string[];
+  sorted: Record<string, string | undefined>;
+}
+
+/** That of the last event. One object serves all rows of a query: to sort takes half of the time. */
+let shape: Shape = { columns: [], sorted: {} };
+
+function shapeOf(event: StoredEvent): Shape {
+  const columns = Object.keys(event);
+  const isSame = columns.length === shape.columns.length && columns.every((name, at) => name === shape.columns[at]);
+  if (!isSame) shape = { columns, sorted: Object.fromEntries(columns.toSorted().map((name) => [name, undefined])) };
+  return shape;
 }

@@ -1,3 +1,4 @@
+import type { Selectable } from 'kysely';
 import type { OptionalColumn } from '../event/fields.ts';
 import type { EventKind } from '../event/schema.ts';
 
@@ -14,3 +15,6 @@ export interface EventsTable extends Record<OptionalColumn, string> {
   /** When it happened, if the caller said so. */
   occurred_at: Date | null;
 }
+
+/** A row of it. */
+export type EventRow = Selectable<EventsTable>;

@@ -4,28 +4,23 @@ import { leafSize, writeLeaf } from '../log/leaf.ts';
 
 /** Leaves of a batch: those of each organization, one after the other. */
 export function leavesByOrganization(events: readonly AcceptedEvent[]): Map<string, Buffer> {
-  const counts = new Map<string, number>();
-  for (const { organization } of events) counts.set(organization, (counts.get(organization) ?? 0) + 1);
-  const all = Buffer.allocUnsafe(events.length * leafSize);
-  const leaves = new Map<string, Buffer>();
-  let end = 0;
-  for (const [name, count] of counts) leaves.set(name, all.subarray(end, (end += count * leafSize)));
+  const groups = Map.groupBy(events, ({ organization }) => organization);
+  return new Map(Array.from(groups, ([organization, own]) => [organization, joinedLeaves(own)]));
+}
+
+function joinedLeaves(events: readonly AcceptedEvent[]): Buffer {
+  const leaves = Buffer.allocUnsafe(events.length * leafSize);
+  let at = 0;
   for (const event of events) {
-    const left = counts.get(event.organization) ?? 0;
-    counts.set(event.organization, left - 1);
-    const own = leaves.get(event.organization);
-    if (own !== undefined) writeLeaf(own, own.length - left * leafSize, event.id, jsonOf(event));
+    writeLeaf(leaves, at, event.id, jsonOf(event));
+    at += leafSize;
   }
   return leaves;
 }
 
 /** The leaf of each event of a batch. */
 export function leavesOf(events: readonly AcceptedEvent[]): Buffer[] {
-  return events.map((event) => {
-    const leaf = Buffer.allocUnsafe(leafSize);
-    writeLeaf(leaf, 0, event.id, jsonOf(event));
-    return leaf;
-  });
+  return events.map((event) => joinedLeaves([event]));
 }
 
 /** The columns of an event in the order of canonical JSON; undefined where a row has no member. */

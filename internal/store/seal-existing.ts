@@ -1,7 +1,7 @@
-import { sql, type Selectable, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { leafOf, readLeaf, splitLeaves } from '../log/leaf.ts';
 import type { Database, Tables } from './database.ts';
-import type { EventsTable } from './events-table.ts';
+import type { EventRow } from './events-table.ts';
 import { inSealTurn } from './seal-turn.ts';
 
 type Trx = Transaction<Tables>;
@@ -12,8 +12,6 @@ interface Incomplete {
   sealed_until_at: Date | null;
   sealed_until_id: string | null;
 }
-
-type EventRow = Selectable<EventsTable>;
 
 /** What a step has done: events looked at, and leaves added. */
 export interface ExistingReport {
@@ -55,7 +53,7 @@ export function sealExisting(
     const last = events.at(-1);
     const missing = await withoutLeaf(trx, log.organization, events);
     if (missing.length > 0) {
-      const leaves = Buffer.concat(missing.map((event) => leafOf({ ...event })));
+      const leaves = Buffer.concat(missing.map((event) => leafOf(event)));
       await trx.insertInto('log_segments').values({ organization: log.organization, leaves }).execute();
     }
     await trx

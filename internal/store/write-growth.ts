@@ -87,8 +87,9 @@ async function appendHashes(
 function idsOf(leaves: Buffer): { firstId: string; lastId: string } {
   let [low, high] = [0, 0];
   for (let at = leafSize; at < leaves.length; at += leafSize) {
-    if (compareIds(leaves, at, low) < 0) low = at;
+    // Most ids are higher than all before.
     if (compareIds(leaves, at, high) > 0) high = at;
+    else if (compareIds(leaves, at, low) < 0) low = at;
   }
   const idAt = (at: number): string => readLeaf(leaves.subarray(at, at + leafSize)).id;
   return { firstId: idAt(low), lastId: idAt(high) };

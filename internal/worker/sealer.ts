@@ -138,7 +138,7 @@ export class Sealer {
         if (found !== 0) this.#sealedAt = began;
         this.#metrics.sealed.inc(found ?? 0);
         await this.#sign();
-      } while ((found ?? 0) >= this.#limits.events && !this.#stopping.signal.aborted);
+      } while ((found ?? 0) >= this.#limits.events && !this.#isDraining() && !this.#stopping.signal.aborted);
       const existing = await this.#store.sealExisting();
       this.#metrics.added.inc(existing?.added ?? 0);
       this.#failed = false;

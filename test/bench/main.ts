@@ -11,7 +11,7 @@ import { scenarios } from './scenarios/all.ts';
  */
 
 /** They store millions of events first, or take ten minutes. */
-const long: ReadonlySet<string> = new Set(['growth', 'partitions', 'read', 'overview', 'streams', 'export']);
+const long: ReadonlySet<string> = new Set(['growth', 'partitions', 'read', 'overview', 'streams', 'export', 'seal']);
 const named = process.argv.slice(2).flatMap((names) => names.split(','));
 
 try {

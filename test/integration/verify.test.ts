@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { readOptions } from '../../cmd/verify/options.ts';
 import { run } from '../../cmd/verify/run.ts';
+import { inSnapshot } from '../../internal/audit/snapshot.ts';
 import { createSigningKey, readSigningKeys, verifierKeyText } from '../../internal/log/keys.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
 import { exportFormats } from '../../internal/export/formats.ts';
@@ -65,6 +66,19 @@ describe('verify', () => {
         'Events that wait for the next checkpoint: 20.\n',
       stderr: '',
     });
+  });
+
+  it('reads one snapshot on several connections, while workers store events', async () => {
+    const { db } = database;
+    const count = async (own: Pick<Database, 'selectFrom'>): Promise<number> =>
+      (await own.selectFrom('events').select('id').execute()).length;
+    const seen = await inSnapshot(db, async (trx, beside) => {
+      const before = await count(trx);
+      await recordEvents(db, events.slice(280));
+      return [before, await count(trx), await beside((own) => count(own))];
+    });
+    expect(seen).to.deep.equal([281, 281, 281]);
+    expect(await count(db)).to.equal(301);
   });
 
   /** What somebody with all rights does to the database, and the sentence that finds it. */

@@ -28,6 +28,8 @@ export interface Options {
   partitionExecutions: number;
   /** Events that `export` exports. */
   exportEvents: number;
+  /** Events that `seal` stores, seals and verifies. */
+  sealEvents: number;
 }
 
 /** @throws when a number is none. */
@@ -52,5 +54,6 @@ export function readOptions(): Options {
     streamSeconds: number('STREAM_SECONDS', 600, 15),
     partitionExecutions: number('MOVED_EXECUTIONS', 5_000_000, 100_000),
     exportEvents: number('EXPORT_EVENTS', 10_000_000, 200_000),
+    sealEvents: number('SEAL_EVENTS', 20_000_000, 200_000),
   };
 }

@@ -23,9 +23,17 @@ export class Program {
     this.pid = pid;
   }
 
-  /** Runs a program as the image does, from the root of the project. `options`: more of Node. */
-  static start(main: string, environment: Record<string, string>, options: readonly string[] = []): Program {
-    const child = new Child(process.execPath, [...nodeOptionsOfImage(), ...options, main], {
+  /**
+   * Runs a program as the image does, from the root of the project. `options`: more of Node. `args`:
+   * those of the program.
+   */
+  static start(
+    main: string,
+    environment: Record<string, string>,
+    options: readonly string[] = [],
+    args: readonly string[] = [],
+  ): Program {
+    const child = new Child(process.execPath, [...nodeOptionsOfImage(), ...options, main, ...args], {
       cwd: root,
       env: { ...image, ...environment },
     });
@@ -34,9 +42,14 @@ export class Program {
     return new Program(child, pid);
   }
 
-  /** Resolves when it has ended by itself, as it does at once without its settings. */
-  async ended(): Promise<void> {
-    await this.#child.exited;
+  /** Resolves with its exit code when it has ended by itself, as it does at once without its settings. */
+  async ended(): Promise<number | null> {
+    return this.#child.exited;
+  }
+
+  /** What it has printed so far, by line. */
+  get output(): readonly string[] {
+    return this.#child.output;
   }
 
   /** Resolves once the address answers with 200. Rejects when the process ends before. */

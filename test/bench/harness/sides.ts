@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Redis } from 'ioredis';
 import { queueKey } from '../../../internal/queue/keys.ts';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/until.ts';
@@ -104,10 +105,14 @@ export async function startConsole(
   return { program, port, opsPort };
 }
 
-/** Runledger's worker with the shipped defaults. */
-export async function startRunledgerWorker(world: World, database: string): Promise<Program> {
+/** Runledger's worker with the shipped defaults, but for these settings. */
+export async function startRunledgerWorker(
+  world: World,
+  database: string,
+  settings: Record<string, string> = {},
+): Promise<Program> {
   const opsPort = await freePort();
-  const environment = { OPS_PORT: String(opsPort), REDIS_URL: world.redisUrl, DATABASE_URL: database };
+  const environment = { OPS_PORT: String(opsPort), REDIS_URL: world.redisUrl, DATABASE_URL: database, ...settings };
   const program = world.program('cmd/worker/main.ts', environment);
   await program.answers(`http://127.0.0.1:${opsPort}/readyz`);
   return program;
@@ -117,14 +122,14 @@ export async function startRunledgerWorker(world: World, database: string): Prom
  * Resolves once every event of the side is committed: no job waits or is under way, for a job ends
  * after its commit.
  */
-export async function drained(world: World, side: SideName): Promise<void> {
+export async function drained(world: World, side: SideName, redis: Redis = world.redis): Promise<void> {
   const key = keyOf(side);
   if (key === undefined) return world.postgresIdle();
   const jobs = async (): Promise<number> => {
     const [wait, active, delayed] = await Promise.all([
-      world.redis.llen(key('wait')),
-      world.redis.llen(key('active')),
-      world.redis.zcard(key('delayed')),
+      redis.llen(key('wait')),
+      redis.llen(key('active')),
+      redis.zcard(key('delayed')),
     ]);
     return wait + active + delayed;
   };

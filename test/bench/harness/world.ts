@@ -90,8 +90,13 @@ export class World implements AsyncDisposable {
   }
 
   /** Starts a process that ends with the run at the latest. */
-  program(main: string, environment: Record<string, string>, options?: readonly string[]): Program {
-    const program = Program.start(main, environment, options);
+  program(
+    main: string,
+    environment: Record<string, string>,
+    options?: readonly string[],
+    args?: readonly string[],
+  ): Program {
+    const program = Program.start(main, environment, options, args);
     this.#programs.add(program);
     return program;
   }

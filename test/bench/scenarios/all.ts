@@ -8,11 +8,13 @@ import { fairness } from './fairness.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { latency } from './latency.ts';
+import { log } from './log.ts';
 import { overview } from './overview.ts';
 import { partitions } from './partitions.ts';
 import { pipeline } from './pipeline.ts';
 import { read } from './read.ts';
 import type { Scenario } from './scenario.ts';
+import { seal } from './seal.ts';
 import { shards } from './shards.ts';
 import { start } from './start.ts';
 import { streams } from './streams.ts';
@@ -30,6 +32,7 @@ export const scenarios: Record<string, Scenario> = {
   shards,
   fairness,
   costs,
+  log,
   start,
   exec,
   telemetry,
@@ -39,5 +42,6 @@ export const scenarios: Record<string, Scenario> = {
   overview,
   streams,
   export: exporting,
+  seal,
   tick,
 };

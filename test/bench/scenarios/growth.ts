@@ -48,7 +48,7 @@ export async function generateEvents(database: string, events: number): Promise<
     `create unlogged table made as
      select
        number,
-       ${begin} + (now() - ${begin}) * (number::float8 / ${executions + 1}) as at,
+       date_trunc('milliseconds', ${begin} + (now() - ${begin}) * (number::float8 / ${executions + 1})) as at,
        lpad(to_hex(number % 200), 8, '0')::text || '-0000-4000-9000-000000000000' as automation,
        md5(number::text) as execution
      from generate_series(1, ${executions}) as number`,
@@ -56,7 +56,7 @@ export async function generateEvents(database: string, events: number): Promise<
   await query(
     database,
     `insert into events
-     select 'acme', at + step * interval '1 ms', gen_random_uuid(), automation::uuid, null,
+     select 'acme', at + step * interval '1 ms', ${idAt(`at + step * interval '1 ms'`)}, automation::uuid, null,
        to_char(at, 'YYYYMMDD"T"HH24MISS') || '-' || left(execution, 16),
        (array['START', 'EVENT', 'EVENT', 'EVENT', 'END'])[step], rpad('Invoice was read and checked ' || execution, 170, '.'), '', ''
      from made, generate_series(1, 5) as step`,
@@ -70,6 +70,12 @@ export async function generateEvents(database: string, events: number): Promise<
   );
   await query(database, 'drop table made');
   await query(database, 'vacuum (analyze) events, executions, running_executions');
+}
+
+/** A random UUIDv7 of a time, in SQL. */
+function idAt(time: string): string {
+  const ms = `(extract(epoch from ${time}) * 1000)::bigint`;
+  return `(lpad(to_hex(${ms}), 12, '0') || '7' || right(gen_random_uuid()::text, 21))::uuid`;
 }
 
 function millions(events: number): string {

@@ -41,7 +41,7 @@ describe('the rounds of the sealer', () => {
     await rounds.reached(1);
     rounds.sealer.note(1);
     await rounds.reached(2);
-    rounds.sealer.note(9_999);
+    rounds.sealer.note(sealerLimits.events - 1);
     rounds.sealer.note(1);
     await rounds.reached(3);
   });
@@ -52,7 +52,7 @@ describe('the rounds of the sealer', () => {
     await rounds.sealer.start();
     await rounds.reached(1);
     await setImmediate();
-    for (const _ of [1, 2, 3]) rounds.sealer.note(10_000, true);
+    for (const _ of [1, 2, 3]) rounds.sealer.note(sealerLimits.events, true);
     await setImmediate();
     expect(rounds.count()).to.equal(1);
     rounds.sealer.note(1, false);
@@ -61,12 +61,26 @@ describe('the rounds of the sealer', () => {
     await using late = sealerOf(() => Promise.resolve(1), { ...drain, drainWaitMs: 0 });
     await late.sealer.start();
     await late.reached(1);
-    late.sealer.note(10_000, true);
+    late.sealer.note(sealerLimits.events, true);
     await late.reached(2);
   });
 
+  it('end when a drain begins', async () => {
+    const drain = { drainMs: 3_600_000, drainWaitMs: 3_600_000 };
+    await using rounds = sealerOf((round) => {
+      if (round === 1) rounds.sealer.note(sealerLimits.events, true);
+      return Promise.resolve(round === 1 ? sealerLimits.events : 0);
+    }, drain);
+    await rounds.sealer.start();
+    await rounds.reached(1);
+    await setImmediate();
+    expect(rounds.count()).to.equal(1);
+    rounds.sealer.note(1, false);
+    await rounds.reached(2);
+  });
+
   it('follow each other while they are full, and count a log that may not be signed', async () => {
-    await using rounds = sealerOf((round) => Promise.resolve(round < 3 ? 10_000 : 5));
+    await using rounds = sealerOf((round) => Promise.resolve(round < 3 ? sealerLimits.events : 5));
     await rounds.sealer.start();
     await rounds.reached(3);
     await rounds.sealer.stop();

@@ -1,0 +1,103 @@
+import { query } from '../../support/postgres-server.ts';
+import { logKey, publicLogKey } from '../../support/sealed-log.ts';
+import { until } from '../../support/until.ts';
+import { figure } from '../harness/figures.ts';
+import { startRunledgerWorker } from '../harness/sides.ts';
+import type { World } from '../harness/world.ts';
+import { generateEvents } from './growth.ts';
+import type { Scenario } from './scenario.ts';
+
+/** The number of events of the bar. */
+const all = 20_000_000;
+
+/**
+ * Stores events without a log, has a worker seal them from the oldest one on, and verifies the log
+ * against the record.
+ */
+export const seal: Scenario = async (world, { sealEvents }) => {
+  const database = await world.createDatabase();
+  await generateEvents(database, sealEvents);
+  // A log waits ten minutes after it began, until no worker without one is left.
+  const began = `now() - interval '1 hour'`;
+  await query(
+    database,
+    `insert into log_trees (organization, size, frontier, began_at) values ('acme', 0, '', ${began})`,
+  );
+  await world.checkpoint(database);
+  const sealing = await timed(world, sealEvents, () => sealAll(world, database, sealEvents));
+  await query(database, 'vacuum (analyze) log_segments, log_tiles, log_tails');
+  const bytes = await bytesOfLog(database);
+  const verifying = await timed(world, sealEvents, () => verifyAll(world, database, sealEvents));
+  const both = sealing.seconds + verifying.seconds;
+  return {
+    figures: [
+      figure('Events sealed and verified', sealEvents, 'events'),
+      figure('Rate of sealing', sealEvents / sealing.seconds, 'events/s'),
+      figure('CPU of the worker that seals', sealing.program, 'µs/event'),
+      figure('CPU of Postgres meanwhile', sealing.postgres, 'µs/event'),
+      figure('Rate of verify', sealEvents / verifying.seconds, 'events/s'),
+      figure('CPU of verify', verifying.program, 'µs/event'),
+      figure('CPU of Postgres meanwhile, in verify', verifying.postgres, 'µs/event'),
+      figure('Memory of verify, most', verifying.memory / 2 ** 20, 'MB'),
+      figure('Sealing and verify', both, 's'),
+      figure('The same for 20 million events, at this rate', (both * all) / sealEvents, 's', { atMost: 600 }),
+      figure('Bytes of the log in Postgres', bytes / sealEvents, 'B/event', { atMost: 60 }),
+    ],
+  };
+};
+
+/** What a program used, in ms and bytes. */
+interface Used {
+  cpu: number;
+  memory: number;
+}
+
+/** The time of some work in s, and CPU time per event in µs. */
+async function timed(world: World, events: number, work: () => Promise<Used>) {
+  const before = await world.postgresCpu();
+  const begun = performance.now();
+  const { cpu, memory } = await work();
+  const seconds = (performance.now() - begun) / 1_000;
+  const perEvent = (ms: number): number => (ms * 1_000) / events;
+  return { seconds, program: perEvent(cpu), postgres: perEvent((await world.postgresCpu()) - before), memory };
+}
+
+/** Starts a worker, and ends it once a checkpoint covers all events. */
+async function sealAll(world: World, database: string, events: number): Promise<Used> {
+  const worker = await startRunledgerWorker(world, database, { LOG_KEY: logKey });
+  const isSealed = async (): Promise<boolean> => {
+    const text = `select from log_checkpoints where organization = 'acme' and size = ${events}`;
+    return (await query(database, text)).length > 0;
+  };
+  await until('all events are sealed', isSealed, 3_600_000, 500);
+  const used = { cpu: await worker.cpu(), memory: await worker.memory('VmHWM') };
+  await world.end(worker);
+  await query(database, 'update log_trees set complete_at = now() where complete_at is null');
+  return used;
+}
+
+/** @throws when it finds anything, or compares fewer events. */
+async function verifyAll(world: World, database: string, events: number): Promise<Used> {
+  const args = ['--public-key', publicLogKey, '--organization', 'acme'];
+  const verify = world.program('cmd/verify/main.ts', { DATABASE_URL: database }, [], args);
+  let used: Used = { cpu: 0, memory: 0 };
+  let code: number | null | undefined;
+  const ended = verify.ended().then((its) => (code = its));
+  const look = async (): Promise<boolean> => {
+    const now = Promise.all([verify.cpu(), verify.memory('VmHWM')]);
+    used = await now.then(([cpu, memory]) => ({ cpu, memory: memory || used.memory })).catch(() => used);
+    return code !== undefined;
+  };
+  await until('verify has ended', look, 3_600_000, 50);
+  await ended;
+  const said = verify.output.join('\n');
+  if (code !== 0 || !said.includes(`${events.toLocaleString('en')} events`))
+    throw new Error(`verify: ${code}\n${said}`);
+  return used;
+}
+
+async function bytesOfLog(database: string): Promise<number> {
+  const tables = ['log_tiles', 'log_tails', 'log_trees', 'log_checkpoints'];
+  const sum = tables.map((table) => `pg_total_relation_size('${table}')`).join(' + ');
+  return Number((await query(database, `select (${sum})::float8 as bytes`))[0]?.['bytes']);
+}
