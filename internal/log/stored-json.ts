@@ -26,7 +26,7 @@ interface Shape {
   sorted: Record<string, string | undefined>;
 }
 
-/** That of the last event. One object serves all rows of a query: to sort takes half of the time. */
+/** That of the last event, since all rows of a query have the same. To sort takes half the time. */
 let shape: Shape = { columns: [], sorted: {} };
 
 function shapeOf(event: StoredEvent): Shape {

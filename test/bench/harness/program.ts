@@ -24,8 +24,8 @@ export class Program {
   }
 
   /**
-   * Runs a program as the image does, from the root of the project. `options`: more of Node. `args`:
-   * those of the program.
+   * Runs a program as the image does, from the root of the project. `options`: more of Node.
+   * `args`: those of the program.
    */
   static start(
     main: string,
@@ -42,7 +42,10 @@ export class Program {
     return new Program(child, pid);
   }
 
-  /** Resolves with its exit code when it has ended by itself, as it does at once without its settings. */
+  /**
+   * Resolves with its exit code when it has ended by itself, as it does at once without its
+   * settings.
+   */
   async ended(): Promise<number | null> {
     return this.#child.exited;
   }
