@@ -164,8 +164,7 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
 
   it('has NetworkPolicies that admit only the named peers', async () => {
     await kubernetes.kubectl('create', 'namespace', 'monitoring');
-    const strangers = await startProbe('default');
-    const monitoring = await startProbe('monitoring');
+    const [strangers, monitoring] = await Promise.all([startProbe('default'), startProbe('monitoring')]);
     const worker = ['--namespace', 'runledger', 'deployment/runledger-worker'];
     const reader = ['--namespace', 'runledger', 'deployment/runledger-console'];
     const controller = ['--namespace', 'runledger', 'deployment/runledger-controller'];
@@ -176,13 +175,19 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     const https = [service('runledger'), 443] as const;
     const ops = [ingestPod?.address ?? '', 9090] as const;
     const apiServer = ['10.96.0.1', 443] as const;
-    const look = async (): Promise<Record<string, Record<string, boolean>>> => ({
-      strangers: await connectionsFrom(kubernetes, strangers, { redis, postgres, https, ops }),
-      monitoring: await connectionsFrom(kubernetes, monitoring, { redis, ops }),
-      worker: await connectionsFrom(kubernetes, worker, { redis, postgres, https, apiServer }),
-      console: await connectionsFrom(kubernetes, reader, { redis, postgres, https }),
-      controller: await connectionsFrom(kubernetes, controller, { redis, postgres, apiServer }),
-    });
+    const looks = {
+      strangers: [strangers, { redis, postgres, https, ops }],
+      monitoring: [monitoring, { redis, ops }],
+      worker: [worker, { redis, postgres, https, apiServer }],
+      console: [reader, { redis, postgres, https }],
+      controller: [controller, { redis, postgres, apiServer }],
+    } as const;
+    const look = async (): Promise<Record<string, Record<string, boolean>>> => {
+      const found = Object.entries(looks).map(async ([name, [pod, targets]]) => {
+        return [name, await connectionsFrom(kubernetes, pod, targets)] as const;
+      });
+      return Object.fromEntries(await Promise.all(found));
+    };
     expect(await look()).to.deep.equal({
       strangers: { redis: false, postgres: false, https: true, ops: false },
       monitoring: { redis: false, ops: true },
@@ -195,9 +200,9 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
     const refused = async (): Promise<boolean> =>
       Object.values(await look()).some((reached) => Object.values(reached).includes(false));
     await until('without policies everybody connects', async () => !(await refused()), 30_000, 500);
-    for (const [, namespace = ''] of [strangers, monitoring]) {
-      await kubernetes.kubectl('delete', 'pod', 'probe', '--now', '--namespace', namespace);
-    }
+    const remove = ([, namespace = '']: string[]): Promise<string> =>
+      kubernetes.kubectl('delete', 'pod', 'probe', '--now', '--namespace', namespace);
+    await Promise.all([strangers, monitoring].map(remove));
     await kubernetes.kubectl('delete', 'namespace', 'monitoring');
   });
 

@@ -4,7 +4,7 @@ import type { Kubernetes } from './kubernetes.ts';
 export type Targets = Readonly<Record<string, readonly [host: string, port: number]>>;
 
 /** Longest wait for a connection, in ms: a policy drops packets, and refuses nothing. */
-const patienceMs = 2_000;
+const patienceMs = 4_000;
 
 /**
  * Whether a pod can connect to each target, by name. One process in the pod tries all at once.
