@@ -9,7 +9,6 @@ import {
   connect,
   createProducerRedis,
   disconnect,
-  labelOf,
   type RedisAddress,
   type RedisClient,
 } from '../../internal/queue/redis.ts';
@@ -20,7 +19,7 @@ import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TickOptions } from '../../internal/verdicts/tick.ts';
 import type { TickListener } from '../../internal/verdicts/tick-listener.ts';
 import { Ticker } from '../../internal/verdicts/ticker.ts';
-import { drainedAddresses, readerRedisSettings, redisAddresses } from '../ingest/redis.ts';
+import { drainedShards, readerRedisSettings, takingShards, type ShardAddress } from '../ingest/redis.ts';
 
 /** The settings of the controller, beside those of every process. The caller opens the database. */
 export const controllerSettings = [
@@ -57,14 +56,17 @@ export function createController(
   { logger, registry, probes }: Telemetry,
 ): ComponentGroup {
   const { QUEUE_NAME: queueName } = config;
-  const open = (address: RedisAddress): ShardConnection => {
-    const redis = createProducerRedis(address);
-    redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
-    return { redis, label: labelOf(address) };
+  const clients = new Map<RedisAddress, RedisClient>();
+  /** The shards inside one Redis share a client. */
+  const open = ({ address, ...shard }: ShardAddress): ShardConnection => {
+    const redis = clients.get(address) ?? createProducerRedis(address);
+    if (!clients.has(address)) redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
+    clients.set(address, redis);
+    return { redis, ...shard };
   };
-  const taking = redisAddresses(config).map(open);
-  const drained = drainedAddresses(config).map(open);
-  const all = [...taking, ...drained].map(({ redis }) => redis);
+  const taking = takingShards(config).map(open);
+  const drained = drainedShards(config).map(open);
+  const all = [...clients.values()];
   const connection = component('redis', {
     start: async () => void (await Promise.all(all.map(connect))),
     stop: async () => void (await Promise.all(all.map(disconnect))),
@@ -73,7 +75,6 @@ export function createController(
   const clocks = new QueueClocks({
     taking,
     drained,
-    queueName,
     beside: beside.length === 0 ? [] : [...beside, movingQueue(queueName)],
     logger,
   });

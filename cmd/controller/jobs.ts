@@ -37,7 +37,6 @@ export function createJobCapture(
   const metrics = producerMetrics(registry, () => producer.load, organization);
   const producer = new Producer({
     shards,
-    queueName: config.QUEUE_NAME,
     replicaAcks: config.REDIS_ACKS,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     // The defaults: batches of ingest's size suit a few events too.

@@ -61,11 +61,11 @@ export function createIngest(
 ): Ingest {
   const { logger, registry, probes } = telemetry;
   const limits = { ...backlogLimits(config), overflowShare: config.OVERFLOW_SHARE };
-  const { shards, redis, parts: queue } = createShards(config, limits, telemetry, registry);
-  const [first] = redis;
-  queueStatsMetrics(registry, () => readLaneStats(redis, config.QUEUE_NAME));
+  const { shards, queues, parts: queue } = createShards(config, limits, telemetry, registry);
+  const [first] = queues;
+  queueStatsMetrics(registry, () => readLaneStats(queues));
   const connections = { open: 0, opened: 0 };
-  const journal = new AdmissionJournal(redis, config.QUEUE_NAME, () => shards.rejection === undefined);
+  const journal = new AdmissionJournal(queues, () => shards.rejection === undefined);
   const onLimited = limitMetrics(registry, telemetry.organization);
   const overflow = createOverflow(config, shards, onLimited);
   const producer = createProducer(config, { shards, journal, overflow, callers: connections }, telemetry);
@@ -76,7 +76,7 @@ export function createIngest(
   probes.ready.set('tokens', () => tokens.unready());
   const handler = createHandler(
     config,
-    { producer, runs: new OpenRuns(first, config.QUEUE_NAME) },
+    { producer, runs: new OpenRuns(first.redis, first.queueName) },
     { rate: config.ORGANIZATION_RATE, onLimited, overflow },
     tokens,
     telemetry,
@@ -109,12 +109,10 @@ function createProducer(
 ): Producer {
   // A scrape calls this after the producer exists.
   const metrics = producerMetrics(registry, () => producer.load, organization);
-  const queueName = config.QUEUE_NAME;
   const onRejected = (): void => journal.rejected();
   const idempotencyHours = config.IDEMPOTENCY_HOURS;
   const producer = new Producer({
     shards,
-    queueName,
     replicaAcks: config.REDIS_ACKS,
     idempotencyHours,
     limits: producerLimits(config),

@@ -2,14 +2,14 @@ import type { Config } from '../../internal/config/read.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
 import { component, inParallel } from '../../internal/lifecycle/group.ts';
 import { BacklogGuard, type BacklogLimits } from '../../internal/queue/backlog-guard.ts';
-import { createProducerRedis, disconnect, labelOf, type RedisClient } from '../../internal/queue/redis.ts';
-import { ShardRegistry } from '../../internal/queue/shard-registry.ts';
+import { createProducerRedis, disconnect } from '../../internal/queue/redis.ts';
+import { ShardRegistry, type ShardQueue } from '../../internal/queue/shard-registry.ts';
 import { Shards } from '../../internal/queue/shards.ts';
 import type { Registry } from '../../internal/telemetry/metrics.ts';
 import { backlogMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import { shardMetrics } from '../../internal/telemetry/shard-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import { redisAddresses, type redisSettings } from './redis.ts';
+import { takingShards, type redisSettings } from './redis.ts';
 
 /**
  * Longest wait for the reply of a shard, in ms, while another one takes events. With `REDIS_ACKS`
@@ -21,7 +21,7 @@ const replyWithAcksMs = 1_200;
 /** The shards of the queue that take events, and what keeps them, in the order of their start. */
 export interface QueueShards {
   shards: Shards;
-  redis: readonly [RedisClient, ...RedisClient[]];
+  queues: readonly [ShardQueue, ...ShardQueue[]];
   parts: readonly Component[];
 }
 
@@ -32,26 +32,20 @@ export function createShards(
   { logger }: Telemetry,
   registry: Registry,
 ): QueueShards {
-  const addresses = redisAddresses(config);
+  const addresses = takingShards(config);
   const metrics = backlogMetrics(registry);
   const several = addresses.length > 1;
-  const all = addresses.map((address, index) => {
+  const all = addresses.map(({ address, queueName, label }, index) => {
+    // A client each: the loss of a master of a cluster concerns the shards of that master only.
     const redis = createProducerRedis(address);
     redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
     const of = metrics(several ? String(index) : undefined);
-    const label = labelOf(address);
-    const guard = new BacklogGuard(
-      redis,
-      config.QUEUE_NAME,
-      limits,
-      of,
-      several ? logger.child({ shard: label }) : logger,
-    );
-    return { redis, guard, label };
+    const guard = new BacklogGuard(redis, queueName, limits, of, several ? logger.child({ shard: label }) : logger);
+    return { redis, queueName, guard, label };
   });
   const [first, ...others] = all;
   if (first === undefined) throw new Error('REDIS_URL is empty');
-  const registered = several ? new ShardRegistry(all, config.QUEUE_NAME, logger) : undefined;
+  const registered = several ? new ShardRegistry(all, logger) : undefined;
   const shards: Shards = new Shards({
     shards: all,
     registry: registered,
@@ -69,7 +63,7 @@ export function createShards(
   );
   return {
     shards,
-    redis: [first.redis, ...others.map(({ redis }) => redis)],
+    queues: [first, ...others],
     parts: [connection, guards, ...(registered ? [registered] : [])],
   };
 }

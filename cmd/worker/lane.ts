@@ -1,5 +1,8 @@
 import type { Config } from '../../internal/config/read.ts';
+import type { Component } from '../../internal/lifecycle/component.ts';
+import { inParallel } from '../../internal/lifecycle/group.ts';
 import { Consumer } from '../../internal/queue/consumer.ts';
+import { shardQueue } from '../../internal/queue/keys.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { consumerMetrics } from '../../internal/telemetry/worker-metrics.ts';
 import type { BatcherLimits } from '../../internal/worker/batcher.ts';
@@ -28,8 +31,10 @@ const drainMs = 10_000;
 export type LaneConfig = Config<'STORE_BATCH_EVENTS' | 'STORE_BATCH_BYTES' | 'JOB_LOCK_MS'>;
 
 export interface LaneOptions {
-  /** Of every shard. */
+  /** Of every Redis. */
   addresses: readonly RedisAddress[];
+  /** Shards inside the first of them: `QUEUE_SHARDS`. */
+  inside: number;
   queueName: string;
   /** Jobs of a shard under way at once. */
   jobs: number;
@@ -44,8 +49,15 @@ export interface LaneOptions {
 
 /** A queue in all its shards, and what stores its jobs: one consumer and one watch a shard. */
 export interface Lane {
-  consumers: Consumer[];
-  watches: ProgressWatch[];
+  /** All consumers as one part, and all watches. They also stop those that are opened later. */
+  readonly consuming: Component;
+  readonly watching: Component;
+  /** Grows with each shard that is opened later. */
+  readonly watches: readonly ProgressWatch[];
+  /** See {@link Consumer.otherShards}, of the consumer at an index. */
+  otherShards: (index: number) => Promise<number[] | undefined>;
+  /** Starts to take the jobs of one more shard inside a Redis. */
+  open: (address: RedisAddress, shard: number) => Promise<void>;
 }
 
 /**
@@ -54,30 +66,34 @@ export interface Lane {
  */
 export function createLane(
   config: LaneConfig,
-  { addresses, queueName, jobs, statementsInFlight, consumed, storage, pingDatabase, onWaiting }: LaneOptions,
+  { addresses, inside, queueName, jobs, statementsInFlight, consumed, storage, pingDatabase, onWaiting }: LaneOptions,
   { logger, tracing }: Telemetry,
 ): Lane {
   const limits = {
     ...retry,
     batchEvents: config.STORE_BATCH_EVENTS,
     batchBytes: config.STORE_BATCH_BYTES,
-    jobs: jobs * addresses.length,
+    jobs: jobs * (addresses.length + inside - 1),
     statementsInFlight,
     intervalMs,
   };
   const batcher = storage(limits);
-  let running = addresses.length;
+  const consumers: Consumer[] = [];
+  const watches: ProgressWatch[] = [];
+  let running = 0;
   /** Abandons at the last consumer that stops: the others may still store events. */
   const abandon = (): void => {
     running -= 1;
     if (running <= 0) batcher.abandon();
   };
-  const several = addresses.length > 1;
-  const shards = addresses.map((redis, index) => {
+  /** @param label of the metrics; none if the settings have one shard. */
+  const add = (redis: RedisAddress, shard: number, label?: string): Component[] => {
     let handled = 0;
+    running += 1;
+    const place = consumers.length;
     const consumer = new Consumer({
       redis,
-      queueName,
+      queueName: shardQueue(queueName, shard),
       concurrency: jobs,
       fetchCooldownMs,
       lockMs: config.JOB_LOCK_MS,
@@ -88,23 +104,40 @@ export function createLane(
       },
       abandon,
       drainMs,
-      metrics: several ? consumed.ofShard(String(index)) : consumed,
+      metrics: consumed.ofShard(label),
       logger,
       tracing,
     });
     const watch = new ProgressWatch({
       waitingJobs: async () => {
         const waiting = await consumer.waitingJobs();
-        if (waiting !== undefined) onWaiting?.(waiting, index);
+        if (waiting !== undefined) onWaiting?.(waiting, place);
         return waiting;
       },
       pingDatabase,
       retrying: () => batcher.retrying,
-      stored: () => (several ? handled : batcher.storedBatches),
+      stored: () => (consumers.length > 1 ? handled : batcher.storedBatches),
     });
-    return { consumer, watch };
-  });
-  return { consumers: shards.map(({ consumer }) => consumer), watches: shards.map(({ watch }) => watch) };
+    consumers.push(consumer);
+    watches.push(watch);
+    return [consumer, watch];
+  };
+  const all = addresses.flatMap((address, index) =>
+    Array.from({ length: index === 0 ? inside : 1 }, (_, shard) => ({ address, shard })),
+  );
+  for (const [index, { address, shard }] of all.entries()) {
+    add(address, shard, all.length > 1 ? String(index) : undefined);
+  }
+  return {
+    watches,
+    consuming: inParallel('consumers', consumers),
+    watching: inParallel('progress watches', watches),
+    otherShards: async (index) => consumers[index]?.otherShards(),
+    open: async (address, shard) => {
+      const label = addresses.length === 1 ? String(shard) : `registered-${shard}`;
+      for (const part of add(address, shard, label)) await part.start();
+    },
+  };
 }
 
 /** Why the consumer of a shard needs a restart; undefined if none does. */

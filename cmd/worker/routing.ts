@@ -69,6 +69,8 @@ export function createRouting(parts: RoutingParts, telemetry: Telemetry): Routin
     const options = {
       ...limits,
       addresses: parts.addresses,
+      // Such a queue is in shard 0 of each Redis.
+      inside: 1,
       queueName: queue,
       consumed,
       storage,

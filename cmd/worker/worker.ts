@@ -14,8 +14,9 @@ import {
   storeMetrics,
 } from '../../internal/telemetry/worker-metrics.ts';
 import { Maintenance } from '../../internal/worker/maintenance.ts';
-import { drainedAddresses, readerRedisSettings, redisAddresses } from '../ingest/redis.ts';
+import { drainedAddresses, readerRedisSettings, redisAddresses, shardsInOneRedis } from '../ingest/redis.ts';
 import { createLane, stuck, type Lane } from './lane.ts';
+import { RegisteredShards } from './registered-shards.ts';
 import { createRouting } from './routing.ts';
 import { createSealer, logSettings } from './sealer.ts';
 import { inOneDatabase } from './storage.ts';
@@ -73,6 +74,7 @@ export function createWorker(
   const overflowed = overflowStoreMetrics(registry, stored);
   const { QUEUE_NAME: queueName, WORKER_CONCURRENCY: jobs, STORE_STATEMENTS_IN_FLIGHT: statementsInFlight } = config;
   const addresses = [...redisAddresses(config), ...drainedAddresses(config)];
+  const inside = shardsInOneRedis(config);
   const parts = { config, db, store, others: otherStores, consumed, stored, overflowed, addresses };
   const routing = others.size === 0 ? undefined : createRouting(parts, telemetry);
   const pingDatabase = () => store.ping();
@@ -80,6 +82,7 @@ export function createWorker(
     config,
     {
       addresses,
+      inside,
       queueName,
       jobs,
       statementsInFlight,
@@ -93,6 +96,7 @@ export function createWorker(
     config,
     {
       addresses,
+      inside,
       queueName: overflowQueue(queueName),
       jobs: config.OVERFLOW_CONCURRENCY,
       statementsInFlight: 1,
@@ -135,12 +139,13 @@ export function createWorker(
       ...(sealer === undefined ? [] : [sealer]),
       inParallel(
         'consumers',
-        lanes.flatMap(({ consumers }) => consumers),
+        lanes.map(({ consuming }) => consuming),
       ),
       inParallel(
         'progress watches',
-        lanes.flatMap(({ watches }) => watches),
+        lanes.map(({ watching }) => watching),
       ),
+      new RegisteredShards({ addresses, inside, lanes: [main, overflow], logger }),
     ],
     logger,
   );

@@ -45,6 +45,12 @@ export const settings = {
     default: [],
     desc: 'Former shards, separated by spaces: ingest leaves them, workers and controller still read them',
   }),
+  QUEUE_SHARDS: wholeNumber({
+    min: 1,
+    max: 16,
+    default: 1,
+    desc: 'Shards of the queue inside one Redis or Redis Cluster; a cluster spreads them over its masters',
+  }),
   REDIS_SENTINELS: hostList({
     default: [],
     desc: 'host:port of each Redis Sentinel, comma-separated; the host of REDIS_URL is then the name of the master',

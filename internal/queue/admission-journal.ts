@@ -1,6 +1,6 @@
 import { Repeating } from '../async/repeating.ts';
 import { queueKey } from './keys.ts';
-import type { RedisClient } from './redis.ts';
+import type { ShardQueue } from './shard-registry.ts';
 
 /** Time between two notes of a pod, in ms. */
 const noteMs = 5_000;
@@ -43,17 +43,15 @@ redis.call('SET', KEYS[1], string.format('%.0f', now))
  */
 export class AdmissionJournal {
   readonly name = 'admission journal';
-  readonly #shards: readonly RedisClient[];
-  readonly #queueName: string;
+  readonly #shards: readonly ShardQueue[];
   readonly #isAdmitting: () => boolean;
   readonly #notes = new Repeating(() => this.#note());
   /** Times of the first and last rejection that no note has, in ms of the monotonic clock. */
   #rejected: { first: number; last: number } | undefined;
 
   /** `isAdmitting`: true while events are admitted, by whatever shard. */
-  constructor(shards: readonly RedisClient[], queueName: string, isAdmitting: () => boolean) {
+  constructor(shards: readonly ShardQueue[], isAdmitting: () => boolean) {
     this.#shards = shards;
-    this.#queueName = queueName;
     this.#isAdmitting = isAdmitting;
   }
 
@@ -79,8 +77,10 @@ export class AdmissionJournal {
     const args = [silenceMs, ago(rejected?.first), ago(rejected?.last), keptGaps, Date.now()];
     // With several shards, the silence of one is a gap only if all were silent.
     const silences = this.#shards.length > 1 ? 'silences' : 'gaps';
-    const keys = ['admitting', 'gaps', silences].map((part) => queueKey(this.#queueName, part));
-    const notes = this.#shards.map(async (redis) => redis.eval(script, keys.length, ...keys, ...args));
+    const notes = this.#shards.map(async ({ redis, queueName }) => {
+      const keys = ['admitting', 'gaps', silences].map((part) => queueKey(queueName, part));
+      await redis.eval(script, keys.length, ...keys, ...args);
+    });
     const written = (await Promise.allSettled(notes)).some(({ status }) => status === 'fulfilled');
     // Where no note is written, the next one covers this time. A controller reads all shards.
     if (written && this.#rejected === rejected) this.#rejected = undefined;

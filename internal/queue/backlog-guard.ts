@@ -4,6 +4,7 @@ import { jobStates, type BacklogMetrics } from '../telemetry/queue-metrics.ts';
 import { isReplica, isSentinel, readBacklog, type Backlog } from './backlog.ts';
 import { DurabilityReport, missingDurability } from './durability.ts';
 import { ConnectionState, type ConnectionListener } from './connection-state.ts';
+import { queueSlot } from './keys.ts';
 import { connect, reconnect, type RedisClient } from './redis.ts';
 import { countReplicas } from './replicas.ts';
 import {
@@ -58,7 +59,7 @@ export class BacklogGuard implements ConnectionListener {
     this.#metrics = metrics;
     this.#logger = logger;
     this.#durability = new DurabilityReport(metrics.durable, logger);
-    this.#connection = new ConnectionState(redis, this);
+    this.#connection = new ConnectionState(redis, this, queueSlot(queueName));
   }
 
   /** Undefined while events are admitted. */
@@ -126,9 +127,9 @@ export class BacklogGuard implements ConnectionListener {
     const { changes } = this.#connection;
     try {
       const [missing, backlog, replica, replicas] = await Promise.all([
-        missingDurability(this.#redis),
+        missingDurability(this.#redis, this.#queueName),
         readBacklog(this.#redis, this.#queueName),
-        isReplica(this.#redis),
+        isReplica(this.#redis, this.#queueName),
         this.#countReplicas(),
       ]);
       if (changes !== this.#connection.changes) return;

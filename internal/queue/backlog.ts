@@ -1,5 +1,6 @@
+import { infoOf } from './ask-master.ts';
 import { overflowQueue, queueKey } from './keys.ts';
-import { mastersOf, type RedisClient } from './redis.ts';
+import type { RedisClient } from './redis.ts';
 
 /** The content of Redis at one moment. */
 export interface Backlog {
@@ -10,14 +11,14 @@ export interface Backlog {
   failed: number;
   /** Jobs of the overflow lane, in any state. */
   overflow: number;
-  /** Used memory as a share of `maxmemory`, of the fullest server; 0 when Redis has no limit. */
+  /** Used memory of its server as a share of `maxmemory`; 0 when Redis has no limit. */
   memoryShare: number;
 }
 
 /** Reads the backlog with one round trip. */
 export async function readBacklog(redis: RedisClient, queueName: string): Promise<Backlog> {
   const lane = overflowQueue(queueName);
-  const [waiting, active, delayed, failed, laneWaiting, laneActive, laneDelayed, ...shares] = await Promise.all([
+  const [waiting, active, delayed, failed, laneWaiting, laneActive, laneDelayed, memory] = await Promise.all([
     redis.llen(queueKey(queueName, 'wait')),
     redis.llen(queueKey(queueName, 'active')),
     redis.zcard(queueKey(queueName, 'delayed')),
@@ -25,19 +26,18 @@ export async function readBacklog(redis: RedisClient, queueName: string): Promis
     redis.llen(queueKey(lane, 'wait')),
     redis.llen(queueKey(lane, 'active')),
     redis.zcard(queueKey(lane, 'delayed')),
-    ...mastersOf(redis).map(async (master) => memoryShareOf(await master.info('memory'))),
+    infoOf(redis, queueName, 'memory'),
   ]);
   const overflow = laneWaiting + laneActive + laneDelayed;
-  return { waiting, active, delayed, failed, overflow, memoryShare: Math.max(0, ...shares) };
+  return { waiting, active, delayed, failed, overflow, memoryShare: memoryShareOf(memory) };
 }
 
 /**
- * True when a server of the data is a replica: it was demoted, and would lose new events. Rejects
+ * True when the server of a queue is a replica: it was demoted, and would lose new events. Rejects
  * while it is unavailable.
  */
-export async function isReplica(redis: RedisClient): Promise<boolean> {
-  const replication = await Promise.all(mastersOf(redis).map((master) => master.info('replication')));
-  return replication.some((info) => /^role:slave/m.test(info));
+export async function isReplica(redis: RedisClient, queueName: string): Promise<boolean> {
+  return /^role:slave/m.test(await infoOf(redis, queueName, 'replication'));
 }
 
 /** True for a Redis Sentinel, which holds no data. Rejects while it is unavailable. */

@@ -1,3 +1,4 @@
+import { Cluster, type Redis } from 'ioredis';
 import type { RedisClient } from './redis.ts';
 
 /** Receives changes of the connections. */
@@ -9,14 +10,14 @@ export interface ConnectionListener {
 }
 
 /**
- * Follows the connections of a client; for a Redis Cluster, those to each node. Ends with the
- * client.
+ * Follows the connections of a client; for a Redis Cluster, those to the master of a slot. Ends
+ * with the client.
  */
 export class ConnectionState {
   #changes = 0;
   #error: { error: Error; since: number } | undefined;
 
-  constructor(client: RedisClient, listener: ConnectionListener) {
+  constructor(client: RedisClient, listener: ConnectionListener, slot: number) {
     const lost = (): void => {
       this.#changes += 1;
       listener.onLost();
@@ -26,10 +27,17 @@ export class ConnectionState {
       this.#error = undefined;
       listener.onMade();
     };
-    client.on('close', lost).on('-node', lost).on('ready', made);
+    client.on('close', lost).on('ready', made);
+    client.on('-node', (node: Redis) => {
+      if (mayServe(client, node, slot)) lost();
+    });
     // A new node of a cluster is used at once and is not checked. Before the cluster is ready it
     // takes no commands.
-    client.on('+node', () => (client.status === 'ready' ? made() : lost()));
+    client.on('+node', (node: Redis) => {
+      if (!mayServe(client, node, slot)) return;
+      if (client.status === 'ready') made();
+      else lost();
+    });
     client.on('error', (error: Error) => {
       if (this.#error?.since !== this.#changes) this.#error = { error, since: this.#changes };
     });
@@ -47,4 +55,10 @@ export class ConnectionState {
   get error(): Error | undefined {
     return this.#error?.error;
   }
+}
+
+/** False if another node than this one is the master of the slot. */
+function mayServe(client: RedisClient, { options }: Redis, slot: number): boolean {
+  const master = client instanceof Cluster ? client.slots[slot]?.[0] : undefined;
+  return master === undefined || master === `${options.host}:${options.port}`;
 }

@@ -15,12 +15,14 @@ export class ConsumerConnections {
   readonly main: RedisClient;
   readonly #blocking: RedisClient;
   readonly #durability: DurabilityReport;
+  readonly #queueName: string;
   readonly #logger: Logger;
   #connected = false;
   #checking: NodeJS.Timeout | undefined;
 
-  constructor(address: RedisAddress, metrics: ConsumerMetrics, logger: Logger) {
+  constructor(address: RedisAddress, queueName: string, metrics: ConsumerMetrics, logger: Logger) {
     this.#durability = new DurabilityReport(metrics.durable, logger);
+    this.#queueName = queueName;
     this.#logger = logger;
     this.main = createConsumerRedis(address);
     this.#blocking = createConsumerRedis(address);
@@ -61,7 +63,7 @@ export class ConsumerConnections {
 
   async #checkDurability(): Promise<void> {
     try {
-      const missing = await missingDurability(this.main);
+      const missing = await missingDurability(this.main, this.#queueName);
       if (!this.#connected) return;
       this.#durability.found(missing);
     } catch (error) {

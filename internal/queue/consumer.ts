@@ -10,6 +10,7 @@ import { UnreadableJob } from './job.ts';
 import { JobDecoder } from './job-decoder.ts';
 import { keyPrefix, queueKey } from './keys.ts';
 import type { RedisAddress } from './redis.ts';
+import { shardsInside } from './shard-registry.ts';
 
 /** Delay before an unreadable job is offered again, in ms: a newer worker may then take it. */
 const unreadableMs = 30_000;
@@ -81,8 +82,8 @@ export class Consumer {
 
   async start(): Promise<void> {
     if (this.#running !== undefined) return;
-    const { redis, metrics, logger } = this.#options;
-    const connections = new ConsumerConnections(redis, metrics, logger);
+    const { redis, queueName, metrics, logger } = this.#options;
+    const connections = new ConsumerConnections(redis, queueName, metrics, logger);
     const worker = this.#createWorker(connections);
     this.#running = { worker, connections };
     this.#run(worker);
@@ -122,11 +123,21 @@ export class Consumer {
     return main.llen(queueKey(this.#options.queueName, 'wait'));
   }
 
+  /**
+   * The numbers of the other shards inside this Redis, as its registry has them; undefined while
+   * Redis is disconnected.
+   */
+  async otherShards(): Promise<number[] | undefined> {
+    const main = this.#running?.connections.main;
+    if (main?.status !== 'ready') return undefined;
+    return shardsInside({ redis: main, queueName: this.#options.queueName });
+  }
+
   #createWorker({ main }: ConsumerConnections): Worker {
     const { queueName, concurrency, fetchCooldownMs, lockMs, metrics, logger, tracing } = this.#options;
     const options: WorkerOptions = {
       connection: main,
-      prefix: keyPrefix,
+      prefix: keyPrefix(queueName),
       concurrency,
       autorun: false,
       skipVersionCheck: true,

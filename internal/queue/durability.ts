@@ -1,7 +1,7 @@
-import type { Redis } from 'ioredis';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ShardGauge } from '../telemetry/metrics.ts';
-import { mastersOf, type RedisClient } from './redis.ts';
+import { askMaster } from './ask-master.ts';
+import type { RedisClient } from './redis.ts';
 
 const required: Record<string, string> = {
   appendonly: 'yes',
@@ -11,12 +11,21 @@ const required: Record<string, string> = {
 };
 
 /**
- * The settings of ARCHITECTURE.md, "Durability", that Redis lacks: one sentence each. An unreadable
- * setting counts as missing. Rejects while Redis is unavailable.
+ * The settings of ARCHITECTURE.md, "Durability", that the server of a queue lacks: one sentence
+ * each. An unreadable setting counts as missing: managed services refuse CONFIG. Rejects while
+ * Redis is unavailable.
  */
-export async function missingDurability(redis: RedisClient): Promise<string[]> {
-  const found = await Promise.all(mastersOf(redis).map((master) => missingIn(master)));
-  return [...new Set(found.flat())];
+export async function missingDurability(redis: RedisClient, queueName: string): Promise<string[]> {
+  const settings = Object.entries(required);
+  const replies = await askMaster(
+    redis,
+    queueName,
+    settings.map(([setting]) => ['config', 'get', setting]),
+  );
+  return settings.flatMap(([setting, wanted], index) => {
+    const value = settingOf(replies[index], setting);
+    return value === wanted ? [] : [`${setting} is ${value ?? 'unreadable'}, must be ${wanted}`];
+  });
 }
 
 /** Reports missing settings: in a gauge, and in the log when they change. */
@@ -41,26 +50,6 @@ export class DurabilityReport {
   forget(): void {
     this.#gauge.remove();
     this.#before = '';
-  }
-}
-
-async function missingIn(redis: Redis): Promise<string[]> {
-  const settings = Object.entries(required);
-  const values = await Promise.all(settings.map(([setting]) => readSetting(redis, setting)));
-  return settings.flatMap(([setting, wanted], index) => {
-    const value = values[index];
-    return value === wanted ? [] : [`${setting} is ${value ?? 'unreadable'}, must be ${wanted}`];
-  });
-}
-
-async function readSetting(redis: Redis, setting: string): Promise<string | undefined> {
-  try {
-    const reply: unknown = await redis.call('config', 'get', setting);
-    return settingOf(reply, setting);
-  } catch (error) {
-    // Managed services refuse CONFIG. The caller handles an unavailable Redis.
-    if (error instanceof Error && error.name === 'ReplyError') return undefined;
-    throw error;
   }
 }
 

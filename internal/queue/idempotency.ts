@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { AcceptedEvent, EventIdentity } from '../event/event.ts';
 import { firstFields, textsOf } from '../event/fields.ts';
 import { RequestError } from '../errors/request-error.ts';
-import { keyPrefix } from './keys.ts';
+import { queueKey } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
 /**
@@ -158,7 +158,7 @@ export class IdempotencyKeys {
   }
 
   #keysOf(keyed: readonly Keyed[]): string[] {
-    const prefix = `${keyPrefix}:${this.#queueName}:idempotency`;
+    const prefix = queueKey(this.#queueName, 'idempotency');
     return keyed.map(({ key, event }) => `${prefix}:${event.organization}:${key}`);
   }
 }

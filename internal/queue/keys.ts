@@ -1,9 +1,34 @@
-/** Braces put all keys of the queue into one slot of a Redis Cluster, as BullMQ's scripts need. */
-export const keyPrefix = '{runledger}';
+import { hashTags, slotOf } from './hash-tags.ts';
+
+/** The part of a queue's name that says its shard inside one Redis. */
+const shardPart = /^[^+]*\+shard-(\d+)(?=\+|$)/;
+
+/**
+ * The queue of a shard inside one Redis. Shard 0 has the name without a shard, as in releases
+ * before `QUEUE_SHARDS`. Works for the overflow lane too: its shard is the lane of the shard.
+ */
+export function shardQueue(queueName: string, shard: number): string {
+  if (shard === 0) return queueName;
+  const [base = ''] = queueName.split('+');
+  return `${base}+shard-${shard}${queueName.slice(base.length)}`;
+}
+
+/**
+ * What all keys of a queue begin with. Braces put them into one slot of a Redis Cluster, as
+ * BullMQ's scripts need.
+ */
+export function keyPrefix(queueName: string): string {
+  return `{${tagOf(queueName)}}`;
+}
 
 /** The Redis key of a part of the queue: `wait`, `delayed`, `active`, … (BullMQ's naming). */
 export function queueKey(queueName: string, part: string): string {
-  return `${keyPrefix}:${queueName}:${part}`;
+  return `${keyPrefix(queueName)}:${queueName}:${part}`;
+}
+
+/** The slot of a queue's keys in a Redis Cluster. */
+export function queueSlot(queueName: string): number {
+  return slotOf(tagOf(queueName));
 }
 
 /**
@@ -22,4 +47,11 @@ export function waitingQueue(queueName: string, database: string): string {
 /** The queue of the events of organizations that move to another database just now. */
 export function movingQueue(queueName: string): string {
   return `${queueName}+moving`;
+}
+
+function tagOf(queueName: string): string {
+  const shard = Number(shardPart.exec(queueName)?.[1] ?? 0);
+  const tag = hashTags[shard];
+  if (tag === undefined) throw new Error(`this release has no shard ${shard}`);
+  return tag;
 }

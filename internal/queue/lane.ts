@@ -7,8 +7,10 @@ import { encodeJob } from './job-encoder.ts';
 import { QueueConnection, type QueueConnectionOptions } from './queue-connection.ts';
 import type { Shards } from './shards.ts';
 
-export interface LaneOptions extends Omit<QueueConnectionOptions, 'redis'> {
+export interface LaneOptions extends Omit<QueueConnectionOptions, 'redis' | 'queueName'> {
   shards: Pick<Shards, 'all' | 'put'>;
+  /** The lane's queue in a shard, by the common queue there; the common queue itself unless set. */
+  queueOf?: (queueName: string) => string;
   limits: GroupCommitLimits;
   callers: Callers;
   metrics: ProducerMetrics;
@@ -29,7 +31,10 @@ export class Lane {
 
   constructor(options: LaneOptions) {
     this.#options = options;
-    this.#queues = options.shards.all.map(({ redis }) => new QueueConnection({ ...options, redis }));
+    const { shards, queueOf = (queueName) => queueName } = options;
+    this.#queues = shards.all.map(
+      ({ redis, queueName }) => new QueueConnection({ ...options, redis, queueName: queueOf(queueName) }),
+    );
     this.#groupCommit = new GroupCommit((events) => this.#commit(events), options.limits, options.callers);
   }
 

@@ -23,7 +23,7 @@ const intervalMs = 3;
 /** The answer to a caller whose event may be lost. */
 const notNow = 'Events cannot be stored safely at the moment.';
 
-export interface ProducerOptions extends Omit<QueueConnectionOptions, 'redis'> {
+export interface ProducerOptions extends Omit<QueueConnectionOptions, 'redis' | 'queueName'> {
   shards: Shards;
   limits: Omit<GroupCommitLimits, 'intervalMs' | 'answerWithinMs'>;
   /** A commit stops waiting for more events when all callers wait for their answers. */
@@ -205,10 +205,10 @@ export class Producer {
 /** A flood has one commit at a time, and a quarter of the buffer. */
 function createOverflowLane(options: ProducerOptions, limits: GroupCommitLimits): Lane {
   const { metrics } = options;
-  const notes = options.shards.all.map(({ redis }) => new OverflowNotes(redis, options.queueName));
+  const notes = options.shards.all.map(({ redis, queueName }) => new OverflowNotes(redis, queueName));
   return new Lane({
     ...options,
-    queueName: overflowQueue(options.queueName),
+    queueOf: overflowQueue,
     limits: {
       ...limits,
       commitsInFlight: 1,
@@ -224,9 +224,9 @@ function createOverflowLane(options: ProducerOptions, limits: GroupCommitLimits)
 }
 
 /** Keys are in the first shard, and in the second one if there are several. */
-function createKeys({ shards, queueName, idempotencyHours }: ProducerOptions): IdempotencyKeys | MirroredKeys {
+function createKeys({ shards, idempotencyHours }: ProducerOptions): IdempotencyKeys | MirroredKeys {
   const keptMs = idempotencyHours * 60 * 60 * 1_000;
-  const [first, second] = shards.all.map(({ redis }) => new IdempotencyKeys(redis, queueName, keptMs));
+  const [first, second] = shards.all.map(({ redis, queueName }) => new IdempotencyKeys(redis, queueName, keptMs));
   if (first === undefined) throw new Error('the queue has no shard');
   return second === undefined ? first : new MirroredKeys(first, second);
 }

@@ -1,5 +1,5 @@
 import { within } from '../async/within.ts';
-import { keyPrefix, overflowQueue } from './keys.ts';
+import { overflowQueue, queueKey } from './keys.ts';
 import { commandTimeout, type RedisClient } from './redis.ts';
 
 /**
@@ -72,7 +72,7 @@ return {
 
 /** Rejects while Redis is unavailable. */
 export async function readQueueClock(redis: RedisClient, queueName: string): Promise<QueueClock> {
-  const keys = [queueName, overflowQueue(queueName)].map((name) => `${keyPrefix}:${name}:`);
+  const keys = [queueName, overflowQueue(queueName)].map((name) => queueKey(name, ''));
   const reply = await within(commandTimeout, redis.eval(script, keys.length, ...keys, lookSize, noteMs));
   const [now, oldest, admitting, gaps, overflow, organizations, silences] = reply as [
     string,

@@ -52,7 +52,7 @@ export class QueueConnection {
     if (redis.status !== 'ready') throw new Error('redis is not connected');
     const options = {
       connection: redis,
-      prefix: keyPrefix,
+      prefix: keyPrefix(queueName),
       skipVersionCheck: true,
       defaultJobOptions: { ...neverGiveUp, removeOnComplete: true },
       streams: { events: { maxLen: 100 } },

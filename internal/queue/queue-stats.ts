@@ -1,6 +1,7 @@
 import type { LaneStats, QueueStats } from '../telemetry/queue-metrics.ts';
-import { keyPrefix, overflowQueue } from './keys.ts';
+import { overflowQueue, queueKey } from './keys.ts';
 import type { RedisClient } from './redis.ts';
+import type { ShardQueue } from './shard-registry.ts';
 
 /** Most jobs that the script reads. Their mean represents the rest. */
 const sampleSize = 1_000;
@@ -40,11 +41,11 @@ return {jobs, seen, events, oldest and string.format('%.0f', oldest) or ''}
 `;
 
 /**
- * The stats of a queue and of its overflow lane, over the shards that answer. Rejects while none
+ * The stats of the queue and of its overflow lane, over the shards that answer. Rejects while none
  * does.
  */
-export async function readLaneStats(shards: readonly RedisClient[], queueName: string): Promise<LaneStats> {
-  const read = async (redis: RedisClient): Promise<LaneStats> => {
+export async function readLaneStats(shards: readonly ShardQueue[]): Promise<LaneStats> {
+  const read = async ({ redis, queueName }: ShardQueue): Promise<LaneStats> => {
     const [main, overflow] = await Promise.all([
       readQueueStats(redis, queueName),
       readQueueStats(redis, overflowQueue(queueName)),
@@ -66,7 +67,7 @@ function sum(stats: readonly QueueStats[]): QueueStats {
 
 /** Counts the events of waiting, active and delayed jobs. Rejects while Redis is unavailable. */
 export async function readQueueStats(redis: RedisClient, queueName: string): Promise<QueueStats> {
-  const reply = await redis.eval(script, 1, `${keyPrefix}:${queueName}:`, sampleSize);
+  const reply = await redis.eval(script, 1, queueKey(queueName, ''), sampleSize);
   const [jobs, seen, events, oldest] = reply as [number, number, number, string];
   return {
     events: seen === 0 ? jobs : events + Math.round((events / seen) * (jobs - seen)),

@@ -1,4 +1,4 @@
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type Command, type RedisOptions } from 'ioredis';
 import { settledWithin } from '../async/settled-within.ts';
 
 /** A connection to Redis or to a Redis Cluster. */
@@ -34,6 +34,9 @@ const loadingInterval = 250;
 
 /** Longest wait for the end of a client, in ms. ioredis itself cuts a connection after 2 s. */
 const endMs = 5_000;
+
+/** What ioredis says of a command without a connection. */
+const closed = 'Connection is closed.';
 
 /** The options in which the two kinds of client differ. */
 type Behaviour = Pick<
@@ -85,7 +88,7 @@ function create(address: RedisAddress, { lazyConnect, ...behaviour }: Behaviour)
   const nodes = url.split(',').map((node) => node.trim());
   if (nodes.length === 1) return onItsDatabase(new Redis(url, single));
   const { username, password, protocol } = new URL(nodes[0] ?? url);
-  return new Cluster(nodes, {
+  const cluster = new Cluster(nodes, {
     ...connecting,
     clusterRetryStrategy: reconnectDelay,
     enableOfflineQueue: behaviour.enableOfflineQueue,
@@ -95,6 +98,42 @@ function create(address: RedisAddress, { lazyConnect, ...behaviour }: Behaviour)
       ...(password && { password: decodeURIComponent(password) }),
       ...(protocol === 'rediss:' && { tls: {} }),
     },
+  });
+  return endedForGood(cluster);
+}
+
+/**
+ * Fails the commands and attempts to connect that a client of a cluster has not settled when it
+ * ends. ioredis may leave them so, and BullMQ's worker would wait for them. It also reports `close`
+ * for each node, after `end` too: later commands would then wait for ever.
+ */
+function endedForGood(cluster: Cluster): Cluster {
+  const pending = new Set<Command>();
+  const send = cluster.sendCommand.bind(cluster);
+  cluster.sendCommand = (command, ...rest) => {
+    pending.add(command);
+    command.promise.catch(() => undefined).finally(() => pending.delete(command));
+    return send(command, ...rest);
+  };
+  const open = cluster.connect.bind(cluster);
+  cluster.connect = async () => {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const onEnd = (): void => {
+      if (cluster.status === 'end') reject(new Error(closed));
+    };
+    cluster.on('end', onEnd);
+    await Promise.race([open(), promise]).finally(() => cluster.off('end', onEnd));
+  };
+  let ended = false;
+  cluster.on('connecting', () => {
+    ended = false;
+  });
+  cluster.on('end', () => {
+    ended = true;
+    for (const command of pending) command.reject(new Error(closed));
+  });
+  return cluster.on('close', () => {
+    if (ended && cluster.status === 'close') cluster.status = 'end';
   });
 }
 
@@ -149,11 +188,6 @@ export function labelOf(address: RedisAddress): string {
 /** Reconnects to the server that the address leads to now. A cluster's client does that itself. */
 export function reconnect(client: RedisClient): void {
   if (client instanceof Redis) client.disconnect(true);
-}
-
-/** The servers that hold data: the single server, or the masters of the cluster. */
-export function mastersOf(client: RedisClient): Redis[] {
-  return client instanceof Cluster ? client.nodes('master') : [client];
 }
 
 /** Delay in ms: short after a short outage, at most a second after a long one. */

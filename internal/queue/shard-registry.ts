@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Repeating } from '../async/repeating.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { hashTags } from './hash-tags.ts';
 import { queueKey } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
@@ -13,10 +14,29 @@ const retryMs = 500;
 /** A shard is in use for so long after a pod registered it, in ms. */
 const inUseMs = 600_000;
 
-/** A Redis of the queue. The label is for people: its address, without user and password. */
-export interface ShardConnection {
+/** A shard of the queue: a Redis, and the queue of the shard in it. */
+export interface ShardQueue {
   redis: RedisClient;
+  queueName: string;
+}
+
+/** The label is for people: see {@link shardLabel}. */
+export interface ShardConnection extends ShardQueue {
   label: string;
+}
+
+/**
+ * How people and the registry name a shard: by its address, without user and password, and by its
+ * number inside that Redis.
+ */
+export function shardLabel(address: string, shard: number): string {
+  return shard === 0 ? address : `${address}+shard-${shard}`;
+}
+
+/** The number of a shard inside its Redis; undefined if this release does not know such a shard. */
+export function shardOfLabel(label: string): number | undefined {
+  const shard = Number(/\+shard-(\d+)$/.exec(label)?.[1] ?? 0);
+  return shard < hashTags.length ? shard : undefined;
 }
 
 /**
@@ -27,7 +47,6 @@ export interface ShardConnection {
 export class ShardRegistry {
   readonly name = 'shard registry';
   readonly #shards: readonly ShardConnection[];
-  readonly #queueName: string;
   readonly #logger: Logger;
   readonly #registered = new Set<RedisClient>();
   /** Connections lost so far, to tell one connection from the next. */
@@ -37,9 +56,8 @@ export class ShardRegistry {
     return this.#registered.size === this.#shards.length ? repeatMs : retryMs;
   });
 
-  constructor(shards: readonly ShardConnection[], queueName: string, logger: Logger) {
+  constructor(shards: readonly ShardConnection[], logger: Logger) {
     this.#shards = shards;
-    this.#queueName = queueName;
     this.#logger = logger;
     for (const { redis } of shards) {
       // The next connection may lead to another server.
@@ -71,12 +89,11 @@ export class ShardRegistry {
   async registerAll(): Promise<void> {
     const lost = new Map(this.#lost);
     try {
-      const ids = await Promise.all(this.#shards.map(({ redis }) => shardId(redis, this.#queueName)));
+      const ids = await Promise.all(this.#shards.map(shardId));
       const entries = new Map(this.#shards.map(({ label }, index) => [ids[index] ?? '', label]));
-      const key = queueKey(this.#queueName, 'shards');
-      await Promise.all(this.#shards.map(({ redis }) => redis.hset(key, entries)));
-      await Promise.all(this.#shards.map(({ redis }) => redis.set(inUseKey(this.#queueName), '', 'PX', inUseMs)));
-      await Promise.all(this.#shards.map(({ redis }) => redis.sadd(this.#listsKey, this.#list)));
+      await this.#inAll((redis, key) => redis.hset(key('shards'), entries));
+      await this.#inAll((redis, key) => redis.set(key(inUse), '', 'PX', inUseMs));
+      await this.#inAll((redis, key) => redis.sadd(key(lists), this.#list));
       for (const { redis } of this.#shards) this.#add(redis, lost);
     } catch (error) {
       this.#logger.debug({ error }, 'not all shards of the queue can be registered now');
@@ -89,8 +106,8 @@ export class ShardRegistry {
    * registered in all of them.
    */
   async #trustEarlier(lost: ReadonlyMap<RedisClient, number>): Promise<void> {
-    const look = async ({ redis }: ShardConnection): Promise<void> => {
-      if ((await redis.sismember(this.#listsKey, this.#list)) === 1) this.#add(redis, lost);
+    const look = async ({ redis, queueName }: ShardConnection): Promise<void> => {
+      if ((await redis.sismember(queueKey(queueName, lists), this.#list)) === 1) this.#add(redis, lost);
     };
     await Promise.allSettled(this.#shards.map(look));
   }
@@ -100,8 +117,10 @@ export class ShardRegistry {
     if (redis.status === 'ready' && this.#lost.get(redis) === lost.get(redis)) this.#registered.add(redis);
   }
 
-  get #listsKey(): string {
-    return queueKey(this.#queueName, 'shard-lists');
+  /** Runs a command in each shard, with the keys of that shard. */
+  async #inAll(work: (redis: RedisClient, key: (part: string) => string) => Promise<unknown>): Promise<void> {
+    const inOne = ({ redis, queueName }: ShardQueue) => work(redis, (part) => queueKey(queueName, part));
+    await Promise.all(this.#shards.map(inOne));
   }
 
   get #list(): string {
@@ -113,20 +132,22 @@ export class ShardRegistry {
 }
 
 /**
- * The id of a Redis, made at its first use. It belongs to the data: a Redis that lost its data is
+ * The id of a shard, made at its first use. It belongs to the data: a Redis that lost its data is
  * another shard.
  */
-async function shardId(redis: RedisClient, queueName: string): Promise<string> {
+async function shardId({ redis, queueName }: ShardQueue): Promise<string> {
   const key = queueKey(queueName, 'shard-id');
   await redis.set(key, randomUUID(), 'NX');
   return String(await redis.get(key));
 }
 
-const inUseKey = (queueName: string): string => queueKey(queueName, 'shard-in-use');
+/** Keys: the mark that a shard is in use, and the lists that were registered everywhere. */
+const inUse = 'shard-in-use';
+const lists = 'shard-lists';
 
-/** A Redis as the registry knows it. */
+/** A shard as the registry knows it. */
 export interface RegistryReading {
-  /** Undefined for a Redis that was never one of several shards. */
+  /** Undefined for one that was never one of several shards. */
   id: string | undefined;
   /** By id, the labels of the shards that it knows. */
   known: ReadonlyMap<string, string>;
@@ -134,22 +155,27 @@ export interface RegistryReading {
   inUse: boolean;
 }
 
-export async function readRegistry(redis: RedisClient, queueName: string): Promise<RegistryReading> {
-  const [id, known, inUse] = await Promise.all([
+export async function readRegistry({ redis, queueName }: ShardQueue): Promise<RegistryReading> {
+  const [id, known, used] = await Promise.all([
     redis.get(queueKey(queueName, 'shard-id')),
     redis.hgetall(queueKey(queueName, 'shards')),
-    redis.exists(inUseKey(queueName)),
+    redis.exists(queueKey(queueName, inUse)),
   ]);
-  return { id: id ?? undefined, known: new Map(Object.entries(known)), inUse: inUse === 1 };
+  return { id: id ?? undefined, known: new Map(Object.entries(known)), inUse: used === 1 };
 }
 
 /** Removes shards that have no events and get no more. All shards must be available. */
-export async function retireShards(
-  shards: readonly RedisClient[],
-  queueName: string,
-  ids: readonly string[],
-): Promise<void> {
+export async function retireShards(shards: readonly ShardQueue[], ids: readonly string[]): Promise<void> {
   // First the lists: a pod that starts must then register in all shards.
-  await Promise.all(shards.map((redis) => redis.del(queueKey(queueName, 'shard-lists'))));
-  await Promise.all(shards.map((redis) => redis.hdel(queueKey(queueName, 'shards'), ...ids)));
+  await Promise.all(shards.map(({ redis, queueName }) => redis.del(queueKey(queueName, lists))));
+  await Promise.all(shards.map(({ redis, queueName }) => redis.hdel(queueKey(queueName, 'shards'), ...ids)));
+}
+
+/**
+ * The numbers of the shards inside a Redis that the registry of its shard 0 names, without 0. They
+ * may be those of another Redis, where several are registered.
+ */
+export async function shardsInside({ redis, queueName }: ShardQueue): Promise<number[]> {
+  const labels = await redis.hvals(queueKey(queueName, 'shards'));
+  return [...new Set(labels.flatMap((label) => shardOfLabel(label) || []))];
 }

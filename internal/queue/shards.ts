@@ -3,8 +3,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { ShardMetrics } from '../telemetry/shard-metrics.ts';
 import { notChecked, type Rejection } from './admission-control.ts';
 import type { BacklogGuard } from './backlog-guard.ts';
-import type { RedisClient } from './redis.ts';
-import type { ShardRegistry } from './shard-registry.ts';
+import type { ShardQueue, ShardRegistry } from './shard-registry.ts';
 
 /** Longest wait of a caller, in ms: the 503 of a slow Redis comes within 2 s. */
 export const answerWithinMs = 1_800;
@@ -12,9 +11,8 @@ export const answerWithinMs = 1_800;
 /** A shard is avoided for so long after it failed, in ms, if another one takes events. */
 const avoidMs = 30_000;
 
-/** A Redis of the queue, and its checks. */
-export interface Shard {
-  redis: RedisClient;
+/** A shard of the queue, and its checks. No two have the same client. */
+export interface Shard extends ShardQueue {
   guard: Pick<BacklogGuard, 'rejection' | 'overflowFull' | 'admittedOnce'>;
 }
 

@@ -8,7 +8,7 @@ export function shardMetrics(registry: Registry, admitting: () => readonly boole
   // Constructed for the effect: a metric lives in its registry.
   void new Gauge({
     name: 'runledger_shard_admitting',
-    help: '1 while this ingest can put events into the shard of the queue, by its place in REDIS_URL. 0 for one: the others take its events. 0 for all: ingest answers 503.',
+    help: '1 while this ingest can put events into the shard of the queue, by its place in REDIS_URL or its number inside one Redis. 0 for one: the others take its events. 0 for all: ingest answers 503.',
     labelNames: ['shard'] as const,
     registers,
     collect() {

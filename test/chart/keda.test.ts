@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { queueKey } from '../../internal/queue/keys.ts';
+import { queueKey, shardQueue } from '../../internal/queue/keys.ts';
 import { renderWith } from '../support/helm.ts';
-import { specOf } from '../support/helm-manifests.ts';
+import { environment, specOf } from '../support/helm-manifests.ts';
 
 const external = ['redis.enabled=false', 'worker.keda.enabled=true', 'externalRedis.host=redis'];
 const withTls = [...external, 'externalRedis.tls=true'];
@@ -106,6 +106,23 @@ describe('chart, KEDA gets', () => {
       advanced: { scalingModifiers: { formula } },
       triggers: lists('a:1', 'b:2'),
     });
+  });
+
+  it('the lists of all shards inside a Redis Cluster, which the processes know too', async () => {
+    const cluster = [...withUrl, address, 'worker.keda.redisCluster=true', 'config.queueShards=16'];
+    const manifests = await renderWith(...cluster);
+    const { triggers } = specOf<{ triggers: { name: string; metadata: { listName: string } }[] }>(
+      manifests,
+      'ScaledObject',
+      'runledger-worker',
+    );
+    const lists = Array.from({ length: 16 }, (_, shard) =>
+      ['delayed', 'wait'].map((list) => [`${list}_${shard}`, queueKey(shardQueue('events', shard), list)]),
+    );
+    expect(triggers.map(({ name, metadata }) => [name, metadata.listName])).to.deep.equal(lists.flat());
+    for (const name of ['ingest', 'worker', 'controller']) {
+      expect(environment(manifests, `runledger-${name}`)).to.include({ QUEUE_SHARDS: '16' });
+    }
   });
 
   it('the lists that BullMQ uses, and at least one worker', async () => {

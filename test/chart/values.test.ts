@@ -63,6 +63,7 @@ describe('chart, values', () => {
       'overflowShare',
       'overflowConcurrency',
       'idempotencyHours',
+      'queueShards',
       'logKeySecret',
       'logWitnesses',
     ].map((name) => `config.${name}`);

@@ -42,6 +42,11 @@ export class RedisCluster implements AsyncDisposable {
     return { master: master.server, replica: replica.server };
   }
 
+  /** Changes a setting of all members that run. */
+  async configure(setting: string, value: string): Promise<void> {
+    await Promise.all(this.#all.map(({ server }) => server.command('config', 'set', setting, value)));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#all.map(({ server }) => server.stop()));
   }

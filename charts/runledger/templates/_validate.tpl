@@ -109,9 +109,13 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- end -}}
 {{- end -}}
 
-{{/* Former shards are of an external Redis. */}}
+{{/* Former shards are of an external Redis, and shards inside a Redis need one Redis. */}}
 {{- define "runledger.validate.shards" -}}
 {{- $external := .Values.externalRedis -}}
+{{- $several := or (gt (len ($external.shards | default list)) 1) (contains " " $external.url) (contains " " .Values.worker.keda.redisAddress) -}}
+{{- if and (gt (int .Values.config.queueShards) 1) $several -}}
+  {{- fail "config.queueShards is for one Redis, and several are named: set it to 1. Each Redis is one shard." -}}
+{{- end -}}
 {{- if and .Values.redis.enabled $external.drainedShards -}}
   {{- fail "externalRedis.drainedShards would be ignored: the bundled Redis has no shards. Set redis.enabled=false, or leave it empty." -}}
 {{- end -}}

@@ -18,7 +18,7 @@ const graceSeconds = 120;
  * soon a verdict comes, and what the controller costs.
  */
 export const tick: Scenario = async (world, options) => {
-  const journal = new AdmissionJournal([world.redis], 'events', () => true);
+  const journal = new AdmissionJournal([{ redis: world.redis, queueName: 'events' }], () => true);
   await journal.start();
   try {
     const [file, cluster] = [await tickOfFile(world, options), await tickInCluster(world, options)];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { QueueClocks } from '../../../internal/queue/queue-clocks.ts';
-import { queueKey } from '../../../internal/queue/keys.ts';
+import { queueKey, shardQueue } from '../../../internal/queue/keys.ts';
 import { connect, createProducerRedis, disconnect, labelOf } from '../../../internal/queue/redis.ts';
 import type { Answer } from '../../support/api-client.ts';
 import { Callers } from '../../support/callers.ts';
@@ -8,6 +8,7 @@ import { eventBody } from '../../support/events.ts';
 import { startIngest, startWorker, type RunningIngest } from '../../support/pipeline.ts';
 import { query } from '../../support/postgres-server.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
+import { plainJob, withQueue } from '../../support/queue.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 import { expectStored, figure } from '../../support/rows.ts';
 import { migratedUrl } from '../../support/store.ts';
@@ -33,6 +34,7 @@ function report(what: string, { statuses, longestGapMs }: Callers): void {
 async function clockOf(taking: readonly RedisServer[], drained: readonly RedisServer[] = []) {
   const open = ({ url }: RedisServer) => ({
     redis: createProducerRedis(url).on('error', () => undefined),
+    queueName: 'events',
     label: labelOf(url),
   });
   const clients = { taking: taking.map(open), drained: drained.map(open) };
@@ -40,7 +42,7 @@ async function clockOf(taking: readonly RedisServer[], drained: readonly RedisSe
   try {
     await Promise.all(all.map(connect));
     const { logger } = recordingLogger();
-    return await new QueueClocks({ ...clients, queueName: 'events', logger }).read();
+    return await new QueueClocks({ ...clients, logger }).read();
   } catch (error) {
     return String(error);
   } finally {
@@ -176,6 +178,54 @@ describe('a queue in several Redis', function () {
       await ingest.stop();
       await worker[Symbol.asyncDispose]();
     }
+  });
+
+  it('grows from one to four and shrinks again inside one Redis; workers and controller follow', async () => {
+    const [first] = servers as [RedisServer];
+    const queues = [0, 1, 2, 3].map((shard) => shardQueue('events', shard));
+    const others = queues.slice(1);
+    let ingest = await startIngest(settings(0));
+    const replaceIngest = async (next: Record<string, string>): Promise<void> => {
+      const before = ingest;
+      ingest = await startIngest(next);
+      await before.stop();
+    };
+    const callers = call(() => ingest);
+    try {
+      await callers.more(201, 20);
+      // Few jobs fill a shard: the pod then leaves it for the next one. No worker takes them yet.
+      await replaceIngest({ ...settings(0), QUEUE_SHARDS: '4', BACKLOG_MAX_JOBS: '5' });
+      for (const queue of queues) {
+        const jobs = async () => Number(await first.command('llen', queueKey(queue, 'wait')));
+        await until(`jobs in ${queue}`, async () => (await jobs()) > 0);
+      }
+      // As an earlier setting of workers and controller: they find the shards in the registry.
+      await using _worker = await startWorker(settings(0), { migrate: false });
+      await replaceIngest({ ...settings(0), QUEUE_SHARDS: '4' });
+      await callers.more(201, 20);
+      await replaceIngest(settings(0));
+      await callers.more(201, 20);
+      await callers.stop();
+      report('1 to 4 to 1 inside one Redis', callers);
+      await expectStored(database, callers.accepted);
+      await drained([first]);
+    } finally {
+      await callers.stop();
+      await ingest.stop();
+    }
+    for (const queue of others) {
+      await first.command('set', queueKey(queue, 'admitting'), String(Date.now() - 11 * 60_000));
+      await first.command('del', queueKey(queue, 'shard-in-use'));
+    }
+    const [last = ''] = others.slice(-1);
+    const known = () => first.command('hlen', queueKey('events', 'shards'));
+    await withQueue(first.url, (queue) => queue.add('0 events', plainJob([]), { timestamp: 1_000 }), last);
+    expect(await clockOf([first]), 'the oldest job of all shards').to.include({ oldestAt: 1_000 });
+    expect(await known(), 'the last one is not empty').to.equal(2);
+    await withQueue(first.url, (queue) => queue.drain(), last);
+    await clockOf([first]);
+    expect(await known()).to.equal(1);
+    expect(await clockOf([first])).to.have.property('now');
   });
 
   it('does not take events while a list of shards was never registered in all of them', async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { drainedAddresses, readerRedisSettings } from '../../../cmd/ingest/redis.ts';
+import { drainedAddresses, readerRedisSettings, takingShards } from '../../../cmd/ingest/redis.ts';
 import { namedUrls } from '../../../internal/config/named-urls.ts';
 import { ConfigError, readConfig } from '../../../internal/config/read.ts';
 import { settings, type SettingName } from '../../../internal/config/settings.ts';
@@ -145,6 +145,29 @@ describe('the shards of the queue in REDIS_URL', () => {
     expect(complaint('REDIS_URL', { REDIS_URL: 'redis://a redis://a' })).to.match(/must not name the same Redis twice/);
     const twice = readConfig(readerRedisSettings, { REDIS_URL: 'redis://a', REDIS_DRAIN_URL: 'redis://a' });
     expect(() => drainedAddresses(twice)).to.throw(ConfigError, /^REDIS_DRAIN_URL must not name a Redis of REDIS_URL/);
+  });
+});
+
+describe('QUEUE_SHARDS', () => {
+  const names = [...readerRedisSettings, 'QUEUE_NAME'] as const;
+  const shards = (settings: Record<string, string>) => takingShards(readConfig(names, settings));
+
+  it('names the shards inside one Redis, or a Redis Cluster', () => {
+    const found = shards({ REDIS_URL: 'redis://u:pw@a:6379,redis://b', QUEUE_SHARDS: '3', QUEUE_NAME: 'q' });
+    expect(found.map(({ queueName, label }) => [queueName, label])).to.deep.equal([
+      ['q', 'a:6379,b'],
+      ['q+shard-1', 'a:6379,b+shard-1'],
+      ['q+shard-2', 'a:6379,b+shard-2'],
+    ]);
+  });
+
+  it('is 1 unless set, and with several Redis', () => {
+    expect(shards({ REDIS_URL: 'redis://a' })).to.have.length(1);
+    const both = { REDIS_URL: 'redis://a redis://b', QUEUE_SHARDS: '2' };
+    expect(() => shards(both)).to.throw(ConfigError, /^QUEUE_SHARDS must be 1 while REDIS_URL names several Redis/);
+    for (const count of ['0', '17', '1.5']) {
+      expect(complaint('QUEUE_SHARDS', { QUEUE_SHARDS: count })).to.match(/QUEUE_SHARDS/);
+    }
   });
 });
 

@@ -13,6 +13,7 @@ function threeShards(replyMs = 60_000) {
   const { registry, logger } = createTelemetry('ingest', 'silent');
   const state = [0, 1, 2].map(() => ({
     redis: {} as RedisClient,
+    queueName: 'events',
     registered: true,
     guard: { rejection: undefined as Rejection | undefined, overflowFull: false, admittedOnce: true },
   }));

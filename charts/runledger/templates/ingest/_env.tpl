@@ -30,6 +30,9 @@
 {{- include "runledger.redis.env" . }}
 - name: QUEUE_NAME
   value: {{ .Values.config.queueName | quote }}
+{{- if gt (int .Values.config.queueShards) 1 }}
+- { name: QUEUE_SHARDS, value: '{{ int .Values.config.queueShards }}' }
+{{- end }}
 - { name: LOG_LEVEL, value: {{ .Values.config.logLevel }} }
 {{- include "runledger.caBundle.env" . }}
 {{- end -}}

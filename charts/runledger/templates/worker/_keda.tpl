@@ -47,14 +47,32 @@ username: {{ . | quote }}
 {{- end -}}
 
 {{/*
+The queues of all shards for KEDA, as a list of dict "shard" one of runledger.keda.shards and
+"prefix" of BullMQ's keys. The hash tags are those of internal/queue/hash-tags.ts.
+*/}}
+{{- define "runledger.keda.queues" -}}
+{{- $tags := list "" "-1ad" "-2zk" "-3qc" "-4nu" "-5ny" "-6ti" "-7rk" "-8be" "-9vl" "-10kh" "-11wa" "-12cm" "-13ha" "-14fh" "-15vp" -}}
+{{- $name := .Values.config.queueName -}}
+{{- $queues := list -}}
+{{- range $shard := include "runledger.keda.shards" . | fromYamlArray -}}
+  {{- range $number := until (int ($.Values.config.queueShards | default 1)) -}}
+    {{- $queue := empty $number | ternary $name (printf "%s+shard-%d" $name $number) -}}
+    {{- $prefix := printf "{runledger%s}:%s" (index $tags $number) $queue -}}
+    {{- $queues = append $queues (dict "shard" $shard "prefix" $prefix) -}}
+  {{- end -}}
+{{- end -}}
+{{- $queues | toYaml -}}
+{{- end -}}
+
+{{/*
 The number of pods that the lists of all shards need: the larger of waiting and delayed jobs.
-Takes (dict "shards" … "lists" jobs for each pod, by list).
+Takes (dict "queues" … "lists" jobs for each pod, by list).
 */}}
 {{- define "runledger.keda.formula" -}}
 {{- $terms := list -}}
 {{- range $part, $length := .lists -}}
   {{- $names := list -}}
-  {{- range $index, $_ := $.shards -}}{{- $names = append $names (printf "%s_%d" $part $index) -}}{{- end -}}
+  {{- range $index, $_ := $.queues -}}{{- $names = append $names (printf "%s_%d" $part $index) -}}{{- end -}}
   {{- $terms = append $terms (printf "(%s) / %v" (join " + " $names) $length) -}}
 {{- end -}}
 max({{ join ", " $terms }})

@@ -1,0 +1,73 @@
+import { Repeating } from '../../internal/async/repeating.ts';
+import { settledWithin } from '../../internal/async/settled-within.ts';
+import type { RedisAddress } from '../../internal/queue/redis.ts';
+import type { Logger } from '../../internal/telemetry/logger.ts';
+import type { Lane } from './lane.ts';
+
+/** Time between two looks into the registry, in ms. */
+const lookMs = 5_000;
+
+/** The same until the registry was read once, in ms. */
+const firstMs = 200;
+
+/** Longest wait for the registry of a Redis, in ms. */
+const replyMs = 3_000;
+
+export interface RegisteredShardsOptions {
+  /** Of every Redis, as in the lanes. */
+  addresses: readonly RedisAddress[];
+  /** Shards inside the first of them that the lanes have already. */
+  inside: number;
+  /** The first one is that of the common queue. */
+  lanes: readonly [Lane, ...Lane[]];
+  logger: Logger;
+}
+
+/**
+ * Opens the shards inside one Redis that its registry names and `QUEUE_SHARDS` of this worker does
+ * not cover: former ones, and those of ingest pods with a larger setting. They stay open until the
+ * worker stops, since they cost little.
+ */
+export class RegisteredShards {
+  readonly name = 'registered shards';
+  readonly #options: RegisteredShardsOptions;
+  /** By Redis, the shards that are open. */
+  readonly #open: readonly { address: RedisAddress; place: number; shards: Set<number> }[];
+  readonly #looks = new Repeating(() => this.#look());
+
+  constructor(options: RegisteredShardsOptions) {
+    const { addresses, inside } = options;
+    this.#options = options;
+    this.#open = addresses.map((address, index) => {
+      const count = index === 0 ? inside : 1;
+      // The consumers of a lane are in the order of the shards, Redis by Redis.
+      const place = index === 0 ? 0 : inside - 1 + index;
+      return { address, place, shards: new Set(Array.from({ length: count }, (_, shard) => shard)) };
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#looks.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#looks.stop();
+  }
+
+  /** Never rejects. */
+  async #look(): Promise<number> {
+    const { lanes, logger } = this.#options;
+    let unread = false;
+    for (const { address, place, shards } of this.#open) {
+      const registered = await settledWithin(replyMs, lanes[0].otherShards(place));
+      unread ||= registered === undefined;
+      for (const shard of registered ?? []) {
+        if (shards.has(shard)) continue;
+        shards.add(shard);
+        logger.info({ shard }, 'taking jobs of a shard that QUEUE_SHARDS does not cover');
+        for (const lane of lanes) await lane.open(address, shard);
+      }
+    }
+    return unread ? firstMs : lookMs;
+  }
+}
