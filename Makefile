@@ -28,28 +28,31 @@ test test-cluster test-fault check: export NODE_OPTIONS := --max-semi-space-size
 # The same for Go, in kube-apiserver, etcd and helm: a quarter less.
 test-cluster: export GOGC := 400
 
-# Three processes keep two cores busy, and a fourth takes the files that mostly wait. With four
-# alike, some tests wait too long for a core.
+# Three processes keep two cores busy, and two take the files that mostly wait. With more alike,
+# some tests wait too long for a core.
 RUN := $(NODE) test/support/run-files.ts
 FILES := 'test/{unit,integration,chart,clients,e2e}/**/*.test.ts'
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
 	@deploy/install.sh redis postgres pgbouncer prometheus alertmanager caddy chromium python borg faketime
-	@test/support/at-once.sh "$(RUN) $(FILES)" "$(RUN) $(FILES)" "$(RUN) $(FILES)" "$(RUN) --waiting $(FILES)"
+	@test/support/at-once.sh "$(RUN) $(FILES)" "$(RUN) $(FILES)" "$(RUN) $(FILES)" \
+	  "$(RUN) --waiting $(FILES)" "$(RUN) --waiting $(FILES)"
 
-# Half of the time of this tier: helm waits for the API server.
+# Two thirds of the time of this tier: helm and a controller wait for the API server.
 INSTALLS := $(addprefix test/cluster/,chart-install.test.ts token-life.test.ts many-organizations.test.ts)
+OUTAGES := $(addprefix test/cluster/,api-server-outage.test.ts controller.test.ts)
+CLUSTER := mocha --config test/cluster/.mocharc.json
 test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (needs Go, or kube-apiserver and etcd)
 	@deploy/install.sh redis postgres
 	@$(NODE) test/support/cluster/build.ts
-	@test/support/at-once.sh "mocha --config test/cluster/.mocharc.json $(INSTALLS)" \
-	  "mocha --config test/cluster/.mocharc.json 'test/cluster/*.test.ts' $(addprefix --ignore ,$(INSTALLS))"
+	@test/support/at-once.sh "$(CLUSTER) $(INSTALLS)" "$(CLUSTER) $(OUTAGES)" \
+	  "$(CLUSTER) 'test/cluster/*.test.ts' $(addprefix --ignore ,$(INSTALLS) $(OUTAGES))"
 
 test-node: $(PACKAGES) ## `helm install` on real nodes: containers, kubelet, Gateway (needs root and Go)
 	@mocha --config test/node/.mocharc.json
 
 # They compare latencies, and run alone.
 LATENCIES := test/fault/abuse-connections.test.ts test/fault/abuse-tokens.test.ts
-FAULTS := test/fault/faults.test.ts
+FAULTS := test/fault/faults.test.ts test/fault/shards.test.ts
 test-fault: $(PACKAGES) ## Real processes under a seeded selection of faults and abuse (SEED= repeats a run)
 	@deploy/install.sh redis postgres faketime caddy
 	@mocha --config test/fault/.mocharc.json $(LATENCIES)

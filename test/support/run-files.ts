@@ -11,8 +11,9 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from './servers.ts';
  * Runs test files, one after the other. Processes that `at-once.sh` has started share the files:
  * each takes the next one that no other has taken, so that all end at about the same time.
  *   run-files.ts [--waiting] PATTERN...
- * With `--waiting` a process runs only the files that mostly wait: it may run beside as many others
- * as there is work for.
+ * With `--waiting` a process begins with the files that mostly wait: it may run beside as many
+ * others as there is work for. Then it takes the others from the end, where unit tests are, which
+ * do not mind that they share a core.
  */
 const { values, positionals } = parseArgs({ options: { waiting: { type: 'boolean' } }, allowPositionals: true });
 
@@ -29,25 +30,33 @@ const longest = [
   ['borgmatic', 'cloudevents', 'openlineage'].map((name) => `test/clients/${name}.test.ts`),
 ];
 
-/** Files of 10 s and more that use a core for less than a quarter of that. */
+/** Files of 7 s and more that use a core for less than a quarter of that; the longest first. */
 const waiting = [
   'test/integration/verdicts/processes.test.ts',
+  'test/integration/queue/redis-cluster.test.ts',
   'test/integration/verdicts/ingest-clock.test.ts',
   'test/integration/queue/backlog-guard.test.ts',
   'test/integration/queue/redis-outage.test.ts',
-  'test/integration/queue/redis-cluster.test.ts',
+  'test/integration/queue/shards.test.ts',
+  'test/integration/exec/examples.test.ts',
   'test/integration/read/database.test.ts',
   'test/integration/queue/sentinel.test.ts',
   'test/integration/worker/stop.test.ts',
   'test/integration/lifecycle/signals.test.ts',
   'test/integration/store/reachable.test.ts',
+  'test/integration/queue/fetch-cooldown.test.ts',
+  'test/integration/store/connections.test.ts',
+  'test/integration/queue/queue-clock.test.ts',
+  'test/integration/api/slow-clients.test.ts',
 ];
 
 const all = globSync(positionals).sort();
 if (all.length === 0) throw new Error('no test file matches');
 const others = all.filter((file) => ![...longest.flat(), ...waiting].includes(file));
 const alone = (files: readonly string[]): string[][] => files.map((file) => [file]);
-const groups = values.waiting ? alone(waiting) : [...longest, ...alone([...others, ...waiting])];
+const groups = values.waiting
+  ? alone([...waiting, ...others.toReversed()])
+  : [...longest, ...alone([...others, ...waiting])];
 
 const totals = { passing: 0, pending: 0, failing: 0 };
 
