@@ -1,14 +1,12 @@
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { automationsWith } from './automations-of.ts';
-import { all, time, when, type Condition } from './conditions.ts';
+import { time, when, type Condition } from './conditions.ts';
 import {
   executionColumns,
   executionKeyColumns,
   executionOf,
-  newestExecutionFirst,
   positionOfExecution,
-  runningExecutions,
   type Execution,
   type ExecutionKey,
   type ExecutionPosition,
@@ -17,9 +15,11 @@ import {
 import { fillPage, type SearchOptions, type Slice } from './fill-page.ts';
 import { findByKeys } from './find-by-keys.ts';
 import type { ExecutionFilters } from './filters.ts';
-import { matchEvents } from './match-events.ts';
+import { matchError, matchText } from './match-events.ts';
 import type { Page, PageRequest } from './page.ts';
 import { readAs, type Reading } from './read-as.ts';
+import { readSlice, type SliceOptions } from './slice-of-executions.ts';
+import { readSliceWithError } from './slice-with-error.ts';
 
 /** What an execution costs the budget when its events are read too, in rows. */
 const costWithEvents = 6;
@@ -47,13 +47,25 @@ export function listExecutions(
       readAs(db, organization, async (trx) => {
         base ??= await baseConditions(trx, organization, filters);
         const options: SliceOptions = { organization, base, filters, after, size };
-        if (!searchesEvents(filters)) return readSlice<ExecutionRow>(trx, executionColumns, options);
-        // Most of a slice does not match: only the keys of all of it leave Postgres.
-        const { matches, next } = await readSlice<ExecutionKey>(trx, executionKeyColumns, options);
-        const found = await matchEvents(trx, organization, matches, filters);
-        return { matches: await findByKeys(trx, organization, found), next };
+        return searchesEvents(filters)
+          ? searchSlice(trx, options)
+          : readSlice<ExecutionRow>(trx, executionColumns, options);
       }),
   });
+}
+
+/** A slice of the executions whose events have the wanted `error_id` and text. */
+async function searchSlice(trx: Reading, options: SliceOptions): Promise<Slice<ExecutionRow, ExecutionPosition>> {
+  const { organization, filters } = options;
+  const { errorId, q } = filters;
+  const matching = <Row extends ExecutionKey>(rows: Row[]): Row[] | Promise<Row[]> =>
+    q === undefined ? rows : matchText(trx, organization, rows, q);
+  const short = errorId === undefined ? undefined : await readSliceWithError(trx, errorId, options);
+  if (short !== undefined) return { ...short, matches: await matching(short.matches) };
+  // Most of a slice does not match: only the keys of all of it leave Postgres.
+  const { matches, next } = await readSlice<ExecutionKey>(trx, executionKeyColumns, options);
+  const failed = errorId === undefined ? matches : await matchError(trx, organization, matches, errorId);
+  return { matches: await findByKeys(trx, organization, await matching(failed)), next };
 }
 
 /** True if the events of an execution decide whether it matches. */
@@ -93,49 +105,4 @@ function partialIndexCondition({ state, anomaly, errorId }: ExecutionFilters): C
   // Not the state: an index on it would be written with each END.
   if (state === 'failed' || errorId !== undefined) return [sql`failed_at is not null`];
   return when(anomaly, () => sql`(start_missing or start_repeated or start_late or event_after_end)`);
-}
-
-/** Conditions on the rows of a slice. */
-function rowConditions({ state, anomaly, warning }: ExecutionFilters): Condition[] {
-  return [
-    ...when(state, (state) => sql`state = ${state}`),
-    ...when(anomaly, (anomaly) => sql.ref(anomaly)),
-    ...(warning === true ? [sql`warning_count > 0`] : []),
-  ];
-}
-
-interface SliceOptions {
-  organization: string;
-  base: Condition[];
-  filters: ExecutionFilters;
-  after: ExecutionPosition | undefined;
-  size: number;
-}
-
-/** `columns` are those of `Row`. */
-async function readSlice<Row extends ExecutionKey>(
-  trx: Reading,
-  columns: Condition,
-  { organization, base, filters, after, size }: SliceOptions,
-): Promise<Slice<Row, ExecutionPosition>> {
-  const following = when(
-    after,
-    ({ firstEventAt, automationId, executionId }) =>
-      sql`(first_event_at, automation_id, execution_id) < (${time(firstEventAt)}, ${automationId}::uuid, ${executionId})`,
-  );
-  const matches = all(rowConditions(filters));
-  const source = filters.state === 'running' ? runningExecutions(organization) : sql`executions`;
-  const { rows } = await sql<Row & { matches: boolean; number: number }>`
-    with slice as materialized (
-      select ${executionColumns} from ${source} where ${all([...base, ...following])}
-      order by ${newestExecutionFirst} limit ${size}
-    ),
-    numbered as (select *, ${matches} as matches, (row_number() over ())::integer as number from slice)
-    select ${columns}, matches, number from numbered where matches or number = ${size}::integer
-  `.execute(trx);
-  const last = rows.at(-1);
-  return {
-    matches: rows.filter((row) => row.matches),
-    next: last?.number === size ? positionOfExecution(last) : undefined,
-  };
 }

@@ -1,28 +1,29 @@
 import { sql } from '../store/sql.ts';
 import { all, containing, time, type Condition } from './conditions.ts';
 import { acceptedBetween, type ExecutionKey } from './execution.ts';
-import type { ExecutionFilters } from './filters.ts';
 import type { Reading } from './read-as.ts';
 
-/** The executions that have an event with the wanted `error_id` and text. */
-export async function matchEvents(
+/** The executions that have an ERROR with this `error_id`. */
+export function matchError(
   trx: Reading,
   organization: string,
   executions: ExecutionKey[],
-  { errorId, q }: ExecutionFilters,
+  errorId: string,
 ): Promise<ExecutionKey[]> {
-  let found = executions;
-  if (errorId !== undefined) {
-    const find = areShort(found) ? withError : withEvent;
-    found = await find(trx, organization, found, isError(errorId));
-  }
-  if (q !== undefined) {
-    const inId = new Set(found.filter((row) => row.execution_id.toLowerCase().includes(q.toLowerCase())));
-    const others = found.filter((row) => !inId.has(row));
-    const inEvents = new Set(await withEvent(trx, organization, others, containsText(q)));
-    found = found.filter((row) => inId.has(row) || inEvents.has(row));
-  }
-  return found;
+  return withEvent(trx, organization, executions, isError(errorId));
+}
+
+/** The executions that have the text in their id or in an event. */
+export async function matchText<Row extends ExecutionKey>(
+  trx: Reading,
+  organization: string,
+  executions: Row[],
+  q: string,
+): Promise<Row[]> {
+  const inId = new Set(executions.filter((row) => row.execution_id.toLowerCase().includes(q.toLowerCase())));
+  const others = executions.filter((row) => !inId.has(row));
+  const inEvents = new Set(await withEvent(trx, organization, others, containsText(q)));
+  return executions.filter((row) => inId.has(row) || inEvents.has(row));
 }
 
 /** An ERROR with this `error_id`. */
@@ -35,47 +36,16 @@ export function containsText(q: string): Condition {
   return sql`(description ilike ${containing(q)} or error_description ilike ${containing(q)})`;
 }
 
-/** True if the executions end soon after the last of them has begun. */
-function areShort(executions: ExecutionKey[]): boolean {
-  const begins = executions.map((row) => row.first_event_at.getTime());
-  const [first, lastBegin] = [Math.min(...begins), Math.max(...begins)];
-  const end = Math.max(...executions.map((row) => row.last_event_at.getTime()));
-  return end - lastBegin <= Math.max(1_000, lastBegin - first);
-}
-
-/**
- * The executions with an ERROR for which the condition holds. It reads all errors meanwhile, of any
- * execution, in the order of their index.
- */
-async function withError(
-  trx: Reading,
-  organization: string,
-  executions: ExecutionKey[],
-  condition: Condition,
-): Promise<ExecutionKey[]> {
-  if (executions.length === 0) return [];
-  const first = new Date(Math.min(...executions.map((row) => row.first_event_at.getTime())));
-  const last = new Date(Math.max(...executions.map((row) => row.last_event_at.getTime())));
-  const { rows } = await sql<{ automation_id: string; execution_id: string }>`
-    select distinct automation_id, execution_id from events
-    where organization = ${organization} and created_at between ${time(first)} and ${time(last)} and ${condition}
-  `.execute(trx);
-  const keyOf = (row: { automation_id: string; execution_id: string }): string =>
-    `${row.automation_id} ${row.execution_id}`;
-  const keys = new Set(rows.map(keyOf));
-  return executions.filter((row) => keys.has(keyOf(row)));
-}
-
 /**
  * The executions with an event for which the condition holds. The times of all of them bound the
  * partitions that are planned, the times of each bound those that are read.
  */
-async function withEvent(
+async function withEvent<Row extends ExecutionKey>(
   trx: Reading,
   organization: string,
-  executions: ExecutionKey[],
+  executions: Row[],
   condition: Condition,
-): Promise<ExecutionKey[]> {
+): Promise<Row[]> {
   if (executions.length === 0) return [];
   const times = executions.map(acceptedBetween);
   const first = new Date(Math.min(...times.map(({ from }) => from.getTime())));

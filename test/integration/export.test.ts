@@ -132,7 +132,7 @@ describe('the command export', () => {
     const dayOf = (time: number): number => Math.floor(time / day);
     const age = dayOf(Date.now()) - dayOf(noon);
     const args = [folder.path, '--format', 'ndjson'];
-    // A day more: the run may go on past midnight.
+    // A day more, because midnight may pass.
     expect((await runExport(env(age + 2), args)).stderr).to.contain('wrote 0 days');
     expect((await runExport(env(age), args)).stderr).to.contain('wrote 1 day');
   });

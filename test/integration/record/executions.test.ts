@@ -84,6 +84,8 @@ describe('lists of executions', () => {
     expect(await listed({ from: new Date(noon + 4), to: new Date(noon + 60_000) })).to.deep.equal(['bad']);
     expect(await listed({ errorId: 'E-1' })).to.deep.equal(['bad']);
     expect(await listed({ errorId: 'E-2' })).to.deep.equal([]);
+    expect(await listed({ errorId: 'E-1', q: 'broke' })).to.deep.equal(['bad']);
+    expect(await listed({ errorId: 'E-1', q: 'full' })).to.deep.equal([]);
     expect(await listed({ anomaly: 'start_missing' })).to.deep.equal(['no start']);
     expect(await listed({ anomaly: 'start_late' })).to.deep.equal([]);
     expect(await listed({ warning: true })).to.deep.equal(['good']);
@@ -91,6 +93,24 @@ describe('lists of executions', () => {
     expect(await listed({ q: 'IT BROKE', state: 'failed' })).to.deep.equal(['bad']);
     expect(await listed({ q: 'NO ST' })).to.deep.equal(['no start']);
     expect(await listed({ q: '_' })).to.deep.equal([]);
+  });
+
+  it('filter by error_id, whether the executions are of a day, one of them is long, or of many days', async () => {
+    const failed = (executionId: string, errorId: string, createdAt: number) =>
+      ({ executionId, kind: 'ERROR', errorId, createdAt }) as const;
+    const filters = { errorId: 'E-1', to: new Date(noon + 3_600_000) };
+    await store(failed('a', 'E-1', noon), failed('a', 'E-2', noon + 1), failed('b', 'E-2', noon + 2));
+    await store(failed('c', 'E-2', noon + 3), failed('c', 'E-1', noon + 4), failed('d', 'E-1', noon + 5));
+    await store({ executionId: 'd', kind: 'END', createdAt: noon + 6 }, { executionId: 'no error', createdAt: noon });
+    for (const limit of [1, 2, 3, 50]) expect(await listed(filters, limit)).to.deep.equal(['d', 'c', 'a']);
+    expect(await listed({ ...filters, errorId: 'E-2' }, 1)).to.deep.equal(['c', 'b', 'a']);
+    expect(await listed({ ...filters, automationId: other })).to.deep.equal([]);
+    expect(await listed({ ...filters, warning: true })).to.deep.equal([]);
+
+    await store({ executionId: 'long', createdAt: noon - 1 }, failed('long', 'E-1', noon + 2 * 3_600_000));
+    for (const limit of [1, 4]) expect(await listed(filters, limit)).to.deep.equal(['d', 'c', 'a', 'long']);
+    await store(failed('old', 'E-1', noon - 3 * 24 * 3_600_000));
+    for (const limit of [1, 5]) expect(await listed(filters, limit)).to.deep.equal(['d', 'c', 'a', 'long', 'old']);
   });
 
   it('search in slices, and end a page with a position when the time is used up', async () => {

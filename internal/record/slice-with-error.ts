@@ -1,0 +1,77 @@
+import { sql } from '../store/sql.ts';
+import { time } from './conditions.ts';
+import type { ExecutionPosition, ExecutionRow } from './execution.ts';
+import type { Slice } from './fill-page.ts';
+import { isError } from './match-events.ts';
+import type { Reading } from './read-as.ts';
+import { rowsOfSlice, rowsThatMatch, sliceOf, type Numbered, type SliceOptions } from './slice-of-executions.ts';
+
+const [dayMs, minuteMs] = [24 * 3_600_000, 60_000];
+
+interface Times {
+  from: Date;
+  until: Date;
+}
+
+/** A row, with what holds for the slice. */
+interface Row extends ExecutionRow, Numbered {
+  /** The time of its first event. */
+  begin: Date;
+  /** The time of its last event. */
+  end: Date;
+  /** Its executions end soon after the last of them has begun. */
+  short: boolean;
+  /** It is also within the times that the query was given. */
+  near: boolean;
+}
+
+/**
+ * Reads a slice, and which of its executions have an ERROR with this `error_id`. It takes one query
+ * if they began in the day before `to` (or now), otherwise two. Beside workers that drain a queue
+ * each query waits for a core. It reads all errors meanwhile, of any execution. If some executions
+ * are long these may be too many: then it resolves with undefined.
+ */
+export async function readSliceWithError(
+  trx: Reading,
+  errorId: string,
+  options: SliceOptions,
+  meanwhile: Times = aroundTheNewest(options),
+): Promise<Slice<ExecutionRow, ExecutionPosition> | undefined> {
+  // Only times in the text of a query spare Postgres the partitions of other days.
+  const [from, until] = [time(meanwhile.from), time(meanwhile.until)];
+  const { rows } = await sql<Row>`
+    with slice as materialized (${rowsOfSlice(options)}),
+    times as (
+      select min(first_event_at) as begin, max(first_event_at) as last_begin, max(last_event_at) as end, count(*) as size
+      from slice
+    ),
+    span as materialized (
+      select *, begin >= ${from} and times.end <= ${until} and short as near from times cross join lateral (
+        select times.end - last_begin <= greatest(interval '1 s', last_begin - begin) as short
+      ) as lengths
+    ),
+    errors as materialized (
+      select distinct automation_id, execution_id from events
+      where organization = ${options.organization} and ${isError(errorId)} and created_at between ${from} and ${until}
+        and created_at between (select begin from span where near) and (select span.end from span where near)
+    ),
+    numbered as (
+      select slice.*, (row_number() over ())::integer as number, begin, span.end, size, short, near,
+        ${rowsThatMatch(options.filters)}
+          and (automation_id, execution_id) in (select automation_id, execution_id from errors) as matches
+      from slice, span
+    )
+    select * from numbered where matches or number = size order by number
+  `.execute(trx);
+  const [first] = rows;
+  if (first === undefined || first.near) return sliceOf(rows, options);
+  if (!first.short) return undefined;
+  // Events may come before the next query.
+  const end = first.end.getTime() + minuteMs;
+  return readSliceWithError(trx, errorId, options, { from: first.begin, until: new Date(end) });
+}
+
+function aroundTheNewest({ after, filters }: SliceOptions): Times {
+  const newest = after === undefined ? (filters.to ?? new Date()) : new Date(after.firstEventAt);
+  return { from: new Date(newest.getTime() - dayMs), until: new Date(newest.getTime() + dayMs) };
+}
