@@ -9,11 +9,13 @@ import { Callers } from '../../support/callers.ts';
 import { failoverMs, reportFailover, startCallers } from '../../support/failover.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
+import { plainJob, withQueue } from '../../support/queue.ts';
 import { RedisCluster } from '../../support/redis-cluster.ts';
 import { clustered, RedisServer } from '../../support/redis-server.ts';
 import { roleOf } from '../../support/replica.ts';
 import { expectStored, figure } from '../../support/rows.ts';
 import { emptyDatabase } from '../../support/servers.ts';
+import { call, clockOf, drained, expectRepeats, report, type KeyedRequest } from '../../support/shards.ts';
 import { migratedUrl } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 
@@ -93,6 +95,76 @@ describe('a Redis Cluster', () => {
       await once(client, 'connect');
       await disconnect(client);
       expect(await attempt).to.match(/Connection is closed/);
+    });
+
+    it('grows from one shard to four and shrinks again under load; workers and controller follow', async () => {
+      const queueName = 'growing';
+      const queues = [0, 1, 2, 3].map((shard) => shardQueue(queueName, shard));
+      const owner = async (queue: string, part: string) => (await cluster.ownersOf(queueKey(queue, part))).master;
+      const command = async (name: string, queue: string, part: string, ...args: string[]) =>
+        (await owner(queue, part)).command(name, queueKey(queue, part), ...args);
+      expect(new Set(await Promise.all(queues.map((queue) => owner(queue, 'wait')))).size).to.equal(3);
+      const settings = {
+        REDIS_URL: cluster.url,
+        QUEUE_NAME: queueName,
+        DATABASE_URL: await migratedUrl(),
+        JOB_LOCK_MS: '5000',
+      };
+      const keyed: KeyedRequest[] = [];
+      let ingest = await startIngest(settings);
+      const callers = call(() => ingest, keyed);
+      try {
+        /** The pods before and after, side by side: both get repeats of requests of the other. */
+        const replaceIngest = async (shards: string): Promise<void> => {
+          const [before, earlier] = [ingest, keyed.slice(-5)];
+          ingest = await startIngest({ ...settings, QUEUE_SHARDS: shards });
+          await callers.more(201, 20, failoverMs);
+          await expectRepeats(ingest, earlier);
+          await expectRepeats(before, keyed.slice(-5));
+          await before.stop();
+        };
+        await callers.more(201, 20, failoverMs);
+        await replaceIngest('4');
+        const early: string[] = [];
+        {
+          // Few jobs fill a shard: the pod then leaves it for the next one. No worker takes them.
+          await using limited = await startIngest({ ...settings, QUEUE_SHARDS: '4', BACKLOG_MAX_JOBS: '5' });
+          await using filling = startCallers(limited);
+          for (const queue of queues) {
+            const hasJobs = async () => Number(await command('llen', queue, 'wait')) > 0;
+            await until(`jobs in ${queue}`, hasJobs, failoverMs);
+          }
+          await filling.stop();
+          early.push(...filling.accepted);
+        }
+        // As an earlier setting of workers and controller: they find the shards in the registry.
+        await using worker = await startWorker(settings, { migrate: false });
+        expect(worker).to.not.equal(undefined);
+        await replaceIngest('1');
+        await callers.stop();
+        report('1 to 4 to 1 shards in a cluster', callers);
+        await expectStored(settings.DATABASE_URL, [...early, ...callers.accepted], failoverMs);
+        await drained([cluster], queueName);
+      } finally {
+        await callers.stop();
+        await ingest.stop();
+      }
+      // The controller retires a shard ten minutes after its last use, when it is empty.
+      const others = queues.slice(1);
+      for (const queue of others) {
+        await command('set', queue, 'admitting', String(Date.now() - 11 * 60_000));
+        await command('del', queue, 'shard-in-use');
+      }
+      const [last = ''] = others.slice(-1);
+      const known = () => command('hlen', queueName, 'shards');
+      const clock = () => clockOf([cluster], [], queueName);
+      await withQueue(cluster.url, (queue) => queue.add('0 events', plainJob([]), { timestamp: 1_000 }), last);
+      expect(await clock(), 'the oldest job of all shards').to.include({ oldestAt: 1_000 });
+      expect(await known(), 'the last one is not empty').to.equal(2);
+      await withQueue(cluster.url, (queue) => queue.drain(), last);
+      await clock();
+      expect(await known()).to.equal(1);
+      expect(await clock()).to.have.property('now');
     });
 
     it('spreads the shards over its masters, and replaces a killed one; with REDIS_ACKS no 201 is lost', async () => {

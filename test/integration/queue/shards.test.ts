@@ -1,62 +1,13 @@
 import { expect } from 'chai';
-import { QueueClocks } from '../../../internal/queue/queue-clocks.ts';
-import { queueKey, shardQueue } from '../../../internal/queue/keys.ts';
-import { connect, createProducerRedis, disconnect, labelOf } from '../../../internal/queue/redis.ts';
-import type { Answer } from '../../support/api-client.ts';
-import { Callers } from '../../support/callers.ts';
+import { queueKey } from '../../../internal/queue/keys.ts';
 import { eventBody } from '../../support/events.ts';
-import { startIngest, startWorker, type RunningIngest } from '../../support/pipeline.ts';
+import { startIngest, startWorker } from '../../support/pipeline.ts';
 import { query } from '../../support/postgres-server.ts';
-import { recordingLogger } from '../../support/recording-logger.ts';
-import { plainJob, withQueue } from '../../support/queue.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 import { expectStored, figure } from '../../support/rows.ts';
+import { call, clockOf, drained, keyedHeaders, report } from '../../support/shards.ts';
 import { migratedUrl } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
-
-const headers = { 'content-type': 'application/json' };
-
-/** Half of the callers have idempotency keys. */
-function call(ingest: () => RunningIngest): Callers {
-  return new Callers(ingest().client, 4, (event, caller): Promise<Answer> => {
-    const key = String(event['description']).replace(' ', '-');
-    return ingest().client.register(event, caller % 2 === 0 ? {} : { ...headers, 'idempotency-key': key });
-  });
-}
-
-/** A busy machine may be slower than the time of an answer. So a 503 is shown, and no failure. */
-function report(what: string, { statuses, longestGapMs }: Callers): void {
-  const gap = (longestGapMs / 1_000).toFixed(2);
-  console.log(`      ${what}: ${statuses[503] ?? 0} of ${statuses[201]} answers 503, ${gap} s without a 201`);
-}
-
-/** What a controller with these shards reads; the error if it can say nothing. */
-async function clockOf(taking: readonly RedisServer[], drained: readonly RedisServer[] = []) {
-  const open = ({ url }: RedisServer) => ({
-    redis: createProducerRedis(url).on('error', () => undefined),
-    queueName: 'events',
-    label: labelOf(url),
-  });
-  const clients = { taking: taking.map(open), drained: drained.map(open) };
-  const all = [...clients.taking, ...clients.drained].map(({ redis }) => redis);
-  try {
-    await Promise.all(all.map(connect));
-    const { logger } = recordingLogger();
-    return await new QueueClocks({ ...clients, logger }).read();
-  } catch (error) {
-    return String(error);
-  } finally {
-    await Promise.all(all.map(disconnect));
-  }
-}
-
-/** Waits until a controller with these shards reads that no job is in them. */
-async function drained(shards: readonly RedisServer[]): Promise<void> {
-  await until('the queue is empty', async () => {
-    const clock = await clockOf(shards);
-    return typeof clock === 'object' && clock.oldestAt === undefined;
-  });
-}
 
 const keysOf = (server: RedisServer) => server.command('keys', '*') as Promise<string[]>;
 
@@ -180,54 +131,6 @@ describe('a queue in several Redis', function () {
     }
   });
 
-  it('grows from one to four and shrinks again inside one Redis; workers and controller follow', async () => {
-    const [first] = servers as [RedisServer];
-    const queues = [0, 1, 2, 3].map((shard) => shardQueue('events', shard));
-    const others = queues.slice(1);
-    let ingest = await startIngest(settings(0));
-    const replaceIngest = async (next: Record<string, string>): Promise<void> => {
-      const before = ingest;
-      ingest = await startIngest(next);
-      await before.stop();
-    };
-    const callers = call(() => ingest);
-    try {
-      await callers.more(201, 20);
-      // Few jobs fill a shard: the pod then leaves it for the next one. No worker takes them yet.
-      await replaceIngest({ ...settings(0), QUEUE_SHARDS: '4', BACKLOG_MAX_JOBS: '5' });
-      for (const queue of queues) {
-        const jobs = async () => Number(await first.command('llen', queueKey(queue, 'wait')));
-        await until(`jobs in ${queue}`, async () => (await jobs()) > 0);
-      }
-      // As an earlier setting of workers and controller: they find the shards in the registry.
-      await using _worker = await startWorker(settings(0), { migrate: false });
-      await replaceIngest({ ...settings(0), QUEUE_SHARDS: '4' });
-      await callers.more(201, 20);
-      await replaceIngest(settings(0));
-      await callers.more(201, 20);
-      await callers.stop();
-      report('1 to 4 to 1 inside one Redis', callers);
-      await expectStored(database, callers.accepted);
-      await drained([first]);
-    } finally {
-      await callers.stop();
-      await ingest.stop();
-    }
-    for (const queue of others) {
-      await first.command('set', queueKey(queue, 'admitting'), String(Date.now() - 11 * 60_000));
-      await first.command('del', queueKey(queue, 'shard-in-use'));
-    }
-    const [last = ''] = others.slice(-1);
-    const known = () => first.command('hlen', queueKey('events', 'shards'));
-    await withQueue(first.url, (queue) => queue.add('0 events', plainJob([]), { timestamp: 1_000 }), last);
-    expect(await clockOf([first]), 'the oldest job of all shards').to.include({ oldestAt: 1_000 });
-    expect(await known(), 'the last one is not empty').to.equal(2);
-    await withQueue(first.url, (queue) => queue.drain(), last);
-    await clockOf([first]);
-    expect(await known()).to.equal(1);
-    expect(await clockOf([first])).to.have.property('now');
-  });
-
   it('does not take events while a list of shards was never registered in all of them', async () => {
     const [first, second] = servers as [RedisServer, RedisServer];
     await first.kill();
@@ -248,7 +151,7 @@ describe('a queue in several Redis', function () {
     const [first, second] = servers as [RedisServer, RedisServer];
     await using ingest = await startIngest(settings(0, 1));
     const body = eventBody();
-    const send = (key: string) => ingest.client.register(body, { ...headers, 'idempotency-key': key });
+    const send = (key: string) => ingest.client.register(body, keyedHeaders(key));
     /** The key is not busy any more, which takes the lease of a mark that was lost. */
     const repeat = (key: string) =>
       until('an answer', async () => {
