@@ -37,8 +37,7 @@ const words = { met: 'Expected', missing: 'Expected, and missing', late: 'Expect
  */
 export function calendarChart({ to, days, timeZone, expected, runs }: Calendar): Html {
   const zone = new Zone(timeZone);
-  const dates = Array.from({ length: days }, (_, back) => zone.placeOf(to - back * dayMs).date);
-  const rows = [...new Set(dates)];
+  const rows = datesUpTo(zone.placeOf(to).date, days);
   const height = head + rows.length * pitch;
   const place = (at: number): { x: number; y: number } | undefined => {
     const { date, share } = zone.placeOf(at);
@@ -59,6 +58,13 @@ export function calendarChart({ to, days, timeZone, expected, runs }: Calendar):
       ${expected.map((time) => expectedMark(time, place(time.at)))} ${runs.map((run) => runMark(run, place(run.at)))}
     </svg>
   </div>`;
+}
+
+/** So many dates up to the last one. A day of 23 or 25 hours counts as any other. */
+function datesUpTo(last: string, days: number): string[] {
+  return Array.from({ length: days }, (_, back) =>
+    new Date(Date.parse(last) - back * dayMs).toISOString().slice(0, 10),
+  );
 }
 
 type Place = { x: number; y: number } | undefined;
