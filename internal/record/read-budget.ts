@@ -9,6 +9,17 @@ const burst = 50_000;
  */
 const rowsPerFailedMs = 500;
 
+/** The clock of a budget, in ms. */
+export interface BudgetClock {
+  now: () => number;
+  pause: (ms: number) => Promise<unknown>;
+}
+
+const realClock: BudgetClock = {
+  now: () => performance.now(),
+  pause: (ms) => sleep(ms, undefined, { ref: false }),
+};
+
 /** The reads before left no room in time. */
 export class BudgetUsedUp extends Error {
   override readonly name = 'BudgetUsedUp';
@@ -30,14 +41,17 @@ interface RunOptions<T> {
  */
 export class ReadBudget {
   readonly #rowsPerSecond: () => Promise<number>;
+  readonly #clock: BudgetClock;
   #rate = 0;
   #left = burst;
-  #countedAt = performance.now();
+  #countedAt: number;
   #last: Promise<unknown> = Promise.resolve();
 
   /** @param rowsPerSecond how many it may be now, above 0. */
-  constructor(rowsPerSecond: () => Promise<number>) {
+  constructor(rowsPerSecond: () => Promise<number>, clock = realClock) {
     this.#rowsPerSecond = rowsPerSecond;
+    this.#clock = clock;
+    this.#countedAt = clock.now();
   }
 
   /**
@@ -45,19 +59,19 @@ export class ReadBudget {
    * @throws {BudgetUsedUp} when that takes too long.
    */
   async run<T>(work: () => Promise<T>, { rows, rowsOf, withinMs }: RunOptions<T>): Promise<T> {
-    const deadline = performance.now() + withinMs;
+    const deadline = this.#clock.now() + withinMs;
     const turn = this.#last.then(async () => {
       await this.#rest(deadline);
       this.#left -= rows;
     });
     this.#last = turn.catch(() => undefined);
     await turn.catch(async (error: unknown) => {
-      await sleep(Math.min(withinMs, Math.max(0, deadline - performance.now())), undefined, { ref: false });
+      await this.#clock.pause(Math.min(withinMs, Math.max(0, deadline - this.#clock.now())));
       throw error;
     });
-    const begun = performance.now();
+    const begun = this.#clock.now();
     const result = await work().catch((error: unknown) => {
-      this.#left -= Math.max(0, (performance.now() - begun) * rowsPerFailedMs - rows);
+      this.#left -= Math.max(0, (this.#clock.now() - begun) * rowsPerFailedMs - rows);
       throw error;
     });
     if (rowsOf !== undefined) this.#left += rows - rowsOf(result);
@@ -69,14 +83,14 @@ export class ReadBudget {
     if (this.#left >= 0) return;
     this.#rate = await this.#rowsPerSecond();
     const restMs = (-this.#left * 1_000) / this.#rate;
-    if (performance.now() + restMs > deadline) throw new BudgetUsedUp();
-    await sleep(restMs, undefined, { ref: false });
+    if (this.#clock.now() + restMs > deadline) throw new BudgetUsedUp();
+    await this.#clock.pause(restMs);
     this.#count();
   }
 
   /** Adds the room since the last time. */
   #count(): void {
-    const now = performance.now();
+    const now = this.#clock.now();
     this.#left = Math.min(burst, this.#left + ((now - this.#countedAt) * this.#rate) / 1_000);
     this.#countedAt = now;
   }

@@ -57,8 +57,8 @@ describe('jobs for a consumer', function () {
         await finished(3);
         const [first = Infinity, second = 0, third = Infinity] = takenAt;
         expect(first - addedAt).to.be.lessThan(fetchCooldownMs);
-        // A timer may be early by as long as the turn of the event loop took that set it.
-        expect(second - first).to.be.above(fetchCooldownMs - 100);
+        // A busy machine may be late to handle the first one, while its cooldown runs.
+        expect(second - first).to.be.above(fetchCooldownMs / 2);
         expect(third - second).to.be.lessThan(fetchCooldownMs);
         await waitsForMarker();
       });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { BudgetUsedUp, ReadBudget } from '../../../internal/record/read-budget.ts';
 import { failureOf } from '../../support/failure.ts';
@@ -9,9 +8,16 @@ const read =
     Promise.resolve(value);
 const nothing = (): Promise<void> => Promise.resolve();
 
+/** A clock that only pauses move. */
+function clockOfPauses() {
+  let time = 0;
+  const pause = (ms: number): Promise<number> => Promise.resolve((time += ms));
+  return { now: () => time, pause };
+}
+
 /** A budget that is used up: it has no room for the next read. */
-async function usedUp(rowsPerSecond: number): Promise<ReadBudget> {
-  const budget = new ReadBudget(() => Promise.resolve(rowsPerSecond));
+async function usedUp(rowsPerSecond: number, clock: ReturnType<typeof clockOfPauses>): Promise<ReadBudget> {
+  const budget = new ReadBudget(() => Promise.resolve(rowsPerSecond), clock);
   await budget.run(nothing, { rows: 50_001, withinMs: 0 });
   return budget;
 }
@@ -31,29 +37,32 @@ describe('the budget of rows that reads share', () => {
   });
 
   it('lets the next read wait until there is room again, in the order of the calls', async () => {
-    const budget = await usedUp(1_000);
-    const log: string[] = [];
-    const noting = (name: string) => (): Promise<void> => Promise.resolve(log.push(name)).then(() => undefined);
-    const begun = performance.now();
+    const clock = clockOfPauses();
+    const budget = await usedUp(1_000, clock);
+    const log: [string, number][] = [];
+    const noting = (name: string) => (): Promise<number> => Promise.resolve(log.push([name, clock.now()]));
     const reads = ['a', 'b'].map((name) => budget.run(noting(name), { rows: 50, withinMs: Infinity }));
     expect(log).to.deep.equal([]);
     await Promise.all(reads);
-    expect(log).to.deep.equal(['a', 'b']);
-    // 1 row and then 50 rows, at 1,000 a second; timers may fire a little early.
-    expect(performance.now() - begun).to.be.above(40);
+    // 1 row is missing, and then 50 rows more, at 1,000 a second.
+    expect(log).to.deep.equal([
+      ['a', 1],
+      ['b', 51],
+    ]);
   });
 
   it('refuses a read that would wait too long, at the end of its time', async () => {
-    const budget = await usedUp(1);
-    const begun = performance.now();
+    const clock = clockOfPauses();
+    const budget = await usedUp(1, clock);
     const failure = await failureOf(budget.run(read('never'), { rows: 1, withinMs: 20 }));
     expect(failure).to.be.instanceOf(BudgetUsedUp);
-    expect(performance.now() - begun).to.be.above(15);
+    expect(clock.now()).to.equal(20);
   });
 
   it('counts the time of a read that fails, such as one that took too long', async () => {
-    const budget = new ReadBudget(() => Promise.resolve(1));
-    const tooLong = () => sleep(120).then(() => Promise.reject(new Error('too long')));
+    const clock = clockOfPauses();
+    const budget = new ReadBudget(() => Promise.resolve(1), clock);
+    const tooLong = () => clock.pause(120).then(() => Promise.reject(new Error('too long')));
     expect(String(await failureOf(budget.run(tooLong, { rows: 1, withinMs: 0 })))).to.equal('Error: too long');
     expect(await failureOf(budget.run(nothing, { rows: 1, withinMs: 0 }))).to.be.instanceOf(BudgetUsedUp);
   });
