@@ -11,19 +11,15 @@ import {
 } from '@aws-sdk/client-s3';
 import { expect } from 'chai';
 import { run } from '../../cmd/verify/run.ts';
-import { createSealer, logSettings } from '../../cmd/worker/sealer.ts';
-import { readConfig } from '../../internal/config/read.ts';
 import { getCheckpoint, getSeal } from '../../internal/record/log.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { sql } from '../../internal/store/sql.ts';
-import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 import { anEvent } from '../support/events.ts';
 import { failureOf } from '../support/failure.ts';
-import { recordingLogger } from '../support/recording-logger.ts';
 import { S3Server } from '../support/s3-server.ts';
-import { logKey, publicLogKey } from '../support/sealed-log.ts';
+import { publicLogKey } from '../support/sealed-log.ts';
+import { cosignedAt, sealUntil } from '../support/sealing-worker.ts';
 import { eachDatabase } from '../support/store.ts';
-import { until } from '../support/until.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const prefix = 'checkpoints/log.example.org%2Facme/';
@@ -56,26 +52,9 @@ describe('a witness in S3 with object lock', function suite() {
     await recordEvents(database.db, events, { leaves: true });
     return events;
   }
-  /** Runs the sealer of a new worker, until `done`. Resolves with its log and metrics. */
-  async function sealUntil(bucket: string, done: (metrics: string) => Promise<boolean> | boolean) {
-    const { logger, lines } = recordingLogger();
-    const telemetry = createTelemetry('worker', 'silent');
-    const settings = { LOG_KEY: logKey, LOG_WITNESSES: `s3://${bucket}/checkpoints?days=30` };
-    const sealer = createSealer(readConfig(logSettings, settings), database.db, { ...telemetry, logger });
-    const metrics = () => telemetry.registry.metrics();
-    await sealer?.start();
-    try {
-      await until('the sealer has done it', async () => done(await metrics()), 300_000);
-    } finally {
-      await sealer?.stop();
-    }
-    return { log: lines.join('\n'), metrics: await metrics() };
-  }
-  /** Done once the newest checkpoint is in a bucket. */
-  const kept = (size: number) => async (): Promise<boolean> => {
-    const rows = await database.db.selectFrom('log_checkpoints').select(['size', 'cosigned_by']).execute();
-    return rows.some((row) => Number(row.size) === size && row.cosigned_by.length > 0);
-  };
+  const sealTo = (bucket: string, done: Parameters<typeof sealUntil>[2]) =>
+    sealUntil(database.db, `s3://${bucket}/checkpoints?days=30`, done);
+  const kept = (size: number) => cosignedAt(database.db, size);
   async function verify(bucket: string): Promise<string> {
     let said = '';
     const stream = { write: (text: string) => (said += text) };
@@ -87,7 +66,7 @@ describe('a witness in S3 with object lock', function suite() {
   it('has each checkpoint, which nobody can change or delete before its date', async () => {
     const [Bucket, [event]] = [await createBucket(), await store(5)];
     const began = Date.now();
-    const { metrics } = await sealUntil(Bucket, kept(5));
+    const { metrics } = await sealTo(Bucket, kept(5));
     expect(metrics).to.match(
       new RegExp(`runledger_log_cosignatures_total\\{witness="s3://${Bucket}/checkpoints"[^}]*\\} 1`),
     );
@@ -125,7 +104,7 @@ describe('a witness in S3 with object lock', function suite() {
     const Bucket = await createBucket();
     for (const size of [2, 5]) {
       await store(size === 2 ? 2 : 3);
-      await sealUntil(Bucket, kept(size));
+      await sealTo(Bucket, kept(size));
     }
     await sql`update log_trees set complete_at = now()`.execute(db);
     expect(await verify(Bucket)).to.match(/^0 Nothing was lost, added or changed: 5 events of acme and 3 checkpoints/);
@@ -139,21 +118,21 @@ describe('a witness in S3 with object lock', function suite() {
       [300, 'its first 5 leaves are not those that were signed'],
     ] as const) {
       await store(count);
-      const { log } = await sealUntil(Bucket, (metrics) => /runledger_log_failures_total\S* [1-9]/.test(metrics));
+      const { log } = await sealTo(Bucket, (metrics) => /runledger_log_failures_total\S* [1-9]/.test(metrics));
       expect(log).to.contain(reason);
     }
     expect(await getCheckpoint(db, 'acme')).to.equal(undefined);
     expect((await s3.send(new ListObjectVersionsCommand({ Bucket }))).Versions).to.have.lengthOf(2);
 
     // The owner of the key signs the other log without a witness.
-    await sealUntil(await createBucket(), kept(303));
+    await sealTo(await createBucket(), kept(303));
     await sql`update log_trees set complete_at = now()`.execute(db);
     expect(await verify(Bucket)).to.match(/^1 The first 2 leaves of the log are not those that its checkpoint signed/);
   });
 
   it('is not taken without object lock, which delays no checkpoint', async () => {
     await store(1);
-    const { log } = await sealUntil('record', (metrics) =>
+    const { log } = await sealTo('record', (metrics) =>
       /runledger_log_witness_failures_total\{witness="s3:\/\/record\/checkpoints"[^}]*\} 1/.test(metrics),
     );
     expect(log).to.contain('the bucket record has no object lock, so checkpoints could be deleted from it');

@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'chai';
+import { run as verify } from '../../cmd/verify/run.ts';
+import { getCheckpoint, getProof } from '../../internal/record/log.ts';
+import { recordEvents } from '../../internal/store/record-events.ts';
+import { sql } from '../../internal/store/sql.ts';
+import { anEvent } from '../support/events.ts';
+import { goProgram } from '../support/go-program.ts';
+import { publicKeyOf, publicLogKey } from '../support/sealed-log.ts';
+import { cosignedAt, sealUntil } from '../support/sealing-worker.ts';
+import { eachDatabase } from '../support/store.ts';
+
+/** Starts the witness of transparency-dev. */
+async function startWitness() {
+  const program = spawn(await goProgram('witness', '.'), [publicKeyOf('acme')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const [url] = (await once(createInterface(program.stdout), 'line')) as [string];
+  return {
+    url,
+    publicKey: new URL(url).hash.slice(1),
+    [Symbol.asyncDispose]: async () => {
+      program.stdin.end();
+      await once(program, 'close');
+    },
+  };
+}
+
+describe('a witness whose code is not ours', function suite() {
+  // The first run builds it.
+  this.timeout(600_000);
+  const database = eachDatabase();
+  const store = async (count: number) => {
+    const events = Array.from({ length: count }, () => anEvent());
+    await recordEvents(database.db, events, { leaves: true });
+    return events;
+  };
+  async function verifyProof(proof: string, witnessKey: string): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'runledger-witness-'));
+    const file = join(folder, 'proof');
+    await writeFile(file, proof);
+    let said = '';
+    const stream = { write: (text: string) => (said += text) };
+    const keys = ['--public-key', publicLogKey, '--witness', witnessKey];
+    const code = await verify([...keys, '--organization', 'acme', '--proof', file], { stdout: stream, stderr: stream });
+    await rm(folder, { recursive: true });
+    return `${code} ${said}`;
+  }
+
+  it('cosigns each checkpoint, also of a worker that has just started, and verify finds its signature', async () => {
+    await using witness = await startWitness();
+    let size = 0;
+    for (const count of [5, 295, 1]) {
+      const events = await store(count);
+      size += count;
+      await sealUntil(database.db, witness.url, cosignedAt(database.db, size));
+      const proof = (await getProof(database.db, 'acme', events.at(-1)?.id ?? '')) ?? '';
+      expect(await verifyProof(proof, witness.publicKey)).to.match(
+        /^0 Event .*\nThe witness witness.example cosigned the checkpoint at \S+Z.\n/,
+      );
+    }
+  });
+
+  it('refuses a log that was rewound or rewritten', async () => {
+    const { db } = database;
+    await using witness = await startWitness();
+    await store(5);
+    await sealUntil(db, witness.url, cosignedAt(db, 5));
+    await sql`truncate events, executions, running_executions, log_tails, log_trees, log_checkpoints`.execute(db);
+    for (const [count, reason] of [
+      [3, /has cosigned 5 leaves of a log that has 3 now/],
+      [2, /the witness witness.example answered 422/],
+      [4, /the witness witness.example answered 422/],
+    ] as const) {
+      await store(count);
+      const { log } = await sealUntil(db, witness.url, (metrics) =>
+        /runledger_log_witness_failures_total\{witness="witness.example"[^}]*\} 1/.test(metrics),
+      );
+      expect(log).to.match(reason);
+      expect((await getCheckpoint(db, 'acme'))?.note).not.to.contain('witness.example');
+    }
+  });
+});
