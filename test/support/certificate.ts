@@ -1,9 +1,10 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { Certificate } from '../../internal/api/certificate.ts';
 import type { Logger } from '../../internal/telemetry/logger.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** A key and its certificate, PEM. */
 export interface KeyPair {
@@ -51,13 +52,10 @@ export class CertificateFiles implements AsyncDisposable {
     return { TLS_CERT_FILE: join(this.#folder, 'tls.crt'), TLS_KEY_FILE: join(this.#folder, 'tls.key') };
   }
 
-  /** Each file at once, as Kubernetes does it: nobody reads half of one. */
   async replace({ cert, key }: KeyPair): Promise<void> {
     const { TLS_CERT_FILE, TLS_KEY_FILE } = this.settings;
-    await writeFile(`${TLS_CERT_FILE}.new`, cert);
-    await rename(`${TLS_CERT_FILE}.new`, TLS_CERT_FILE);
-    await writeFile(`${TLS_KEY_FILE}.new`, key, { mode: 0o600 });
-    await rename(`${TLS_KEY_FILE}.new`, TLS_KEY_FILE);
+    await replaceFile(TLS_CERT_FILE, cert);
+    await replaceFile(TLS_KEY_FILE, key, 0o600);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

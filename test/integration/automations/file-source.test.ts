@@ -7,6 +7,7 @@ import { automationMetrics } from '../../../internal/telemetry/automation-metric
 import { createRegistry } from '../../../internal/telemetry/metrics.ts';
 import { failureOf } from '../../support/failure.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
+import { replaceFile } from '../../support/replace-file.ts';
 import { until } from '../../support/until.ts';
 
 const example = new URL('../../../deploy/examples/automations.yaml', import.meta.url);
@@ -52,7 +53,7 @@ describe('declarations in a file', () => {
   it('follow a change, and have another generation then', async () => {
     await source.start();
     const before = source.current()?.automations ?? [];
-    await writeFile(path, (await readFile(path, 'utf8')).replace('every: 1h', 'every: 2h'));
+    await replaceFile(path, (await readFile(path, 'utf8')).replace('every: 1h', 'every: 2h'));
     const after = await until('the change', () => {
       const now = source.current()?.automations ?? [];
       return now === before ? undefined : now;
@@ -65,7 +66,7 @@ describe('declarations in a file', () => {
 
   it('stay as they are when the file becomes invalid, and the log says why without its text', async () => {
     await source.start();
-    await writeFile(path, 'kind: Automation\nsecret-1: whsec_x: y');
+    await replaceFile(path, 'kind: Automation\nsecret-1: whsec_x: y');
     const said = await until('the complaint', () => logs.records.find(({ level }) => level === 'error'));
     expect(said.message).to.equal('automations file is invalid, keeping the last valid one');
     expect(JSON.stringify(said.fields)).to.include(`${path}: line 2, column`).and.not.to.include('whsec_x');

@@ -7,6 +7,7 @@ import { createToken, secretManifest, tokenEntry } from '../../../internal/token
 import { until } from '../../support/until.ts';
 import { capturedMetrics } from '../../support/cluster/token-fixtures.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
+import { replaceFile } from '../../support/replace-file.ts';
 
 describe('file token source', () => {
   const [old, fresh] = [createToken(), createToken()];
@@ -59,8 +60,7 @@ describe('file token source', () => {
   it('takes a change made by renaming another file over it', async () => {
     await writeFile(path, manifest(old));
     await source.start();
-    await writeFile(`${path}.new`, manifest(fresh));
-    await rename(`${path}.new`, path);
+    await replaceFile(path, manifest(fresh));
     await swapped();
   });
 
@@ -83,10 +83,10 @@ describe('file token source', () => {
     await source.start();
     const complaints = () => logs.lines.filter((line) => line.includes('keeping the last valid tokens'));
 
-    await writeFile(path, `stringData: { token: "${fresh}`);
+    await replaceFile(path, `stringData: { token: "${fresh}`);
     await until('a complaint about the broken file', () => complaints().length === 1);
     expect(complaints()[0]).to.contain(path).and.contain('not valid YAML').and.not.contain(fresh);
-    await writeFile(path, '');
+    await replaceFile(path, '');
     await until('a complaint about the empty file', () => complaints().length === 2);
     await unlink(path);
     await until('a complaint about the missing file', () => complaints().length === 3);

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { replaceFile } from '../../support/replace-file.ts';
 import { until } from '../../support/until.ts';
 import { refuse, silence } from '../../support/cluster/scripted-api.ts';
 import { acme, eachWithScriptedSource, globex, idleMs, revoked } from '../../support/cluster/scripted-source.ts';
@@ -72,7 +73,7 @@ describe('secret token source, while its API server or account fails', () => {
 
   it('uses the account token that is in the file now', async () => {
     await suite().follow({ idleMs });
-    await writeFile(join(suite().account, 'token'), 'account-2');
+    await replaceFile(join(suite().account, 'token'), 'account-2');
     await until('the new account token', () => suite().api.requests.at(-1)?.authorization === 'Bearer account-2');
     expect(suite().api.requests[0]?.authorization).to.equal('Bearer account-1');
     expect(suite().api.count('list')).to.equal(1);
@@ -83,7 +84,7 @@ describe('secret token source, while its API server or account fails', () => {
     suite().create();
     await suite().source.start();
     await until('the reason', () => suite().source.unready()?.includes('ENOENT') === true);
-    await writeFile(join(suite().account, 'token'), 'account-1');
+    await replaceFile(join(suite().account, 'token'), 'account-1');
     await suite().learned(acme);
   });
 });
