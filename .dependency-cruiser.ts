@@ -48,7 +48,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   console: ['d3-scale', 'd3-shape'],
   event: ['ajv'],
   expectation: ['croner'],
-  export: ['hyparquet-writer'],
+  export: ['hyparquet', 'hyparquet-writer'],
   html: ['hono'],
   kubernetes: ['@kubernetes/client-node', 'undici', 'yaml'],
   login: ['openid-client', 'jose'],

@@ -7,7 +7,7 @@ export const usage = `Checks that nothing in the record was lost, added or chang
       DATABASE_URL or DATABASE_URL_FILE has the address; reading suffices.
   verify --public-key KEY --organization ID --log FOLDER|URL [--export FILE [--partial] [--erasures FILE]] [--checkpoint FILE|BUCKET …]
       Compares a served log (a folder with checkpoint and tile/…, or https://console/v1/log) with its checkpoint,
-      and with an export in NDJSON. A URL needs --read-token-file FILE.
+      and with an export in Parquet or NDJSON. A URL needs --read-token-file FILE.
   verify --public-key KEY --organization ID --proof FILE [--export FILE]
       Checks the proof of one event; with its line of an export also what the event says.
 

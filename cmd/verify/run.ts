@@ -1,4 +1,4 @@
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { auditDatabase } from '../../internal/audit/audit-database.ts';
 import { auditExport } from '../../internal/audit/audit-export.ts';
 import type { AuditReport } from '../../internal/audit/finding.ts';
@@ -9,6 +9,7 @@ import { readProof } from '../../internal/log/proof-text.ts';
 import { openPostgres } from '../../internal/store/database.ts';
 import { checkProof } from './check-proof.ts';
 import { checkWitnesses } from './check-witnesses.ts';
+import { firstLine, linesOf } from './exported-lines.ts';
 import { readKept } from './kept-checkpoints.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { describe, progressBar } from './report.ts';
@@ -101,15 +102,4 @@ async function auditPostgres(
   } finally {
     await db.destroy();
   }
-}
-
-/** Opens the file when the first line is asked for. */
-async function* linesOf(file: string): AsyncGenerator<string> {
-  const handle = await open(file);
-  yield* handle.readLines();
-}
-
-async function firstLine(file: string): Promise<string> {
-  for await (const line of linesOf(file)) return line;
-  return '';
 }

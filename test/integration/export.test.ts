@@ -169,7 +169,8 @@ describe('the command export', () => {
   });
 
   it('keeps the newest checkpoint of the log, with which verify checks the object', async () => {
-    const events = ['a', 'b'].map((description) => anEvent({ createdAt: noon, description }));
+    const texts = { description: 'a', errorDescription: 'Zürich "✓"\n' };
+    const events = [anEvent({ createdAt: noon, ...texts }), anEvent({ createdAt: noon, occurredAt: noon + 1 })];
     await recordEvents(database.db, events, { leaves: true });
     await seal(database.db);
     await using folder = await temporaryFolder();
@@ -186,26 +187,23 @@ describe('the command export', () => {
     }
     await writeFile(kept, checkpoint ?? '');
     const object = join(folder.path, acme20);
-    const args = [
-      '--public-key',
-      publicLogKey,
-      '--organization',
-      'acme',
-      '--log',
-      log,
-      '--export',
-      object,
-      '--checkpoint',
-      kept,
-    ];
     const said: string[] = [];
-    const streams = {
-      stdout: { write: (text: string) => said.push(text) },
-      stderr: { write: (text: string) => said.push(text) },
+    const stream = { write: (text: string) => said.push(text) };
+    const verifyExport = (file: string): Promise<number> => {
+      const args = ['--organization', 'acme', '--log', log, '--export', file, '--checkpoint', kept];
+      return verify(['--public-key', publicLogKey, ...args], { stdout: stream, stderr: stream });
     };
-    expect(await verify(args, streams), said.join('')).to.equal(0);
+    expect(await verifyExport(object), said.join('')).to.equal(0);
     await writeFile(object, (await readFile(object, 'utf8')).replace('"description":"a"', '"description":"x"'));
-    expect(await verify(args, streams), said.join('')).to.equal(1);
+    expect(await verifyExport(object), said.join('')).to.equal(1);
+
+    const inParquet = object.replace('ndjson', 'parquet');
+    await command(folder.path);
+    expect(await verifyExport(inParquet), said.join('')).to.equal(0);
+    expect(said.at(-1)).to.contain('Nothing was lost, added or changed: 2 events of acme');
+    await writeFile(inParquet, (await readFile(inParquet)).subarray(0, -8));
+    expect(await verifyExport(inParquet)).to.equal(2);
+    expect(said.at(-1)).to.contain('events.parquet cannot be read as Parquet');
   });
 
   it('leaves a place to the export that writes there', async () => {

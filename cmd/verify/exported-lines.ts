@@ -1,0 +1,24 @@
+import { open } from 'node:fs/promises';
+import { parquetLines, parquetMagic } from '../../internal/export/parquet-lines.ts';
+
+/** The lines of a file; of Parquet those of NDJSON. Opens it when the first one is asked for. */
+export async function* linesOf(path: string): AsyncGenerator<string> {
+  const file = await open(path);
+  const { buffer } = await file.read({ buffer: Buffer.alloc(parquetMagic.length), position: 0 });
+  if (buffer.toString('latin1') !== parquetMagic) {
+    yield* file.readLines();
+    return;
+  }
+  await file.close();
+  try {
+    yield* parquetLines(path);
+  } catch (error) {
+    throw new Error(`${path} cannot be read as Parquet: ${String(error)}`, { cause: error });
+  }
+}
+
+/** The first line; empty if there is none. */
+export async function firstLine(path: string): Promise<string> {
+  for await (const line of linesOf(path)) return line;
+  return '';
+}

@@ -1,0 +1,25 @@
+import { zstdDecompressSync } from 'node:zlib';
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+
+/** The first bytes of a file in Parquet. */
+export const parquetMagic = 'PAR1';
+
+/**
+ * The events of an export in Parquet, as the lines that it has in NDJSON. It holds one row group in
+ * memory.
+ * @throws when the file is no Parquet or incomplete.
+ */
+export async function* parquetLines(path: string): AsyncGenerator<string> {
+  const file = await asyncBufferFromFile(path);
+  const metadata = await parquetMetadataAsync(file);
+  const compressors = { ZSTD: (input: Uint8Array) => zstdDecompressSync(input) };
+  let rowStart = 0;
+  for (const group of metadata.row_groups) {
+    const rowEnd = rowStart + Number(group.num_rows);
+    // A Date is written as in NDJSON: RFC 3339 in UTC, with milliseconds.
+    for (const row of await parquetReadObjects({ file, metadata, compressors, rowStart, rowEnd })) {
+      yield JSON.stringify(row);
+    }
+    rowStart = rowEnd;
+  }
+}
