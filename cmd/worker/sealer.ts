@@ -13,8 +13,8 @@ import { Witnesses } from '../../internal/witness/witnesses.ts';
 import { Sealer, sealerLimits } from '../../internal/worker/sealer.ts';
 import { bucketWitnesses, folderMemories, httpWitnesses } from './witnesses.ts';
 
-/** Older events that get their leaves in one step: a step takes about a tenth of a second. */
-const existing = { most: 10_000, graceMs: 10 * 60 * 1_000 };
+/** Older events of a step, which takes about 0.2 s, and of a page, which blocks for 10 ms. */
+const existing = { most: 20_000, pageSize: 2_000, graceMs: 10 * 60 * 1_000 };
 
 export const logSettings = ['LOG_KEY', 'LOG_WITNESSES'] as const;
 export type LogConfig = Config<(typeof logSettings)[number]>;

@@ -1,16 +1,13 @@
 import { openCheckpoint, type TreeHead } from '../log/checkpoint.ts';
-import { isErasure } from '../log/erasure.ts';
 import type { VerifierKey } from '../log/keys.ts';
-import type { StoredEvent } from '../log/stored-json.ts';
 import type { Database } from '../store/database.ts';
 import { listPartitions } from '../store/partitions.ts';
 import { sql } from '../store/sql.ts';
 import { checkTree } from './check-tree.ts';
-import { byId, compareEvents, lostEvent, timeOfId } from './compare-events.ts';
+import { compareRecord } from './compare-record.ts';
 import { differingExecution } from './differing-execution.ts';
-import type { Erased } from './erased.ts';
 import { CannotCheck, wrongSignature, type AuditReport, type Finding, type OnProgress } from './finding.ts';
-import { leavesBetween, readErased, readEvents, readLogLeaves, type Reading } from './read-database.ts';
+import { readErased, readLogLeaves, type Reading } from './read-database.ts';
 import { inSnapshot } from './snapshot.ts';
 
 export interface DatabaseAudit {
@@ -41,7 +38,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
         }),
       ),
       beside((own) =>
-        compareAll(trx, readEvents(own, organization), { organization, erased, since }, (looked) => {
+        compareRecord({ trx, beside: own, organization, erased, since }, (looked) => {
           compared = looked;
           audit.onProgress?.(leaves + compared);
         }),
@@ -85,60 +82,8 @@ async function readHeads(trx: Reading, { organization, keys }: DatabaseAudit) {
   return { heads, wrong, newest: Math.max(0, ...heads.map(({ size }) => size)) };
 }
 
-interface Comparison {
-  findings: Finding[];
-  compared: number;
-  waiting: number;
-  absent: number;
-  uncovered: number;
-  erased: number;
-}
-
-/** Events and leaves, in the order of their ids, a page of events at a time. */
-async function compareAll(
-  trx: Reading,
-  pages: AsyncIterable<StoredEvent[]>,
-  { organization, erased, since }: { organization: string; erased: Erased; since: number },
-  onProgress: OnProgress,
-): Promise<Comparison> {
-  const complete = await isComplete(trx, organization);
-  const result: Comparison = { findings: [], compared: 0, waiting: 0, absent: 0, uncovered: 0, erased: 0 };
-  let after: string | undefined;
-  for await (const events of pages) {
-    const last = events.at(-1)?.id;
-    const { sealed, waiting } = await leavesBetween(trx, organization, after, last);
-    const leaves = byId([...sealed, ...waiting]);
-    const found = compareEvents(events, leaves, erased);
-    // Not complete: an event without a leaf may be older than the log.
-    const excused = complete ? [] : found.filter(({ event = '' }) => !leaves.has(event));
-    result.uncovered += excused.length;
-    result.findings.push(...(excused.length === 0 ? found : found.filter(({ event = '' }) => leaves.has(event))));
-    const present = new Set(events.map(({ id }) => id));
-    for (const [id, own] of leaves) {
-      if (present.has(id)) continue;
-      if (own.some(isErasure)) result.findings.push(...erased.lost(id));
-      else if (erased.has(id)) result.erased += 1;
-      else if (timeOfId(id) < since) result.absent += 1;
-      else result.findings.push(lostEvent(id));
-    }
-    result.erased += events.filter((event) => erased.hasTextsOf(event)).length;
-    result.compared += events.length;
-    result.waiting += waiting.length;
-    after = last;
-    onProgress(result.compared);
-  }
-  return result;
-}
-
 /** The first day with a partition. Retention has deleted older events, a whole day at a time. */
 async function firstKeptDay(trx: Reading): Promise<number> {
   const partitions = await listPartitions(trx);
   return partitions[0]?.from ?? 0;
-}
-
-async function isComplete(trx: Reading, organization: string): Promise<boolean> {
-  const { rows } = await sql<{ complete: boolean }>`
-    select complete_at is not null as complete from log_trees where organization = ${organization}
-  `.execute(trx);
-  return rows[0]?.complete ?? false;
 }

@@ -1,7 +1,7 @@
 import type { TreeHead } from '../log/checkpoint.ts';
 import { Frontier } from '../log/frontier.ts';
 import { leafHashText } from '../log/hashing.ts';
-import { readLeaf, splitLeaves } from '../log/leaf.ts';
+import { isLeaf, readLeaf, splitLeaves } from '../log/leaf.ts';
 import type { Finding, OnProgress } from './finding.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function checkTree(
   compare();
   for await (const several of leaves) {
     for (const leaf of splitLeaves(several)) {
-      const fault = leafFault(leaf);
+      const fault = isLeaf(leaf) ? undefined : leafFault(leaf);
       if (fault !== undefined && findings.length === 0) findings.push({ sentence: `Leaf ${tree.size}: ${fault}.` });
       tree.append(leafHashText(leaf));
       compare();

@@ -40,6 +40,11 @@ export class Erased {
     return this.#erasures.some(({ event_ids }) => holdsId(event_ids, id));
   }
 
+  /** True if any event lost its texts by an erasure. */
+  get hasTexts(): boolean {
+    return this.#erasures.some(({ scope }) => scope === 'text');
+  }
+
   /** True if this event lost its texts by an erasure, and has none. */
   hasTextsOf(event: StoredEvent): boolean {
     return (

@@ -1,8 +1,6 @@
 import { leafSize, readLeaf, splitLeaves } from '../log/leaf.ts';
-import type { StoredEvent } from '../log/stored-json.ts';
 import { tileWidth } from '../log/tiles.ts';
 import type { Tables } from '../store/database.ts';
-import type { EventRow } from '../store/events-table.ts';
 import { findLeaf } from '../store/find-leaf.ts';
 import { sql, type Kysely } from '../store/sql.ts';
 import { Erased } from './erased.ts';
@@ -10,8 +8,8 @@ import { Erased } from './erased.ts';
 /** One snapshot of the database. */
 export type Reading = Kysely<Tables>;
 
-/** Tiles and events of one query. */
-const [tilesAtOnce, eventsAtOnce] = [64, 10_000];
+/** Tiles of one query. */
+const tilesAtOnce = 64;
 
 /** All leaves of a log, in order. They end before the first that is missing. */
 export async function* readLogLeaves(trx: Reading, organization: string): AsyncGenerator<Buffer> {
@@ -39,37 +37,6 @@ export async function* readLogLeaves(trx: Reading, organization: string): AsyncG
   }
 }
 
-/**
- * All events of an organization in the order of their ids, in pages. The last page is empty. While
- * a page is looked at, Postgres reads the next one: no other query may use the connection.
- */
-export async function* readEvents(trx: Reading, organization: string): AsyncGenerator<StoredEvent[]> {
-  let next = readPage(trx, organization, undefined);
-  for (;;) {
-    const events = await next;
-    const last = events.at(-1);
-    if (last !== undefined) {
-      next = readPage(trx, organization, last);
-      // The reader may have ended.
-      next.catch(() => undefined);
-    }
-    yield events;
-    if (last === undefined) return;
-  }
-}
-
-function readPage(
-  trx: Reading,
-  organization: string,
-  after: { created_at: Date; id: string } | undefined,
-): Promise<EventRow[]> {
-  let query = trx.selectFrom('events').selectAll().where('organization', '=', organization);
-  if (after !== undefined) {
-    query = query.where(sql<boolean>`(created_at, id) > (${after.created_at}, ${after.id}::uuid)`);
-  }
-  return query.orderBy('created_at').orderBy('id').limit(eventsAtOnce).execute();
-}
-
 /** The erasures of an organization whose leaves are in its log, placed or waiting. */
 export async function readErased(trx: Reading, organization: string): Promise<Erased> {
   const erased = new Erased();
@@ -84,40 +51,50 @@ export async function readErased(trx: Reading, organization: string): Promise<Er
       const placed = await findLeaf(trx, organization, id);
       if (placed !== undefined) return placed.leaf;
       const { waiting } = await leavesBetween(trx, organization, undefined, undefined);
-      return waiting.find((leaf) => readLeaf(leaf).id === id);
+      return splitLeaves(waiting).find((leaf) => readLeaf(leaf).id === id);
     });
   }
   return erased;
 }
 
 /**
- * The leaves of events with ids above `after`, up to `last`; all above without it. `waiting` are
- * those that the sealer has not placed yet.
+ * The leaves of events with ids above `after`, up to `last`, in the order of the log; all above
+ * without it. `waiting` are those that the sealer has not placed yet.
  */
 export async function leavesBetween(
   trx: Reading,
   organization: string,
   after: string | undefined,
   last: string | undefined,
-): Promise<{ sealed: Buffer[]; waiting: Buffer[] }> {
-  const sealed = await sql<{ leaves: Uint8Array }>`
+): Promise<{ sealed: Buffer; waiting: Buffer }> {
+  const tiles = await sql<{ leaves: Uint8Array }>`
     select content as leaves from log_tiles where organization = ${organization} and level = 0
       and last_id >= ${after ?? lowestId}::uuid and first_id <= ${last ?? highestId}::uuid
-    union all select leaves from log_tails where organization = ${organization}
+    order by index
+  `.execute(trx);
+  const tails = await sql<{ leaves: Uint8Array }>`
+    select leaves from log_tails where organization = ${organization} order by first_index
   `.execute(trx);
   const waiting = await sql<{ leaves: Uint8Array }>`
-    select leaves from log_segments where organization = ${organization}
+    select leaves from log_segments where organization = ${organization} order by id
   `.execute(trx);
   const low = after === undefined ? Buffer.alloc(0) : idBytes(after);
   const high = idBytes(last ?? highestId);
-  const within = (rows: readonly { leaves: Uint8Array }[]): Buffer[] =>
-    rows
-      .flatMap(({ leaves }) => splitLeaves(Buffer.from(leaves)))
-      .filter((leaf) => {
-        const id = leaf.subarray(1, 17);
-        return id.compare(low) > 0 && id.compare(high) <= 0;
-      });
-  return { sealed: within(sealed.rows), waiting: within(waiting.rows) };
+  return { sealed: within([...tiles.rows, ...tails.rows], low, high), waiting: within(waiting.rows, low, high) };
+}
+
+/** Joins the leaves with an id above `low`, up to `high`: in runs, since most follow each other. */
+function within(rows: readonly { leaves: Uint8Array }[], low: Buffer, high: Buffer): Buffer {
+  const all = Buffer.concat(rows.map(({ leaves }) => leaves));
+  const runs: Buffer[] = [];
+  let begin = 0;
+  for (let at = 0; at < all.length; at += leafSize) {
+    const id = [at + 1, at + 17] as const;
+    if (all.compare(low, 0, low.length, ...id) > 0 && all.compare(high, 0, 16, ...id) <= 0) continue;
+    runs.push(all.subarray(begin, at));
+    begin = at + leafSize;
+  }
+  return begin === 0 ? all : Buffer.concat([...runs, all.subarray(begin)]);
 }
 
 const lowestId = '00000000-0000-0000-0000-000000000000';

@@ -46,6 +46,11 @@ function writeUuid(into: Buffer, at: number, id: string): void {
   }
 }
 
+/** True if {@link readLeaf} can read it. */
+export function isLeaf(leaf: Buffer): boolean {
+  return leaf.length === leafSize && (leaf[0] === leafVersion || leaf[0] === erasureVersion);
+}
+
 /** Reads a leaf of an event, or of an erasure. @throws when it has another length or version. */
 export function readLeaf(leaf: Buffer): Leaf {
   if (leaf.length !== leafSize) throw new Error(`a leaf has ${leafSize} bytes, not ${leaf.length}`);

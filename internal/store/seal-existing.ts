@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
-import { leafOf, readLeaf, splitLeaves } from '../log/leaf.ts';
+import { leafSize, splitLeaves } from '../log/leaf.ts';
 import type { Database, Tables } from './database.ts';
-import type { EventRow } from './events-table.ts';
 import { inSealTurn } from './seal-turn.ts';
+import { readStoredEvents, type Place } from './stored-events.ts';
 
 type Trx = Transaction<Tables>;
 
@@ -35,37 +35,40 @@ export async function beginLogs(db: Database): Promise<void> {
   `.execute(db);
 }
 
+/** How much a step does. */
+export interface ExistingLimits {
+  /** Most events that it looks at. */
+  most: number;
+  /** Events that are hashed at a time: nothing else runs meanwhile. */
+  pageSize: number;
+  /** How long a log waits after it began, in ms: until no worker without a log is left. */
+  graceMs: number;
+}
+
 /**
  * Adds the leaves of events that were stored without one: by a release or a worker without a log.
- * Looks at the next `most` events of one log, the oldest first, and remembers the last one. A log
- * waits `graceMs` after it began, until no worker without a log is left. Resolves with undefined
- * while another worker has the turn, or if every log is complete.
+ * Looks at the next events of one log, the oldest first, and remembers the last one. Resolves with
+ * undefined while another worker has the turn, or if every log is complete.
  */
-export function sealExisting(
-  db: Database,
-  { most, graceMs }: { most: number; graceMs: number },
-): Promise<ExistingReport | undefined> {
+export function sealExisting(db: Database, limits: ExistingLimits): Promise<ExistingReport | undefined> {
   return inSealTurn(db, async (trx) => {
-    const log = await nextIncomplete(trx, graceMs);
+    const log = await nextIncomplete(trx, limits.graceMs);
     if (log === undefined) return undefined;
     // The events come first: the leaf of each was committed with it, so it is there afterwards.
-    const events = await readEvents(trx, log, most);
-    const last = events.at(-1);
-    const missing = await withoutLeaf(trx, log.organization, events);
+    const { pages, last } = await readLeaves(trx, log, limits);
+    const missing = await withoutThoseOfLog(trx, log.organization, pages);
     if (missing.length > 0) {
-      const leaves = Buffer.concat(missing.map((event) => leafOf(event)));
-      await trx.insertInto('log_segments').values({ organization: log.organization, leaves }).execute();
+      const segments = missing.map((leaves) => ({ organization: log.organization, leaves }));
+      await trx.insertInto('log_segments').values(segments).execute();
     }
-    await trx
-      .updateTable('log_trees')
-      .set({
-        ...(last !== undefined && { sealed_until_at: last.created_at, sealed_until_id: last.id }),
-        ...(events.length < most && { complete_at: sql<Date>`now()` }),
-      })
-      .where('organization', '=', log.organization)
-      .execute();
-    return { looked: events.length, added: missing.length };
+    const looked = count(pages);
+    await remember(trx, log.organization, last, looked < limits.most);
+    return { looked, added: count(missing) };
   });
+}
+
+function count(leaves: readonly Buffer[]): number {
+  return leaves.reduce((sum, { length }) => sum + length, 0) / leafSize;
 }
 
 async function nextIncomplete(trx: Trx, graceMs: number): Promise<Incomplete | undefined> {
@@ -77,25 +80,49 @@ async function nextIncomplete(trx: Trx, graceMs: number): Promise<Incomplete | u
   return rows[0];
 }
 
-function readEvents(trx: Trx, log: Incomplete, most: number): Promise<EventRow[]> {
-  const all = trx.selectFrom('events').selectAll().where('organization', '=', log.organization);
-  const { sealed_until_at: at, sealed_until_id: id } = log;
-  const further = at === null ? all : all.where(sql<boolean>`(created_at, id) > (${at}, ${id}::uuid)`);
-  return further.orderBy('created_at').orderBy('id').limit(most).execute();
+/** The leaves of the next events, a page at a time, and the last event. */
+async function readLeaves(trx: Trx, log: Incomplete, { most, pageSize }: ExistingLimits) {
+  const { organization, sealed_until_at: at, sealed_until_id: id } = log;
+  const pages: Buffer[] = [];
+  let last = at === null || id === null ? undefined : { createdAt: at.toISOString(), id };
+  for await (const page of readStoredEvents(trx, { organization, after: last, pageSize, most })) {
+    pages.push(page.leaves);
+    last = page.last ?? last;
+  }
+  return { pages, last };
 }
 
-async function withoutLeaf(trx: Trx, organization: string, events: readonly EventRow[]): Promise<EventRow[]> {
-  const ids = events.map(({ id }) => id).sort();
-  const [first, last] = [ids[0], ids.at(-1)];
-  if (first === undefined || last === undefined) return [];
+/** Takes out the leaves of events that have one in the log; and pages that become empty. */
+async function withoutThoseOfLog(trx: Trx, organization: string, pages: readonly Buffer[]): Promise<Buffer[]> {
+  const ids = pages.flatMap((leaves) => splitLeaves(leaves).map(idOf)).sort();
+  const [first, last] = [ids[0], ids.at(-1)].map(uuidOf);
   const { rows } = await sql<{ leaves: Uint8Array }>`
     select content as leaves from log_tiles
     where organization = ${organization} and level = 0 and last_id >= ${first}::uuid and first_id <= ${last}::uuid
     union all select leaves from log_tails where organization = ${organization}
     union all select leaves from log_segments where organization = ${organization}
   `.execute(trx);
-  const present = new Set(
-    rows.flatMap(({ leaves }) => splitLeaves(Buffer.from(leaves)).map((leaf) => readLeaf(leaf).id)),
-  );
-  return events.filter(({ id }) => !present.has(id));
+  const present = new Set(rows.flatMap(({ leaves }) => splitLeaves(Buffer.from(leaves)).map(idOf)));
+  return pages
+    .map((leaves) => Buffer.concat(splitLeaves(leaves).filter((leaf) => !present.has(idOf(leaf)))))
+    .filter(({ length }) => length > 0);
+}
+
+/** The bytes of the id, as a text: these sort as ids do. */
+function idOf(leaf: Buffer): string {
+  return leaf.toString('latin1', 1, 17);
+}
+
+function uuidOf(id: string | undefined): string | null {
+  return id === undefined ? null : Buffer.from(id, 'latin1').toString('hex');
+}
+
+async function remember(trx: Trx, organization: string, last: Place | undefined, isComplete: boolean): Promise<void> {
+  await sql`
+    update log_trees set
+      sealed_until_at = ${last?.createdAt ?? null}::timestamp at time zone 'UTC',
+      sealed_until_id = ${last?.id ?? null}::uuid,
+      complete_at = case when ${isComplete}::boolean then now() end
+    where organization = ${organization}
+  `.execute(trx);
 }

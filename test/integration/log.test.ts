@@ -70,7 +70,7 @@ describe('the log, from the request to the proof', () => {
         signLogs: () => signLogs(db, (log) => signer.sign(log)),
         cosign: () => Promise.resolve(),
         beginLogs: () => beginLogs(db),
-        sealExisting: () => sealExisting(db, { most: 100, graceMs: 0 }),
+        sealExisting: () => sealExisting(db, { most: 100, pageSize: 3, graceMs: 0 }),
       };
       return new Sealer(store, limits, metrics, logger);
     });

@@ -33,7 +33,9 @@ describe('verify', () => {
   });
   after(() => rm(folder, { recursive: true }));
   beforeEach(async () => {
-    await recordEvents(database.db, events.slice(0, 280), { leaves: true });
+    // Not in the order of ids, as of workers beside each other.
+    await recordEvents(database.db, events.slice(140, 280), { leaves: true });
+    await recordEvents(database.db, events.slice(0, 140), { leaves: true });
     await recordEvents(database.db, [anEvent({ organization: 'globex' })], { leaves: true });
     await seal(database.db);
     await sql`update log_trees set complete_at = now()`.execute(database.db);
@@ -111,6 +113,13 @@ describe('verify', () => {
     'a time of acceptance is changed': {
       tamper: (db) => sql`update events set created_at = created_at - interval '1 ms' where id = ${first}`.execute(db),
       found: new RegExp(`Event ${first} has another time of acceptance than its id: it was changed.\n`),
+    },
+    'an event has a time that is not of its id, and its leaf': {
+      tamper: async (db) => {
+        const { id } = anEvent({ createdAt: (events[279]?.createdAt ?? 0) + 1_000 });
+        await recordEvents(db, [anEvent({ id, createdAt: (events[279]?.createdAt ?? 0) + 2_000 })], { leaves: true });
+      },
+      found: /^Event \S+ has another time of acceptance than its id: it was changed.\n$/,
     },
     'a leaf is changed': {
       tamper: (db) => sql`update log_tiles set content = set_byte(content, 48, 1) where level = 0`.execute(db),
@@ -238,7 +247,7 @@ describe('verify', () => {
     const proof = join(folder, 'log/proof', first);
     expect(await verify('--proof', proof)).to.deep.include({
       code: 0,
-      stdout: `Event ${first} is leaf 100 of the 280 that the checkpoint signed.\n`,
+      stdout: `Event ${first} is leaf 240 of the 280 that the checkpoint signed.\n`,
     });
     const line = await file('line', lines[100]?.replace('mark', 'Mark') ?? '');
     expect(await verify('--proof', proof, '--export', line)).to.deep.include({ code: 1 });

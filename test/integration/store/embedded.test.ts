@@ -89,7 +89,7 @@ describe('embedded Postgres', function () {
         Array.from({ length: 300 }, () => anEvent()),
         { leaves: true },
       );
-      const report = await sealExisting(db, { most: 1_000, graceMs: 0 });
+      const report = await sealExisting(db, { most: 1_000, pageSize: 3, graceMs: 0 });
       expect(report).to.deep.equal({ looked: 303, added: 3 });
       await seal(db);
       await checkLog(db, 'acme');

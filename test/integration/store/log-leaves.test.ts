@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { leafOf, readLeaf, splitLeaves } from '../../../internal/log/leaf.ts';
+import { storedJson } from '../../../internal/log/stored-json.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
+import { readStoredEvents, type StoredPage } from '../../../internal/store/stored-events.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { eachDatabase } from '../../support/store.ts';
@@ -27,14 +29,27 @@ describe('the leaves of stored events', () => {
       description: '\u0001\b\f\n\r\t"\\/\u007f\u2028é😀',
       occurredAt: Date.parse('0099-01-01T00:00:00Z'),
     });
-    await recordEvents(db, [...events, odd], { leaves: true });
+    const ancient = anEvent({ occurredAt: Date.parse('-000043-03-15T12:00:00Z') });
+    const separated = anEvent({ description: 'before\u001fafter', automationId: odd.automationId.toUpperCase() });
+    await recordEvents(db, [...events, odd, ancient, separated], { leaves: true });
 
-    const rows = await db.selectFrom('events').selectAll().execute();
-    expect(rows).to.have.lengthOf(301);
+    const rows = await db.selectFrom('events').selectAll().orderBy('created_at').orderBy('id').execute();
+    expect(rows).to.have.lengthOf(303);
     const found = await waitingLeaves(db);
     for (const organization of ['acme', 'globex']) {
       const own = rows.filter((row) => row.organization === organization);
       expect(sorted(found[organization] ?? [])).to.deep.equal(sorted(own.map((row) => leafOf(row))));
+      for (const pageSize of [1, 9, 1_000]) {
+        const pages: StoredPage[] = [];
+        for await (const page of readStoredEvents(db, { organization, pageSize })) pages.push(page);
+        expect(Buffer.concat(pages.map(({ leaves }) => leaves))).to.deep.equal(
+          Buffer.concat(own.map((row) => leafOf(row))),
+        );
+        expect(pages.flatMap(({ times }) => times)).to.deep.equal(own.map((row) => row.created_at.getTime()));
+        expect(pages.flatMap(({ ids, jsonAt }) => ids.map((_, at) => jsonAt(at)))).to.deep.equal(
+          own.map((row) => storedJson(row)),
+        );
+      }
     }
     expect(await db.selectFrom('log_segments').selectAll().execute()).to.have.lengthOf(2);
   });

@@ -71,7 +71,7 @@ describe('the sealer', () => {
     await inSealTurn(db, async () => {
       expect(await extendLogs(db, 10)).to.equal(undefined);
       expect(await signLogs(db, async () => ({ note: 'note' }))).to.equal(undefined);
-      expect(await sealExisting(db, { most: 10, graceMs: 0 })).to.equal(undefined);
+      expect(await sealExisting(db, { most: 10, pageSize: 3, graceMs: 0 })).to.equal(undefined);
     });
     expect(await extendLogs(db, 10)).to.equal(1);
   });
@@ -160,7 +160,7 @@ describe('events that were stored without a log', () => {
   const sealAll = async (graceMs = 0): Promise<number[]> => {
     const added: number[] = [];
     for (;;) {
-      const report = await sealExisting(database.db, { most: 4, graceMs });
+      const report = await sealExisting(database.db, { most: 4, pageSize: 3, graceMs });
       if (report === undefined) return added;
       added.push(report.added);
     }

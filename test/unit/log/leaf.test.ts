@@ -2,6 +2,7 @@ import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { sha256 } from '../../../internal/log/hashing.ts';
+import { rowReader, separator, timeType } from '../../../internal/log/joined-row.ts';
 import { leafOf, readLeaf } from '../../../internal/log/leaf.ts';
 import { readProof, writeProof } from '../../../internal/log/proof-text.ts';
 import { storedJson } from '../../../internal/log/stored-json.ts';
@@ -31,6 +32,35 @@ describe('a leaf', () => {
         '"error_description":"line 1\\nline 2 \\"quoted\\" \\u0007\u007f é 😀 \u2028",' +
         '"id":"019ac0de-0000-7000-8000-00000000002a","kind":"ERROR","organization":"acme"}',
     );
+  });
+
+  it('is over the same JSON if the columns of its row come as one text', () => {
+    const columns = ['created_at', 'id', 'occurred_at', 'description', 'kind', 'error_id'].map((name) => ({
+      name,
+      type: name.endsWith('_at') ? timeType : name === 'id' ? 'uuid' : 'text',
+    }));
+    const read = (...texts: string[]) => rowReader(columns)(texts.join(separator));
+    const [at, id] = ['2026-11-26 03:00:00.12', event.id];
+    const { created_at } = event;
+    expect(read(at, id, '2026-11-26 03:00:00', 'a "b"\n', 'END', '')).to.deep.equal({
+      id,
+      time: created_at.getTime(),
+      json: storedJson({
+        organization: '',
+        id,
+        created_at,
+        occurred_at: new Date('2026-11-26T03:00:00Z'),
+        description: 'a "b"\n',
+        kind: 'END',
+        error_id: null,
+      }),
+    });
+    expect(read(at, id, '', `a${separator}b`, 'END', '')).to.equal(undefined);
+    expect(read(at, id, '', 'a', 'END')).to.equal(undefined);
+    for (const odd of ['0044-03-15 12:00:00 BC', '12026-11-26 03:00:00', 'infinity']) {
+      expect(read(at, id, odd, '', 'END', ''), odd).to.equal(undefined);
+      expect(read(odd, id, '', '', 'END', ''), odd).to.equal(undefined);
+    }
   });
 
   it('is over JSON that is canonical by RFC 8785', () => {

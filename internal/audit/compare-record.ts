@@ -1,0 +1,95 @@
+import { isErasure } from '../log/erasure.ts';
+import { leafSize, splitLeaves } from '../log/leaf.ts';
+import type { StoredEvent } from '../log/stored-json.ts';
+import { sql } from '../store/sql.ts';
+import { readStoredEvents, type StoredPage } from '../store/stored-events.ts';
+import { byId, compareEvents, lostEvent, timeOfId } from './compare-events.ts';
+import type { Erased } from './erased.ts';
+import type { Finding, OnProgress } from './finding.ts';
+import { leavesBetween, type Reading } from './read-database.ts';
+
+/** Events that are compared at once. */
+const pageSize = 10_000;
+
+/** What was compared, and what does not match. */
+export interface Comparison {
+  findings: Finding[];
+  compared: number;
+  waiting: number;
+  absent: number;
+  uncovered: number;
+  erased: number;
+}
+
+/** Where to look: `beside` is another connection, which reads events while `trx` reads leaves. */
+export interface ComparedRecord {
+  trx: Reading;
+  beside: Reading;
+  organization: string;
+  erased: Erased;
+  /** The first kept day. */
+  since: number;
+}
+
+/** Compares events and leaves, in the order of their ids, a page of events at a time. */
+export async function compareRecord(record: ComparedRecord, onProgress: OnProgress): Promise<Comparison> {
+  const { trx, beside, organization, erased } = record;
+  const complete = await isComplete(trx, organization);
+  const result: Comparison = { findings: [], compared: 0, waiting: 0, absent: 0, uncovered: 0, erased: 0 };
+  let after: string | undefined;
+  for await (const page of readStoredEvents(beside, { organization, pageSize })) {
+    const { sealed, waiting } = await leavesBetween(trx, organization, after, page.last?.id);
+    const leaves = waiting.length === 0 ? sealed : Buffer.concat([sealed, waiting]);
+    if (erased.hasTexts || !areSame(page, leaves)) compareEach(page, leaves, { ...record, complete }, result);
+    result.compared += page.ids.length;
+    result.waiting += waiting.length / leafSize;
+    after = page.last?.id;
+    onProgress(result.compared);
+  }
+  return result;
+}
+
+/** True if these are the leaves of a page. It takes a small part of the time of a look at each. */
+function areSame({ ids, times, leaves }: StoredPage, ofLog: Buffer): boolean {
+  if (ofLog.length !== leaves.length || ids.some((id, at) => timeOfId(id) !== times[at])) return false;
+  // Workers store events beside each other, so that leaves are not in the order of ids.
+  return ofLog.equals(leaves) || sorted(ofLog) === leaves.toString('latin1');
+}
+
+/** As texts with a character for each byte, leaves sort by their ids. */
+function sorted(leaves: Buffer): string {
+  const texts = splitLeaves(leaves).map((leaf) => leaf.toString('latin1'));
+  return texts.sort().join('');
+}
+
+/** Looks at each event and each leaf of a page. */
+function compareEach(
+  page: StoredPage,
+  ofLog: Buffer,
+  { erased, since, complete }: Pick<ComparedRecord, 'erased' | 'since'> & { complete: boolean },
+  result: Comparison,
+): void {
+  const events = page.ids.map((_, at) => JSON.parse(page.jsonAt(at)) as StoredEvent);
+  const leaves = byId(splitLeaves(ofLog));
+  const found = compareEvents(events, leaves, erased);
+  // Not complete: an event without a leaf may be older than the log.
+  const excused = complete ? [] : found.filter(({ event = '' }) => !leaves.has(event));
+  result.uncovered += excused.length;
+  result.findings.push(...(excused.length === 0 ? found : found.filter(({ event = '' }) => leaves.has(event))));
+  const present = new Set(page.ids);
+  for (const [id, own] of leaves) {
+    if (present.has(id)) continue;
+    if (own.some(isErasure)) result.findings.push(...erased.lost(id));
+    else if (erased.has(id)) result.erased += 1;
+    else if (timeOfId(id) < since) result.absent += 1;
+    else result.findings.push(lostEvent(id));
+  }
+  result.erased += events.filter((event) => erased.hasTextsOf(event)).length;
+}
+
+async function isComplete(trx: Reading, organization: string): Promise<boolean> {
+  const { rows } = await sql<{ complete: boolean }>`
+    select complete_at is not null as complete from log_trees where organization = ${organization}
+  `.execute(trx);
+  return rows[0]?.complete ?? false;
+}
