@@ -1,20 +1,19 @@
 import type { Writable } from 'node:stream';
 import { UsageError } from '../../internal/config/arguments.ts';
-import { exportDays } from '../../internal/archive/export-days.ts';
+import { exportDays, type DaysExported } from '../../internal/archive/export-days.ts';
 import { folderOfDay, type Manifest } from '../../internal/archive/manifest.ts';
 import { openObjects } from '../../internal/archive/open-objects.ts';
 import { readConfig, type Config } from '../../internal/config/read.ts';
 import { createRecord } from '../../internal/record/record.ts';
-import type { Database } from '../../internal/store/database.ts';
 import { dayOf, daysBefore } from '../../internal/store/days.ts';
 import { withExportLock } from '../../internal/store/with-export-lock.ts';
-import { openDatabase } from './database.ts';
+import { exportDatabaseSettings, openSources, type Source, type Sources } from './databases.ts';
 import { noDestination, readOptions, usage, type Options } from './options.ts';
 import { ProgressBar, type Terminal } from './progress.ts';
 import { exportStream } from './stream.ts';
 
 /** The settings of the command. */
-export const exportSettings = ['DATABASE_URL', 'RETENTION_DAYS', 'ARCHIVE_URL'] as const;
+export const exportSettings = [...exportDatabaseSettings, 'RETENTION_DAYS', 'ARCHIVE_URL'] as const;
 
 /** The streams and the environment of the command: those of the process, or of a test. */
 export interface Surroundings {
@@ -32,8 +31,8 @@ export async function run(args: string[], { stdout, stderr, env }: Surroundings)
   try {
     const options = readOptions(args);
     const config = readConfig(exportSettings, env);
-    await using db = openDatabase(config.DATABASE_URL);
-    const sentence = await exportTo(db, options, config, { stdout, stderr });
+    await using sources = await openSources(config);
+    const sentence = await exportTo(sources, options, config, { stdout, stderr });
     stderr.write(`${sentence}\n`);
     return 0;
   } catch (error) {
@@ -44,17 +43,17 @@ export async function run(args: string[], { stdout, stderr, env }: Surroundings)
 }
 
 async function exportTo(
-  db: Database,
+  sources: Sources,
   options: Options,
   { ARCHIVE_URL, RETENTION_DAYS }: Pick<Config<(typeof exportSettings)[number]>, 'ARCHIVE_URL' | 'RETENTION_DAYS'>,
   { stdout, stderr }: Pick<Surroundings, 'stdout' | 'stderr'>,
 ): Promise<string> {
-  const record = createRecord(db);
   const [organization] = options.organizations ?? [];
   const destination = options.destination ?? ARCHIVE_URL;
   if (destination === undefined) throw new UsageError(noDestination);
   if (destination === '-' && organization !== undefined) {
-    const { events, sha256 } = await exportStream(record, organization, options, stdout);
+    const { db } = sources.sourceOf(organization);
+    const { events, sha256 } = await exportStream(createRecord(db), organization, options, stdout);
     return `${events.toLocaleString('en')} events, SHA-256 ${sha256}`;
   }
   const objects = await openObjects(destination);
@@ -62,12 +61,8 @@ async function exportTo(
   const now = Date.now();
   const settled = dayOf(now - options.settleHours * 3_600_000);
   const run = {
-    db,
-    record,
     objects,
     format: options.format ?? ('parquet' as const),
-    checkpointOf: async (organization: string) => (await record.getCheckpoint(organization))?.note,
-    organizations: options.organizations,
     from: options.from?.getTime() ?? -Infinity,
     to: Math.min(settled, options.to?.getTime() ?? Infinity),
     recheckBefore: options.recheck ? Infinity : dueBefore(now, RETENTION_DAYS),
@@ -77,10 +72,25 @@ async function exportTo(
       stdout.write(`${describe(manifest)}\n`);
     },
   };
-  const { written, kept, events } = await withExportLock(db, objects.where, () => exportDays(run)).finally(() => {
-    bar.clear();
-    objects.close();
-  });
+  const exportFrom = ({ db, has }: Source): Promise<DaysExported> => {
+    const record = createRecord(db);
+    const checkpointOf = async (id: string) => (await record.getCheckpoint(id))?.note;
+    const isWanted = (id: string) => has(id) && (options.organizations?.includes(id) ?? true);
+    return withExportLock(db, objects.where, () => exportDays({ ...run, db, record, checkpointOf, isWanted }));
+  };
+  const results: PromiseSettledResult<DaysExported>[] = [];
+  // One after the other: a database that is unavailable delays no other.
+  for (const source of sources.all) results.push(...(await Promise.allSettled([exportFrom(source)])));
+  bar.clear();
+  objects.close();
+  const total: DaysExported = { written: 0, kept: 0, events: 0 };
+  for (const result of results) {
+    if (result.status === 'rejected') throw result.reason;
+    total.written += result.value.written;
+    total.kept += result.value.kept;
+    total.events += result.value.events;
+  }
+  const { written, kept, events } = total;
   return `${objects.where}: wrote ${count(written)} with ${events.toLocaleString('en')} events; ${count(kept)} were there`;
 }
 

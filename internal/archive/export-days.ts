@@ -7,8 +7,8 @@ import { folderOfOrganization, numbersWithManifest, type ArchivedDay, type Manif
 
 export interface DaysExport extends Omit<DayExport, 'onPage'> {
   db: Database;
-  /** All unless given. */
-  organizations?: readonly string[] | undefined;
+  /** Which organizations are exported; all unless given. */
+  isWanted?: (organization: string) => boolean;
   /** Only days that begin at or after `from` and end at or before `to`, in ms. */
   from: number;
   to: number;
@@ -69,12 +69,11 @@ export async function exportDays(run: DaysExport): Promise<DaysExported> {
   return exported;
 }
 
-async function daysToExport({ db, from, to, organizations }: DaysExport): Promise<ArchivedDay[]> {
+async function daysToExport({ db, from, to, isWanted = () => true }: DaysExport): Promise<ArchivedDay[]> {
   const days = (await listEventDays(db, to)).filter((day) => day >= from && dayAfter(day) <= to);
   const found: ArchivedDay[] = [];
   for (const day of days) {
-    const present = await organizationsOfDay(db, day);
-    const wanted = present.filter((organization) => organizations?.includes(organization) ?? true);
+    const wanted = (await organizationsOfDay(db, day)).filter((organization) => isWanted(organization));
     found.push(...wanted.map((organization) => ({ organization, day })));
   }
   return found;

@@ -18,6 +18,7 @@ import { day } from '../support/maintenance-day.ts';
 import { noon, storeEvents, type SomeEvent } from '../support/reading.ts';
 import { publicLogKey, seal, servedBy } from '../support/sealed-log.ts';
 import { eachDatabase } from '../support/store.ts';
+import { place, twoDatabases } from '../support/two-databases.ts';
 
 const acme20 = 'organization=acme/day=2026-11-20/events.ndjson';
 const acme21 = 'organization=acme/day=2026-11-21/events.ndjson';
@@ -204,6 +205,40 @@ describe('the command export', () => {
     await writeFile(inParquet, (await readFile(inParquet)).subarray(0, -8));
     expect(await verifyExport(inParquet)).to.equal(2);
     expect(said.at(-1)).to.contain('events.parquet cannot be read as Parquet');
+  });
+
+  it('exports each organization from the database where it is', async () => {
+    await using databases = await twoDatabases();
+    const { first, eu, settings } = databases;
+    await place(first.db, 'globex', 'eu');
+    await storeEvents(first.db, {}, { organization: 'globex', executionId: 'left behind' });
+    await storeEvents(eu.db, { organization: 'globex' }, { organization: 'globex' }, { executionId: 'of acme' });
+    await using folder = await temporaryFolder();
+    const all = await runExport(settings, [folder.path, '--format', 'ndjson']);
+    expect(all.stderr).to.contain('wrote 2 days of organizations with 3 events');
+    expect(await namesIn(folder.path)).to.deep.equal(withManifest(acme20, globex20));
+    expect((await manifestOf(folder.path, globex20)).rows).to.equal(2);
+    const stream = await runExport(settings, ['-', '--organization', 'globex']);
+    expect(stream.stderr).to.match(/^2 events/);
+  });
+
+  it('exports the other databases if one is unavailable, and explains a missing one', async () => {
+    await using databases = await twoDatabases();
+    const { first, eu, settings } = databases;
+    await place(first.db, 'globex', 'eu');
+    await place(first.db, 'initech', 'asia');
+    await storeEvents(eu.db, { organization: 'globex' });
+    await using folder = await temporaryFolder();
+    const args = [folder.path, '--format', 'ndjson'];
+    expect(await runExport(settings, args)).to.deep.include({
+      code: 1,
+      stderr: 'export: DATABASE_URLS lacks the database asia, where an organization is\n',
+    });
+    const unavailable = { ...settings, DATABASE_URLS: `asia=${first.url}_gone ${settings.DATABASE_URLS}` };
+    const { code, stderr } = await runExport(unavailable, args);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^export: .*database ".*_gone" does not exist/);
+    expect(await namesIn(folder.path)).to.deep.equal(withManifest(globex20));
   });
 
   it('leaves a place to the export that writes there', async () => {

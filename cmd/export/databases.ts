@@ -1,0 +1,66 @@
+import { namedUrls } from '../../internal/config/named-urls.ts';
+import type { Config } from '../../internal/config/read.ts';
+import { firstDatabase, readPlaces } from '../../internal/databases/organization-map.ts';
+import { openPostgres, type Database } from '../../internal/store/database.ts';
+
+/** Where the record is. */
+export const exportDatabaseSettings = ['DATABASE_URL', 'DATABASE_URLS'] as const;
+
+/** Longest duration of a statement, in ms: each reads one page, or one slice of a day. */
+const statementTimeout = 60_000;
+
+/** A database that is exported. */
+export interface Source {
+  db: Database;
+  /** True for the organizations that are exported from it. */
+  has: (organization: string) => boolean;
+}
+
+/** The databases that are exported; the end closes their connections. */
+export interface Sources extends AsyncDisposable {
+  all: readonly Source[];
+  sourceOf: (organization: string) => Source;
+}
+
+/**
+ * Opens them. After a move, an organization is exported from the database where it is, and not from
+ * the rows that it has left behind.
+ * @throws when an organization is in a database that `DATABASE_URLS` does not name.
+ */
+export async function openSources(config: Config<(typeof exportDatabaseSettings)[number]>): Promise<Sources> {
+  await using opened = new AsyncDisposableStack();
+  const first = opened.use(openDatabase(config.DATABASE_URL));
+  const others = namedUrls(config.DATABASE_URLS);
+  const places = others.size === 0 ? undefined : await readPlaces(first);
+  const nameOf = (organization: string): string => places?.get(organization)?.database ?? firstDatabase;
+  const sources = new Map<string, Source>([[firstDatabase, { db: first, has: (id) => nameOf(id) === firstDatabase }]]);
+  for (const [name, url] of others) {
+    sources.set(name, { db: opened.use(openDatabase(url)), has: (id) => nameOf(id) === name });
+  }
+  const named = (name: string): Source => {
+    const source = sources.get(name);
+    if (source === undefined) throw new Error(`DATABASE_URLS lacks the database ${name}, where an organization is`);
+    return source;
+  };
+  for (const { database } of places?.values() ?? []) named(database);
+  const closing = opened.move();
+  return {
+    all: [...sources.values()],
+    sourceOf: (organization) => named(nameOf(organization)),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}
+
+/** One connection holds the lock of the export. */
+function openDatabase(url: string): Database {
+  const ignore = (): void => undefined;
+  return openPostgres({
+    url,
+    maxConnections: 3,
+    applicationName: 'runledger-export',
+    statementTimeout,
+    preparesStatements: false,
+    onIdleError: ignore,
+    onNotDurable: ignore,
+  });
+}
