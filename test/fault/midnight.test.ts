@@ -8,8 +8,8 @@ import { until } from '../support/until.ts';
 
 const day = 86_400_000;
 
-/** The midnight in UTC that comes next, or so many days after it. In ms since the Unix epoch. */
-const midnight = (days = 0): number => (Math.floor(Date.now() / day) + 1 + days) * day;
+/** The midnight in UTC that comes next. In ms since the Unix epoch. */
+const nextMidnight = (): number => (Math.floor(Date.now() / day) + 1) * day;
 const tableOf = (time: number): string => `events_${new Date(time).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
 describe('days', () => {
@@ -58,15 +58,17 @@ describe('days', () => {
   }
 
   it('events on both sides of midnight UTC are stored in their days, and executions across it are whole', async () => {
-    const { automations } = await loadAt(midnight() - 8_000, midnight());
-    expect(await rowsByTable(automations)).to.have.all.keys(tableOf(midnight(-1)), tableOf(midnight()));
+    const midnight = nextMidnight();
+    const { automations } = await loadAt(midnight - 8_000, midnight);
+    expect(await rowsByTable(automations)).to.have.all.keys(tableOf(midnight - day), tableOf(midnight));
   });
 
   it('events of a day without a partition wait in the DEFAULT one until theirs is made', async () => {
-    const { automations, rows } = await loadAt(midnight(40), midnight(40));
+    const midnight = nextMidnight() + 40 * day;
+    const { automations, rows } = await loadAt(midnight, midnight);
     await until(
       'maintenance has made the partition and moved the events',
-      async () => (await rowsByTable(automations))[tableOf(midnight(40))] === rows,
+      async () => (await rowsByTable(automations))[tableOf(midnight)] === rows,
       30_000,
     );
   });
