@@ -10,6 +10,7 @@ import { day } from '../../support/maintenance-day.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
 
 const other = '0190a0b0-0000-7000-8000-0000000000ff';
+const noon = Date.parse('2026-11-20T12:00:00Z');
 
 describe('lists of events', () => {
   let database: TestDatabase;
@@ -96,7 +97,6 @@ describe('lists of events', () => {
   });
 
   it('filter by automation, execution, kind, time, error_id and text', async () => {
-    const noon = Date.parse('2026-11-20T12:00:00Z');
     await store(
       { kind: 'START', description: 'a', createdAt: noon },
       { kind: 'ERROR', description: 'b', createdAt: noon + 1, errorId: 'E-1', errorDescription: 'Disk FULL' },
@@ -148,9 +148,9 @@ describe('lists of events', () => {
   });
 
   it('end a page with a position when the time for a search is used up', async () => {
-    const now = Date.now();
+    // A search begins anew at midnight.
     const events = Array.from({ length: 1_200 }, (_, index) => ({
-      createdAt: now - index * 1_000,
+      createdAt: noon - index * 1_000,
       description: String(index),
       kind: index === 1_199 ? ('END' as const) : ('EVENT' as const),
     }));
@@ -158,7 +158,7 @@ describe('lists of events', () => {
     record = createRecord(database.db, { ...defaultRecordOptions, searchMs: 0 });
     const page = await record.listEvents('acme', { kind: 'END' }, { limit: 50 });
     expect(page.items).to.deep.equal([]);
-    expect(page.next).to.include({ createdAt: new Date(now - 305_000).toISOString() });
+    expect(page.next).to.include({ createdAt: new Date(noon - 305_000).toISOString() });
     expect(await listed({ kind: 'END' })).to.deep.equal(['1199']);
   });
 });
