@@ -148,7 +148,7 @@ describe('lists of events', () => {
   });
 
   it('end a page with a position when the time for a search is used up', async () => {
-    // A search begins anew at midnight.
+    // A page of a search ends at midnight at the latest: noon is far from it.
     const events = Array.from({ length: 1_200 }, (_, index) => ({
       createdAt: noon - index * 1_000,
       description: String(index),
@@ -156,9 +156,10 @@ describe('lists of events', () => {
     }));
     await store(...events);
     record = createRecord(database.db, { ...defaultRecordOptions, searchMs: 0 });
-    const page = await record.listEvents('acme', { kind: 'END' }, { limit: 50 });
+    const filters: EventFilters = { kind: 'END', to: new Date(noon + 1) };
+    const page = await record.listEvents('acme', filters, { limit: 50 });
     expect(page.items).to.deep.equal([]);
     expect(page.next).to.include({ createdAt: new Date(noon - 305_000).toISOString() });
-    expect(await listed({ kind: 'END' })).to.deep.equal(['1199']);
+    expect(await listed(filters)).to.deep.equal(['1199']);
   });
 });
