@@ -64,12 +64,6 @@ export class Ingest extends RunledgerProcess {
     return { now: megabytes('VmRSS'), most: megabytes('VmHWM') };
   }
 
-  /** How long its main thread could run and had no core, in ms. */
-  async waitedForCoreMs(): Promise<number> {
-    const [, waitedNs] = (await readFile(`/proc/${this.child.process.pid}/schedstat`, 'utf8')).split(' ');
-    return Number(waitedNs) / 1e6;
-  }
-
   /** Stops gracefully; resolves with the exit code. */
   async stop(): Promise<number | null> {
     this.api.close();
