@@ -44,12 +44,18 @@ const cases: [title: string, values: string[], name: 'ingest' | 'worker', variab
   ],
   [
     'accepts shards of the queue, and former ones',
-    ['shards', 'externalRedis.database=1', 'externalRedis.drainedShards={c:6381,redis://d:6379/2}'],
+    ['shards-keda', 'externalRedis.database=1', 'externalRedis.drainedShards={c:6381,redis://d:6379/2,e\\,f:6380}'],
     'worker',
     {
       REDIS_URL: 'rediss://redis-a.databases.svc:6379/1 rediss://redis-b.databases.svc:6380/1',
-      REDIS_DRAIN_URL: 'rediss://c:6381/1 redis://d:6379/2',
+      REDIS_DRAIN_URL: 'rediss://c:6381/1 redis://d:6379/2 rediss://e,rediss://f:6380',
     },
+  ],
+  [
+    'accepts the nodes of a Redis Cluster as one shard, with a password of its own Secret',
+    ['redis-cluster', 'externalRedis.shards={a:6379\\,b:6379}'],
+    'ingest',
+    { REDIS_URL: 'redis://a:6379,redis://b:6379', REDIS_PASSWORD: 'redis-credentials/password', QUEUE_SHARDS: '3' },
   ],
   [
     'accepts the masters of Sentinels as shards',
@@ -84,14 +90,23 @@ describe('chart, Redis and Postgres', () => {
   }
 
   it('gives each process but ingest the addresses of further Postgres, from their Secrets', async () => {
-    const manifests = await renderWith('external-services');
-    const urls = { DATABASE_URLS_EU_WEST: 'runledger-eu-app/uri', DATABASE_URLS: 'eu-west=$(DATABASE_URLS_EU_WEST)' };
-    for (const name of ['runledger-worker', 'runledger-controller', 'runledger-console']) {
+    const manifests = await renderWith('several-databases', 'otherPostgresql.file.urlSecret.name=file');
+    const urls = {
+      DATABASE_URLS_OF_EU_WEST: 'runledger-eu-app/uri',
+      DATABASE_URLS: [
+        'big=$(DATABASE_URLS_OF_BIG)',
+        'eu-west=$(DATABASE_URLS_OF_EU_WEST)',
+        'file=$(DATABASE_URLS_OF_FILE)',
+      ].join(' '),
+    };
+    for (const name of ['worker', 'controller', 'console', 'export'].map((process) => `runledger-${process}`)) {
       expect(environment(manifests, name), name).to.include(urls);
+      // It is a setting: the path of a file.
+      expect(environment(manifests, name), name).not.to.have.property('DATABASE_URLS_FILE');
     }
     expect(environment(manifests, 'runledger-console')).to.include({
-      CONSOLE_DATABASE_URLS_EU_WEST: 'runledger-eu-reader/uri',
-      CONSOLE_DATABASE_URLS: 'eu-west=$(CONSOLE_DATABASE_URLS_EU_WEST)',
+      CONSOLE_DATABASE_URLS_OF_EU_WEST: 'runledger-eu-reader/uri',
+      CONSOLE_DATABASE_URLS: 'eu-west=$(CONSOLE_DATABASE_URLS_OF_EU_WEST)',
     });
     expect(environment(manifests, 'runledger-ingest')).not.to.have.any.keys('DATABASE_URLS');
   });

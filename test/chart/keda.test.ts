@@ -12,6 +12,7 @@ const own = [
   'worker.keda.authenticationRef.kind=ClusterTriggerAuthentication',
 ];
 const address = 'worker.keda.redisAddress=a:6379\\,b:6379';
+const sentinels = 's-0.runledger.svc:26379,s-1.runledger.svc:26379';
 
 /** The values, a part of each trigger, and the TriggerAuthentication that the chart makes. */
 const cases: [title: string, values: string[], trigger: object, authentication?: object][] = [
@@ -68,7 +69,7 @@ const cases: [title: string, values: string[], trigger: object, authentication?:
     ],
     {
       type: 'redis-sentinel',
-      metadata: { addresses: 's-0:26379,s-1:26379', sentinelMaster: 'mymaster', databaseIndex: '0' },
+      metadata: { addresses: sentinels, sentinelMaster: 'mymaster', databaseIndex: '0' },
     },
     { secretTargetRef: [{ parameter: 'sentinelPassword', name: 'sentinels', key: 'password' }] },
   ],
@@ -95,7 +96,9 @@ describe('chart, KEDA gets', () => {
     const trigger = (name: string, address: string) => ({ name, metadata: { address } });
     const lists = (...addresses: string[]) =>
       addresses.flatMap((address, shard) => ['delayed', 'wait'].map((list) => trigger(`${list}_${shard}`, address)));
-    expect(await scaled('shards', 'worker.keda.behavior.scaleDown.stabilizationWindowSeconds=60')).to.containSubset({
+    expect(
+      await scaled('shards-keda', 'worker.keda.behavior.scaleDown.stabilizationWindowSeconds=60'),
+    ).to.containSubset({
       advanced: {
         horizontalPodAutoscalerConfig: { behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } },
         scalingModifiers: { formula, target: '1', metricType: 'AverageValue' },
@@ -109,24 +112,28 @@ describe('chart, KEDA gets', () => {
   });
 
   it('the lists of all shards inside a Redis Cluster, which the processes know too', async () => {
-    const cluster = [...withUrl, address, 'worker.keda.redisCluster=true', 'config.queueShards=16'];
-    const manifests = await renderWith(...cluster);
-    const { triggers } = specOf<{ triggers: { name: string; metadata: { listName: string } }[] }>(
+    const manifests = await renderWith('redis-cluster', 'externalRedis.shards={a\\,b:6380}', 'config.queueShards=16');
+    const { triggers } = specOf<{ triggers: { name: string; metadata: Record<string, string> }[] }>(
       manifests,
       'ScaledObject',
       'runledger-worker',
     );
+    for (const trigger of triggers) {
+      const addresses = 'a.runledger.svc:6379,b.runledger.svc:6380';
+      expect(trigger).to.deep.include({ type: 'redis-cluster', authenticationRef: { name: 'runledger-worker' } });
+      expect(trigger.metadata).to.include({ addresses, enableTLS: 'false' }).and.not.have.property('databaseIndex');
+    }
     const lists = Array.from({ length: 16 }, (_, shard) =>
       ['delayed', 'wait'].map((list) => [`${list}_${shard}`, queueKey(shardQueue('events', shard), list)]),
     );
-    expect(triggers.map(({ name, metadata }) => [name, metadata.listName])).to.deep.equal(lists.flat());
+    expect(triggers.map(({ name, metadata }) => [name, metadata['listName']])).to.deep.equal(lists.flat());
     for (const name of ['ingest', 'worker', 'controller']) {
       expect(environment(manifests, `runledger-${name}`)).to.include({ QUEUE_SHARDS: '16' });
     }
   });
 
   it('the lists that BullMQ uses, and at least one worker', async () => {
-    const spec = specOf<object>(await renderWith('keda'), 'ScaledObject', 'runledger-worker');
+    const spec = specOf<object>(await renderWith('worker.keda.enabled=true'), 'ScaledObject', 'runledger-worker');
     const lists = ['delayed', 'wait'].map((list) => ({ metadata: { listName: queueKey('events', list) } }));
     expect(spec).to.containSubset({ minReplicaCount: 1, triggers: lists });
   });

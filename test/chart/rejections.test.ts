@@ -63,6 +63,8 @@ const rejections: Record<string, string> = {
     'Postgres is both bundled and external (externalPostgresql.urlFile): set postgresql.enabled=false, or leave externalPostgresql empty.',
   'otherPostgresql.eu.urlSecret.name=eu':
     'otherPostgresql needs a first Postgres that is external: set postgresql.enabled=false and externalPostgresql, or leave it empty.',
+  'several-databases config.logKeySecret=log':
+    'The log needs one Postgres: leave config.logKeySecret or otherPostgresql empty.',
   'externalRedis.sentinels={s-0:26379}':
     'externalRedis.sentinels would be ignored: the bundled Redis has no Sentinels. Set redis.enabled=false, or leave it empty.',
   'externalRedis.drainedShards={redis:6379}':
@@ -71,6 +73,11 @@ const rejections: Record<string, string> = {
     'b takes events and is drained: remove it from externalRedis.shards or externalRedis.drainedShards.',
   'redis.enabled=false externalRedis.shards={a,b} config.queueShards=2':
     'config.queueShards is for one Redis, and several are named: set it to 1. Each Redis is one shard.',
+  'redis.enabled=false externalRedis.shards={a\\,b} externalRedis.database=1':
+    'externalRedis.shards names a Redis Cluster, which has no other database than 0: set externalRedis.database to 0.',
+  'redis.enabled=false externalRedis.shards={a\\,b} externalRedis.sentinels={s-0:26379}':
+    'externalRedis.shards names a Redis Cluster, which has no Sentinels: leave externalRedis.sentinels empty, or name the masters.',
+  'redis.enabled=false externalRedis.drainedShards={redis://a\\,b}': '/externalRedis/drainedShards',
   'redis.enabled=false externalRedis.host=redis externalRedis.sentinelSecret.name=sentinels':
     'externalRedis.sentinelSecret would be ignored without externalRedis.sentinels: set both.',
   'redis.enabled=false externalRedis.urlSecret.name=redis worker.keda.enabled=true':

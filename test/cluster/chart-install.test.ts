@@ -21,6 +21,12 @@ interface Revision {
   readonly status: string;
 }
 
+/**
+ * The shapes that differ in what outlives a release: the password of Postgres, the tokens'
+ * namespace, or nothing. Those of the others end as one of these does.
+ */
+const wholeLives = new Set(['default', 'external-services', 'ingress-nginx', 'minimal']);
+
 const everyShape = await shapes();
 
 describe('chart in a real API server', () => {
@@ -36,7 +42,10 @@ describe('chart in a real API server', () => {
       before(async () => {
         release = await Release.prepare(cluster);
       });
-      after(() => release.cleanUp());
+      after(async () => {
+        if (!wholeLives.has(shape)) await release.helm('uninstall', release.name);
+        await release.cleanUp();
+      });
 
       it('installs only fields that the API server knows', async () => {
         await release.install(...(await release.valuesOf(shape)));
@@ -63,6 +72,8 @@ describe('chart in a real API server', () => {
           expect((await cluster.admin.call('POST', pods, pod)).status, name).to.equal(201);
         }
       });
+
+      if (!wholeLives.has(shape)) return;
 
       it('upgrades to changed values', async () => {
         const kept = await secrets(release);

@@ -17,7 +17,7 @@ import { processSettings } from '../../internal/config/process-settings.ts';
 import { settings, type SettingName } from '../../internal/config/settings.ts';
 
 /** Which settings each process takes. Standalone takes those of the others as well. */
-const processes: Record<string, readonly SettingName[]> = {
+export const processes: Record<string, readonly SettingName[]> = {
   ingest: [...processSettings, ...ingestSettings, ...tokenSettings],
   worker: [...processSettings, ...workerSettings, ...databaseSettings, ...databasesSettings],
   console: [

@@ -34,18 +34,25 @@ they could not hold every character.
 {{- end }}
 {{- end -}}
 
-{{/* The external Redis of `host` or `shards`, as a list of host:port. */}}
+{{/*
+The external Redis of `host` or `shards`, as a list of host:port, or of several with commas between.
+*/}}
 {{- define "runledger.redis.shards" -}}
 {{- $external := .Values.externalRedis -}}
 {{- $port := empty $external.sentinels | ternary (printf ":%v" $external.port) "" -}}
 {{- $external.shards | default (list (print $external.host $port)) | toYaml -}}
 {{- end -}}
 
-{{/* Takes (dict "external" .Values.externalRedis "shards" a list of host:port or URLs). */}}
+{{/*
+Takes (dict "external" .Values.externalRedis "shards" a list as of runledger.redis.shards, or URLs).
+*/}}
 {{- define "runledger.redis.urls" -}}
 {{- $urls := list -}}
+{{- $scheme := .external.tls | ternary "rediss" "redis" -}}
 {{- range .shards -}}
-  {{- $url := printf "%s://%s/%v" ($.external.tls | ternary "rediss" "redis") . $.external.database -}}
+  {{- $nodes := replace "," (printf ",%s://" $scheme) . -}}
+  {{- $database := contains "," . | ternary "" (printf "/%v" $.external.database) -}}
+  {{- $url := printf "%s://%s%s" $scheme $nodes $database -}}
   {{- $urls = append $urls (contains "://" . | ternary . $url) -}}
 {{- end -}}
 {{- join " " $urls -}}
@@ -59,7 +66,7 @@ they could not hold every character.
 {{- end }}
 {{- end -}}
 
-{{/* The environment with the address of Postgres, for workers and migration. */}}
+{{/* The environment with the addresses of all Postgres. */}}
 {{- define "runledger.postgresql.env" -}}
 {{- if .Values.postgresql.enabled }}
 {{- include "runledger.credentials.env" (dict "username" "PGUSER" "password" "PGPASSWORD" "secret" (dict "name" (include "runledger.postgresql.secret" .) "passwordKey" "password")) }}
@@ -73,7 +80,8 @@ they could not hold every character.
 
 {{/*
 The environment with the addresses of further Postgres, as name=address. The kubelet puts each
-address, from its Secret, into the list.
+address, from its Secret, into the list. No name of a database makes `DATABASE_URLS_FILE`, which is
+a setting.
 Takes (dict "databases" .Values.otherPostgresql "variable" "DATABASE_URLS" "secret" "urlSecret").
 */}}
 {{- define "runledger.otherPostgresql.env" -}}
@@ -81,7 +89,7 @@ Takes (dict "databases" .Values.otherPostgresql "variable" "DATABASE_URLS" "secr
 {{- range $name, $database := .databases -}}
 {{- $secret := get $database $.secret | default dict -}}
 {{- if $secret.name -}}
-{{- $variable := printf "%s_%s" $.variable ($name | upper | replace "-" "_") }}
+{{- $variable := printf "%s_OF_%s" $.variable ($name | upper | replace "-" "_") }}
 - name: {{ $variable }}
   valueFrom: { secretKeyRef: { name: {{ $secret.name }}, key: {{ $secret.key | default "uri" }} } }
 {{- $urls = append $urls (printf "%s=$(%s)" $name $variable) -}}

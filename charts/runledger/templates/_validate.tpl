@@ -116,6 +116,14 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- if and (gt (int .Values.config.queueShards) 1) $several -}}
   {{- fail "config.queueShards is for one Redis, and several are named: set it to 1. Each Redis is one shard." -}}
 {{- end -}}
+{{- if contains "," (join " " ($external.shards | default list)) -}}
+  {{- if $external.sentinels -}}
+    {{- fail "externalRedis.shards names a Redis Cluster, which has no Sentinels: leave externalRedis.sentinels empty, or name the masters." -}}
+  {{- end -}}
+  {{- if $external.database -}}
+    {{- fail "externalRedis.shards names a Redis Cluster, which has no other database than 0: set externalRedis.database to 0." -}}
+  {{- end -}}
+{{- end -}}
 {{- if and .Values.redis.enabled $external.drainedShards -}}
   {{- fail "externalRedis.drainedShards would be ignored: the bundled Redis has no shards. Set redis.enabled=false, or leave it empty." -}}
 {{- end -}}
@@ -130,6 +138,9 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- define "runledger.validate.otherPostgresql" -}}
 {{- if and .Values.postgresql.enabled .Values.otherPostgresql -}}
   {{- fail "otherPostgresql needs a first Postgres that is external: set postgresql.enabled=false and externalPostgresql, or leave it empty." -}}
+{{- end -}}
+{{- if and .Values.config.logKeySecret .Values.otherPostgresql -}}
+  {{- fail "The log needs one Postgres: leave config.logKeySecret or otherPostgresql empty." -}}
 {{- end -}}
 {{- end -}}
 

@@ -25,7 +25,7 @@ enableTLS: '{{ $keda.redisTls }}'
 databaseIndex: '{{ $external.database }}'
 {{- end }}
 {{- else if $external.sentinels -}}
-addresses: {{ join "," $external.sentinels | quote }}
+addresses: {{ include "runledger.keda.addresses" (dict "root" .root "hosts" $external.sentinels) | quote }}
 sentinelMaster: {{ .shard | quote }}
 enableTLS: '{{ $external.tls }}'
 databaseIndex: '{{ $external.database }}'
@@ -33,17 +33,31 @@ databaseIndex: '{{ $external.database }}'
 username: {{ . | quote }}
 {{- end }}
 {{- else -}}
-{{- /* KEDA resolves names in its own namespace: a short name needs the release's. */}}
-{{- $host := splitList ":" .shard | first }}
-{{- $port := splitList ":" .shard | rest | first | default "6379" }}
-{{- $full := contains "." $host | ternary $host (printf "%s.%s.svc" $host .root.Release.Namespace) -}}
-address: {{ printf "%s:%s" $full $port | quote }}
+{{- $isCluster := contains "," .shard -}}
+{{ $isCluster | ternary "addresses" "address" }}: {{ include "runledger.keda.addresses" (dict "root" .root "hosts" (splitList "," .shard)) | quote }}
 enableTLS: '{{ $external.tls }}'
+{{- if not $isCluster }}
 databaseIndex: '{{ $external.database }}'
+{{- end }}
 {{- with $external.username }}
 username: {{ . | quote }}
 {{- end }}
 {{- end -}}
+{{- end -}}
+
+{{/*
+Addresses with commas between. KEDA resolves names in its own namespace: a short name needs the
+release's. Takes (dict "root" $ "hosts" a list of host:port).
+*/}}
+{{- define "runledger.keda.addresses" -}}
+{{- $addresses := list -}}
+{{- range .hosts -}}
+  {{- $host := splitList ":" . | first -}}
+  {{- $port := splitList ":" . | rest | first | default "6379" -}}
+  {{- $full := contains "." $host | ternary $host (printf "%s.%s.svc" $host $.root.Release.Namespace) -}}
+  {{- $addresses = append $addresses (printf "%s:%s" $full $port) -}}
+{{- end -}}
+{{- join "," $addresses -}}
 {{- end -}}
 
 {{/*
@@ -78,11 +92,12 @@ Takes (dict "queues" … "lists" jobs for each pod, by list).
 max({{ join ", " $terms }})
 {{- end -}}
 
-{{/* The type of such a trigger. */}}
+{{/* The type of such a trigger. Takes the same. */}}
 {{- define "runledger.keda.type" -}}
-{{- $keda := .Values.worker.keda -}}
-{{- if $keda.redisCluster -}}redis-cluster
-{{- else if and .Values.externalRedis.sentinels (not $keda.redisAddress) -}}redis-sentinel
+{{- $keda := .root.Values.worker.keda -}}
+{{- if $keda.redisAddress -}}{{ $keda.redisCluster | ternary "redis-cluster" "redis" }}
+{{- else if .root.Values.externalRedis.sentinels -}}redis-sentinel
+{{- else if contains "," .shard -}}redis-cluster
 {{- else -}}redis
 {{- end -}}
 {{- end -}}

@@ -1,0 +1,93 @@
+import { createConsole, consoleSettings } from '../../cmd/console/console.ts';
+import {
+  consoleDatabaseSettings,
+  consoleDatabaseUrl,
+  loginDatabaseUrl,
+  openConsoleDatabase,
+} from '../../cmd/console/database.ts';
+import { consoleDatabasesSettings, openOtherConsoleDatabases } from '../../cmd/console/databases.ts';
+import { controllerSettings } from '../../cmd/controller/controller.ts';
+import { createIngest, ingestSettings } from '../../cmd/ingest/ingest.ts';
+import { drainedShards, takingShards } from '../../cmd/ingest/redis.ts';
+import { createTokenSource, tokenSettings } from '../../cmd/ingest/tokens.ts';
+import { databaseSettings, openDatabase } from '../../cmd/worker/database.ts';
+import { databasesSettings, openOtherDatabases } from '../../cmd/worker/databases.ts';
+import { createWorker, workerSettings } from '../../cmd/worker/worker.ts';
+import { processSettings, requireTimeToStop } from '../../internal/config/process-settings.ts';
+import { readConfig } from '../../internal/config/read.ts';
+import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { environmentOf, type Container } from './helm-manifests.ts';
+import { processes } from './settings-table.ts';
+
+/** Wire a process as its `main.ts` does, and start nothing. They throw what would end it. */
+const wire: Record<string, (environment: NodeJS.ProcessEnv) => void> = {
+  ingest: (environment) => {
+    const telemetry = createTelemetry('ingest', 'silent');
+    const config = readConfig([...processSettings, ...ingestSettings, ...tokenSettings], environment);
+    requireTimeToStop(config);
+    createIngest(config, createTokenSource(config, telemetry), telemetry);
+  },
+  worker: (environment) => {
+    const telemetry = createTelemetry('worker', 'silent');
+    const config = readConfig([...workerSettings, ...databaseSettings, ...databasesSettings], environment);
+    const others = openOtherDatabases(config, telemetry.logger);
+    createWorker(config, openDatabase(config, telemetry.logger), telemetry, others);
+  },
+  console: (environment) => {
+    const telemetry = createTelemetry('console', 'silent');
+    const names = [
+      ...consoleSettings,
+      ...consoleDatabaseSettings,
+      ...consoleDatabasesSettings,
+      ...tokenSettings,
+    ] as const;
+    const config = readConfig(names, environment);
+    const [url, loginUrl] = [consoleDatabaseUrl(environment), loginDatabaseUrl(environment)];
+    const others = openOtherConsoleDatabases(config, telemetry.logger);
+    const database = { ...openConsoleDatabase(url, config, telemetry.logger, loginUrl), others };
+    createConsole(config, database, createTokenSource(config, telemetry), telemetry);
+  },
+  controller: (environment) => {
+    const config = readConfig(controllerSettings, environment);
+    takingShards(config);
+    drainedShards(config);
+  },
+};
+
+/** Variables that libraries read, and those from which the kubelet makes others. */
+const ofLibraries = /^(PG(USER|PASSWORD|SSLMODE)|NODE_EXTRA_CA_CERTS|AWS_\w+|(CONSOLE_)?DATABASE_URLS_OF_\w+)$/;
+
+/** What a Secret may hold for a variable. */
+function secretOf(name: string): string {
+  if (name.startsWith('REDIS_URL')) return 'rediss://:p%40ss@redis.example.com:6379';
+  return name.includes('DATABASE_URL') ? 'postgres://user:p%40ss@postgres.example.com/runledger' : 'p@ss/w#rd %41';
+}
+
+/** The process that a container runs; undefined for that of another image. */
+export function processOf({ args = [] }: Container): string | undefined {
+  return args.map((argument) => /^cmd\/(\w+)\/main\.ts$/.exec(argument)?.[1]).find((name) => name !== undefined);
+}
+
+/**
+ * Wires a process with the environment of its container, as the kubelet makes it. Throws what would
+ * end the process.
+ * @returns the variables that the process does not read.
+ */
+export function wireProcess(name: string, container: Container): string[] {
+  const environment: Record<string, string> = { KUBERNETES_SERVICE_HOST: '10.0.0.1' };
+  for (const [variable, text] of Object.entries(environmentOf(container))) {
+    const isSecret = container.env?.find((entry) => entry.name === variable)?.valueFrom !== undefined;
+    const value = isSecret ? secretOf(variable) : text;
+    environment[variable] = value.replaceAll(/\$\((\w+)\)/g, (whole, other: string) => environment[other] ?? whole);
+  }
+  const names = processes[name] ?? [];
+  readConfig(names, environment);
+  wire[name]?.(environment);
+  const known = new Set<string>([
+    ...names,
+    ...names.map((setting) => `${setting}_FILE`),
+    'PUBLIC_URL',
+    'KUBERNETES_SERVICE_HOST',
+  ]);
+  return Object.keys(environment).filter((variable) => !known.has(variable) && !ofLibraries.test(variable));
+}
