@@ -36,7 +36,7 @@ export function grow(frontier: Frontier, tail: Buffer, leaves: Buffer): Growth {
   };
   if (leaves.length % leafSize !== 0) throw new Error(`${leaves.length} bytes are no whole leaves`);
   for (let at = 0; at < leaves.length; at += leafSize) {
-    frontier.append(leafHashText(leaves.subarray(at, at + leafSize)), keepAbove);
+    frontier.append(leafHashText(leaves, at, at + leafSize), keepAbove);
   }
   const hashes = [...above.values()].map((tile) => ({ ...tile, hashes: Buffer.concat(tile.hashes) }));
   if (!fillsTile(size, leaves)) {

@@ -17,14 +17,14 @@ const children = Buffer.alloc(1 + 2 * hashSize);
 children[0] = 1;
 
 /** The hash of a leaf (RFC 6962, section 2.1): SHA-256 of a zero byte and the leaf. */
-export function hashLeaf(leaf: Uint8Array): Buffer {
+export function hashLeaf(leaf: Buffer): Buffer {
   return hashOfText(leafHashText(leaf));
 }
 
-/** The same as a text. */
-export function leafHashText(leaf: Uint8Array): HashText {
-  if (prefixed.length !== leaf.length + 1) prefixed = Buffer.alloc(leaf.length + 1);
-  prefixed.set(leaf, 1);
+/** The same as a text, of the leaf between two places of a buffer. */
+export function leafHashText(leaves: Buffer, from = 0, to = leaves.length): HashText {
+  if (prefixed.length !== to - from + 1) prefixed = Buffer.alloc(to - from + 1);
+  leaves.copy(prefixed, 1, from, to);
   return hash('sha256', prefixed, 'binary');
 }
 

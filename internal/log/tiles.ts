@@ -1,5 +1,5 @@
 import { splitHashes } from './frontier.ts';
-import { hashChildren, hashLeaf } from './hashing.ts';
+import { hashChildren, hashOfText, leafHashText } from './hashing.ts';
 import { leafSize, splitLeaves } from './leaf.ts';
 import type { ReadNode, Subtree } from './proofs.ts';
 
@@ -78,7 +78,11 @@ export function leavesOfBundle(bundle: Buffer): Buffer {
 
 /** The hashes of leaves, as a tile of level 0 has them. */
 export function hashLeaves(leaves: Buffer): Buffer {
-  return Buffer.concat(splitLeaves(leaves).map((leaf) => hashLeaf(leaf)));
+  return hashOfText(
+    splitLeaves(leaves)
+      .map((leaf) => leafHashText(leaf))
+      .join(''),
+  );
 }
 
 /** Reads full subtrees from the hashes of tiles; `readTile` may give more than the tile's width. */

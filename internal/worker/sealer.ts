@@ -24,6 +24,11 @@ export interface SealerLimits {
   intervalMs: number;
   /** Stored events after which the next checkpoint comes at once. */
   events: number;
+  /**
+   * Most leaves between two checkpoints. More than `events`, so that a round signs once although
+   * the worker stores events meanwhile.
+   */
+  mostLeaves: number;
   /** Pause between two steps over events that were stored without a log, in ms. */
   existingPauseMs: number;
   /** Pause after a failure, in ms. */
@@ -37,6 +42,7 @@ export interface SealerLimits {
 export const sealerLimits: SealerLimits = {
   intervalMs: 10_000,
   events: 10_000,
+  mostLeaves: 15_000,
   existingPauseMs: 20,
   retryMs: 2_000,
   drainMs: 1_000,
@@ -133,12 +139,12 @@ export class Sealer {
       let found: number | undefined;
       do {
         const began = performance.now();
-        found = await this.#store.extendLogs(this.#limits.events);
+        found = await this.#store.extendLogs(this.#limits.mostLeaves);
         // Undefined: another worker seals.
         if (found !== 0) this.#sealedAt = began;
         this.#metrics.sealed.inc(found ?? 0);
         await this.#sign();
-      } while ((found ?? 0) >= this.#limits.events && !this.#isDraining() && !this.#stopping.signal.aborted);
+      } while ((found ?? 0) >= this.#limits.mostLeaves && !this.#isDraining() && !this.#stopping.signal.aborted);
       const existing = await this.#store.sealExisting();
       this.#metrics.added.inc(existing?.added ?? 0);
       this.#failed = false;

@@ -69,7 +69,7 @@ describe('the rounds of the sealer', () => {
     const drain = { drainMs: 3_600_000, drainWaitMs: 3_600_000 };
     await using rounds = sealerOf((round) => {
       if (round === 1) rounds.sealer.note(sealerLimits.events, true);
-      return Promise.resolve(round === 1 ? sealerLimits.events : 0);
+      return Promise.resolve(round === 1 ? sealerLimits.mostLeaves : 0);
     }, drain);
     await rounds.sealer.start();
     await rounds.reached(1);
@@ -80,9 +80,12 @@ describe('the rounds of the sealer', () => {
   });
 
   it('follow each other while they are full, and count a log that may not be signed', async () => {
-    await using rounds = sealerOf((round) => Promise.resolve(round < 3 ? sealerLimits.events : 5));
+    const found = [sealerLimits.mostLeaves, sealerLimits.mostLeaves, sealerLimits.events + 100];
+    await using rounds = sealerOf((round) => Promise.resolve(found[round - 1] ?? 0));
     await rounds.sealer.start();
     await rounds.reached(3);
+    await setImmediate();
+    expect(rounds.count()).to.equal(3);
     await rounds.sealer.stop();
     expect(await rounds.failures()).to.equal(1);
   });
