@@ -6,7 +6,8 @@ import { readStoredEvents, type StoredPage } from '../store/stored-events.ts';
 import { byId, compareEvents, lostEvent, timeOfId } from './compare-events.ts';
 import type { Erased } from './erased.ts';
 import type { Finding, OnProgress } from './finding.ts';
-import { leavesBetween, type Reading } from './read-database.ts';
+import { LogReader } from './log-reader.ts';
+import type { Reading } from './read-database.ts';
 
 /** Events that are compared at once. */
 const pageSize = 10_000;
@@ -36,14 +37,13 @@ export async function compareRecord(record: ComparedRecord, onProgress: OnProgre
   const { trx, beside, organization, erased } = record;
   const complete = await isComplete(trx, organization);
   const result: Comparison = { findings: [], compared: 0, waiting: 0, absent: 0, uncovered: 0, erased: 0 };
-  let after: string | undefined;
+  const log = new LogReader(trx, organization);
   for await (const page of readStoredEvents(beside, { organization, pageSize })) {
-    const { sealed, waiting } = await leavesBetween(trx, organization, after, page.last?.id);
+    const { sealed, waiting } = await log.take(page.last?.id);
     const leaves = waiting.length === 0 ? sealed : Buffer.concat([sealed, waiting]);
     if (erased.hasTexts || !areSame(page, leaves)) compareEach(page, leaves, { ...record, complete }, result);
     result.compared += page.ids.length;
     result.waiting += waiting.length / leafSize;
-    after = page.last?.id;
     onProgress(result.compared);
   }
   return result;

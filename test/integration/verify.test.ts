@@ -132,6 +132,14 @@ describe('verify', () => {
       },
       found: /^The first 280 leaves of the log are not those/,
     },
+    'the events of a tile are removed, and the tile is hidden': {
+      tamper: async (db) => {
+        const ids = [...events.slice(140, 280), ...events.slice(0, 116)].map(({ id }) => id);
+        await sql`delete from events where id = any(${ids}::uuid[])`.execute(db);
+        await sql`update log_tiles set first_id = null, last_id = null where level = 0`.execute(db);
+      },
+      found: /^(Event \S+ is in the log, and not in the record: it was removed\.\n){10}There are/,
+    },
     'leaves are removed': {
       tamper: (db) => sql`delete from log_tails where organization = 'acme'`.execute(db),
       found: /^The log has 256 leaves, and a checkpoint of 280 leaves was signed\.\nEvent .* it was added/,

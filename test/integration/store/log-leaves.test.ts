@@ -39,7 +39,7 @@ describe('the leaves of stored events', () => {
     for (const organization of ['acme', 'globex']) {
       const own = rows.filter((row) => row.organization === organization);
       expect(sorted(found[organization] ?? [])).to.deep.equal(sorted(own.map((row) => leafOf(row))));
-      for (const pageSize of [1, 9, 1_000]) {
+      for (const pageSize of [9, 1_000]) {
         const pages: StoredPage[] = [];
         for await (const page of readStoredEvents(db, { organization, pageSize })) pages.push(page);
         expect(Buffer.concat(pages.map(({ leaves }) => leaves))).to.deep.equal(
