@@ -81,6 +81,12 @@ export async function countEvents(database: string): Promise<number> {
   return Number(row?.['events']);
 }
 
+/** Events of a statement on average: each is a transaction of its own. */
+export async function eventsPerStatement(database: string): Promise<number> {
+  const [row] = await query(database, 'select count(*)::float8 / count(distinct xmin::text) as events from events');
+  return Number(row?.['events']);
+}
+
 /** Events that Redis has acknowledged to an ingest. */
 export async function acceptedBy(opsPort: number): Promise<number> {
   return sumOf('runledger_events_accepted_total', await metricsOf(opsPort));

@@ -7,7 +7,7 @@ import { until } from '../../support/until.ts';
 import { compare, figure, type Figure } from '../harness/figures.ts';
 import type { Program } from '../harness/program.ts';
 import { drained, startIngest, startRunledgerWorker, type Front } from '../harness/sides.ts';
-import { acceptedInAll, drainRate, verify } from '../harness/stored.ts';
+import { acceptedInAll, drainRate, eventsPerStatement, verify } from '../harness/stored.ts';
 import { fill, load, rateOf } from '../harness/wrk.ts';
 import type { World } from '../harness/world.ts';
 import type { Scenario } from './scenario.ts';
@@ -47,6 +47,7 @@ export const log: Scenario = async (world, { rounds, seconds, drainEvents }) => 
   return {
     figures: [
       ...each('A steady flow', (side) => flows.median('rate', side), 'events/s'),
+      ...each('Events of a statement in it', (side) => flows.median('statement', side), 'events'),
       ...each('CPU of the worker in it', (side) => flows.median('worker', side), 'µs/event'),
       ...each('CPU of Postgres in it', (side) => flows.median('postgres', side), 'µs/event'),
       figure(
@@ -102,7 +103,12 @@ async function measureFlow(world: World, taken: Taken, seconds: number) {
   const after = [await worker.cpu(), await world.postgresCpu()] as const;
   const events = await verify(database, answers, flow.connections);
   const perEvent = (ms: number): number => (ms * 1_000) / events;
-  return { rate: rateOf(answers), worker: perEvent(after[0] - before[0]), postgres: perEvent(after[1] - before[1]) };
+  return {
+    rate: rateOf(answers),
+    statement: await eventsPerStatement(database),
+    worker: perEvent(after[0] - before[0]),
+    postgres: perEvent(after[1] - before[1]),
+  };
 }
 
 /** What an event costs while the worker drains a backlog, and once the log is sealed, too. */
