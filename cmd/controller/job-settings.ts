@@ -1,10 +1,10 @@
 import type { Config } from '../../internal/config/read.ts';
 import { backlogSettings } from '../ingest/limits.ts';
-import type { redisSettings } from '../ingest/redis.ts';
+import { keySettings, type redisSettings } from '../ingest/redis.ts';
 import type { declarationSettings } from './declaration-settings.ts';
 
 /** The settings of captured Jobs, beside those of the controller. */
-export const jobSettings = ['CAPTURE_JOBS', ...backlogSettings, 'IDEMPOTENCY_HOURS'] as const;
+export const jobSettings = ['CAPTURE_JOBS', ...backlogSettings, ...keySettings] as const;
 
 /** What the capture of Jobs reads. */
 export type JobConfig = Config<

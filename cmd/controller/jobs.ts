@@ -10,6 +10,7 @@ import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import { clusterAccount } from '../ingest/cluster-account.ts';
 import { backlogLimits, producerLimits, producerSettings } from '../ingest/limits.ts';
+import { keyPlaces } from '../ingest/redis.ts';
 import { createShards } from '../ingest/shards.ts';
 import type { JobConfig } from './job-settings.ts';
 
@@ -39,6 +40,7 @@ export function createJobCapture(
     shards,
     replicaAcks: config.REDIS_ACKS,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
+    keyPlaces: keyPlaces(config),
     // The defaults: batches of ingest's size suit a few events too.
     limits: producerLimits(readConfig(producerSettings, {})),
     callers,

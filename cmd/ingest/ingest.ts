@@ -20,7 +20,7 @@ import { queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 import { backlogLimits, backlogSettings, producerLimits, producerSettings } from './limits.ts';
-import { redisSettings } from './redis.ts';
+import { keyPlaces, keySettings, redisSettings } from './redis.ts';
 import { createServers, serverSettings } from './servers.ts';
 import { createShards } from './shards.ts';
 
@@ -33,7 +33,7 @@ export const ingestSettings = [
   ...backlogSettings,
   'FAST_PATH',
   'BODY_LIMIT_BYTES',
-  'IDEMPOTENCY_HOURS',
+  ...keySettings,
   'ORGANIZATION_RATE',
   'OVERFLOW_RATE',
   'OVERFLOW_SHARE',
@@ -115,6 +115,7 @@ function createProducer(
     shards,
     replicaAcks: config.REDIS_ACKS,
     idempotencyHours,
+    keyPlaces: keyPlaces(config),
     limits: producerLimits(config),
     callers,
     overflow,

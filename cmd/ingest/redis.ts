@@ -1,4 +1,5 @@
 import { ConfigError, type Config } from '../../internal/config/read.ts';
+import type { KeyPlaces } from '../../internal/queue/key-places.ts';
 import { shardQueue } from '../../internal/queue/keys.ts';
 import { labelOf, type RedisAddress } from '../../internal/queue/redis.ts';
 import { shardLabel } from '../../internal/queue/shard-registry.ts';
@@ -16,6 +17,9 @@ export const redisSettings = [
 
 /** The settings of a process that reads all shards. */
 export const readerRedisSettings = [...redisSettings, 'REDIS_DRAIN_URL'] as const;
+
+/** The settings of idempotency keys. */
+export const keySettings = ['IDEMPOTENCY_HOURS', 'IDEMPOTENCY_PLACES'] as const;
 
 type RedisConfig = Config<(typeof redisSettings)[number]>;
 
@@ -52,6 +56,16 @@ export function takingShards(config: RedisConfig & Config<'QUEUE_NAME'>): ShardA
       label: shardLabel(labelOf(address), shard),
     })),
   );
+}
+
+/**
+ * Where idempotency keys are.
+ * @throws {ConfigError} when they are to be spread and there are several Redis.
+ */
+export function keyPlaces({ REDIS_URL: urls, ...config }: RedisConfig & Config<'IDEMPOTENCY_PLACES'>): KeyPlaces {
+  const { IDEMPOTENCY_PLACES: places } = config;
+  if (places === 'first' || urls.length === 1) return places;
+  throw new ConfigError('IDEMPOTENCY_PLACES must be first while REDIS_URL names several Redis');
 }
 
 /**

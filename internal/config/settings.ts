@@ -1,5 +1,6 @@
 import { str } from 'envalid';
 import { databaseSettings } from './database-settings.ts';
+import { keySettings } from './key-settings.ts';
 import { logSettings } from './log-settings.ts';
 import { overflowSettings } from './overflow-settings.ts';
 import { readerSettings } from './reader-settings.ts';
@@ -128,7 +129,7 @@ export const settings = {
     desc: 'Events a second of one organization that one ingest takes, beyond which it gets 429; 0 for no limit',
   }),
   ...overflowSettings,
-  IDEMPOTENCY_HOURS: wholeNumber({ min: 1, max: 720, default: 24, desc: 'How long an Idempotency-Key is remembered' }),
+  ...keySettings,
   EXECUTION_ID_MAX_LENGTH: wholeNumber({ min: 1, max: 500, default: 255, desc: 'Longest execution_id, in characters' }),
   ERROR_ID_MAX_LENGTH: wholeNumber({ min: 1, max: mebi, default: 255, desc: 'Longest error_id, in characters' }),
   DESCRIPTION_MAX_LENGTH: wholeNumber({

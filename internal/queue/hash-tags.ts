@@ -23,7 +23,8 @@ export const hashTags: readonly string[] = [
   'runledger-15vp',
 ];
 
-const slots = 16_384;
+/** Of a Redis Cluster. */
+export const slots = 16_384;
 
 /** The slot of a hash tag: CRC16 (XMODEM), as the Redis Cluster specification has it. */
 export function slotOf(tag: string): number {

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import type { AcceptedEvent, EventIdentity } from '../event/event.ts';
 import { firstFields, textsOf } from '../event/fields.ts';
 import { RequestError } from '../errors/request-error.ts';
-import { queueKey } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
 /**
@@ -19,8 +18,8 @@ export type Reservation = EventIdentity & { committed: boolean };
 
 /**
  * Reserves keys for a request, or finds their states. With `all` it reserves none of them if one
- * cannot be. The first identity never changes: a retry after a crash or a 503 enqueues the same
- * (createdAt, id), and the store ignores the duplicate.
+ * cannot be; with `none` it never does. The first identity never changes: a retry after a crash or
+ * a 503 enqueues the same (createdAt, id), and the store ignores the duplicate.
  */
 const reserveScript = `
 local function differ(stored, given)
@@ -45,7 +44,7 @@ for i, key in ipairs(KEYS) do
   else found[i] = {'again', seen[2], seen[3]} end
   refused = refused or not found[i][2]
 end
-if refused and which == 'all' then return found end
+if which == 'none' or (refused and which == 'all') then return found end
 for i, key in ipairs(KEYS) do
   local state = found[i][1]
   if state == 'new' then
@@ -83,28 +82,64 @@ export interface Keyed {
   event: AcceptedEvent;
 }
 
-/**
- * Stores the state of requests with an `Idempotency-Key`
- * (draft-ietf-httpapi-idempotency-key-header-07).
- */
-export class IdempotencyKeys {
-  readonly #redis: RedisClient;
-  readonly #queueName: string;
-  readonly #keptMs: number;
+/** The state of a key: an error means that it cannot be used now. */
+export type Result = Reservation | RequestError;
 
-  /** @param keptMs how long a key is remembered, from its first request. */
-  constructor(redis: RedisClient, queueName: string, keptMs: number) {
-    this.#redis = redis;
-    this.#queueName = queueName;
-    this.#keptMs = keptMs;
-  }
-
+/** Idempotency keys, in one place or in several. */
+export interface Keys {
   /**
    * Reserves keys for events, in order. A key that cannot be reserved gives an error:
    * `idempotency-key-reused` (another body) or `request-in-progress`. With `all`, one such key
    * means that none is reserved; with `each`, the others are.
    */
-  async reserve(keyed: readonly Keyed[], which: 'all' | 'each'): Promise<(Reservation | RequestError)[]> {
+  reserve(keyed: readonly Keyed[], which: 'all' | 'each'): Promise<Result[]>;
+
+  /** The results of {@link reserve}, without a reservation. */
+  look(keyed: readonly Keyed[]): Promise<Result[]>;
+
+  /** Marks the events as acknowledged: from now on their keys answer without a commit. */
+  markCommitted(keyed: readonly Keyed[]): Promise<void>;
+
+  /** Lets the next request with these keys start at once, after this one got no acknowledgement. */
+  release(keyed: readonly Keyed[]): Promise<void>;
+
+  /** Gives the reservations the identities of the events; see {@link MirroredKeys}. */
+  replaceIdentity(keyed: readonly Keyed[]): Promise<void>;
+}
+
+/** True if the key cannot be used now. */
+export function isRefused(result: Result): result is RequestError {
+  return result instanceof RequestError;
+}
+
+/**
+ * Stores the state of requests with an `Idempotency-Key`
+ * (draft-ietf-httpapi-idempotency-key-header-07), in one slot of Redis.
+ */
+export class IdempotencyKeys implements Keys {
+  readonly #redis: RedisClient;
+  readonly #prefix: string;
+  readonly #keptMs: number;
+
+  /**
+   * @param prefix begins the names of the keys, and has the hash tag of the slot.
+   * @param keptMs how long a key is remembered, from its first request.
+   */
+  constructor(redis: RedisClient, prefix: string, keptMs: number) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#keptMs = keptMs;
+  }
+
+  async reserve(keyed: readonly Keyed[], which: 'all' | 'each'): Promise<Result[]> {
+    return this.#ask(keyed, which);
+  }
+
+  async look(keyed: readonly Keyed[]): Promise<Result[]> {
+    return this.#ask(keyed, 'none');
+  }
+
+  async #ask(keyed: readonly Keyed[], which: 'all' | 'each' | 'none'): Promise<Result[]> {
     const values = keyed.flatMap(({ event }) => [fingerprint(event), event.id, event.createdAt, laterFields(event)]);
     const keys = this.#keysOf(keyed);
     const reply = await this.#redis.eval(reserveScript, keys.length, ...keys, which, lease, this.#keptMs, ...values);
@@ -120,17 +155,14 @@ export class IdempotencyKeys {
     });
   }
 
-  /** Marks the events as acknowledged: from now on their keys answer without a commit. */
   async markCommitted(keyed: readonly Keyed[]): Promise<void> {
     await this.#mark(keyed, 'committed', '1');
   }
 
-  /** Lets the next request with these keys start at once, after this one got no acknowledgement. */
   async release(keyed: readonly Keyed[]): Promise<void> {
     await this.#mark(keyed, 'leaseUntil', '0');
   }
 
-  /** Gives the reservations the identities of the events; see {@link MirroredKeys}. */
   async replaceIdentity(keyed: readonly Keyed[]): Promise<void> {
     const keys = this.#keysOf(keyed);
     await this.#redis.eval(
@@ -158,9 +190,13 @@ export class IdempotencyKeys {
   }
 
   #keysOf(keyed: readonly Keyed[]): string[] {
-    const prefix = queueKey(this.#queueName, 'idempotency');
-    return keyed.map(({ key, event }) => `${prefix}:${event.organization}:${key}`);
+    return keyed.map((each) => `${this.#prefix}:${nameOf(each)}`);
   }
+}
+
+/** The name of a key, in each place that has it. */
+export function nameOf({ key, event }: Keyed): string {
+  return `${event.organization}:${key}`;
 }
 
 /**

@@ -1,12 +1,8 @@
 import { within } from '../async/within.ts';
-import { RequestError } from '../errors/request-error.ts';
-import type { IdempotencyKeys, Keyed, Reservation } from './idempotency.ts';
+import { isRefused, type Keyed, type Keys, type Reservation, type Result } from './idempotency.ts';
 
 /** Longest wait for one of the two, in ms, before the other one counts alone. */
-const replyMs = 500;
-
-type Keys = Pick<IdempotencyKeys, 'reserve' | 'markCommitted' | 'release' | 'replaceIdentity'>;
-type Result = Reservation | RequestError;
+export const placeReplyMs = 500;
 
 /** What the first has reserved, and what holds now. */
 interface Repair {
@@ -17,22 +13,24 @@ interface Repair {
 }
 
 /**
- * Idempotency keys in two shards, so that a key is known while one of them is unavailable. The
+ * Idempotency keys in two places, so that a key is known while one of them is unavailable. The
  * first gives the identity of an event. The second keeps a copy, made before the commit. When both
  * answer, the second decides: its identity differs only if it gave one while the first was away.
  */
-export class MirroredKeys {
+export class MirroredKeys implements Keys {
   readonly #first: Keys;
   readonly #second: Keys;
+  readonly #replyMs: number;
 
-  constructor(first: Keys, second: Keys) {
+  constructor(first: Keys, second: Keys, replyMs = placeReplyMs) {
     this.#first = first;
     this.#second = second;
+    this.#replyMs = replyMs;
   }
 
-  /** As {@link IdempotencyKeys.reserve}. Rejects when both are unavailable. */
+  /** Rejects when both are unavailable. */
   async reserve(keyed: readonly Keyed[], which: 'all' | 'each'): Promise<Result[]> {
-    const first = await within(replyMs, this.#first.reserve(keyed, which)).catch(() => undefined);
+    const first = await within(this.#replyMs, this.#first.reserve(keyed, which)).catch(() => undefined);
     if (first === undefined) return this.#second.reserve(keyed, which);
     if (which === 'all' && first.some(isRefused)) return first;
     const reserved = keyed.flatMap((each, index) => {
@@ -41,7 +39,7 @@ export class MirroredKeys {
     });
     if (reserved.length === 0) return first;
     const copies = reserved.map((each) => each.keyed);
-    const second = await within(replyMs, this.#second.reserve(copies, which)).catch(() => undefined);
+    const second = await within(this.#replyMs, this.#second.reserve(copies, which)).catch(() => undefined);
     if (second === undefined) return first;
     const results = [...first];
     for (const [position, { index, result }] of reserved.entries()) results[index] = merged(result, second[position]);
@@ -50,12 +48,20 @@ export class MirroredKeys {
     return results;
   }
 
+  async look(keyed: readonly Keyed[]): Promise<Result[]> {
+    return within(this.#replyMs, this.#first.look(keyed)).catch(() => this.#second.look(keyed));
+  }
+
   async markCommitted(keyed: readonly Keyed[]): Promise<void> {
     await Promise.allSettled([this.#first.markCommitted(keyed), this.#second.markCommitted(keyed)]);
   }
 
   async release(keyed: readonly Keyed[]): Promise<void> {
     await Promise.allSettled([this.#first.release(keyed), this.#second.release(keyed)]);
+  }
+
+  async replaceIdentity(keyed: readonly Keyed[]): Promise<void> {
+    await Promise.allSettled([this.#first.replaceIdentity(keyed), this.#second.replaceIdentity(keyed)]);
   }
 
   /**
@@ -80,7 +86,7 @@ export class MirroredKeys {
       if (committed.length > 0) await this.#first.markCommitted(committed);
       if (refused.length > 0) await this.#first.release(refused);
     };
-    await within(replyMs, repair()).catch(() => undefined);
+    await within(this.#replyMs, repair()).catch(() => undefined);
   }
 }
 
@@ -88,10 +94,6 @@ export class MirroredKeys {
 function merged(first: Reservation, second: Result = first): Result {
   const known = !isRefused(second) && second.committed;
   return first.committed && !known ? first : second;
-}
-
-function isRefused(result: Result): result is RequestError {
-  return result instanceof RequestError;
 }
 
 function withIdentity({ key, event }: Keyed, { id, createdAt }: Reservation): Keyed {

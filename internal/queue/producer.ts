@@ -3,12 +3,12 @@ import type { AcceptedEvent, KeyedEvent } from '../event/event.ts';
 import { RequestError, unavailable } from '../errors/request-error.ts';
 import type { ProducerLoad, ProducerMetrics, RejectionReason } from '../telemetry/producer-metrics.ts';
 import { BufferFull, type Callers, type GroupCommitLimits } from './group-commit.ts';
-import { IdempotencyKeys, type Keyed, type Reservation } from './idempotency.ts';
+import type { Keyed, Keys, Reservation } from './idempotency.ts';
+import { createKeys, type KeyPlaces } from './key-places.ts';
 import { overflowQueue } from './keys.ts';
 import { Lane } from './lane.ts';
 import type { Overflow } from './overflow.ts';
 import { OverflowNotes } from './overflow-notes.ts';
-import { MirroredKeys } from './mirrored-keys.ts';
 import type { QueueConnectionOptions } from './queue-connection.ts';
 import { Unacknowledged } from './replica-acks.ts';
 import { answerWithinMs, type Shards } from './shards.ts';
@@ -35,6 +35,8 @@ export interface ProducerOptions extends Omit<QueueConnectionOptions, 'redis' | 
   metrics: ProducerMetrics;
   /** How long an Idempotency-Key is remembered. */
   idempotencyHours: number;
+  /** Where Idempotency-Keys are. */
+  keyPlaces: KeyPlaces;
 }
 
 /** Puts events into the queue. Only the producer decides on a 201. */
@@ -44,7 +46,7 @@ export class Producer {
   readonly #main: Lane;
   /** For organizations beyond their share; empty unless `overflow` is on. */
   readonly #overflow: Lane;
-  readonly #idempotency: Pick<IdempotencyKeys, 'reserve' | 'markCommitted' | 'release'>;
+  readonly #idempotency: Keys;
   readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(options: ProducerOptions) {
@@ -52,7 +54,7 @@ export class Producer {
     const limits = { ...options.limits, intervalMs, answerWithinMs };
     this.#main = new Lane({ ...options, limits });
     this.#overflow = createOverflowLane(options, limits);
-    this.#idempotency = createKeys(options);
+    this.#idempotency = createKeys(options.shards.all, options.keyPlaces, options.idempotencyHours * 3_600_000);
   }
 
   /** The commits and events under way. */
@@ -77,8 +79,7 @@ export class Producer {
    * Resolves with the event as first accepted, once Redis has synced it to disk and its replicas
    * have acknowledged it: this event, or the earlier one of the same Idempotency-Key.
    * @throws {RequestError} `unavailable` when Runledger cannot promise that now;
-   * `too-many-requests` when the overflow lane is full; see {@link IdempotencyKeys.reserve} for
-   * keys.
+   * `too-many-requests` when the overflow lane is full; see {@link Keys.reserve} for keys.
    */
   async enqueue(event: AcceptedEvent, idempotencyKey?: string): Promise<AcceptedEvent> {
     if (idempotencyKey !== undefined) {
@@ -99,8 +100,8 @@ export class Producer {
   /**
    * As {@link enqueue}, for several events of one organization: they come into one commit, so that
    * all of them are on disk or none is. Resolves with the result of each, in order. An event
-   * whose key cannot be reserved gives an error (see {@link IdempotencyKeys.reserve}). With `all`,
-   * one such error means that no event is enqueued; with `each`, the others are.
+   * whose key cannot be reserved gives an error (see {@link Keys.reserve}). With `all`, one such
+   * error means that no event is enqueued; with `each`, the others are.
    * @throws {RequestError} `unavailable`, `too-many-requests`
    */
   async enqueueAll(events: readonly KeyedEvent[], which: 'all' | 'each'): Promise<(AcceptedEvent | RequestError)[]> {
@@ -221,14 +222,6 @@ function createOverflowLane(options: ProducerOptions, limits: GroupCommitLimits)
         metrics.overflowed.inc({ organization: metrics.organization(organization) });
     },
   });
-}
-
-/** Keys are in the first shard, and in the second one if there are several. */
-function createKeys({ shards, idempotencyHours }: ProducerOptions): IdempotencyKeys | MirroredKeys {
-  const keptMs = idempotencyHours * 60 * 60 * 1_000;
-  const [first, second] = shards.all.map(({ redis, queueName }) => new IdempotencyKeys(redis, queueName, keptMs));
-  if (first === undefined) throw new Error('the queue has no shard');
-  return second === undefined ? first : new MirroredKeys(first, second);
 }
 
 function reasonOf(error: unknown): RejectionReason {

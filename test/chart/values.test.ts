@@ -63,6 +63,7 @@ describe('chart, values', () => {
       'overflowShare',
       'overflowConcurrency',
       'idempotencyHours',
+      'idempotencyPlaces',
       'queueShards',
       'logKeySecret',
       'logWitnesses',

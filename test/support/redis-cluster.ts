@@ -33,6 +33,11 @@ export class RedisCluster implements AsyncDisposable {
     return this.#all.map(({ server }) => server.url).join();
   }
 
+  /** As they are at the start. */
+  get masters(): RedisServer[] {
+    return this.#masters.map(({ server }) => server);
+  }
+
   /** The master of a key, and its replica, as they are at the start. */
   async ownersOf(key: string): Promise<{ master: RedisServer; replica: RedisServer }> {
     const slot = Number(await this.#masters[0]?.server.command('cluster', 'keyslot', key));

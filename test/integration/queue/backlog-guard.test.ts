@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { queueKey } from '../../../internal/queue/keys.ts';
 import { eventBody } from '../../support/events.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
@@ -187,5 +188,42 @@ describe('admission control rejects events', function () {
     await redis.command('config', 'set', 'maxmemory', '64mb');
     const stored = () => figure(worker.telemetry.registry, 'runledger_events_stored_total');
     await until('the worker resumes', async () => ((await stored()) === 1 ? true : undefined));
+  });
+});
+
+describe('a Redis Cluster that lacks the master of the queue', () => {
+  it('is asked no more often than before', async function () {
+    this.timeout(200_000);
+    const busPorts = [await freePort(), await freePort()] as const;
+    const one = await RedisServer.start(clustered(busPorts[0]));
+    const two = await RedisServer.start(clustered(busPorts[1]));
+    try {
+      await one.command('cluster', 'addslotsrange', '0', '8191');
+      await two.command('cluster', 'addslotsrange', '8192', '16383');
+      await one.command('cluster', 'meet', '127.0.0.1', String(two.port), String(busPorts[1]));
+      for (const server of [one, two]) {
+        await until('the cluster is up', async () =>
+          String(await server.command('cluster', 'info')).includes('cluster_state:ok'),
+        );
+      }
+      await using ingest = await startIngest({ REDIS_URL: `${one.url},${two.url}` });
+      await until('ready', () => Object.keys(ingest.degraded()).length === 0 || undefined);
+      const slot = Number(await one.command('cluster', 'keyslot', queueKey('events', 'wait')));
+      const [owner, other] = slot <= 8_191 ? [one, two] : [two, one];
+      const asked = async (): Promise<number> =>
+        Number(/total_commands_processed:(\d+)/.exec(String(await other.command('info', 'stats')))?.[1]);
+      await owner.kill();
+      await until('unready', () => ingest.degraded()['redis']);
+      const [before, begun] = [await asked(), performance.now()];
+      // The test's own questions are a part of it.
+      await until('a thousand commands', async () => (await asked()) >= before + 1_000, 120_000);
+      const seconds = (performance.now() - begun) / 1_000;
+      expect(((await asked()) - before) / seconds, 'commands a second').to.be.lessThan(400);
+      await owner.startAgain();
+      await until('ready', () => Object.keys(ingest.degraded()).length === 0 || undefined);
+    } finally {
+      await one.stop();
+      await two.stop();
+    }
   });
 });

@@ -2,7 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { drainedAddresses, readerRedisSettings, takingShards } from '../../../cmd/ingest/redis.ts';
+import {
+  drainedAddresses,
+  keyPlaces,
+  keySettings,
+  readerRedisSettings,
+  redisSettings,
+  takingShards,
+} from '../../../cmd/ingest/redis.ts';
 import { namedUrls } from '../../../internal/config/named-urls.ts';
 import { ConfigError, readConfig } from '../../../internal/config/read.ts';
 import { settings, type SettingName } from '../../../internal/config/settings.ts';
@@ -168,6 +175,22 @@ describe('QUEUE_SHARDS', () => {
     for (const count of ['0', '17', '1.5']) {
       expect(complaint('QUEUE_SHARDS', { QUEUE_SHARDS: count })).to.match(/QUEUE_SHARDS/);
     }
+  });
+});
+
+describe('IDEMPOTENCY_PLACES', () => {
+  const places = (settings: Record<string, string>) =>
+    keyPlaces(readConfig([...redisSettings, ...keySettings], settings));
+
+  it('is first unless set, and with several Redis', () => {
+    expect(places({ REDIS_URL: 'redis://a' })).to.equal('first');
+    expect(places({ REDIS_URL: 'redis://a,redis://b', IDEMPOTENCY_PLACES: 'spread' })).to.equal('spread');
+    expect(places({ REDIS_URL: 'redis://a redis://b' })).to.equal('first');
+    expect(() => places({ REDIS_URL: 'redis://a redis://b', IDEMPOTENCY_PLACES: 'both' })).to.throw(
+      ConfigError,
+      /^IDEMPOTENCY_PLACES must be first while REDIS_URL names several Redis/,
+    );
+    expect(complaint('IDEMPOTENCY_PLACES', { IDEMPOTENCY_PLACES: 'all' })).to.match(/must be one of/);
   });
 });
 

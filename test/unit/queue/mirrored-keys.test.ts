@@ -21,6 +21,11 @@ function shard(answer: Reservation | RequestError | undefined) {
       if (answer === undefined) throw new Error('no answer');
       return [answer];
     },
+    look: async (all: readonly Keyed[]) => {
+      await note('look')(all);
+      if (answer === undefined) throw new Error('no answer');
+      return [answer];
+    },
     markCommitted: note('commit'),
     release: note('release'),
     replaceIdentity: note('replace'),
@@ -55,6 +60,18 @@ describe('idempotency keys in two shards', () => {
     ]);
     const refused = await reserve(reserved('new'), busy);
     expect([refused.result, refused.asked[0]]).to.deep.equal([busy, ['reserve new', 'release new']]);
+  });
+
+  it('are looked at in the first; in the second if that does not answer', async () => {
+    for (const [first, asked] of [
+      [reserved('first'), ['look new']],
+      [undefined, ['look new', 'look new']],
+    ] as const) {
+      const shards = [shard(first), shard(reserved('second'))] as const;
+      const found = await new MirroredKeys(shards[0].keys, shards[1].keys).look(keyed);
+      expect(found).to.deep.equal([first ?? reserved('second')]);
+      expect(shards.flatMap(({ calls }) => calls)).to.deep.equal(asked);
+    }
   });
 
   it('keep the identity that a caller got, whatever the second says', async () => {
