@@ -1,23 +1,31 @@
 /**
  * Starts batches: at the end of the current event-loop turn, and at least `intervalMs` after the
- * last start unless the caller asks for one at once. Events that arrive meanwhile share the batch.
+ * last start. One that is asked for at once begins `leastMs` after it. Events that arrive meanwhile
+ * share the batch.
  */
 export class BatchScheduler {
   readonly #begin: () => void;
   readonly #intervalMs: number;
+  readonly #leastMs: () => number;
   #soon: NodeJS.Immediate | undefined;
   #later: NodeJS.Timeout | undefined;
+  #dueAt = -Infinity;
   #begunAt = -Infinity;
 
-  constructor(begin: () => void, intervalMs: number) {
+  constructor(begin: () => void, intervalMs: number, leastMs: () => number = () => 0) {
     this.#begin = begin;
     this.#intervalMs = intervalMs;
+    this.#leastMs = leastMs;
   }
 
-  /** Calls `begin` once, at the next start, for any number of calls. */
+  /** Calls `begin` once, at the next start, for any number of calls. The last call says when. */
   schedule(atOnce: boolean): void {
-    if (this.#soon || (this.#later && !atOnce)) return;
-    const pause = atOnce ? 0 : this.#begunAt + this.#intervalMs - performance.now();
+    if (this.#soon) return;
+    const dueAt = this.#begunAt + (atOnce ? this.#leastMs() : this.#intervalMs);
+    if (this.#later && dueAt === this.#dueAt) return;
+    this.cancel();
+    this.#dueAt = dueAt;
+    const pause = dueAt - performance.now();
     if (pause > 0) this.#later = setTimeout(() => this.#run(), pause);
     else this.#soon = setImmediate(() => this.#run());
   }
