@@ -30,6 +30,7 @@ export function rowReader(columns: readonly Column[]): (row: string) => JoinedEv
   const sorted = columns
     .map(({ name, type }, at) => ({ name, type, at, begin: `,${JSON.stringify(name)}:` }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const timeOf = timeReader();
   return (row) => {
     const texts = row.split(separator);
     const time = timeOf(texts[0] ?? '');
@@ -57,18 +58,19 @@ interface Time {
 
 const second = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 
-/** The last second: rows that follow each other often share it. */
-let last = { text: '', iso: '', ms: 0 };
-
-/** Undefined unless it has four digits for the year and at most three behind the second. */
-function timeOf(text: string): Time | undefined {
-  const begin = text.slice(0, 19);
-  if (begin !== last.text) {
-    if (!second.test(begin)) return undefined;
-    const iso = begin.replace(' ', 'T');
-    last = { text: begin, iso, ms: Date.parse(`${iso}Z`) };
-  }
-  if (text.length > 23 || (text.length > 19 && text[19] !== '.')) return undefined;
-  const fraction = text.slice(20).padEnd(3, '0');
-  return { iso: `${last.iso}.${fraction}Z`, ms: last.ms + Number(fraction) };
+/** It returns undefined unless a time has four digits for the year and whole milliseconds. */
+function timeReader(): (text: string) => Time | undefined {
+  // Rows that follow each other often share the second.
+  let last = { text: '', iso: '', ms: 0 };
+  return (text) => {
+    const begin = text.slice(0, 19);
+    if (begin !== last.text) {
+      if (!second.test(begin)) return undefined;
+      const iso = begin.replace(' ', 'T');
+      last = { text: begin, iso, ms: Date.parse(`${iso}Z`) };
+    }
+    if (text.length > 23 || (text.length > 19 && text[19] !== '.')) return undefined;
+    const fraction = text.slice(20).padEnd(3, '0');
+    return { iso: `${last.iso}.${fraction}Z`, ms: last.ms + Number(fraction) };
+  };
 }
