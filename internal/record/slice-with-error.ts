@@ -1,3 +1,4 @@
+import { mostAhead } from '../event/occurred-at.ts';
 import { sql } from '../store/sql.ts';
 import { time } from './conditions.ts';
 import type { ExecutionPosition, ExecutionRow } from './execution.ts';
@@ -8,6 +9,9 @@ import { rowsOfSlice, rowsThatMatch, sliceOf, type Numbered, type SliceOptions }
 
 const [dayMs, minuteMs] = [24 * 3_600_000, 60_000];
 
+/** An event may have occurred a little later than it was accepted. */
+const ahead = sql`${sql.lit(mostAhead)} * interval '1 ms'`;
+
 interface Times {
   from: Date;
   until: Date;
@@ -15,9 +19,9 @@ interface Times {
 
 /** A row, with what holds for the slice. */
 interface Row extends ExecutionRow, Numbered {
-  /** The time of its first event. */
+  /** No event of it was accepted before. */
   begin: Date;
-  /** The time of its last event. */
+  /** No event of it was accepted or occurred later. */
   end: Date;
   /** Its executions end soon after the last of them has begun. */
   short: boolean;
@@ -42,7 +46,8 @@ export async function readSliceWithError(
   const { rows } = await sql<Row>`
     with slice as materialized (${rowsOfSlice(options)}),
     times as (
-      select min(first_event_at) as begin, max(first_event_at) as last_begin, max(last_event_at) as end, count(*) as size
+      select min(first_event_at - case when last_accepted_at is null then interval '0' else ${ahead} end) as begin,
+        max(first_event_at) as last_begin, max(greatest(last_event_at, last_accepted_at)) as end, count(*) as size
       from slice
     ),
     span as materialized (

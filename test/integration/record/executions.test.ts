@@ -107,6 +107,9 @@ describe('lists of executions', () => {
     expect(await listed({ ...filters, automationId: other })).to.deep.equal([]);
     expect(await listed({ ...filters, warning: true })).to.deep.equal([]);
 
+    await store({ ...failed('told later', 'E-9', noon + 1_000), occurredAt: noon });
+    expect(await listed({ ...filters, errorId: 'E-9' })).to.deep.equal(['told later']);
+
     await store({ executionId: 'long', createdAt: noon - 1 }, failed('long', 'E-1', noon + 2 * 3_600_000));
     for (const limit of [1, 4]) expect(await listed(filters, limit)).to.deep.equal(['d', 'c', 'a', 'long']);
     await store(failed('old', 'E-1', noon - 3 * 24 * 3_600_000));
