@@ -4,7 +4,7 @@ import { keySettings, type redisSettings } from '../ingest/redis.ts';
 import type { declarationSettings } from './declaration-settings.ts';
 
 /** The settings of captured Jobs, beside those of the controller. */
-export const jobSettings = ['CAPTURE_JOBS', ...backlogSettings, ...keySettings] as const;
+export const jobSettings = ['CAPTURE_JOBS', ...backlogSettings, ...keySettings, 'LOG_DIGESTS'] as const;
 
 /** What the capture of Jobs reads. */
 export type JobConfig = Config<

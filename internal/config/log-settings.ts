@@ -1,5 +1,5 @@
 import { str } from 'envalid';
-import { archiveUrl, witnessUrls } from './validators.ts';
+import { archiveUrl, flag, witnessUrls } from './validators.ts';
 
 /** The settings of the archive and of the Merkle log. */
 export const logSettings = {
@@ -10,6 +10,10 @@ export const logSettings = {
   LOG_KEY: str({
     default: undefined,
     desc: 'Keys of `token log-key` that sign the log; off unless set. Two of one name while a key is replaced',
+  }),
+  LOG_DIGESTS: flag({
+    default: false,
+    desc: 'With LOG_KEY: ingest makes the digest of an event before its 201, not the worker that stores it',
   }),
   LOG_WITNESSES: witnessUrls({
     default: [],

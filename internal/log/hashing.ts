@@ -48,7 +48,11 @@ export function emptyRoot(): Buffer {
 }
 
 export function sha256(bytes: Uint8Array | string): Buffer {
-  return hashOfText(hash('sha256', bytes, 'binary'));
+  return hashOfText(sha256Text(bytes));
+}
+
+export function sha256Text(bytes: Uint8Array | string): HashText {
+  return hash('sha256', bytes, 'binary');
 }
 
 /** The bytes of a hash. */

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { sha256Text, type HashText } from './hashing.ts';
 import { storedJson, type StoredEvent } from './stored-json.ts';
 
 /** The length of a leaf, in bytes: a version, the id of the event, and its SHA-256. */
@@ -21,29 +21,17 @@ export interface Leaf {
 /** The leaf of an event as it is stored. */
 export function leafOf(event: StoredEvent): Buffer {
   const leaf = Buffer.allocUnsafe(leafSize);
-  writeLeaf(leaf, 0, event.id, storedJson(event));
+  writeLeaf(leaf, 0, event.id, sha256Text(storedJson(event)));
   return leaf;
 }
 
-/** Writes a leaf into a buffer: of the id of an event, and its canonical JSON. */
-export function writeLeaf(into: Buffer, at: number, id: string, json: string): void {
+/** Writes a leaf into a buffer: of the id of an event, and the SHA-256 of its canonical JSON. */
+export function writeLeaf(into: Buffer, at: number, id: string, digest: HashText): void {
   into[at] = leafVersion;
-  writeUuid(into, at + 1, id);
-  // A text takes Node a quarter of the CPU time that a buffer of its own takes.
-  into.write(hash('sha256', json, 'binary'), at + 17, 32, 'latin1');
-}
-
-/** Digit by digit: a text without hyphens, decoded by Node, takes several times as long. */
-function writeUuid(into: Buffer, at: number, id: string): void {
-  let half = 0;
-  for (let index = 0, digits = 0; index < id.length; index += 1) {
-    const code = id.charCodeAt(index);
-    if (code === 45) continue;
-    const digit = code < 58 ? code - 48 : (code | 32) - 87;
-    if (digits % 2 === 1) into[at + (digits - 1) / 2] = half * 16 + digit;
-    half = digit;
-    digits += 1;
-  }
+  // Cut at its hyphens, which takes half the time of a search for them.
+  const digits = id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24);
+  into.write(digits, at + 1, 16, 'hex');
+  into.write(digest, at + 17, 32, 'latin1');
 }
 
 /** True if {@link readLeaf} can read it. */

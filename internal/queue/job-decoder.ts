@@ -1,6 +1,7 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import { Decompression } from './decompression.ts';
-import { fromRow, fromTimedRow, isRow, isTimedRow, UnreadableJob } from './job.ts';
+import { splitDigests } from './digests.ts';
+import { fromRow, fromTimedRow, isRow, isTimedRow, isWholeRow, UnreadableJob } from './job.ts';
 
 /** Unpacks job data. */
 export class JobDecoder {
@@ -8,9 +9,10 @@ export class JobDecoder {
 
   /** Resolves with the events in order. Rejects with {@link UnreadableJob}. */
   async decode(data: unknown): Promise<AcceptedEvent[]> {
-    const { v, rows, zstd } = (data ?? {}) as { v?: unknown; rows?: unknown; zstd?: unknown };
-    const read = v === 1 ? events : v === 2 ? timedEvents : undefined;
-    if (!read) throw new UnreadableJob(`job data has version ${String(v)}, this release reads versions 1 and 2`);
+    const { v, rows, zstd, digests } = (data ?? {}) as Record<string, unknown>;
+    const readRows = v === 1 ? events : v === 2 ? timedEvents : undefined;
+    if (!readRows) throw new UnreadableJob(`job data has version ${String(v)}, this release reads versions 1 and 2`);
+    const read = (found: unknown): AcceptedEvent[] => withDigests(readRows(found), digests);
     try {
       return typeof zstd === 'string' ? await this.#unpack(zstd, read) : read(rows);
     } catch (error) {
@@ -28,12 +30,25 @@ export class JobDecoder {
   }
 }
 
-function events(rows: unknown): AcceptedEvent[] {
-  if (!Array.isArray(rows) || !rows.every(isRow)) throw new Error('rows are not events');
-  return rows.map(fromRow);
+/** The events of a job, and whether this release knows all that their rows hold. */
+interface Read {
+  events: AcceptedEvent[];
+  isWhole: boolean;
 }
 
-function timedEvents(rows: unknown): AcceptedEvent[] {
+function events(rows: unknown): Read {
+  if (!Array.isArray(rows) || !rows.every(isRow)) throw new Error('rows are not events');
+  return { events: rows.map(fromRow), isWhole: rows.every(isWholeRow) };
+}
+
+function timedEvents(rows: unknown): Read {
   if (!Array.isArray(rows) || !rows.every(isTimedRow)) throw new Error('rows are not events');
-  return rows.map(fromTimedRow);
+  return { events: rows.map(fromTimedRow), isWhole: rows.every(([, ...row]) => isWholeRow(row)) };
+}
+
+/** Gives the events their digests. */
+function withDigests({ events, isWhole }: Read, digests: unknown): AcceptedEvent[] {
+  if (typeof digests !== 'string') return events;
+  const digestAt = splitDigests(digests, events.length);
+  return isWhole ? events.map((event, at) => ({ ...event, digest: digestAt(at) })) : events;
 }

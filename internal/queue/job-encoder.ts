@@ -1,13 +1,22 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import { pack } from './compression.ts';
+import { joinDigests } from './digests.ts';
 import { toRow, toTimedRow, type JobData } from './job.ts';
 
-/** Packs events into job data, in order. */
-export function encodeJob(events: readonly AcceptedEvent[]): JobData {
+/**
+ * Packs events into job data, in order: with their digests if all events have one, or if `digests`
+ * asks for them.
+ */
+export function encodeJob(
+  events: readonly AcceptedEvent[],
+  { digests = false }: { digests?: boolean | undefined } = {},
+): JobData {
   const data = rowsOf(events);
   const json = JSON.stringify(data.rows);
   const zstd = pack(json);
-  return zstd.length < json.length ? { v: data.v, zstd } : data;
+  const packed = zstd.length < json.length ? { v: data.v, zstd } : data;
+  const hasDigests = digests || events.every(({ digest }) => digest !== undefined);
+  return hasDigests ? { ...packed, digests: joinDigests(events) } : packed;
 }
 
 function rowsOf(events: readonly AcceptedEvent[]) {

@@ -6,9 +6,12 @@ import { firstFields, optionalFields, optionalTexts, textsOf } from '../event/fi
  * (`rows`) or compressed with zstd (`zstd`, base64). Readers understand every version that was
  * written since the last major release, so that pods of two releases can share a queue. Version 2
  * has the time at which each event occurred. Only a batch with such a time is written in it: an
- * earlier release keeps that job for a newer worker, and cannot lose the time.
+ * earlier release keeps that job for a newer worker, and cannot lose the time. `digests` are those
+ * of the events, 32 bytes each, in base64; an earlier release ignores them.
  */
-export type JobData = { v: 1; rows: Row[] } | { v: 2; rows: TimedRow[] } | { v: 1 | 2; zstd: string };
+export type JobData = ({ v: 1; rows: Row[] } | { v: 2; rows: TimedRow[] } | { v: 1 | 2; zstd: string }) & {
+  digests?: string;
+};
 
 /** The texts follow the table of fields. A release that knows more fields writes more of them. */
 export type Row = [
@@ -52,6 +55,14 @@ export function isTimedRow(row: unknown): row is TimedRow {
 
 function isTime(value: unknown): boolean {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= latest;
+}
+
+/**
+ * False for a row with a field that this release does not know: it stores the event without that
+ * field, so the digest of ingest is not that of the stored event.
+ */
+export function isWholeRow(row: Row): boolean {
+  return row.length <= fixedValues + optionalFields.length;
 }
 
 /** An event as a job carries it. */

@@ -13,6 +13,8 @@ export interface LaneOptions extends Omit<QueueConnectionOptions, 'redis' | 'que
   queueOf?: (queueName: string) => string;
   limits: GroupCommitLimits;
   callers: Callers;
+  /** True puts the digest of each event into its job. Default: false. */
+  digests?: boolean | undefined;
   metrics: ProducerMetrics;
   /** Runs before the job of a commit is added to a shard; an error fails the commit there. */
   before?: (events: readonly AcceptedEvent[], shard: number) => Promise<void>;
@@ -84,7 +86,7 @@ export class Lane {
     const connection = this.#queues[shard];
     if (connection === undefined) throw new Error('the queue has no such shard');
     const queue = await connection.open();
-    await queue.add(jobName(events.length), encodeJob(events));
+    await queue.add(jobName(events.length), encodeJob(events, { digests: this.#options.digests }));
   }
 
   #traced(events: AcceptedEvent[], work: () => Promise<void>): Promise<void> {

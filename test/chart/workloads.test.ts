@@ -13,17 +13,23 @@ describe('chart, workloads', () => {
     'config.overflowShare=0.25',
     'config.overflowConcurrency=3',
   ];
-  it('gives workers, and nobody else, the key of the log from its Secret', async () => {
+  it('gives workers, and nobody else, the key of the log from its Secret; ingest makes digests then', async () => {
     const witnesses = ['file:///log', 'https://witness.example#key'];
     const manifests = await renderWith(
       'config.logKeySecret=runledger-log-key',
+      'controller.captureJobs.enabled=true',
       ...witnesses.map((witness, at) => `config.logWitnesses[${at}]=${witness}`),
     );
     expect(environment(manifests, 'runledger-worker')).to.include({
       LOG_KEY: 'runledger-log-key/log-key',
       LOG_WITNESSES: witnesses.join(' '),
     });
-    expect(environment(manifests, 'runledger-ingest')).not.to.have.property('LOG_KEY');
+    const ingest = environment(manifests, 'runledger-ingest');
+    expect(ingest).not.to.have.property('LOG_KEY');
+    for (const name of ['ingest', 'controller']) {
+      expect(environment(manifests, `runledger-${name}`), name).to.include({ LOG_DIGESTS: 'true' });
+    }
+    expect(environment(await render(), 'runledger-ingest')).not.to.have.property('LOG_DIGESTS');
   });
 
   for (const [name, own] of [

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { run as verify } from '../../cmd/verify/run.ts';
 import { ConfigError } from '../../internal/config/read.ts';
 import { openCheckpoint } from '../../internal/log/checkpoint.ts';
 import { hashLeaf } from '../../internal/log/hashing.ts';
@@ -8,6 +9,8 @@ import { readProof } from '../../internal/log/proof-text.ts';
 import { rootOfInclusion } from '../../internal/log/proofs.ts';
 import { SignedHeads } from '../../internal/log/memory.ts';
 import { HeadSigner } from '../../internal/log/signer.ts';
+import { JobDecoder } from '../../internal/queue/job-decoder.ts';
+import { encodeJob } from '../../internal/queue/job-encoder.ts';
 import { getCheckpoint } from '../../internal/record/log.ts';
 import { extendLogs } from '../../internal/store/extend-logs.ts';
 import { beginLogs, sealExisting } from '../../internal/store/seal-existing.ts';
@@ -23,6 +26,7 @@ import { startIngest, startWorker } from '../support/pipeline.ts';
 import { figure } from '../support/rows.ts';
 import { checkLog } from '../support/check-log.ts';
 import { idsInLog, logKey, logKeys, publicLogKey } from '../support/sealed-log.ts';
+import { withQueue } from '../support/queue.ts';
 import { emptyRedis } from '../support/servers.ts';
 import { migratedDatabase, migratedUrl } from '../support/store.ts';
 import { until } from '../support/until.ts';
@@ -55,6 +59,34 @@ describe('the log, from the request to the proof', () => {
     expect(rootOfInclusion({ index: proof.index, size }, hashLeaf(proof.leaf), proof.hashes)).to.deep.equal(root);
     expect(await figure(worker.telemetry.registry, 'runledger_log_sealed_events_total')).to.equal(1);
     expect(await figure(worker.telemetry.registry, 'runledger_log_failures_total')).to.equal(0);
+  });
+
+  it('names an event that was changed in the queue, by the digest that ingest made', async () => {
+    const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: database };
+    await using ingest = await startIngest({ ...settings, LOG_DIGESTS: 'true' });
+    const answer = await ingest.client.register(eventBody({ description: 'paid 10' }));
+    const id = String(answer.headers['receipt-id']);
+
+    const decoder = new JobDecoder();
+    await withQueue(redis.url, async (queue) => {
+      const job = await queue.getJob('1');
+      const events = await decoder.decode(job?.data);
+      await job?.updateData(encodeJob(events.map((event) => ({ ...event, description: 'paid 99' }))));
+    });
+    decoder.close();
+
+    await using worker = await startWorker({ ...settings, LOG_KEY: logKey });
+    await until('the seal', async () => {
+      const sealed = await figure(worker.telemetry.registry, 'runledger_log_sealed_events_total');
+      return sealed === 1 ? true : undefined;
+    });
+    const said: string[] = [];
+    const stream = { write: (text: string) => said.push(text) };
+    const args = ['--organization', 'acme', '--public-key', publicLogKey];
+    const code = await verify(args, { stdout: stream, stderr: stream, database: { DATABASE_URL: database } });
+    expect(said.join('')).to.match(new RegExp(`^Event ${id} is not the one that the log has: it was changed.\n`));
+    expect(code).to.equal(1);
   });
 
   it('has each event once while several workers store and seal', async () => {

@@ -27,13 +27,13 @@ interface Taken {
 }
 
 /**
- * What the log costs: a worker with LOG_KEY beside one without, in a steady flow and in a drain.
- * Both run all the time, and take turns.
+ * What the log costs: a worker with LOG_KEY beside one without, in a steady flow and in a drain,
+ * and an ingest with LOG_DIGESTS. Both sides run all the time, and take turns.
  */
 export const log: Scenario = async (world, { rounds, seconds, drainEvents }) => {
   const taken: Record<Side, Taken> = {
-    without: await start(world, 1, {}),
-    with: await start(world, 2, { LOG_KEY: logKey }),
+    without: await start(world, 1),
+    with: await start(world, 2, { ingest: { LOG_DIGESTS: 'true' }, worker: { LOG_KEY: logKey } }),
   };
   const flows = await compare(sides, rounds, (side) => measureFlow(world, taken[side], seconds * 2));
   const drains = await compare(sides, rounds, (side) => measureDrain(world, taken[side], drainEvents));
@@ -49,6 +49,8 @@ export const log: Scenario = async (world, { rounds, seconds, drainEvents }) => 
       ...each('A steady flow', (side) => flows.median('rate', side), 'events/s'),
       ...each('Events of a statement in it', (side) => flows.median('statement', side), 'events'),
       ...each('CPU of the worker in it', (side) => flows.median('worker', side), 'µs/event'),
+      ...each('CPU of ingest in it', (side) => flows.median('ingest', side), 'µs/event'),
+      ...each('CPU of Redis in it', (side) => flows.median('redis', side), 'µs/event'),
       ...each('CPU of Postgres in it', (side) => flows.median('postgres', side), 'µs/event'),
       figure(
         'CPU of the worker in a steady flow, with against without',
@@ -69,14 +71,17 @@ export const log: Scenario = async (world, { rounds, seconds, drainEvents }) => 
 };
 
 /** Starts a side, and has it do some work: what compiles at the start is not an event's cost. */
-async function start(world: World, number: number, settings: Record<string, string>): Promise<Taken> {
+async function start(
+  world: World,
+  number: number,
+  own: { ingest?: Record<string, string>; worker?: Record<string, string> } = {},
+): Promise<Taken> {
   const redisUrl = `${world.redisUrl}/${number}`;
   const database = await world.createDatabase();
-  const ingest = await startIngest(world, { REDIS_URL: redisUrl });
-  const own = { ...settings, REDIS_URL: redisUrl };
+  const ingest = await startIngest(world, { ...own.ingest, REDIS_URL: redisUrl });
   const taken = {
     ingest,
-    worker: await startRunledgerWorker(world, database, own),
+    worker: await startRunledgerWorker(world, database, { ...own.worker, REDIS_URL: redisUrl }),
     redis: new Redis(redisUrl),
     database,
   };
@@ -95,19 +100,27 @@ async function start(world: World, number: number, settings: Record<string, stri
 async function measureFlow(world: World, taken: Taken, seconds: number) {
   const { ingest, worker, redis, database } = taken;
   await world.emptyTables(database);
-  const before = [await worker.cpu(), await world.postgresCpu()] as const;
+  const cpu = async () => ({
+    worker: await worker.cpu(),
+    ingest: await ingest.program.cpu(),
+    redis: await world.redisCpu(),
+    postgres: await world.postgresCpu(),
+  });
+  const before = await cpu();
   const answers = await load({ port: ingest.port, seconds, ...flow });
   await drained(world, 'runledger', redis);
   await sleep(sealerLimits.intervalMs);
   await sealed(taken);
-  const after = [await worker.cpu(), await world.postgresCpu()] as const;
+  const after = await cpu();
   const events = await verify(database, answers, flow.connections);
   const perEvent = (ms: number): number => (ms * 1_000) / events;
   return {
     rate: rateOf(answers),
     statement: await eventsPerStatement(database),
-    worker: perEvent(after[0] - before[0]),
-    postgres: perEvent(after[1] - before[1]),
+    worker: perEvent(after.worker - before.worker),
+    ingest: perEvent(after.ingest - before.ingest),
+    redis: perEvent(after.redis - before.redis),
+    postgres: perEvent(after.postgres - before.postgres),
   };
 }
 

@@ -190,7 +190,13 @@ export class System {
     const [port, opsPort] = [await freePort(), await freePort()];
     const redis = await Forwarder.start(this.redis.port);
     const other = await Forwarder.start(isIngest ? port : this.postgres.port);
-    const forIngest = { PORT: String(port), TOKENS_FILE: this.#tokensFile, REQUIRE_DURABLE_REDIS: 'true' };
+    const forIngest = {
+      PORT: String(port),
+      TOKENS_FILE: this.#tokensFile,
+      REQUIRE_DURABLE_REDIS: 'true',
+      // As in a rollout: some jobs have digests.
+      LOG_DIGESTS: String(slot === 'ingest-1'),
+    };
     const [taking, drained] = [this.#shards.taking, this.#shards.drained].map((all) => all.map(({ url }) => url));
     const forWorker = {
       DATABASE_URL: this.#databaseUrl(other.port),

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { createDecompressor, Decompression } from '../../../internal/queue/decompression.ts';
 import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
+import { digestOf } from '../../../internal/event/digest.ts';
 import { encodeJob } from '../../../internal/queue/job-encoder.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
@@ -28,7 +29,7 @@ describe('the encoder of jobs', () => {
     const batches = fc.array(fc.array(someEvent, { minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(batches, async (jobs) => {
-        const data = jobs.map(encodeJob);
+        const data = jobs.map((events) => encodeJob(events));
         for (const job of data) forms.add(Object.keys(job).join());
         const stored = data.map((job): unknown => JSON.parse(JSON.stringify(job)));
         expect(await Promise.all(stored.map((job) => decoder.decode(job)))).to.deep.equal(jobs);
@@ -37,9 +38,24 @@ describe('the encoder of jobs', () => {
     expect(forms).to.deep.equal(new Set(['v,rows', 'v,zstd']));
   });
 
+  it('packs the digests of events when it is asked to, and again those that events came with', async () => {
+    const read = async (...given: Parameters<typeof encodeJob>) =>
+      decoder.decode(JSON.parse(JSON.stringify(encodeJob(...given))));
+    const batches = fc.array(someEvent, { minLength: 1, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(batches, async (events) => {
+        const withDigests = events.map((event) => ({ ...event, digest: digestOf(event) }));
+        const once = await read(events, { digests: true });
+        expect(once).to.deep.equal(withDigests);
+        const changed = once.map((event) => ({ ...event, description: `${event.description}!` }));
+        expect(await read(changed)).to.deep.equal(changed);
+      }),
+    );
+  });
+
   it('keeps jobs apart that are larger than what the decompressor gives at once', async () => {
     const jobs = [batch(5_000), batch(1), batch(20_000), batch(3)];
-    const data = jobs.map(encodeJob);
+    const data = jobs.map((events) => encodeJob(events));
     expect(JSON.stringify(data[2]).length).to.be.greaterThan(3 * 64 * 1_024);
     expect(await Promise.all(data.map((job) => decoder.decode(job)))).to.deep.equal(jobs);
   });

@@ -30,6 +30,7 @@ describe('job data', () => {
     'a time that is not a number': { v: 1, rows: [row.with(1, 'now')] },
     'a time out of range': { v: 1, rows: [row.with(1, 1e15)] },
     'a text that is a number': { v: 1, rows: [row.with(6, 7)] },
+    'digests of other events': { v: 1, rows: [row], digests: Buffer.alloc(64).toString('base64') },
     'damaged base64': { v: 1, zstd: '!!!' },
     'damaged compression': { v: 1, zstd: Buffer.from('no zstd').toString('base64') },
   };
@@ -69,6 +70,29 @@ describe('job data', () => {
   it('ignores columns that a later minor release may append', async () => {
     const [event] = await decoder.decode({ v: 1, rows: [[...row, 'new']] });
     expect(event).to.include({ id: 'id', kind: 'START' });
+  });
+
+  it('gives each event its digest, but not that of a later release, which knows more of it', async () => {
+    const digests = Buffer.concat([Buffer.alloc(32, 'é', 'latin1'), Buffer.alloc(32, 'b')]).toString('base64');
+    const read = async (v: number, rows: unknown[][]) => {
+      const events = await decoder.decode({ v, rows, digests });
+      return events.map(({ digest }) => digest);
+    };
+    const own = ['é'.repeat(32), 'b'.repeat(32)];
+    expect(await read(1, [row, row])).to.deep.equal(own);
+    expect(
+      await read(2, [
+        [null, ...row],
+        [5, ...row],
+      ]),
+    ).to.deep.equal(own);
+    expect(await read(1, [row, [...row, 'new']])).to.deep.equal([undefined, undefined]);
+    expect(
+      await read(2, [
+        [null, ...row, 'new'],
+        [5, ...row],
+      ]),
+    ).to.deep.equal([undefined, undefined]);
   });
 
   it('with an empty frame at its end, as Node may write it, harms neither itself nor the job that is read next', async () => {

@@ -18,11 +18,14 @@
 {{- include "runledger.common.env" . }}
 {{- end -}}
 
-{{/* The conditions of a 201. */}}
+{{/* The conditions of a 201, and what comes before it. */}}
 {{- define "runledger.receipt.env" }}
 - { name: REQUIRE_DURABLE_REDIS, value: '{{ .Values.config.requireDurableRedis }}' }
 {{- with .Values.config.redisAcks }}
 - { name: REDIS_ACKS, value: '{{ int . }}' }
+{{- end }}
+{{- if .Values.config.logKeySecret }}
+- { name: LOG_DIGESTS, value: 'true' }
 {{- end }}
 {{- end -}}
 
