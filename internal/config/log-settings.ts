@@ -13,7 +13,7 @@ export const logSettings = {
   }),
   LOG_DIGESTS: flag({
     default: false,
-    desc: 'With LOG_KEY: ingest makes the digest of an event before its 201, not the worker that stores it',
+    desc: 'Ingest makes the digest of each event for the log, before its 201; otherwise workers with LOG_KEY do',
   }),
   LOG_WITNESSES: witnessUrls({
     default: [],

@@ -1,7 +1,7 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import { Decompression } from './decompression.ts';
 import { splitDigests } from './digests.ts';
-import { fromRow, fromTimedRow, isRow, isTimedRow, isWholeRow, UnreadableJob } from './job.ts';
+import { fromRow, fromTimedRow, isRow, isTimedRow, isWholeRow, UnreadableJob, type Row, type TimedRow } from './job.ts';
 
 /** Unpacks job data. */
 export class JobDecoder {
@@ -10,11 +10,10 @@ export class JobDecoder {
   /** Resolves with the events in order. Rejects with {@link UnreadableJob}. */
   async decode(data: unknown): Promise<AcceptedEvent[]> {
     const { v, rows, zstd, digests } = (data ?? {}) as Record<string, unknown>;
-    const readRows = v === 1 ? events : v === 2 ? timedEvents : undefined;
-    if (!readRows) throw new UnreadableJob(`job data has version ${String(v)}, this release reads versions 1 and 2`);
-    const read = (found: unknown): AcceptedEvent[] => withDigests(readRows(found), digests);
+    const read = v === 1 ? events : v === 2 ? timedEvents : undefined;
+    if (!read) throw new UnreadableJob(`job data has version ${String(v)}, this release reads versions 1 and 2`);
     try {
-      return typeof zstd === 'string' ? await this.#unpack(zstd, read) : read(rows);
+      return typeof zstd === 'string' ? await this.#unpack(zstd, (found) => read(found, digests)) : read(rows, digests);
     } catch (error) {
       throw new UnreadableJob('job data is damaged', { cause: error });
     }
@@ -30,25 +29,19 @@ export class JobDecoder {
   }
 }
 
-/** The events of a job, and whether this release knows all that their rows hold. */
-interface Read {
-  events: AcceptedEvent[];
-  isWhole: boolean;
-}
-
-function events(rows: unknown): Read {
+function events(rows: unknown, digests: unknown): AcceptedEvent[] {
   if (!Array.isArray(rows) || !rows.every(isRow)) throw new Error('rows are not events');
-  return { events: rows.map(fromRow), isWhole: rows.every(isWholeRow) };
+  return withDigests(rows.map(fromRow), rows, digests);
 }
 
-function timedEvents(rows: unknown): Read {
+function timedEvents(rows: unknown, digests: unknown): AcceptedEvent[] {
   if (!Array.isArray(rows) || !rows.every(isTimedRow)) throw new Error('rows are not events');
-  return { events: rows.map(fromTimedRow), isWhole: rows.every(([, ...row]) => isWholeRow(row)) };
+  return withDigests(rows.map(fromTimedRow), rows, digests);
 }
 
-/** Gives the events their digests. */
-function withDigests({ events, isWhole }: Read, digests: unknown): AcceptedEvent[] {
+/** Gives the events of rows their digests, if they have some. @throws when these are damaged. */
+function withDigests(events: AcceptedEvent[], rows: (Row | TimedRow)[], digests: unknown): AcceptedEvent[] {
   if (typeof digests !== 'string') return events;
   const digestAt = splitDigests(digests, events.length);
-  return isWhole ? events.map((event, at) => ({ ...event, digest: digestAt(at) })) : events;
+  return rows.every(isWholeRow) ? events.map((event, at) => ({ ...event, digest: digestAt(at) })) : events;
 }

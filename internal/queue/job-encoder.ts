@@ -4,8 +4,8 @@ import { joinDigests } from './digests.ts';
 import { toRow, toTimedRow, type JobData } from './job.ts';
 
 /**
- * Packs events into job data, in order: with their digests if all events have one, or if `digests`
- * asks for them.
+ * Packs events into job data, in order: with their digests if `digests` asks for them, or if events
+ * came with some.
  */
 export function encodeJob(
   events: readonly AcceptedEvent[],
@@ -15,7 +15,7 @@ export function encodeJob(
   const json = JSON.stringify(data.rows);
   const zstd = pack(json);
   const packed = zstd.length < json.length ? { v: data.v, zstd } : data;
-  const hasDigests = digests || events.every(({ digest }) => digest !== undefined);
+  const hasDigests = digests || events.some(({ digest }) => digest !== undefined);
   return hasDigests ? { ...packed, digests: joinDigests(events) } : packed;
 }
 

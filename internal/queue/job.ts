@@ -7,7 +7,8 @@ import { firstFields, optionalFields, optionalTexts, textsOf } from '../event/fi
  * written since the last major release, so that pods of two releases can share a queue. Version 2
  * has the time at which each event occurred. Only a batch with such a time is written in it: an
  * earlier release keeps that job for a newer worker, and cannot lose the time. `digests` are those
- * of the events, 32 bytes each, in base64; an earlier release ignores them.
+ * of the events, 32 bytes each, in base64; an earlier release ignores them. If another digest is
+ * made one day, it needs another name here.
  */
 export type JobData = ({ v: 1; rows: Row[] } | { v: 2; rows: TimedRow[] } | { v: 1 | 2; zstd: string }) & {
   digests?: string;
@@ -58,11 +59,12 @@ function isTime(value: unknown): boolean {
 }
 
 /**
- * False for a row with a field that this release does not know: it stores the event without that
- * field, so the digest of ingest is not that of the stored event.
+ * False for a row with a text of a field that this release does not know: it stores the event
+ * without that text, so the digest of ingest is not that of the stored event.
  */
-export function isWholeRow(row: Row): boolean {
-  return row.length <= fixedValues + optionalFields.length;
+export function isWholeRow(row: Row | TimedRow): boolean {
+  const known = fixedValues + optionalFields.length + (typeof row[0] === 'string' ? 0 : 1);
+  return row.length <= known || row.slice(known).every((text) => text === '');
 }
 
 /** An event as a job carries it. */

@@ -9,6 +9,8 @@ const keyLength = 255;
  * twice.
  */
 export async function keepDeadLetter(db: Database, event: AcceptedEvent, reason: string): Promise<boolean> {
+  // Bytes as a text, which Postgres may not read as JSON. The sealer can make it again.
+  const { digest: _digest, ...letter } = event;
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('dead_letters')
     .values({
@@ -16,7 +18,7 @@ export async function keepDeadLetter(db: Database, event: AcceptedEvent, reason:
       id: storable(event.id).slice(0, keyLength),
       created_at: new Date(event.createdAt),
       reason: storable(reason),
-      event: Buffer.from(JSON.stringify(event)),
+      event: Buffer.from(JSON.stringify(letter)),
     })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();

@@ -46,7 +46,7 @@ async function takeSegments(trx: Trx, mostBytes: number): Promise<Map<string, Bu
     )
     returning id, organization, leaves
   `.execute(trx);
-  rows.sort((a, b) => Number(BigInt(a.id) - BigInt(b.id)));
+  rows.sort((a, b) => Number(a.id) - Number(b.id));
   return joined(rows);
 }
 

@@ -9,7 +9,8 @@ export function leavesByOrganization(events: readonly AcceptedEvent[]): Map<stri
 }
 
 function joinedLeaves(events: readonly AcceptedEvent[]): Buffer {
-  const leaves = Buffer.allocUnsafe(events.length * leafSize);
+  // Zeros: an id that is no UUID with hyphens leaves some of its bytes out.
+  const leaves = Buffer.alloc(events.length * leafSize);
   let at = 0;
   for (const event of events) {
     writeLeaf(leaves, at, event.id, event.digest ?? digestOf(event));

@@ -71,6 +71,8 @@ export class Sealer {
   /** When the last round began that was not for nothing, by the clock of the process. */
   #sealedAt = -Infinity;
   #begun = false;
+  /** When to look again for events without a leaf, by the clock of the process. */
+  #existingAt = -Infinity;
   /** When the worker stored its last full statement; of old if the last one was not full. */
   #fullAt = -Infinity;
   #failed = false;
@@ -145,16 +147,28 @@ export class Sealer {
         this.#metrics.sealed.inc(found ?? 0);
         await this.#sign();
       } while ((found ?? 0) >= this.#limits.mostLeaves && !this.#isDraining() && !this.#stopping.signal.aborted);
-      const existing = await this.#store.sealExisting();
-      this.#metrics.added.inc(existing?.added ?? 0);
+      const pauseMs = await this.#sealExisting();
       this.#failed = false;
-      return existing === undefined ? this.#limits.intervalMs : this.#limits.existingPauseMs;
+      return pauseMs;
     } catch (error) {
       this.#failed = true;
       this.#metrics.failures.inc();
       this.#logger.warn({ error }, 'the log could not be extended, retrying later');
       return this.#limits.retryMs;
     }
+  }
+
+  /** The same. If there were none, it looks again after a while: rounds are many under load. */
+  async #sealExisting(): Promise<number> {
+    const { intervalMs, existingPauseMs } = this.#limits;
+    if (performance.now() < this.#existingAt) return intervalMs;
+    const existing = await this.#store.sealExisting();
+    if (existing === undefined) {
+      this.#existingAt = performance.now() + intervalMs;
+      return intervalMs;
+    }
+    this.#metrics.added.inc(existing.added);
+    return existingPauseMs;
   }
 
   async #sign(): Promise<void> {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
+import { beginLogs, sealExisting } from '../../../internal/store/seal-existing.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { eachDatabase, storedEvents, storedExecutions } from '../../support/store.ts';
@@ -49,23 +50,30 @@ describe('queries in documents', () => {
     const { db } = database;
     const [list = '', store = ''] = await statementsOf('deploy/runbooks/RunledgerDeadLetters.md');
     const kinds = ['START', 'WARNING', 'ERROR', 'END', 'EVENT'] as const;
-    const events = kinds.map((kind, index) =>
-      anEvent({ kind, createdAt: Date.now() + index, automationId: anEvent().automationId.toUpperCase() }),
-    );
+    const now = Date.now();
+    const events = kinds.map((kind, index) => ({
+      ...anEvent({ kind, createdAt: now + index, automationId: anEvent().automationId.toUpperCase() }),
+      ...(index % 2 === 0 && { occurredAt: now - 10_000 + index }),
+    }));
     await recordEvents(db, events);
+    await beginLogs(db);
+    await sealExisting(db, { most: 100, pageSize: 100, graceMs: 0 });
     const whole = [await storedEvents(db), await storedExecutions(db)];
     for (const refused of events) {
       await sql`delete from events`.execute(db);
       await sql`delete from executions`.execute(db);
+      await sql`delete from log_segments`.execute(db);
       await recordEvents(
         db,
         events.filter((event) => event !== refused),
+        { leaves: true },
       );
-      await keepDeadLetter(db, refused, 'why');
+      await keepDeadLetter(db, { ...refused, digest: '\0'.repeat(32) }, 'why');
       expect(await rowsOf(list)).to.have.length(1);
       await rowsOf(store.replace('<id>', refused.id));
       expect([await storedEvents(db), await storedExecutions(db)]).to.deep.equal(whole);
       expect(await rowsOf(list)).to.deep.equal([]);
+      expect(await sealExisting(db, { most: 100, pageSize: 100, graceMs: 0 })).to.include({ added: 1 });
     }
   });
 });

@@ -49,6 +49,8 @@ describe('the encoder of jobs', () => {
         expect(once).to.deep.equal(withDigests);
         const changed = once.map((event) => ({ ...event, description: `${event.description}!` }));
         expect(await read(changed)).to.deep.equal(changed);
+        const mixed = events.map((event, at) => (at === 0 ? (withDigests[0] ?? event) : event));
+        expect(await read(mixed)).to.deep.equal(withDigests);
       }),
     );
   });

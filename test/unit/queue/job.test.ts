@@ -72,7 +72,7 @@ describe('job data', () => {
     expect(event).to.include({ id: 'id', kind: 'START' });
   });
 
-  it('gives each event its digest, but not that of a later release, which knows more of it', async () => {
+  it('gives each event its digest, but not that of a later release, which knows a text more of it', async () => {
     const digests = Buffer.concat([Buffer.alloc(32, 'é', 'latin1'), Buffer.alloc(32, 'b')]).toString('base64');
     const read = async (v: number, rows: unknown[][]) => {
       const events = await decoder.decode({ v, rows, digests });
@@ -83,6 +83,13 @@ describe('job data', () => {
     expect(
       await read(2, [
         [null, ...row],
+        [5, ...row],
+      ]),
+    ).to.deep.equal(own);
+    expect(await read(1, [row, [...row, '']])).to.deep.equal(own);
+    expect(
+      await read(2, [
+        [null, ...row, ''],
         [5, ...row],
       ]),
     ).to.deep.equal(own);
