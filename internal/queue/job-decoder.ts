@@ -31,17 +31,20 @@ export class JobDecoder {
 
 function events(rows: unknown, digests: unknown): AcceptedEvent[] {
   if (!Array.isArray(rows) || !rows.every(isRow)) throw new Error('rows are not events');
-  return withDigests(rows.map(fromRow), rows, digests);
+  const digestAt = digestsOf(rows, digests);
+  return rows.map((row, at) => fromRow(row, digestAt(at)));
 }
 
 function timedEvents(rows: unknown, digests: unknown): AcceptedEvent[] {
   if (!Array.isArray(rows) || !rows.every(isTimedRow)) throw new Error('rows are not events');
-  return withDigests(rows.map(fromTimedRow), rows, digests);
+  const digestAt = digestsOf(rows, digests);
+  return rows.map((row, at) => fromTimedRow(row, digestAt(at)));
 }
 
-/** Gives the events of rows their digests, if they have some. @throws when these are damaged. */
-function withDigests(events: AcceptedEvent[], rows: (Row | TimedRow)[], digests: unknown): AcceptedEvent[] {
-  if (typeof digests !== 'string') return events;
-  const digestAt = splitDigests(digests, events.length);
-  return rows.every(isWholeRow) ? events.map((event, at) => ({ ...event, digest: digestAt(at) })) : events;
+/** Gives the digest of a row by its place, if the job has some. @throws when they are damaged. */
+function digestsOf(rows: (Row | TimedRow)[], digests: unknown): (at: number) => string | undefined {
+  const none = (): undefined => undefined;
+  if (typeof digests !== 'string') return none;
+  const digestAt = splitDigests(digests, rows.length);
+  return rows.every(isWholeRow) ? digestAt : none;
 }

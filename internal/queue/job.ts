@@ -73,11 +73,14 @@ export function toRow(event: AcceptedEvent): Row {
   return [id, createdAt, organization, automationId, executionId, kind, ...textsOf(event)];
 }
 
-/** The event of a row. A text that an older release did not write is ''. */
-export function fromRow(row: Row): AcceptedEvent {
+/** The event of a row, and its digest if any. A text that an older release did not write is ''. */
+export function fromRow(row: Row, digest?: string): AcceptedEvent {
   const [id, createdAt, organization, automationId, executionId, kind, ...texts] = row;
   const known = optionalTexts((_field, index) => texts[index] ?? '');
-  return { id, createdAt, organization, automationId, executionId, kind, ...known };
+  // Not in two steps: each event would be copied.
+  return digest === undefined
+    ? { id, createdAt, organization, automationId, executionId, kind, ...known }
+    : { id, createdAt, organization, automationId, executionId, kind, ...known, digest };
 }
 
 /** An event as a job of version 2 carries it. */
@@ -85,6 +88,6 @@ export function toTimedRow(event: AcceptedEvent): TimedRow {
   return [event.occurredAt ?? null, ...toRow(event)];
 }
 
-export function fromTimedRow([occurredAt, ...row]: TimedRow): AcceptedEvent {
-  return occurredAt === null ? fromRow(row) : { ...fromRow(row), occurredAt };
+export function fromTimedRow([occurredAt, ...row]: TimedRow, digest?: string): AcceptedEvent {
+  return occurredAt === null ? fromRow(row, digest) : { ...fromRow(row, digest), occurredAt };
 }

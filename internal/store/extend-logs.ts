@@ -34,20 +34,32 @@ export function extendLogs(db: Database, mostLeaves: number): Promise<number | u
   });
 }
 
+/** Leaves of one organization. An embedded Postgres gives bytes of another class. */
+interface Leaves {
+  organization: string;
+  leaves: Uint8Array;
+}
+
+function byOrganization(rows: readonly Leaves[]): Map<string, Buffer> {
+  return new Map(rows.map(({ organization, leaves }) => [organization, Buffer.from(leaves)]));
+}
+
 /** Removes the oldest segments; resolves with their leaves by organization, in order. */
 async function takeSegments(trx: Trx, mostBytes: number): Promise<Map<string, Buffer>> {
-  const { rows } = await sql<{ id: string; organization: string; leaves: Uint8Array }>`
-    delete from log_segments where id in (
-      select id from (
-        select id, sum(bytes) over (order by id) - bytes as before
-        from (select id, octet_length(leaves) as bytes from log_segments order by id limit ${mostSegments}) as oldest
-      ) as summed
-      where before < ${mostBytes}
+  const { rows } = await sql<Leaves>`
+    with taken as (
+      delete from log_segments where id in (
+        select id from (
+          select id, sum(bytes) over (order by id) - bytes as before
+          from (select id, octet_length(leaves) as bytes from log_segments order by id limit ${mostSegments}) as oldest
+        ) as summed
+        where before < ${mostBytes}
+      )
+      returning id, organization, leaves
     )
-    returning id, organization, leaves
+    select organization, string_agg(leaves, ''::bytea order by id) as leaves from taken group by organization
   `.execute(trx);
-  rows.sort((a, b) => Number(a.id) - Number(b.id));
-  return joined(rows);
+  return byOrganization(rows);
 }
 
 async function readTrees(trx: Trx, organizations: string[]): Promise<Map<string, Frontier>> {
@@ -60,21 +72,12 @@ async function readTrees(trx: Trx, organizations: string[]): Promise<Map<string,
 /** Removes the tails of logs of which a tile becomes full; resolves with their leaves. */
 async function takeTails(trx: Trx, organizations: string[]): Promise<Map<string, Buffer>> {
   if (organizations.length === 0) return new Map();
-  const { rows } = await sql<{ organization: string; first_index: string; leaves: Uint8Array }>`
-    delete from log_tails where organization = any(${organizations}::text[])
-    returning organization, first_index, leaves
+  const { rows } = await sql<Leaves>`
+    with taken as (
+      delete from log_tails where organization = any(${organizations}::text[])
+      returning organization, first_index, leaves
+    )
+    select organization, string_agg(leaves, ''::bytea order by first_index) as leaves from taken group by organization
   `.execute(trx);
-  rows.sort((a, b) => Number(a.first_index) - Number(b.first_index));
-  return joined(rows);
-}
-
-/** The leaves of rows by organization. An embedded Postgres gives bytes of another class. */
-function joined(rows: readonly { organization: string; leaves: Uint8Array }[]): Map<string, Buffer> {
-  const parts = new Map<string, Uint8Array[]>();
-  for (const { organization, leaves } of rows) {
-    const own = parts.get(organization) ?? [];
-    own.push(leaves);
-    parts.set(organization, own);
-  }
-  return new Map(Array.from(parts, ([organization, own]) => [organization, Buffer.concat(own)]));
+  return byOrganization(rows);
 }
