@@ -51,6 +51,7 @@ export function sha256(bytes: Uint8Array | string): Buffer {
   return hashOfText(sha256Text(bytes));
 }
 
+/** The same as a text with one character for each byte. */
 export function sha256Text(bytes: Uint8Array | string): HashText {
   return hash('sha256', bytes, 'binary');
 }

@@ -28,7 +28,7 @@ export function leafOf(event: StoredEvent): Buffer {
 /** Writes a leaf into a buffer: of the id of an event, and the SHA-256 of its canonical JSON. */
 export function writeLeaf(into: Buffer, at: number, id: string, digest: HashText): void {
   into[at] = leafVersion;
-  // Cut at its hyphens, which takes half the time of a search for them.
+  // A loop over the digits takes the same time once it is hot, and six times as long before.
   const digits = id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24);
   into.write(digits, at + 1, 16, 'hex');
   into.write(digest, at + 17, 32, 'latin1');

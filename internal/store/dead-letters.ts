@@ -9,7 +9,7 @@ const keyLength = 255;
  * twice.
  */
 export async function keepDeadLetter(db: Database, event: AcceptedEvent, reason: string): Promise<boolean> {
-  // Bytes as a text, which Postgres may not read as JSON. The sealer can make it again.
+  // Postgres may not read the bytes of a digest as JSON. The sealer makes the digest again.
   const { digest: _digest, ...letter } = event;
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('dead_letters')

@@ -18,7 +18,7 @@
 {{- include "runledger.common.env" . }}
 {{- end -}}
 
-{{/* The conditions of a 201, and what comes before it. */}}
+{{/* The conditions of a 201, and whether a digest is made before it. */}}
 {{- define "runledger.receipt.env" }}
 - { name: REQUIRE_DURABLE_REDIS, value: '{{ .Values.config.requireDurableRedis }}' }
 {{- with .Values.config.redisAcks }}
