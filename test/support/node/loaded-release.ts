@@ -46,6 +46,8 @@ export class LoadedRelease {
   readonly #certificates: Record<keyof typeof hosts, KeyPair>;
   readonly #tokens = { events: createToken(), record: createToken() };
   static #shared?: Promise<LoadedRelease>;
+  /** When Redis was not ready: also of an earlier load, as callers may get 503 for a while. */
+  readonly #redisAway: number[] = [];
   #loads = 0;
   #pods = 0;
 
@@ -159,10 +161,9 @@ controller: { captureJobs: { enabled: true } }`,
     const caller = this.client('events', 400);
     const register: Balancer['register'] = (...request) =>
       caller.register(...request).catch(() => ({ status: 0, body: '' }));
-    const redisAway: number[] = [];
     const watched = this.#whileGoingOn(async () => {
       const pods = await this.#kubernetes.pods(this.namespace);
-      if (!pods.some(({ name, ready }) => name === 'runledger-redis-0' && ready)) redisAway.push(performance.now());
+      if (!pods.some(({ name, ready }) => name === 'runledger-redis-0' && ready)) this.#redisAway.push(performance.now());
       await sleep(250);
     });
     const load = new Load({ register }, { rate, seed: (this.#loads += 1), twins: false, patienceMs: 10_000 });
@@ -180,7 +181,7 @@ controller: { captureJobs: { enabled: true } }`,
     await this.#audit(load);
     const others = load.ledger.samples.filter(({ status }) => status !== 201);
     const explained = ({ status, begun, ended }: Sample): boolean =>
-      status === 503 && redisAway.some((at) => at > begun - reconnectMs && at < ended + noticeMs);
+      status === 503 && this.#redisAway.some((at) => at > begun - reconnectMs && at < ended + noticeMs);
     const unexplained = others.filter((sample) => !explained(sample));
     console.log(
       `      ${load.ledger.samples.length} requests; other than 201: ${others.length}, of which ${unexplained.length} while Redis served`,
