@@ -1,5 +1,5 @@
 import { erasureVersion, leafSize, writeLeaf } from './leaf.ts';
-import { sha256, sha256Text } from './hashing.ts';
+import { sha256, sha256Base64 } from './hashing.ts';
 import { storedJson } from './stored-json.ts';
 
 /** What was erased: rows of events, or only their texts. */
@@ -29,7 +29,7 @@ export interface Erasure {
 export function leafOfErasure({ event_ids, ...record }: Erasure): Buffer {
   const leaf = Buffer.alloc(leafSize);
   const json = storedJson({ ...record, event_ids_sha256: sha256(event_ids).toString('hex') });
-  writeLeaf(leaf, 0, record.id, sha256Text(json));
+  writeLeaf(leaf, 0, record.id, sha256Base64(json));
   leaf[0] = erasureVersion;
   return leaf;
 }

@@ -17,16 +17,25 @@ export interface Growth {
 }
 
 /** True if so many leaves fill a tile of a log of this size. */
-export function fillsTile(size: number, leaves: Buffer): boolean {
-  return (size % tileWidth) + leaves.length / leafSize >= tileWidth;
+export function fillsTile(size: number, leaves: number): boolean {
+  return (size % tileWidth) + leaves >= tileWidth;
+}
+
+/** How many leaves follow each other in buffers. @throws when the last one is not whole. */
+export function countOf(leaves: readonly Uint8Array[]): number {
+  const bytes = leaves.reduce((sum, { length }) => sum + length, 0);
+  if (bytes % leafSize !== 0) throw new Error(`${bytes} bytes are no whole leaves`);
+  return bytes / leafSize;
 }
 
 /**
  * Adds leaves to a log. `tail`: the leaves after its last full tile, if the new ones fill it.
  * @throws when there are more or fewer of them than its size says.
  */
-export function grow(frontier: Frontier, tail: Buffer, leaves: Buffer): Growth {
+export function grow(frontier: Frontier, tail: readonly Uint8Array[], leaves: readonly Uint8Array[]): Growth {
   const { size } = frontier;
+  const [before, added] = [countOf(tail), countOf(leaves)];
+  const all = Buffer.concat([...tail, ...leaves]);
   const above = new Map<string, { level: number; index: number; hashes: Buffer[] }>();
   const keepAbove: OnTileHash = (level, at, hash) => {
     const index = Math.floor(at / tileWidth);
@@ -34,16 +43,14 @@ export function grow(frontier: Frontier, tail: Buffer, leaves: Buffer): Growth {
     tile.hashes.push(hash);
     above.set(`${level}/${index}`, tile);
   };
-  if (leaves.length % leafSize !== 0) throw new Error(`${leaves.length} bytes are no whole leaves`);
-  for (let at = 0; at < leaves.length; at += leafSize) {
-    frontier.append(leafHashText(leaves, at, at + leafSize), keepAbove);
+  for (let at = before * leafSize; at < all.length; at += leafSize) {
+    frontier.append(leafHashText(all, at, at + leafSize), keepAbove);
   }
   const hashes = [...above.values()].map((tile) => ({ ...tile, hashes: Buffer.concat(tile.hashes) }));
-  if (!fillsTile(size, leaves)) {
-    return { size: frontier.size, frontier, tiles: [], hashes, tail: { firstIndex: size, leaves } };
+  if (!fillsTile(size, added)) {
+    return { size: frontier.size, frontier, tiles: [], hashes, tail: { firstIndex: size, leaves: all } };
   }
-  if (tail.length !== (size % tileWidth) * leafSize) throw new Error(`a log of size ${size} lacks leaves at its end`);
-  const all = Buffer.concat([tail, leaves]);
+  if (before !== size % tileWidth) throw new Error(`a log of size ${size} lacks leaves at its end`);
   const first = Math.floor(size / tileWidth);
   const bytes = tileWidth * leafSize;
   const tiles = Array.from({ length: Math.floor(all.length / bytes) }, (_, at) => ({

@@ -1,4 +1,4 @@
-import { sha256Text, type HashText } from './hashing.ts';
+import { sha256Base64 } from './hashing.ts';
 import { storedJson, type StoredEvent } from './stored-json.ts';
 
 /** The length of a leaf, in bytes: a version, the id of the event, and its SHA-256. */
@@ -21,17 +21,32 @@ export interface Leaf {
 /** The leaf of an event as it is stored. */
 export function leafOf(event: StoredEvent): Buffer {
   const leaf = Buffer.allocUnsafe(leafSize);
-  writeLeaf(leaf, 0, event.id, sha256Text(storedJson(event)));
+  writeLeaf(leaf, 0, event.id, sha256Base64(storedJson(event)));
   return leaf;
 }
 
-/** Writes a leaf into a buffer: of the id of an event, and the SHA-256 of its canonical JSON. */
-export function writeLeaf(into: Buffer, at: number, id: string, digest: HashText): void {
+/**
+ * Writes a leaf into a buffer: of the id of an event, and the SHA-256 of its canonical JSON in
+ * base64url.
+ */
+export function writeLeaf(into: Buffer, at: number, id: string, digest: string): void {
   into[at] = leafVersion;
-  // A loop over the digits takes the same time once it is hot, and six times as long before.
-  const digits = id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24);
-  into.write(digits, at + 1, 16, 'hex');
-  into.write(digest, at + 17, 32, 'latin1');
+  writeUuid(into, at + 1, id);
+  into.write(digest, at + 17, 32, 'base64url');
+}
+
+/** A copy of the id without its hyphens takes twice the CPU time, and must be collected. */
+function writeUuid(into: Buffer, at: number, id: string): void {
+  for (let byte = 0, digit = 0; byte < 16; byte += 1, digit += 2) {
+    if (byte === 4 || byte === 6 || byte === 8 || byte === 10) digit += 1;
+    into[at + byte] = (hexDigit(id, digit) << 4) | hexDigit(id, digit + 1);
+  }
+}
+
+/** The value of 0 to 9, a to f or A to F; 0 after the end of the text. */
+function hexDigit(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return (code & 15) + (code > 57 ? 9 : 0);
 }
 
 /** True if {@link readLeaf} can read it. */

@@ -7,7 +7,7 @@ import { firstFields, optionalFields, optionalTexts, textsOf } from '../event/fi
  * written since the last major release, so that pods of two releases can share a queue. Version 2
  * has the time at which each event occurred. Only a batch with such a time is written in it: an
  * earlier release keeps that job for a newer worker, and cannot lose the time. `digests` are those
- * of the events, 32 bytes each, in base64; an earlier release ignores them. If another digest is
+ * of the events, 43 characters each; an earlier release ignores them. If another digest is
  * made one day, it needs another name here.
  */
 export type JobData = ({ v: 1; rows: Row[] } | { v: 2; rows: TimedRow[] } | { v: 1 | 2; zstd: string }) & {

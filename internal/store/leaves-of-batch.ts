@@ -9,7 +9,7 @@ export function leavesByOrganization(events: readonly AcceptedEvent[]): Map<stri
 }
 
 function joinedLeaves(events: readonly AcceptedEvent[]): Buffer {
-  // Zeros: an id that is no UUID with hyphens leaves some of its bytes out.
+  // Zeros: a damaged digest leaves some of its bytes out.
   const leaves = Buffer.alloc(events.length * leafSize);
   let at = 0;
   for (const event of events) {

@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { firstColumns, rowReader, separator, timeType, type Column, type JoinedEvent } from '../log/joined-row.ts';
-import { sha256Text } from '../log/hashing.ts';
+import { sha256Base64 } from '../log/hashing.ts';
 import { leafSize, writeLeaf } from '../log/leaf.ts';
 import { storedJson } from '../log/stored-json.ts';
 import type { Tables } from './database.ts';
@@ -121,7 +121,7 @@ function pageOf<Row>(
     // The page keeps the row only: to keep its JSON costs much time of the garbage collector.
     const event = read(row);
     if (event === undefined) return undefined;
-    writeLeaf(leaves, ids.length * leafSize, event.id, sha256Text(event.json));
+    writeLeaf(leaves, ids.length * leafSize, event.id, sha256Base64(event.json));
     ids.push(event.id);
     times.push(event.time);
   }

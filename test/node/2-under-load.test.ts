@@ -6,6 +6,7 @@ import { capturedJobs, jobsNamespace } from '../support/node/jobs.ts';
 import type { Kubernetes, PodState } from '../support/node/kubernetes.ts';
 import { LoadedRelease, type Others } from '../support/node/loaded-release.ts';
 import { sharedKubernetes } from '../support/node/shared-kubernetes.ts';
+import { verified } from '../support/node/verified.ts';
 import { until } from '../support/until.ts';
 
 const ingest = 'deployment/runledger-ingest';
@@ -277,6 +278,12 @@ describe('a release behind a Gateway, under load over TLS', () => {
     };
     expectOnly(await release.underLoad(restarts), []);
     expect(Object.values(codes)).to.deep.equal([0]);
+  });
+
+  it('has each event of all these loads in its log, unchanged', async () => {
+    const { code, said } = await verified(kubernetes, release.namespace);
+    expect(said).to.match(/^Nothing was lost, added or changed: [\d,]+ events of acme /);
+    expect(code).to.equal(0);
   });
 });
 

@@ -82,6 +82,25 @@ export async function compare<Side extends string, Measure extends string>(
 }
 
 /**
+ * Measures all sides at the same time in every round, so that the speed of the machine is the same
+ * for all. A round that warms up comes first. `before`: run for each side, one after the other.
+ */
+export async function compareAtOnce<Side extends string, Measure extends string>(
+  sides: readonly Side[],
+  rounds: number,
+  measure: (side: Side) => Promise<Record<Measure, number>>,
+  before: (side: Side) => Promise<void>,
+): Promise<Rounds<Side, Measure>> {
+  const found = new Rounds<Side, Measure>();
+  for (let round = -1; round < rounds; round += 1) {
+    for (const side of sides) await before(side);
+    const measured = await Promise.all(sides.map(async (side) => ({ side, values: await measure(side) })));
+    if (round >= 0) for (const { side, values } of measured) found.add(side, values);
+  }
+  return found;
+}
+
+/**
  * The sides in the order of a round: each goes first, second, … equally often, and after a lap of
  * rounds the other way round: what a side leaves behind, as Redis rewriting its log, does not
  * always meet the same next one.

@@ -164,7 +164,7 @@ export class Kubernetes {
   }
 
   /** A connection to the bundled Postgres of a release, through the API server. */
-  async postgres(namespace: string): Promise<RowSource & { close(): Promise<void> }> {
+  async postgres(namespace: string): Promise<RowSource & { readonly url: string; close(): Promise<void> }> {
     const password = await this.kubectl(
       'get',
       'secret',
@@ -184,15 +184,11 @@ export class Kubernetes {
       ':5432',
     ]);
     const port = /:(\d+) ->/.exec(await forward.line(/^Forwarding from/))?.[1];
-    const client = new Client({
-      host: '127.0.0.1',
-      port: Number(port),
-      user: 'runledger',
-      database: 'runledger',
-      password: Buffer.from(password, 'base64').toString(),
-    });
+    const url = `postgres://runledger:${encodeURIComponent(Buffer.from(password, 'base64').toString())}@127.0.0.1:${port}/runledger`;
+    const client = new Client(url);
     await client.connect();
     return {
+      url,
       query: async <Row extends object>(sql: string, values?: unknown[]) => (await client.query<Row>(sql, values)).rows,
       close: async () => {
         await client.end();

@@ -11,6 +11,7 @@ import type { Balancer } from '../fault/balancer.ts';
 import type { Ledger, Sample } from '../fault/ledger.ts';
 import { Load } from '../fault/load.ts';
 import { chart } from '../helm.ts';
+import { logKey } from '../sealed-log.ts';
 import { until } from '../until.ts';
 import type { Kubernetes } from './kubernetes.ts';
 
@@ -73,7 +74,8 @@ export class LoadedRelease {
       values,
       `gateway: { enabled: true, hostnames: [${hosts.events}], create: { enabled: true, className: traefik } }
 console: { gateway: { enabled: true, hostnames: [${hosts.record}], tlsSecretName: record-tls } }
-controller: { captureJobs: { enabled: true } }`,
+controller: { captureJobs: { enabled: true } }
+config: { logKeySecret: runledger-log-key }`,
     );
     await kubernetes.helm('install', ...release.arguments, '--values', values);
     await rm(folder, { recursive: true });
@@ -112,6 +114,12 @@ controller: { captureJobs: { enabled: true } }`,
         kind: 'Secret',
         metadata: { name: 'acme', namespace: this.namespace, labels: { 'runledger.dev/organization': 'acme' } },
         stringData: { token: this.#tokens.events, 'read-1': this.#tokens.record },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'runledger-log-key', namespace: this.namespace },
+        stringData: { 'log-key': logKey },
       },
       tls('runledger-tls', this.#certificates.events),
       tls('record-tls', this.#certificates.record),
@@ -163,7 +171,8 @@ controller: { captureJobs: { enabled: true } }`,
       caller.register(...request).catch(() => ({ status: 0, body: '' }));
     const watched = this.#whileGoingOn(async () => {
       const pods = await this.#kubernetes.pods(this.namespace);
-      if (!pods.some(({ name, ready }) => name === 'runledger-redis-0' && ready)) this.#redisAway.push(performance.now());
+      if (!pods.some(({ name, ready }) => name === 'runledger-redis-0' && ready))
+        this.#redisAway.push(performance.now());
       await sleep(250);
     });
     const load = new Load({ register }, { rate, seed: (this.#loads += 1), twins: false, patienceMs: 10_000 });

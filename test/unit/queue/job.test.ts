@@ -30,7 +30,7 @@ describe('job data', () => {
     'a time that is not a number': { v: 1, rows: [row.with(1, 'now')] },
     'a time out of range': { v: 1, rows: [row.with(1, 1e15)] },
     'a text that is a number': { v: 1, rows: [row.with(6, 7)] },
-    'digests of other events': { v: 1, rows: [row], digests: Buffer.alloc(64).toString('base64') },
+    'digests of other events': { v: 1, rows: [row], digests: 'a'.repeat(86) },
     'damaged base64': { v: 1, zstd: '!!!' },
     'damaged compression': { v: 1, zstd: Buffer.from('no zstd').toString('base64') },
   };
@@ -73,12 +73,11 @@ describe('job data', () => {
   });
 
   it('gives each event its digest, but not that of a later release, which knows a text more of it', async () => {
-    const digests = Buffer.concat([Buffer.alloc(32, 'é', 'latin1'), Buffer.alloc(32, 'b')]).toString('base64');
+    const own = ['a'.repeat(43), 'b'.repeat(43)];
     const read = async (v: number, rows: unknown[][]) => {
-      const events = await decoder.decode({ v, rows, digests });
+      const events = await decoder.decode({ v, rows, digests: own.join('') });
       return events.map(({ digest }) => digest);
     };
-    const own = ['é'.repeat(32), 'b'.repeat(32)];
     expect(await read(1, [row, row])).to.deep.equal(own);
     expect(
       await read(2, [

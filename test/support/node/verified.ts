@@ -1,0 +1,28 @@
+import { run as verify } from '../../../cmd/verify/run.ts';
+import { publicLogKey } from '../sealed-log.ts';
+import { until } from '../until.ts';
+import type { Kubernetes } from './kubernetes.ts';
+
+/**
+ * What `verify` says of the organization acme, and its exit code, once a checkpoint covers every
+ * event that the release has stored.
+ */
+export async function verified(kubernetes: Kubernetes, namespace: string): Promise<{ code: number; said: string }> {
+  const database = await kubernetes.postgres(namespace);
+  const args = ['--organization', 'acme', '--public-key', publicLogKey];
+  try {
+    return await until(
+      'no event waits for a checkpoint',
+      async () => {
+        let said = '';
+        const stream = { write: (text: string) => (said += text) };
+        const code = await verify(args, { stdout: stream, stderr: stream, database: { DATABASE_URL: database.url } });
+        return code !== 2 && !said.includes('wait for the next checkpoint') && { code, said };
+      },
+      60_000,
+      1_000,
+    );
+  } finally {
+    await database.close();
+  }
+}
