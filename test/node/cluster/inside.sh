@@ -11,8 +11,8 @@ mount -t tmpfs tmpfs /run
 mkdir -p "$logs" "$STATE/var-log" "$STATE/var-cni" /var/lib/cni
 mount --bind "$STATE/var-log" /var/log
 mount --bind "$STATE/var-cni" /var/lib/cni
-# Without fsync: on a busy disk Redis takes seconds for one, and ingest answers 503 after two. Tests
-# kill processes, never the machine.
+# Volumes without fsync: a busy disk takes seconds for one, and ingest answers 503 after two.
+# Tests kill processes, never the machine, so nothing is lost.
 mkdir "$STATE/volumes" "$STATE/volumes-below" "$STATE/volumes-data" "$STATE/volumes-work"
 mount -t overlay volumes "$STATE/volumes" -o \
   "lowerdir=$STATE/volumes-below,upperdir=$STATE/volumes-data,workdir=$STATE/volumes-work,volatile"
