@@ -2,7 +2,7 @@ import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
 
 export const usage = `Checks that nothing in the record was lost, added or changed since it was signed.
 
-  verify --public-key KEY --organization ID [--checkpoint FILE|BUCKET …]
+  verify --public-key KEY --organization ID [--retention-days DAYS] [--checkpoint FILE|BUCKET …]
       Compares the log in Postgres with its checkpoints, with each event, and executions with their events.
       DATABASE_URL or DATABASE_URL_FILE has the address; reading suffices.
   verify --public-key KEY --organization ID --log FOLDER|URL [--export FILE [--partial] [--erasures FILE]] [--checkpoint FILE|BUCKET …]
@@ -14,6 +14,8 @@ export const usage = `Checks that nothing in the record was lost, added or chang
   --public-key KEY    what \`token log-key\` printed; several times while a key is replaced
   --checkpoint FILE   a checkpoint that you kept: the log must extend it; s3://bucket/prefix of LOG_WITNESSES
                       means all in the bucket, with what the SDKs of AWS take: AWS_REGION, AWS_ENDPOINT_URL_S3, …
+  --retention-days DAYS  the events of so many days must be there, at least; unless given, a partition that
+                      somebody dropped counts as expired
   --witness KEY       with --log or --proof: this witness must have cosigned the checkpoint; several times
   --erasures FILE     with --export: what \`erase\` printed, since an export lacks what was erased
   --partial           the export has a filter, so it may lack events
@@ -29,6 +31,7 @@ export function readOptions(args: string[]) {
     'public-key': { type: 'string', multiple: true },
     organization: { type: 'string' },
     checkpoint: { type: 'string', multiple: true },
+    'retention-days': { type: 'string' },
     witness: { type: 'string', multiple: true },
     log: { type: 'string' },
     export: { type: 'string' },
@@ -48,5 +51,13 @@ export function readOptions(args: string[]) {
   if (witnesses.length > 0 && rest.log === undefined && rest.proof === undefined) {
     throw new UsageError('--witness needs --log or --proof');
   }
-  return { ...rest, publicKeys, organization, witnesses, checkpoints };
+  const { 'retention-days': days } = rest;
+  if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days)) {
+    throw new UsageError('--retention-days must be a whole number above 0');
+  }
+  if (days !== undefined && (rest.log !== undefined || rest.proof !== undefined)) {
+    throw new UsageError('--retention-days needs Postgres: it excludes --log and --proof');
+  }
+  const retentionDays = days === undefined ? undefined : Number(days);
+  return { ...rest, publicKeys, organization, witnesses, checkpoints, retentionDays };
 }

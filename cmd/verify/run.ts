@@ -7,6 +7,7 @@ import { readConfig } from '../../internal/config/read.ts';
 import { readVerifierKey } from '../../internal/log/keys.ts';
 import { readProof } from '../../internal/log/proof-text.ts';
 import { openPostgres } from '../../internal/store/database.ts';
+import { dayOf, daysBefore } from '../../internal/store/days.ts';
 import { checkProof } from './check-proof.ts';
 import { checkWitnesses } from './check-witnesses.ts';
 import { firstLine, linesOf } from './exported-lines.ts';
@@ -59,7 +60,7 @@ async function check(args: string[], database: Surroundings['database'], onProgr
   const read = options.log === undefined ? undefined : servedLog(options.log, await tokenOf(options));
   const report =
     read === undefined
-      ? await auditPostgres(database, audit)
+      ? await auditPostgres(database, { ...audit, retainedSince: retainedSince(options) })
       : await auditExport({
           ...audit,
           read,
@@ -75,6 +76,11 @@ async function check(args: string[], database: Surroundings['database'], onProgr
 function codeOf({ findings, uncovered }: AuditReport): number {
   if (findings.length > 0) return 1;
   return uncovered > 0 ? 2 : 0;
+}
+
+/** Midnight, UTC, of the first day that retention keeps. */
+function retainedSince({ retentionDays }: Options): number | undefined {
+  return retentionDays === undefined ? undefined : daysBefore(dayOf(Date.now()), retentionDays);
 }
 
 async function tokenOf(options: Options): Promise<string | undefined> {

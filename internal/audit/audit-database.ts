@@ -15,6 +15,11 @@ export interface DatabaseAudit {
   keys: readonly VerifierKey[];
   /** Heads of checkpoints that somebody kept. */
   kept?: readonly TreeHead[];
+  /**
+   * Retention keeps the events from this day on (ms since the Unix epoch). Unless given, the first
+   * partition says from which: then a partition that somebody dropped looks expired.
+   */
+  retainedSince?: number | undefined;
   onProgress?: OnProgress;
 }
 
@@ -24,11 +29,11 @@ export interface DatabaseAudit {
  * @throws {CannotCheck} when the organization has no log.
  */
 export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<AuditReport> {
-  const { organization, kept = [] } = audit;
+  const { organization, kept = [], retainedSince = Infinity } = audit;
   return inSnapshot(db, async (trx, beside) => {
     const { heads, newest, wrong } = await readHeads(trx, audit);
     const erased = await readErased(trx, organization);
-    const since = await firstKeptDay(trx);
+    const since = Math.min(retainedSince, await firstKeptDay(trx));
     let [leaves, compared] = [0, 0];
     const [tree, events, execution] = await Promise.all([
       beside((own) =>

@@ -11,6 +11,7 @@ import { UsageError } from '../../internal/config/arguments.ts';
 import { exportFormats } from '../../internal/export/formats.ts';
 import { storedEventOf } from '../../internal/record/stored-event.ts';
 import type { Database } from '../../internal/store/database.ts';
+import { listPartitions } from '../../internal/store/partitions.ts';
 import { createStore } from '../../internal/store/store.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
@@ -197,6 +198,25 @@ describe('verify', () => {
     expect(code).to.equal(0);
   });
 
+  it('finds that a whole partition is dropped, if it is told how many days retention keeps', async () => {
+    const { db } = database;
+    const lost = anEvent({ createdAt: Date.now() - 2 * 24 * 3_600_000, executionId: 'lost' });
+    await recordEvents(db, [lost], { leaves: true });
+    const store = createStore(db, { partitionsAhead: 1, overdueAfterHours: 24, retentionDays: 0 });
+    await store.maintain();
+    await seal(db);
+    expect((await verify('--retention-days', '3')).code).to.equal(0);
+    const [oldest] = await listPartitions(db);
+    await sql`drop table ${sql.table(oldest?.name ?? '')}`.execute(db);
+    await sql`delete from executions where execution_id = 'lost'`.execute(db);
+    expect((await verify('--retention-days', '1')).stdout).to.contain('events that expired or were not given: 1.');
+    expect(await verify('--retention-days', '3')).to.deep.equal({
+      code: 1,
+      stdout: `Event ${lost.id} is in the log, and not in the record: it was removed.\n`,
+      stderr: '',
+    });
+  });
+
   it('says what it cannot check', async () => {
     const wrongKey = await verify('--public-key', otherKey);
     expect(wrongKey).to.deep.equal({ code: 2, stdout: '', stderr: 'verify: no known key signed the note\n' });
@@ -218,6 +238,8 @@ describe('verify', () => {
       [[...whole, '--log', 'x', '--proof', 'y'], '--log and --proof exclude each other'],
       [[...whole, '--export', 'x'], '--export needs --log or --proof'],
       [[...whole, '--witness', 'x'], '--witness needs --log or --proof'],
+      [[...whole, '--retention-days', '0'], '--retention-days must be a whole number above 0'],
+      [[...whole, '--retention-days', '9', '--log', 'x'], '--retention-days needs Postgres'],
     ] as const) {
       expect(() => readOptions([...args])).to.throw(UsageError, message);
     }
