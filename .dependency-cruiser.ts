@@ -34,6 +34,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   record: ['async', 'errors', 'event', 'expectation', 'log', 'outcome', 'store', 'telemetry'],
   store: ['event', 'log', 'outcome'],
   telemetry: ['ops'],
+  terminal: [],
   tokens: ['kubernetes', 'telemetry'],
   verdicts: ['async', 'expectation', 'store', 'telemetry'],
   witness: ['log'],

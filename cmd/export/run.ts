@@ -1,15 +1,15 @@
 import type { Writable } from 'node:stream';
 import { UsageError } from '../../internal/config/arguments.ts';
-import { exportDays, type DaysExported } from '../../internal/archive/export-days.ts';
+import { exportDays, type DaysExported, type Progress } from '../../internal/archive/export-days.ts';
 import { folderOfDay, type Manifest } from '../../internal/archive/manifest.ts';
 import { openObjects } from '../../internal/archive/open-objects.ts';
 import { readConfig, type Config } from '../../internal/config/read.ts';
 import { createRecord } from '../../internal/record/record.ts';
-import { dayOf, daysBefore } from '../../internal/store/days.ts';
+import { dayOf, daysBefore, isoDay } from '../../internal/store/days.ts';
 import { withExportLock } from '../../internal/store/with-export-lock.ts';
+import { ProgressBar, type Terminal } from '../../internal/terminal/progress-bar.ts';
 import { exportDatabaseSettings, openSources, type Source, type Sources } from './databases.ts';
 import { noDestination, readOptions, usage, type Options } from './options.ts';
-import { ProgressBar, type Terminal } from './progress.ts';
 import { exportStream } from './stream.ts';
 
 /** The settings of the command. */
@@ -66,7 +66,8 @@ async function exportTo(
     from: options.from?.getTime() ?? -Infinity,
     to: Math.min(settled, options.to?.getTime() ?? Infinity),
     recheckBefore: options.recheck ? Infinity : dueBefore(now, RETENTION_DAYS),
-    onProgress: bar.show.bind(bar),
+    onProgress: ({ organization, day, ...progress }: Progress) =>
+      bar.show({ ...progress, part: `${organization} ${isoDay(day)}` }),
     onWritten: (manifest: Manifest) => {
       bar.clear();
       stdout.write(`${describe(manifest)}\n`);

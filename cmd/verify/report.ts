@@ -38,17 +38,3 @@ function notes({ waiting, absent, uncovered, erased, erasures }: AuditReport): s
 function count(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 }
-
-/** Shows on a terminal how many leaves and events were looked at. */
-export function progressBar(stderr: NodeJS.WriteStream | { isTTY?: boolean; write(text: string): unknown }) {
-  if (stderr.isTTY !== true) return { show: () => undefined, clear: () => undefined };
-  let shownAt = 0;
-  return {
-    show: (looked: number) => {
-      if (performance.now() - shownAt < 200) return;
-      shownAt = performance.now();
-      stderr.write(`\r\u001b[K${looked.toLocaleString('en')} leaves and events looked at`);
-    },
-    clear: () => stderr.write('\r\u001b[K'),
-  };
-}

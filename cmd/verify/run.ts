@@ -1,25 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { auditDatabase } from '../../internal/audit/audit-database.ts';
 import { auditExport } from '../../internal/audit/audit-export.ts';
-import type { AuditReport } from '../../internal/audit/finding.ts';
+import type { AuditReport, OnProgress } from '../../internal/audit/finding.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { readVerifierKey } from '../../internal/log/keys.ts';
 import { readProof } from '../../internal/log/proof-text.ts';
 import { openPostgres } from '../../internal/store/database.ts';
 import { dayOf, daysBefore } from '../../internal/store/days.ts';
+import { ProgressBar, type Terminal } from '../../internal/terminal/progress-bar.ts';
 import { checkProof } from './check-proof.ts';
 import { checkWitnesses } from './check-witnesses.ts';
 import { firstLine, linesOf } from './exported-lines.ts';
 import { readKept } from './kept-checkpoints.ts';
 import { readOptions, usage, type Options } from './options.ts';
-import { describe, progressBar } from './report.ts';
+import { describe } from './report.ts';
 import { servedLog } from './served-log.ts';
 
 /** The streams of the command: those of the process, or of a test. */
 export interface Surroundings {
   readonly stdout: { write(text: string): unknown };
-  readonly stderr: { isTTY?: boolean; write(text: string): unknown };
+  readonly stderr: Terminal;
   /** Where DATABASE_URL is; the environment of the process unless given. */
   readonly database?: NodeJS.ProcessEnv | undefined;
 }
@@ -30,9 +31,9 @@ export async function run(args: string[], { stdout, stderr, database }: Surround
     stdout.write(usage);
     return 0;
   }
-  const bar = progressBar(stderr);
+  const bar = new ProgressBar(stderr);
   try {
-    const { sentences, code } = await check(args, database, bar.show);
+    const { sentences, code } = await check(args, database, (progress) => bar.show(progress));
     bar.clear();
     stdout.write(`${sentences.join('\n')}\n`);
     return code;
@@ -44,7 +45,7 @@ export async function run(args: string[], { stdout, stderr, database }: Surround
   }
 }
 
-async function check(args: string[], database: Surroundings['database'], onProgress: (looked: number) => void) {
+async function check(args: string[], database: Surroundings['database'], onProgress: OnProgress) {
   const options = readOptions(args);
   const { organization } = options;
   const keys = options.publicKeys.map((key) => readVerifierKey(key));

@@ -34,18 +34,20 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     const { heads, newest, wrong } = await readHeads(trx, audit);
     const erased = await readErased(trx, organization);
     const since = Math.min(retainedSince, await firstKeptDay(trx));
-    let [leaves, compared] = [0, 0];
+    const total = 2 * newest;
+    let [leaves, looked] = [0, { leaves: 0, events: 0 }];
+    const report = (): void => audit.onProgress?.({ done: leaves + looked.leaves, total, events: looked.events });
     const [tree, events, execution] = await Promise.all([
       beside((own) =>
-        checkTree(readLogLeaves(own, organization), [...heads, ...kept], (looked) => {
-          leaves = looked;
-          audit.onProgress?.(leaves + compared);
+        checkTree(readLogLeaves(own, organization), [...heads, ...kept], (size) => {
+          leaves = size;
+          report();
         }),
       ),
       beside((own) =>
-        compareRecord({ trx, beside: own, organization, erased, since }, (looked) => {
-          compared = looked;
-          audit.onProgress?.(leaves + compared);
+        compareRecord({ trx, beside: own, organization, erased, since }, (now) => {
+          looked = now;
+          report();
         }),
       ),
       beside((own) => differingExecution(own, organization, since)),

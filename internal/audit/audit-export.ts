@@ -40,10 +40,8 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
   const head = openCheckpoint((await audit.read('checkpoint')).toString(), audit.organization, audit.keys);
   const kept = audit.kept ?? [];
   const all: Buffer[] = [];
-  const { findings } = await checkTree(
-    noting(readLeaves(head.size, audit.read), all),
-    [head, ...kept],
-    audit.onProgress,
+  const { findings } = await checkTree(noting(readLeaves(head.size, audit.read), all), [head, ...kept], (done) =>
+    audit.onProgress?.({ done, total: head.size, events: 0 }),
   );
   const leaves = byId(all.flatMap((several) => splitLeaves(several)));
   const erased = await readErased(audit, leaves);
@@ -84,6 +82,7 @@ async function compareLines(
   erased: Erased,
   findings: Finding[],
 ): Promise<number> {
+  const { size } = leaves;
   let compared = 0;
   let [first, last] = ['', ''];
   let page: string[] = [];
@@ -97,7 +96,7 @@ async function compareLines(
     }
     compared += events.length;
     page = [];
-    audit.onProgress?.(compared);
+    audit.onProgress?.({ done: size, total: size, events: compared });
   };
   for await (const line of audit.lines ?? []) {
     if (line !== '') page.push(line);

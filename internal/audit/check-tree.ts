@@ -2,7 +2,7 @@ import type { TreeHead } from '../log/checkpoint.ts';
 import { Frontier } from '../log/frontier.ts';
 import { leafHashText } from '../log/hashing.ts';
 import { isLeaf, readLeaf, splitLeaves } from '../log/leaf.ts';
-import type { Finding, OnProgress } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 /**
  * Compares the leaves of a log with its checkpoints, of which each must extend the one before.
@@ -11,7 +11,7 @@ import type { Finding, OnProgress } from './finding.ts';
 export async function checkTree(
   leaves: AsyncIterable<Buffer>,
   heads: readonly TreeHead[],
-  onProgress: OnProgress = () => undefined,
+  onLeaves: (looked: number) => void = () => undefined,
 ): Promise<{ size: number; findings: Finding[] }> {
   const tree = new Frontier();
   const findings: Finding[] = [];
@@ -31,7 +31,7 @@ export async function checkTree(
       tree.append(leafHashText(leaf));
       compare();
     }
-    onProgress(tree.size);
+    onLeaves(tree.size);
   }
   const last = waiting.at(-1);
   if (last !== undefined && findings.length === 0) {

@@ -5,7 +5,7 @@ import { sql } from '../store/sql.ts';
 import { readStoredEvents, type StoredPage } from '../store/stored-events.ts';
 import { byId, compareEvents, lostEvent, timeOfId } from './compare-events.ts';
 import type { Erased } from './erased.ts';
-import type { Finding, OnProgress } from './finding.ts';
+import type { Finding } from './finding.ts';
 import { LogReader } from './log-reader.ts';
 import type { Reading } from './read-database.ts';
 
@@ -32,19 +32,24 @@ export interface ComparedRecord {
   since: number;
 }
 
+/** Receives how many leaves of the log were compared, and how many events. */
+type OnCompared = (looked: { leaves: number; events: number }) => void;
+
 /** Compares events and leaves, in the order of their ids, a page of events at a time. */
-export async function compareRecord(record: ComparedRecord, onProgress: OnProgress): Promise<Comparison> {
+export async function compareRecord(record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
   const { trx, beside, organization, erased } = record;
   const complete = await isComplete(trx, organization);
   const result: Comparison = { findings: [], compared: 0, waiting: 0, absent: 0, uncovered: 0, erased: 0 };
   const log = new LogReader(trx, organization);
+  let taken = 0;
   for await (const page of readStoredEvents(beside, { organization, pageSize })) {
     const { sealed, waiting } = await log.take(page.last?.id);
     const leaves = waiting.length === 0 ? sealed : Buffer.concat([sealed, waiting]);
     if (erased.hasTexts || !areSame(page, leaves)) compareEach(page, leaves, { ...record, complete }, result);
     result.compared += page.ids.length;
     result.waiting += waiting.length / leafSize;
-    onProgress(result.compared);
+    taken += sealed.length / leafSize;
+    onCompared({ leaves: taken, events: result.compared });
   }
   return result;
 }

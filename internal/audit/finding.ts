@@ -39,8 +39,8 @@ export function wrongSignature(error: unknown): Finding {
   return { sentence: `A checkpoint was changed after it was signed: ${error.message}.` };
 }
 
-/** Receives how many leaves and events were looked at, so far. */
-export type OnProgress = (looked: number) => void;
+/** Receives how many leaves were looked at, of all, and how many events were compared, so far. */
+export type OnProgress = (progress: { done: number; total: number; events: number }) => void;
 
 /** The check cannot be made: its input is missing or no log. */
 export class CannotCheck extends Error {

@@ -1,10 +1,18 @@
-import type { Progress } from '../../internal/archive/export-days.ts';
-import { isoDay } from '../../internal/store/days.ts';
-
 /** Where progress is shown, if it is a terminal. */
 export interface Terminal {
   readonly isTTY?: boolean;
   write(text: string): unknown;
+}
+
+/** How far a command is. */
+export interface Progress {
+  /** Units of work so far, of `total`. */
+  readonly done: number;
+  readonly total: number;
+  /** Events so far. */
+  readonly events: number;
+  /** The part that the command works at. */
+  readonly part?: string;
 }
 
 /** Time between two pictures of the bar, in ms. */
@@ -22,15 +30,16 @@ export class ProgressBar {
     this.#terminal = terminal;
   }
 
-  show({ organization, day, done, total, events }: Progress): void {
+  show({ done, total, events, part }: Progress): void {
     const now = performance.now();
     if (this.#terminal.isTTY !== true || now - this.#shownAt < everyMs) return;
     this.#shownAt = now;
-    const full = Math.floor((width * done) / total);
+    const share = total === 0 ? 1 : Math.min(1, done / total);
+    const full = Math.floor(width * share);
     const rate = Math.round((events * 1_000) / Math.max(1, now - this.#begun));
-    const bar = `[${'#'.repeat(full)}${'-'.repeat(width - full)}] ${Math.floor((100 * done) / total)} %`;
-    const rows = `${events.toLocaleString('en')} events, ${rate.toLocaleString('en')} a second`;
-    this.#terminal.write(`\r\u001b[K${bar}  ${organization} ${isoDay(day)}  ${rows}`);
+    const bar = `[${'#'.repeat(full)}${'-'.repeat(width - full)}] ${Math.floor(100 * share)} %`;
+    const count = `${events.toLocaleString('en')} events, ${rate.toLocaleString('en')} a second`;
+    this.#terminal.write(`\r\u001b[K${[bar, part, count].filter(Boolean).join('  ')}`);
   }
 
   /** Makes room for another line. */
