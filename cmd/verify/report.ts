@@ -1,4 +1,4 @@
-import type { AuditReport } from '../../internal/audit/finding.ts';
+import type { AuditReport, Beginning } from '../../internal/audit/finding.ts';
 
 /** Most findings that are printed. */
 const mostPrinted = 10;
@@ -20,7 +20,7 @@ export function describe(report: AuditReport, organization: string): string[] {
   ];
 }
 
-function notes({ waiting, absent, uncovered, erased, erasures }: AuditReport): string[] {
+function notes({ waiting, absent, uncovered, erased, erasures, beginning }: AuditReport): string[] {
   return [
     ...(erasures.length > 0 ? [`Events whose data was erased: ${erased.toLocaleString('en')}.`] : []),
     ...erasures
@@ -32,7 +32,14 @@ function notes({ waiting, absent, uncovered, erased, erasures }: AuditReport): s
     ...(uncovered > 0
       ? [`Events that were stored without a log, and have no leaf yet: ${uncovered.toLocaleString('en')}.`]
       : []),
+    ...(beginning === undefined ? [] : [describeBeginning(beginning)]),
   ];
+}
+
+/** Says from when on the proof holds: nobody can prove that an event was the same before. */
+function describeBeginning({ began, complete }: Beginning): string {
+  const older = complete === null ? 'are being sealed' : `were sealed by ${complete.toISOString()}`;
+  return `The proof holds since ${began.toISOString()}, when the log began. Older events ${older}.`;
 }
 
 function count(number: number, one: string, many = `${one}s`): string {

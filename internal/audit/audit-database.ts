@@ -6,7 +6,14 @@ import { sql } from '../store/sql.ts';
 import { checkTree } from './check-tree.ts';
 import { compareRecord } from './compare-record.ts';
 import { differingExecution } from './differing-execution.ts';
-import { CannotCheck, wrongSignature, type AuditReport, type Finding, type OnProgress } from './finding.ts';
+import {
+  CannotCheck,
+  wrongSignature,
+  type AuditReport,
+  type Beginning,
+  type Finding,
+  type OnProgress,
+} from './finding.ts';
 import { readErased, readLogLeaves, type Reading } from './read-database.ts';
 import { inSnapshot } from './snapshot.ts';
 
@@ -32,6 +39,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
   const { organization, kept = [], retainedSince = Infinity } = audit;
   return inSnapshot(db, async (trx, beside) => {
     const { heads, newest, wrong } = await readHeads(trx, audit);
+    const { began, complete } = await readBeginning(trx, organization);
     const erased = await readErased(trx, organization);
     const since = Math.min(retainedSince, await firstKeptDay(trx));
     const total = 2 * newest;
@@ -45,7 +53,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
         }),
       ),
       beside((own) =>
-        compareRecord({ trx, beside: own, organization, erased, since }, (now) => {
+        compareRecord({ trx, beside: own, organization, erased, complete: complete !== null, since }, (now) => {
           looked = now;
           report();
         }),
@@ -68,6 +76,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
       erased: events.erased,
       erasures: erased.notes,
       checkpoints: heads.length + kept.length,
+      beginning: { began, complete },
     };
   });
 }
@@ -87,6 +96,15 @@ async function readHeads(trx: Reading, { organization, keys }: DatabaseAudit) {
     }
   }
   return { heads, wrong, newest: Math.max(0, ...heads.map(({ size }) => size)) };
+}
+
+/** When the log began, and when every older event had a leaf; null before that. */
+async function readBeginning(trx: Reading, organization: string): Promise<Beginning> {
+  const { rows } = await sql<Beginning>`
+    select began_at as began, complete_at as complete from log_trees where organization = ${organization}
+  `.execute(trx);
+  if (rows[0] === undefined) throw new CannotCheck(`There is no log of ${organization}.`);
+  return rows[0];
 }
 
 /** The first day with a partition. Retention has deleted older events, a whole day at a time. */

@@ -1,7 +1,6 @@
 import { isErasure } from '../log/erasure.ts';
 import { leafSize, splitLeaves } from '../log/leaf.ts';
 import type { StoredEvent } from '../log/stored-json.ts';
-import { sql } from '../store/sql.ts';
 import { readStoredEvents, type StoredPage } from '../store/stored-events.ts';
 import { byId, compareEvents, lostEvent, timeOfId } from './compare-events.ts';
 import type { Erased } from './erased.ts';
@@ -28,6 +27,8 @@ export interface ComparedRecord {
   beside: Reading;
   organization: string;
   erased: Erased;
+  /** False while the sealer still adds leaves of events that are older than the log. */
+  complete: boolean;
   /** The first kept day. */
   since: number;
 }
@@ -38,14 +39,13 @@ type OnCompared = (looked: { leaves: number; events: number }) => void;
 /** Compares events and leaves, in the order of their ids, a page of events at a time. */
 export async function compareRecord(record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
   const { trx, beside, organization, erased } = record;
-  const complete = await isComplete(trx, organization);
   const result: Comparison = { findings: [], compared: 0, waiting: 0, absent: 0, uncovered: 0, erased: 0 };
   const log = new LogReader(trx, organization);
   let taken = 0;
   for await (const page of readStoredEvents(beside, { organization, pageSize })) {
     const { sealed, waiting } = await log.take(page.last?.id);
     const leaves = waiting.length === 0 ? sealed : Buffer.concat([sealed, waiting]);
-    if (erased.hasTexts || !areSame(page, leaves)) compareEach(page, leaves, { ...record, complete }, result);
+    if (erased.hasTexts || !areSame(page, leaves)) compareEach(page, leaves, record, result);
     result.compared += page.ids.length;
     result.waiting += waiting.length / leafSize;
     taken += sealed.length / leafSize;
@@ -71,13 +71,12 @@ function sorted(leaves: Buffer): string {
 function compareEach(
   page: StoredPage,
   ofLog: Buffer,
-  { erased, since, complete }: Pick<ComparedRecord, 'erased' | 'since'> & { complete: boolean },
+  { erased, since, complete }: ComparedRecord,
   result: Comparison,
 ): void {
   const events = page.ids.map((_, at) => JSON.parse(page.jsonAt(at)) as StoredEvent);
   const leaves = byId(splitLeaves(ofLog));
   const found = compareEvents(events, leaves, erased);
-  // Not complete: an event without a leaf may be older than the log.
   const excused = complete ? [] : found.filter(({ event = '' }) => !leaves.has(event));
   result.uncovered += excused.length;
   result.findings.push(...(excused.length === 0 ? found : found.filter(({ event = '' }) => leaves.has(event))));
@@ -90,11 +89,4 @@ function compareEach(
     else result.findings.push(lostEvent(id));
   }
   result.erased += events.filter((event) => erased.hasTextsOf(event)).length;
-}
-
-async function isComplete(trx: Reading, organization: string): Promise<boolean> {
-  const { rows } = await sql<{ complete: boolean }>`
-    select complete_at is not null as complete from log_trees where organization = ${organization}
-  `.execute(trx);
-  return rows[0]?.complete ?? false;
 }

@@ -31,6 +31,14 @@ export interface AuditReport {
   readonly erasures: readonly ErasureNote[];
   /** Checkpoints that the log agrees with. */
   readonly checkpoints: number;
+  /** Undefined without the database. */
+  readonly beginning?: Beginning;
+}
+
+/** When a log began, and when every older event had a leaf for the first time; null before that. */
+export interface Beginning {
+  readonly began: Date;
+  readonly complete: Date | null;
 }
 
 /** The finding about a checkpoint whose signature is wrong; any other error is thrown again. */

@@ -69,13 +69,16 @@ describe('verify', () => {
     return path;
   }
 
-  it('says that nothing was changed, with what waits', async () => {
+  it('says that nothing was changed, with what waits, and from when on that is proven', async () => {
     await recordEvents(database.db, events.slice(280), { leaves: true });
+    const [began, complete] = ['2026-11-20T10:00:00.000Z', '2026-11-20T10:10:00.000Z'];
+    await sql`update log_trees set began_at = ${began}, complete_at = ${complete}`.execute(database.db);
     expect(await verify()).to.deep.equal({
       code: 0,
       stdout:
         'Nothing was lost, added or changed: 300 events of acme and 1 checkpoint match the log, which has 280 leaves.\n' +
-        'Events that wait for the next checkpoint: 20.\n',
+        'Events that wait for the next checkpoint: 20.\n' +
+        `The proof holds since ${began}, when the log began. Older events were sealed by ${complete}.\n`,
       stderr: '',
     });
   });
@@ -140,7 +143,7 @@ describe('verify', () => {
     expect((await verify()).stdout).to.match(/^Nothing was lost, added or changed: 282 events/);
     await createStore(db, { ...settings, retentionDays: 3 }).maintain();
     const { code, stdout } = await verify();
-    expect(stdout).to.match(/: 281 events of acme [^]*\nLeaves of events that expired or were not given: 1\.\n$/);
+    expect(stdout).to.match(/: 281 events of acme [^]*\nLeaves of events that expired or were not given: 1\.\n/);
     expect(code).to.equal(0);
   });
 
@@ -170,8 +173,13 @@ describe('verify', () => {
     await recordEvents(database.db, events.slice(280));
     const early = await verify();
     expect(early.stdout).to.contain('Events that were stored without a log, and have no leaf yet: 20.');
+    expect(early.stdout).to.match(
+      /\nThe proof holds since \S+Z, when the log began\. Older events are being sealed\.\n$/,
+    );
     expect(early.code).to.equal(2);
     expect((await verify('--organization', 'initech')).stderr).to.equal('verify: There is no checkpoint of initech.\n');
+    await sql`delete from log_trees`.execute(database.db);
+    expect(await verify()).to.deep.equal({ code: 2, stdout: '', stderr: 'verify: There is no log of acme.\n' });
     expect((await verify('--exports', 'x')).stderr).to.match(/^verify: Unknown option '--exports'[^]*Exit code 0/);
   });
 
