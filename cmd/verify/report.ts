@@ -20,17 +20,19 @@ export function describe(report: AuditReport, organization: string): string[] {
   ];
 }
 
-function notes({ waiting, absent, uncovered, erased, erasures, beginning }: AuditReport): string[] {
+function notes({ waiting, overdue, absent, uncovered, erased, erasures, beginning }: AuditReport): string[] {
   return [
     ...(erasures.length > 0 ? [`Events whose data was erased: ${erased.toLocaleString('en')}.`] : []),
-    ...erasures
-      .slice(0, mostPrinted)
-      .map(({ at, by, reason, events }) => `- ${count(events, 'event')}, by ${by}, ${at.toISOString()}: ${reason}`),
-    ...(erasures.length > mostPrinted ? [`There are ${erasures.length - mostPrinted} more erasures.`] : []),
+    ...erasures.map(
+      ({ at, by, reason, events }) => `- ${count(events, 'event')}, by ${by}, ${at.toISOString()}: ${reason}`,
+    ),
     ...(waiting > 0 ? [`Events that wait for the next checkpoint: ${waiting.toLocaleString('en')}.`] : []),
+    ...(overdue > 0
+      ? [`Of these, ${overdue.toLocaleString('en')} have waited for more than an hour: nothing proves them.`]
+      : []),
     ...(absent > 0 ? [`Leaves of events that expired or were not given: ${absent.toLocaleString('en')}.`] : []),
     ...(uncovered > 0
-      ? [`Events that were stored without a log, and have no leaf yet: ${uncovered.toLocaleString('en')}.`]
+      ? [`Events that have no leaf yet, so that nothing proves them: ${uncovered.toLocaleString('en')}.`]
       : []),
     ...(beginning === undefined ? [] : [describeBeginning(beginning)]),
   ];

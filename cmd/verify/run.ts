@@ -74,9 +74,9 @@ async function check(args: string[], database: Surroundings['database'], onProgr
   return { sentences: [...describe(report, organization), ...witnessed], code: codeOf(report) };
 }
 
-function codeOf({ findings, uncovered }: AuditReport): number {
+function codeOf({ findings, uncovered, overdue }: AuditReport): number {
   if (findings.length > 0) return 1;
-  return uncovered > 0 ? 2 : 0;
+  return uncovered + overdue > 0 ? 2 : 0;
 }
 
 /** Midnight, UTC, of the first day that retention keeps. */

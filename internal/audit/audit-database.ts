@@ -3,18 +3,11 @@ import type { VerifierKey } from '../log/keys.ts';
 import type { Database } from '../store/database.ts';
 import { listPartitions } from '../store/partitions.ts';
 import { sql } from '../store/sql.ts';
-import { checkTree } from './check-tree.ts';
+import { checkTree, type CheckedTree } from './check-tree.ts';
 import { compareRecord } from './compare-record.ts';
 import { differingExecution } from './differing-execution.ts';
-import {
-  CannotCheck,
-  wrongSignature,
-  type AuditReport,
-  type Beginning,
-  type Finding,
-  type OnProgress,
-} from './finding.ts';
-import { readErased, readLogLeaves, type Reading } from './read-database.ts';
+import { CannotCheck, wrongSignature, type AuditReport, type Finding, type OnProgress } from './finding.ts';
+import { readErased, readLog, readLogLeaves, type LogRow, type Reading } from './read-database.ts';
 import { inSnapshot } from './snapshot.ts';
 
 export interface DatabaseAudit {
@@ -36,12 +29,13 @@ export interface DatabaseAudit {
  * @throws {CannotCheck} when the organization has no log.
  */
 export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<AuditReport> {
-  const { organization, kept = [], retainedSince = Infinity } = audit;
+  const { organization, kept = [], retainedSince } = audit;
   return inSnapshot(db, async (trx, beside) => {
     const { heads, newest, wrong } = await readHeads(trx, audit);
-    const { began, complete } = await readBeginning(trx, organization);
+    const log = await readLog(trx, organization);
+    const { began, complete } = log;
     const erased = await readErased(trx, organization);
-    const since = Math.min(retainedSince, await firstKeptDay(trx));
+    const since = retainedSince ?? (await firstKeptDay(trx));
     const total = 2 * newest;
     let [leaves, looked] = [0, { leaves: 0, events: 0 }];
     const report = (): void => audit.onProgress?.({ done: leaves + looked.leaves, total, events: looked.events });
@@ -64,15 +58,18 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
       findings: [
         ...wrong,
         ...tree.findings,
+        ...differingLog(tree, events.sealed, log),
         ...erased.findings,
         ...events.findings,
-        ...(execution === undefined ? [] : [execution]),
+        // Without an absent event, none has expired.
+        ...(execution !== undefined && (execution.certain || events.absent === 0) ? [execution] : []),
       ],
       leaves: tree.size,
       compared: events.compared,
       waiting: events.waiting + tree.size - newest,
       absent: events.absent,
       uncovered: events.uncovered,
+      overdue: tree.overdue + events.overdue,
       erased: events.erased,
       erasures: erased.notes,
       checkpoints: heads.length + kept.length,
@@ -98,13 +95,14 @@ async function readHeads(trx: Reading, { organization, keys }: DatabaseAudit) {
   return { heads, wrong, newest: Math.max(0, ...heads.map(({ size }) => size)) };
 }
 
-/** When the log began, and when every older event had a leaf; null before that. */
-async function readBeginning(trx: Reading, organization: string): Promise<Beginning> {
-  const { rows } = await sql<Beginning>`
-    select began_at as began, complete_at as complete from log_trees where organization = ${organization}
-  `.execute(trx);
-  if (rows[0] === undefined) throw new CannotCheck(`There is no log of ${organization}.`);
-  return rows[0];
+/** The findings about leaves outside of the tree, and about what the sealer keeps beside them. */
+function differingLog(tree: CheckedTree, sealed: number, { size, frontier, hashes }: LogRow): Finding[] {
+  if (tree.findings.length > 0) return [];
+  if (sealed !== tree.size) {
+    return [{ sentence: `The log has ${sealed} leaves, of which ${tree.size} have a place: others were added.` }];
+  }
+  const isSame = Number(size) === tree.size && tree.frontier.equals(frontier) && tree.hashes.equals(hashes);
+  return isSame ? [] : [{ sentence: 'The hashes that the log has are not those of its leaves: they were changed.' }];
 }
 
 /** The first day with a partition. Retention has deleted older events, a whole day at a time. */

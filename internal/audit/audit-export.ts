@@ -52,10 +52,11 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
   return {
     findings,
     leaves: head.size,
-    compared,
+    compared: compared.events,
     waiting: 0,
     absent: absent.length - gone,
-    uncovered: 0,
+    uncovered: compared.uncovered,
+    overdue: 0,
     erased: erased.notes.reduce((sum, { events }) => sum + events, 0),
     erasures: erased.notes,
     checkpoints: 1 + kept.length,
@@ -65,29 +66,39 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
 /** Takes the leaves of erasures out of `leaves`. */
 async function readErased({ erasures, lines }: ExportAudit, leaves: Map<string, Buffer[]>): Promise<Erased> {
   const own = [...leaves].filter(([, several]) => several.some(isErasure));
-  for (const [id] of own) leaves.delete(id);
+  for (const [id, several] of own) {
+    const ofEvent = several.filter((leaf) => !isErasure(leaf));
+    if (ofEvent.length === 0) leaves.delete(id);
+    else leaves.set(id, ofEvent);
+  }
   const ofErasures = new Map(own);
   const erased = new Erased();
   for await (const line of erasures ?? []) {
-    if (line !== '') await erased.add(readErasure(line), async (id) => ofErasures.get(id)?.[0]);
+    if (line !== '') await erased.add(readErasure(line), async (id) => ofErasures.get(id)?.find(isErasure));
   }
   if (lines !== undefined) erased.findings.push(...[...ofErasures.keys()].flatMap((id) => erased.lost(id)));
   return erased;
 }
 
-/** Takes each event of the export out of `leaves`. Resolves with their number. */
+/**
+ * Takes each event of the export out of `leaves`. Resolves with the number of events compared, and
+ * of those that are newer than the log: they have no leaf yet.
+ */
 async function compareLines(
   audit: ExportAudit,
   leaves: Map<string, Buffer[]>,
   erased: Erased,
   findings: Finding[],
-): Promise<number> {
+): Promise<{ events: number; uncovered: number }> {
   const { size } = leaves;
-  let compared = 0;
+  const highest = highestOf(leaves.keys());
+  let [compared, uncovered] = [0, 0];
   let [first, last] = ['', ''];
   let page: string[] = [];
   const flush = (): void => {
-    const events = page.map((line) => exportedEvent(line, audit.organization));
+    const exported = page.map((line) => exportedEvent(line, audit.organization));
+    const events = exported.filter(({ id }) => id <= highest);
+    uncovered += exported.length - events.length;
     findings.push(...compareEvents(events, leaves, erased));
     for (const { id } of events) {
       leaves.delete(id);
@@ -111,7 +122,13 @@ async function compareLines(
         .map((id) => lostEvent(id)),
     );
   }
-  return compared;
+  return { events: compared, uncovered };
+}
+
+function highestOf(ids: Iterable<string>): string {
+  let highest = '';
+  for (const id of ids) if (id > highest) highest = id;
+  return highest;
 }
 
 /** The leaves of a log of this size, a tile at a time. */

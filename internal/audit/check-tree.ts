@@ -1,21 +1,41 @@
 import type { TreeHead } from '../log/checkpoint.ts';
+import { isErasure } from '../log/erasure.ts';
 import { Frontier } from '../log/frontier.ts';
 import { leafHashText } from '../log/hashing.ts';
 import { isLeaf, readLeaf, splitLeaves } from '../log/leaf.ts';
 import type { Finding } from './finding.ts';
+import { countOverdue, timeOfLeaf } from './time-of-id.ts';
+
+/** How far the clock of somebody who erases may be behind those of ingest, in ms. */
+const clockToleranceMs = 3_600_000;
+
+/** A log that was read: its leaves, and those that lack a checkpoint for too long. */
+export interface CheckedTree {
+  size: number;
+  overdue: number;
+  /** The hashes of its full subtrees, as {@link Frontier} gives them. */
+  frontier: Buffer;
+  /** The hashes that the tiles above level 0 hold, level by level. */
+  hashes: Buffer;
+  findings: Finding[];
+}
 
 /**
- * Compares the leaves of a log with its checkpoints, of which each must extend the one before.
- * Resolves with the number of leaves, and a finding for the first checkpoint that does not match.
+ * Compares the leaves of a log with its checkpoints, of which each must extend the one before. A
+ * finding names the first checkpoint that does not match.
  */
 export async function checkTree(
   leaves: AsyncIterable<Buffer>,
   heads: readonly TreeHead[],
   onLeaves: (looked: number) => void = () => undefined,
-): Promise<{ size: number; findings: Finding[] }> {
+): Promise<CheckedTree> {
   const tree = new Frontier();
   const findings: Finding[] = [];
+  const backdated: Finding[] = [];
+  const above: Buffer[][] = [];
   const waiting = heads.toSorted((a, b) => a.size - b.size);
+  const signed = waiting.at(-1)?.size ?? 0;
+  let [overdue, newest] = [0, 0];
   const compare = (): void => {
     for (let head = waiting[0]; head?.size === tree.size; head = waiting[0]) {
       waiting.shift();
@@ -28,7 +48,11 @@ export async function checkTree(
     for (const leaf of splitLeaves(several)) {
       const fault = isLeaf(leaf) ? undefined : leafFault(leaf);
       if (fault !== undefined && findings.length === 0) findings.push({ sentence: `Leaf ${tree.size}: ${fault}.` });
-      tree.append(leafHashText(leaf));
+      const time = timeOfLeaf(leaf);
+      if (!isErasure(leaf)) newest = Math.max(newest, time);
+      else if (time < newest - clockToleranceMs) backdated.push(backdatedErasure(leaf));
+      if (tree.size >= signed) overdue += countOverdue(leaf);
+      tree.append(leafHashText(leaf), (level, _, hash) => (above[level] ??= []).push(hash));
       compare();
     }
     onLeaves(tree.size);
@@ -37,7 +61,8 @@ export async function checkTree(
   if (last !== undefined && findings.length === 0) {
     findings.push({ sentence: `The log has ${tree.size} leaves, and a checkpoint of ${last.size} leaves was signed.` });
   }
-  return { size: tree.size, findings };
+  const hashes = Buffer.concat(above.flat());
+  return { size: tree.size, overdue, frontier: tree.bytes, hashes, findings: [...findings, ...backdated] };
 }
 
 function leafFault(leaf: Buffer): string | undefined {
@@ -47,4 +72,8 @@ function leafFault(leaf: Buffer): string | undefined {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+function backdatedErasure(leaf: Buffer): Finding {
+  return { sentence: `Erasure ${readLeaf(leaf).id} was recorded later than it says: newer events are before it.` };
 }

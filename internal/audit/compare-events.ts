@@ -2,6 +2,7 @@ import { leafOf, readLeaf } from '../log/leaf.ts';
 import type { StoredEvent } from '../log/stored-json.ts';
 import type { Erased } from './erased.ts';
 import type { Finding } from './finding.ts';
+import { timeOfId } from './time-of-id.ts';
 
 /** The leaves of events whose ids are in a range, by id. */
 export type LeavesById = ReadonlyMap<string, readonly Buffer[]>;
@@ -19,35 +20,32 @@ export function byId(leaves: Iterable<Buffer>): Map<string, Buffer[]> {
 }
 
 /**
- * The findings about events that are there: each has one leaf, of what it is now, unless it lost
- * its texts by an erasure.
+ * The findings about events that are there: each is there once and has one leaf, of what it is now.
+ * An event that lost its texts by an erasure has a leaf of before, too.
  */
 export function compareEvents(events: readonly StoredEvent[], leaves: LeavesById, erased: Erased): Finding[] {
   const findings: Finding[] = [];
+  const seen = new Set<string>();
   for (const event of events) {
-    const fault = faultOf(event, leaves.get(event.id), erased);
+    const isCopy = seen.has(event.id);
+    const fault = isCopy ? 'is in the record twice: it was added' : faultOf(event, leaves.get(event.id), erased);
+    seen.add(event.id);
     if (fault !== undefined) findings.push({ event: event.id, sentence: `Event ${event.id} ${fault}.` });
   }
   return findings;
 }
 
-function faultOf(event: StoredEvent, own: readonly Buffer[] | undefined, erased: Erased): string | undefined {
+function faultOf(event: StoredEvent, own: readonly Buffer[] = [], erased: Erased): string | undefined {
   if (new Date(event.created_at ?? 0).getTime() !== timeOfId(event.id)) {
     return 'has another time of acceptance than its id: it was changed';
   }
-  const leaf = own?.[0];
-  if (own === undefined || leaf === undefined) return 'is in the record, and not in the log: it was added';
-  if (own.length > 1) return `has ${own.length} leaves in the log`;
-  if (leaf.equals(leafOf(event)) || erased.hasTextsOf(event)) return undefined;
-  return 'is not the one that the log has: it was changed';
+  if (own.length === 0) return 'is in the record, and not in the log: it was added';
+  if (own.length > 1 && !erased.hasTextsOf(event.id)) return `has ${own.length} leaves in the log`;
+  const leaf = leafOf(event);
+  return own.some((one) => one.equals(leaf)) ? undefined : 'is not the one that the log has: it was changed';
 }
 
 /** The finding about an event that only the log has. */
 export function lostEvent(id: string): Finding {
   return { event: id, sentence: `Event ${id} is in the log, and not in the record: it was removed.` };
-}
-
-/** The time in the id of an event (UUIDv7), in ms since the Unix epoch: when it was accepted. */
-export function timeOfId(id: string): number {
-  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }

@@ -2,11 +2,12 @@ import { isErasure } from '../log/erasure.ts';
 import { leafSize, splitLeaves } from '../log/leaf.ts';
 import type { StoredEvent } from '../log/stored-json.ts';
 import { readStoredEvents, type StoredPage } from '../store/stored-events.ts';
-import { byId, compareEvents, lostEvent, timeOfId } from './compare-events.ts';
+import { byId, compareEvents, lostEvent } from './compare-events.ts';
 import type { Erased } from './erased.ts';
 import type { Finding } from './finding.ts';
 import { LogReader } from './log-reader.ts';
 import type { Reading } from './read-database.ts';
+import { countOverdue, timeOfId } from './time-of-id.ts';
 
 /** Events that are compared at once. */
 const pageSize = 10_000;
@@ -16,9 +17,13 @@ export interface Comparison {
   findings: Finding[];
   compared: number;
   waiting: number;
+  /** Those of the waiting leaves that lack a checkpoint for too long. */
+  overdue: number;
   absent: number;
   uncovered: number;
   erased: number;
+  /** Leaves that have a place. */
+  sealed: number;
 }
 
 /** Where to look: `beside` is another connection, which reads events while `trx` reads leaves. */
@@ -39,17 +44,26 @@ type OnCompared = (looked: { leaves: number; events: number }) => void;
 /** Compares events and leaves, in the order of their ids, a page of events at a time. */
 export async function compareRecord(record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
   const { trx, beside, organization, erased } = record;
-  const result: Comparison = { findings: [], compared: 0, waiting: 0, absent: 0, uncovered: 0, erased: 0 };
+  const result: Comparison = {
+    findings: [],
+    compared: 0,
+    waiting: 0,
+    overdue: 0,
+    absent: 0,
+    uncovered: 0,
+    erased: 0,
+    sealed: 0,
+  };
   const log = new LogReader(trx, organization);
-  let taken = 0;
   for await (const page of readStoredEvents(beside, { organization, pageSize })) {
     const { sealed, waiting } = await log.take(page.last?.id);
     const leaves = waiting.length === 0 ? sealed : Buffer.concat([sealed, waiting]);
     if (erased.hasTexts || !areSame(page, leaves)) compareEach(page, leaves, record, result);
     result.compared += page.ids.length;
     result.waiting += waiting.length / leafSize;
-    taken += sealed.length / leafSize;
-    onCompared({ leaves: taken, events: result.compared });
+    result.overdue += countOverdue(waiting);
+    result.sealed += sealed.length / leafSize;
+    onCompared({ leaves: result.sealed, events: result.compared });
   }
   return result;
 }
@@ -84,9 +98,10 @@ function compareEach(
   for (const [id, own] of leaves) {
     if (present.has(id)) continue;
     if (own.some(isErasure)) result.findings.push(...erased.lost(id));
-    else if (erased.has(id)) result.erased += 1;
+    if (own.every(isErasure)) continue;
+    if (erased.has(id)) result.erased += 1;
     else if (timeOfId(id) < since) result.absent += 1;
     else result.findings.push(lostEvent(id));
   }
-  result.erased += events.filter((event) => erased.hasTextsOf(event)).length;
+  result.erased += events.filter((event) => erased.hasTextsOf(event.id)).length;
 }

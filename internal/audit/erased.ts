@@ -1,7 +1,6 @@
-import { optionalFields } from '../event/fields.ts';
 import { holdsId, leafOfErasure, type Erasure } from '../log/erasure.ts';
-import type { StoredEvent } from '../log/stored-json.ts';
 import type { ErasureNote, Finding } from './finding.ts';
+import { timeOfId } from './time-of-id.ts';
 
 /** Finds the leaf of an erasure in the log. */
 export type FindErasureLeaf = (id: string) => Promise<Buffer | undefined>;
@@ -26,6 +25,10 @@ export class Erased {
       this.findings.push({ sentence: `The record of erasure ${id} by ${by} ${fault}.` });
       return;
     }
+    if (timeOfId(id) !== at.getTime()) {
+      this.findings.push({ sentence: `The record of erasure ${id} by ${by} has another time than its id.` });
+      return;
+    }
     this.#erasures.push(erasure);
     this.notes.push({ at, by, reason, events: event_ids.length / 16 });
   }
@@ -35,9 +38,9 @@ export class Erased {
     return this.#ids.has(id) ? [] : [{ sentence: `Erasure ${id} is in the log, and its record is missing.` }];
   }
 
-  /** True if this event was erased, or its texts. */
+  /** True if this event was erased, so that it is absent. */
   has(id: string): boolean {
-    return this.#erasures.some(({ event_ids }) => holdsId(event_ids, id));
+    return this.#erasures.some(({ scope, event_ids }) => scope !== 'text' && holdsId(event_ids, id));
   }
 
   /** True if any event lost its texts by an erasure. */
@@ -45,11 +48,8 @@ export class Erased {
     return this.#erasures.some(({ scope }) => scope === 'text');
   }
 
-  /** True if this event lost its texts by an erasure, and has none. */
-  hasTextsOf(event: StoredEvent): boolean {
-    return (
-      optionalFields.every(({ column }) => (event[column] ?? '') === '') &&
-      this.#erasures.some(({ scope, event_ids }) => scope === 'text' && holdsId(event_ids, event.id))
-    );
+  /** True if this event lost its texts by an erasure. */
+  hasTextsOf(id: string): boolean {
+    return this.#erasures.some(({ scope, event_ids }) => scope === 'text' && holdsId(event_ids, id));
   }
 }

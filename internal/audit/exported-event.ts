@@ -2,6 +2,11 @@ import { optionalFields } from '../event/fields.ts';
 import type { StoredEvent } from '../log/stored-json.ts';
 import { CannotCheck } from './finding.ts';
 
+const texts = optionalFields.map(({ recorded }) => recorded);
+const members = new Set(
+  ['id', 'automation', 'execution_id', 'type_of_event', 'occurred_at', 'created_at'].concat(texts),
+);
+
 /** The row of an event, of its line in an export in NDJSON. @throws {CannotCheck} */
 export function exportedEvent(line: string, organization: string): StoredEvent {
   const event = objectOf(line);
@@ -10,9 +15,13 @@ export function exportedEvent(line: string, organization: string): StoredEvent {
     if (typeof value !== 'string') throw new CannotCheck(`A line of the export has no ${name}: ${line.slice(0, 60)}`);
     return value;
   };
+  const other = Object.keys(event).find((name) => !members.has(name));
+  if (other !== undefined) {
+    throw new CannotCheck(`A line of the export has ${other}, which no event has: ${line.slice(0, 60)}`);
+  }
   const automation = text('automation');
   const automationId = automation.toLowerCase();
-  const texts = optionalFields.map(
+  const columns = optionalFields.map(
     ({ recorded, column }) => [column, recorded in event ? text(recorded) : ''] as const,
   );
   return {
@@ -24,7 +33,7 @@ export function exportedEvent(line: string, organization: string): StoredEvent {
     execution_id: text('execution_id'),
     kind: text('type_of_event'),
     occurred_at: event['occurred_at'] === null ? null : text('occurred_at'),
-    ...Object.fromEntries(texts),
+    ...Object.fromEntries(columns),
   };
 }
 

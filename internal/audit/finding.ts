@@ -24,8 +24,10 @@ export interface AuditReport {
   readonly waiting: number;
   /** Leaves of events that retention deleted, or that an export does not reach. */
   readonly absent: number;
-  /** Events that were stored without a log, and whose turn has not come. */
+  /** Events without a leaf: stored without a log, or newer than a served log. */
   readonly uncovered: number;
+  /** Leaves that lack a checkpoint for more than an hour. */
+  readonly overdue: number;
   /** Events that were erased, or lost their texts so; and the erasures. */
   readonly erased: number;
   readonly erasures: readonly ErasureNote[];

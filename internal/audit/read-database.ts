@@ -4,12 +4,34 @@ import type { Tables } from '../store/database.ts';
 import { findLeaf } from '../store/find-leaf.ts';
 import { sql, type Kysely } from '../store/sql.ts';
 import { Erased } from './erased.ts';
+import { CannotCheck, type Beginning } from './finding.ts';
 
 /** One snapshot of the database. */
 export type Reading = Kysely<Tables>;
 
 /** Tiles of one query. */
 const tilesAtOnce = 64;
+
+/** What the sealer keeps of a log beside its leaves. */
+export interface LogRow extends Beginning {
+  readonly size: string;
+  readonly frontier: Uint8Array;
+  /** The contents of the tiles above level 0, level by level. */
+  readonly hashes: Uint8Array;
+}
+
+/** @throws {CannotCheck} when there is no log. */
+export async function readLog(trx: Reading, organization: string): Promise<LogRow> {
+  const { rows } = await sql<LogRow>`
+    select began_at as began, complete_at as complete, size, frontier, coalesce((
+      select string_agg(content, ''::bytea order by level, index) from log_tiles
+      where organization = ${organization} and level > 0
+    ), '') as hashes
+    from log_trees where organization = ${organization}
+  `.execute(trx);
+  if (rows[0] === undefined) throw new CannotCheck(`There is no log of ${organization}.`);
+  return rows[0];
+}
 
 /** All leaves of a log, in order. They end before the first that is missing. */
 export async function* readLogLeaves(trx: Reading, organization: string): AsyncGenerator<Buffer> {

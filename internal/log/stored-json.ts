@@ -1,5 +1,5 @@
-/** A row of the table `events`, by column. */
-export type StoredEvent = Readonly<Record<string, string | Date | null>> & {
+/** A row of the table `events`, by column. The time `infinity` of Postgres is a number. */
+export type StoredEvent = Readonly<Record<string, string | Date | number | null>> & {
   readonly id: string;
   readonly organization: string;
 };
@@ -15,7 +15,7 @@ export function storedJson(event: StoredEvent): string {
   for (const name in sorted) {
     const value = event[name];
     if (value === undefined || value === null || value === '') sorted[name] = undefined;
-    else sorted[name] = typeof value === 'string' ? value : value.toISOString();
+    else sorted[name] = value instanceof Date ? value.toISOString() : String(value);
   }
   return JSON.stringify(sorted);
 }

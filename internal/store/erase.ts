@@ -2,9 +2,11 @@ import { sql, type Transaction } from 'kysely';
 import { optionalFields } from '../event/fields.ts';
 import { createIdentitySource } from '../event/identity.ts';
 import { joinIds, leafOfErasure, type Erasure } from '../log/erasure.ts';
+import { leafOf } from '../log/leaf.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Tables } from './database.ts';
 import { chosenEvents, chosenLetters, contains, scopeOf, type ErasureScope } from './erasure-scope.ts';
+import type { EventRow } from './events-table.ts';
 
 type Trx = Transaction<Tables>;
 
@@ -39,14 +41,15 @@ export async function countErasable(db: Database, scope: ErasureScope): Promise<
 
 /**
  * Erases the oldest events, `most` of them, and records who did it and why: in the table
- * `erasures`, and as a leaf of the log. Resolves with the record; undefined when none is left. The
- * sealer waits meanwhile, so that no event gets its leaf and is erased at the same time.
+ * `erasures`, and as a leaf of the log. An event that lost its texts gets a leaf of what is left.
+ * Resolves with the record; undefined when none is left. The sealer waits meanwhile, so that no
+ * event gets its leaf and is erased at the same time.
  */
 export function eraseEvents(db: Database, request: ErasureRequest, most: number): Promise<Erasure | undefined> {
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.seal)})`.execute(trx);
-    const erased = await eraseOldest(trx, request, most);
-    if (erased.length === 0) return undefined;
+    const { ids, left } = await eraseOldest(trx, request, most);
+    if (ids.length === 0) return undefined;
     const { id, createdAt } = identify();
     const { organization, by, reason, automationId = null } = request;
     const erasure: Erasure = {
@@ -57,31 +60,28 @@ export function eraseEvents(db: Database, request: ErasureRequest, most: number)
       reason,
       scope: scopeOf(request),
       automation_id: automationId?.toLowerCase() ?? null,
-      event_ids: joinIds(erased),
+      event_ids: joinIds(ids),
     };
     await trx.insertInto('erasures').values(erasure).execute();
-    await sql`
-      insert into log_segments (organization, leaves)
-      select ${organization}, ${leafOfErasure(erasure)}::bytea from log_trees where organization = ${organization}
-    `.execute(trx);
+    // Also without a log: it may come later, and must have the leaf.
+    const leaves = Buffer.concat([...left.map(leafOf), leafOfErasure(erasure)]);
+    await trx.insertInto('log_segments').values({ organization, leaves }).execute();
     return erasure;
   });
 }
 
-async function eraseOldest(trx: Trx, scope: ErasureScope, most: number): Promise<string[]> {
+/** Resolves with the ids of the events, and the rows that are left of them. */
+async function eraseOldest(trx: Trx, scope: ErasureScope, most: number): Promise<{ ids: string[]; left: EventRow[] }> {
   const chosen = sql`
     select organization, created_at, id from events where ${chosenEvents(scope)}
     order by created_at, id limit ${most}
   `;
   const key = sql`(e.organization, e.created_at, e.id) = (c.organization, c.created_at, c.id)`;
   const empty = sql.join(optionalFields.map(({ column }) => sql`${sql.ref(column)} = ''`));
-  const { rows } = await sql<{ id: string }>`
-    with chosen as materialized (${chosen})
-    ${
-      scope.text === undefined
-        ? sql`delete from events e using chosen c where ${key} returning e.id`
-        : sql`update events e set ${empty} from chosen c where ${key} returning e.id`
-    }
-  `.execute(trx);
-  return rows.map(({ id }) => id);
+  const erase =
+    scope.text === undefined
+      ? sql`delete from events e using chosen c where ${key} returning e.*`
+      : sql`update events e set ${empty} from chosen c where ${key} returning e.*`;
+  const { rows } = await sql<EventRow>`with chosen as materialized (${chosen}) ${erase}`.execute(trx);
+  return { ids: rows.map(({ id }) => id), left: scope.text === undefined ? [] : rows };
 }

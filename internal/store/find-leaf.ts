@@ -5,7 +5,7 @@ import type { Tables } from './database.ts';
 
 /**
  * The leaf of an event or an erasure, and its place in the log, also if it is newer than the
- * checkpoint. Undefined while it has no place.
+ * checkpoint. Undefined while it has no place. The newest leaf of an event that lost its texts.
  */
 export async function findLeaf(
   db: Kysely<Tables>,
@@ -19,11 +19,12 @@ export async function findLeaf(
     union all
     select first_index, leaves from log_tails
     where organization = ${organization} and position(uuid_send(${id}::uuid) in leaves) > 0
+    order by first_index desc
   `.execute(db);
   const wanted = id.toLowerCase();
   for (const { first_index, leaves } of rows) {
     const own = splitLeaves(Buffer.from(leaves));
-    const at = own.findIndex((leaf) => readLeaf(leaf).id === wanted);
+    const at = own.findLastIndex((leaf) => readLeaf(leaf).id === wanted);
     const leaf = own[at];
     if (leaf !== undefined) return { index: Number(first_index) + at, leaf };
   }

@@ -105,7 +105,7 @@ function placeOf(row: string | undefined): Place | undefined {
 }
 
 function readObject(row: EventRow): JoinedEvent {
-  return { id: row.id, time: row.created_at.getTime(), json: storedJson(row) };
+  return { id: row.id, time: Number(row.created_at), json: storedJson(row) };
 }
 
 /** Undefined if a row cannot be read. */

@@ -7,6 +7,7 @@ import { readOptions } from '../../cmd/erase/options.ts';
 import { run as runErase } from '../../cmd/erase/run.ts';
 import { run as runVerify } from '../../cmd/verify/run.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
+import { joinIds, leafOfErasure } from '../../internal/log/erasure.ts';
 import { exportFormats } from '../../internal/export/formats.ts';
 import { storedEventOf } from '../../internal/record/stored-event.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
@@ -110,6 +111,53 @@ describe('erase', () => {
     const { code, stdout } = await verify();
     expect(stdout).to.match(/\nErasure \S+ is in the log, and its record is missing\.\n/);
     expect(code).to.equal(1);
+  });
+
+  it('finds that what an erasure left of an event was changed or removed', async () => {
+    const { db } = database;
+    await erase('--text', 'mark 50', '--yes');
+    const left = events[50]?.id ?? '';
+    await sql`update events set kind = 'WARNING' where id = ${left}`.execute(db);
+    expect((await verify()).stdout).to.contain(`Event ${left} is not the one that the log has: it was changed.\n`);
+    await sql`delete from events where id = ${left}`.execute(db);
+    expect((await verify()).stdout).to.contain(`Event ${left} is in the log, and not in the record: it was removed.\n`);
+  });
+
+  it('is found if its record says another time than its id, or an earlier one than the log', async () => {
+    const { db } = database;
+    const forge = async (id: string, erased_at: Date): Promise<string> => {
+      const erasure = { id, organization: 'acme', erased_at, erased_by: 'eve', reason: 'x', automation_id: null };
+      const record = { ...erasure, scope: 'execution' as const, event_ids: joinIds([first]) };
+      await db.insertInto('erasures').values(record).execute();
+      await db
+        .insertInto('log_segments')
+        .values({ organization: 'acme', leaves: leafOfErasure(record) })
+        .execute();
+      await sql`delete from events where id = ${first}`.execute(db);
+      await seal(db);
+      const { stdout } = await verify();
+      await sql`truncate erasures`.execute(db);
+      return stdout;
+    };
+    const yesterday = new Date(Date.now() - 24 * 3_600_000);
+    const [now, before] = [anEvent({ createdAt: Date.now() }).id, anEvent({ createdAt: yesterday.getTime() }).id];
+    expect(await forge(now, yesterday)).to.contain(
+      `The record of erasure ${now} by eve has another time than its id.\n`,
+    );
+    expect(await forge(before, yesterday)).to.contain(
+      `Erasure ${before} was recorded later than it says: newer events are before it.\n`,
+    );
+  });
+
+  it('gets its leaf also if the log begins later', async () => {
+    const { db } = database;
+    await recordEvents(db, [anEvent({ organization: 'initech' }), anEvent({ organization: 'initech' })]);
+    await sql`truncate log_trees, log_tiles, log_tails, log_checkpoints, log_segments`.execute(db);
+    await run(runErase, ['--organization', 'initech', '--by', 'ana', '--reason', 'ticket 7', '--all', '--yes']);
+    await seal(db);
+    const { code, stdout } = await run(runVerify, ['--organization', 'initech', '--public-key', publicLogKey]);
+    expect(stdout).to.match(/^Nothing was lost[^]*\nEvents whose data was erased: \d/);
+    expect(code).to.equal(0);
   });
 
   it('checks an export with the record that the command printed', async () => {

@@ -11,6 +11,7 @@ import { UsageError } from '../../internal/config/arguments.ts';
 import { exportFormats } from '../../internal/export/formats.ts';
 import { storedEventOf } from '../../internal/record/stored-event.ts';
 import type { Database } from '../../internal/store/database.ts';
+import { extendLogs } from '../../internal/store/extend-logs.ts';
 import { listPartitions } from '../../internal/store/partitions.ts';
 import { createStore } from '../../internal/store/store.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
@@ -166,13 +167,39 @@ describe('verify', () => {
     });
   });
 
+  it('takes the word of --retention-days also if a late event has a partition of its own', async () => {
+    const { db } = database;
+    const days = (count: number): number => Date.now() - count * 24 * 3_600_000;
+    const settings = { partitionsAhead: 1, overdueAfterHours: 24 };
+    await recordEvents(db, [anEvent({ createdAt: days(8), executionId: 'expired' })], { leaves: true });
+    await createStore(db, { ...settings, retentionDays: 0 }).maintain();
+    await createStore(db, { ...settings, retentionDays: 3 }).maintain();
+    await recordEvents(db, [anEvent({ createdAt: days(10), executionId: 'late' })], { leaves: true });
+    await createStore(db, { ...settings, retentionDays: 0 }).maintain();
+    await seal(db);
+    expect((await verify('--retention-days', '3')).stdout).to.match(/^Nothing was lost/);
+  });
+
+  it('cannot prove what has waited for a checkpoint for more than an hour', async () => {
+    const { db } = database;
+    await recordEvents(db, [anEvent({ createdAt: Date.now() - 3 * 3_600_000 })], { leaves: true });
+    for (const placed of [false, true]) {
+      if (placed) await extendLogs(db, 1_000);
+      const { code, stdout } = await verify();
+      expect(stdout).to.contain(
+        '\nEvents that wait for the next checkpoint: 1.\nOf these, 1 have waited for more than an hour',
+      );
+      expect(code).to.equal(2);
+    }
+  });
+
   it('says what it cannot check', async () => {
     const wrongKey = await verify('--public-key', otherKey);
     expect(wrongKey).to.deep.equal({ code: 2, stdout: '', stderr: 'verify: no known key signed the note\n' });
     await sql`update log_trees set complete_at = null`.execute(database.db);
     await recordEvents(database.db, events.slice(280));
     const early = await verify();
-    expect(early.stdout).to.contain('Events that were stored without a log, and have no leaf yet: 20.');
+    expect(early.stdout).to.contain('Events that have no leaf yet, so that nothing proves them: 20.');
     expect(early.stdout).to.match(
       /\nThe proof holds since \S+Z, when the log began\. Older events are being sealed\.\n$/,
     );
@@ -217,6 +244,17 @@ describe('verify', () => {
       stdout: `Event ${first} is in the log, and not in the record: it was removed.\n`,
     });
     expect(await offline(lines.toSpliced(100, 1), '--partial')).to.deep.include({ code: 0 });
+    expect((await offline([...lines, lines[100] ?? ''])).stdout).to.equal(
+      `Event ${first} is in the record twice: it was added.\n`,
+    );
+    expect((await offline(lines.with(9, lines[9]?.replace('{', '{"approved_by":"eve",') ?? ''))).stderr).to.match(
+      /^verify: A line of the export has approved_by, which no event has: /,
+    );
+    const newer = await offline([...lines, (lines[100] ?? '').replace(first, anEvent().id)]);
+    expect(newer.stdout).to.match(
+      /^Nothing was lost[^]*\nEvents that have no leaf yet, so that nothing proves them: 1\.\n$/,
+    );
+    expect(newer.code).to.equal(2);
     const changed = await offline(lines.with(100, lines[100]?.replace('mark', 'Mark') ?? ''));
     expect(changed).to.deep.include({
       code: 1,

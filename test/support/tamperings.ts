@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import type { Database } from '../../internal/store/database.ts';
+import { maintain } from '../../internal/store/maintain.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from './events.ts';
 
@@ -38,6 +39,10 @@ export function tamperings(events: readonly AcceptedEvent[]): Record<string, Tam
         sql`update events e set description = o.description from events o
           where e.id in (${first}, ${second}) and o.id in (${first}, ${second}) and e.id <> o.id`.execute(db),
       found: new RegExp(`^Event ${first} is not .*\nEvent ${second} is not the one that the log has.*\n$`),
+    },
+    'the time of an event is no time': {
+      tamper: (db) => sql`update events set occurred_at = 'infinity' where id = ${first}`.execute(db),
+      found: new RegExp(`^Event ${first} is not the one that the log has: it was changed.\n`),
     },
     'a time of acceptance is changed': {
       tamper: (db) => sql`update events set created_at = created_at - interval '1 ms' where id = ${first}`.execute(db),
@@ -80,6 +85,45 @@ export function tamperings(events: readonly AcceptedEvent[]): Record<string, Tam
     'the outcome of an execution is changed': {
       tamper: (db) => sql`update executions set error_count = 1 where execution_id = 'run 3'`.execute(db),
       found: /^Execution run 3 of automation \S+ has another outcome than its events give\.\n$/,
+    },
+    'an execution has an error of a day without events': {
+      tamper: async (db) => {
+        await maintain(db, { now: Date.now(), daysAhead: 1, retentionDays: 0 });
+        await sql`update executions set error_count = 3, failed_at = '2000-01-01', first_event_at = '2000-01-01'
+          where execution_id = 'run 3'`.execute(db);
+      },
+      found: /^Execution run 3 of automation \S+ has another outcome than its events give\.\n$/,
+    },
+    'the time of the last event of an execution is changed': {
+      tamper: (db) => sql`update executions set last_event_at = now() where execution_id = 'run 3'`.execute(db),
+      found: /^Execution run 3 of automation/,
+    },
+    'the state of an execution is changed, and computed no more': {
+      tamper: async (db) => {
+        await sql`alter table executions alter column state drop expression`.execute(db);
+        await sql`update executions set state = 'failed' where execution_id = 'run 3'`.execute(db);
+      },
+      found: /^Execution run 3 of automation/,
+    },
+    'an event is there twice': {
+      tamper: async (db) => {
+        await sql`alter table events drop constraint events_pkey cascade`.execute(db);
+        await sql`insert into events select * from events where id = ${first}`.execute(db);
+      },
+      found: new RegExp(`^Event ${first} is in the record twice: it was added.\n`),
+    },
+    'an event is added with a leaf outside of the tree': {
+      tamper: async (db) => {
+        const added = anEvent({ createdAt: events[290]?.createdAt ?? 0 });
+        await recordEvents(db, [added], { leaves: true });
+        await sql`insert into log_tails select organization, 1000000000000, leaves from log_segments`.execute(db);
+        await sql`delete from log_segments`.execute(db);
+      },
+      found: /^The log has 281 leaves, of which 280 have a place: others were added\.\n$/,
+    },
+    'a hash of the log is changed': {
+      tamper: (db) => sql`update log_tiles set content = set_byte(content, 1, 1) where level = 1`.execute(db),
+      found: /^The hashes that the log has are not those of its leaves: they were changed\.\n$/,
     },
     'an execution is removed': {
       tamper: (db) => sql`delete from executions where execution_id = 'run 3'`.execute(db),

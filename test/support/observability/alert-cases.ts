@@ -54,6 +54,8 @@ const maintenanceFailures = ofWorker('maintenance_failures_total');
 const witnessFailures = 'runledger_log_witness_failures_total{namespace="rl",pod="w",witness="witness.example"}';
 const cosignatures = witnessFailures.replace('witness_failures', 'cosignatures');
 const logFailures = ofWorker('log_failures_total');
+const stored = ofWorker('events_stored_total');
+const sealed = ofWorker('log_sealed_events_total');
 
 /** Workers store nothing and report no progress. */
 const noProgress: Differences = { [progressAt]: steady(1), [ofWorker('events_stored_total')]: steady(0) };
@@ -186,8 +188,12 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerLogNotSealed: {
     fires: { [logFailures]: growing(2) },
     nearly: { [logFailures]: Array.from({ length: 15 }, (_, failures) => `${failures}x9`).join(' ') },
+    alsoFires: { 'no event gets a place': { [stored]: growing(9), [sealed]: steady(5) } },
     alsoNearly: {
       'Postgres is unavailable': { [logFailures]: growing(8), [ofWorker('store_retrying')]: steady(1) },
+      'no event is stored': { [stored]: steady(9), [sealed]: steady(5) },
+      'each event gets a place': { [stored]: growing(9), [sealed]: growing(9) },
+      'there is no log': { [stored]: growing(9), [sealed]: undefined },
     },
   },
   RunledgerLogWitnessAway: {
