@@ -1,6 +1,6 @@
 import type { TreeHead } from '../log/checkpoint.ts';
 import { isErasure } from '../log/erasure.ts';
-import { Frontier } from '../log/frontier.ts';
+import { Frontier, type OnTileHash } from '../log/frontier.ts';
 import { leafHashText } from '../log/hashing.ts';
 import { isLeaf, readLeaf, splitLeaves } from '../log/leaf.ts';
 import type { Finding } from './finding.ts';
@@ -36,6 +36,7 @@ export async function checkTree(
   const waiting = heads.toSorted((a, b) => a.size - b.size);
   const signed = waiting.at(-1)?.size ?? 0;
   let [overdue, newest] = [0, 0];
+  const keepHash: OnTileHash = (level, _, hash) => (above[level] ??= []).push(hash);
   const compare = (): void => {
     for (let head = waiting[0]; head?.size === tree.size; head = waiting[0]) {
       waiting.shift();
@@ -52,7 +53,7 @@ export async function checkTree(
       if (!isErasure(leaf)) newest = Math.max(newest, time);
       else if (time < newest - clockToleranceMs) backdated.push(backdatedErasure(leaf));
       if (tree.size >= signed) overdue += countOverdue(leaf);
-      tree.append(leafHashText(leaf), (level, _, hash) => (above[level] ??= []).push(hash));
+      tree.append(leafHashText(leaf), keepHash);
       compare();
     }
     onLeaves(tree.size);

@@ -167,7 +167,7 @@ describe('verify', () => {
     });
   });
 
-  it('takes the word of --retention-days also if a late event has a partition of its own', async () => {
+  it('uses --retention-days also if a late event has a partition of its own', async () => {
     const { db } = database;
     const days = (count: number): number => Date.now() - count * 24 * 3_600_000;
     const settings = { partitionsAhead: 1, overdueAfterHours: 24 };
