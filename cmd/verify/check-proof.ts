@@ -7,11 +7,16 @@ import type { VerifierKey } from '../../internal/log/keys.ts';
 import { leafOf, readLeaf } from '../../internal/log/leaf.ts';
 import { readProof } from '../../internal/log/proof-text.ts';
 import { rootOfInclusion } from '../../internal/log/proofs.ts';
+import { lineWith } from './exported-lines.ts';
 
-/** Checks the proof of one event, and its line of an export. */
+/** Checks the proof of one event, and what an export says of it. */
 export async function checkProof(
   file: string,
-  { organization, keys, line }: { organization: string; keys: readonly VerifierKey[]; line: string | undefined },
+  {
+    organization,
+    keys,
+    exported,
+  }: { organization: string; keys: readonly VerifierKey[]; exported: string | undefined },
 ): Promise<{ sentence: string; finding?: Finding }> {
   const { leaf, index, hashes, checkpoint } = readProof(await readFile(file, 'utf8'));
   const { size, root } = openCheckpoint(checkpoint, organization, keys);
@@ -20,12 +25,14 @@ export async function checkProof(
   if (reached?.equals(root) !== true) {
     return wrong(`Event ${id} is not in the log of the checkpoint: the proof leads to another root.`);
   }
-  if (line !== undefined) {
-    const event = exportedEvent(line, organization);
-    if (event.id !== id) throw new CannotCheck(`The proof is of event ${id}, and the export has event ${event.id}.`);
-    if (!leafOf(event).equals(leaf)) return wrong(`Event ${id} is not the one that the log has: it was changed.`);
+  const sealed = `Event ${id} is leaf ${index} of the ${size} that the checkpoint signed`;
+  if (exported === undefined) return { sentence: `${sealed}.` };
+  const line = await lineWith(exported, `"${id}"`);
+  if (line === undefined) throw new CannotCheck(`${sealed}, and ${exported} does not have it.`);
+  if (!leafOf(exportedEvent(line, organization)).equals(leaf)) {
+    return wrong(`Event ${id} is not the one that the log has: it was changed.`);
   }
-  return { sentence: `Event ${id} is leaf ${index} of the ${size} that the checkpoint signed.` };
+  return { sentence: `${sealed}, and ${exported} has it unchanged.` };
 }
 
 function wrong(sentence: string): { sentence: string; finding: Finding } {

@@ -17,8 +17,8 @@ export async function* linesOf(path: string): AsyncGenerator<string> {
   }
 }
 
-/** The first line; empty if there is none. */
-export async function firstLine(path: string): Promise<string> {
-  for await (const line of linesOf(path)) return line;
-  return '';
+/** The first line that has a text; undefined if there is none. */
+export async function lineWith(path: string, text: string): Promise<string | undefined> {
+  for await (const line of linesOf(path)) if (line.includes(text)) return line;
+  return undefined;
 }

@@ -13,7 +13,7 @@ export async function readKept(
   organization: string,
   keys: readonly VerifierKey[],
 ): Promise<readonly TreeHead[]> {
-  if (!where.startsWith('s3://')) return [openCheckpoint(await readFile(where, 'utf8'), organization, keys)];
+  if (!where.startsWith('s3://')) return [openKept(where, await readFile(where, 'utf8'), organization, keys)];
   // Loaded only when needed: it takes as long as the rest of the command.
   const { LockedS3 } = await import('../../internal/archive/locked-s3.ts');
   const objects = new LockedS3(where);
@@ -24,4 +24,13 @@ export async function readKept(
     objects.close();
   }
   throw new CannotCheck(`The bucket ${objects.where} has no checkpoint of the log of ${organization}.`);
+}
+
+function openKept(file: string, text: string, organization: string, keys: readonly VerifierKey[]): TreeHead {
+  try {
+    return openCheckpoint(text, organization, keys);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${file} is no checkpoint of this log and key: ${reason}`, { cause: error });
+  }
 }

@@ -9,7 +9,7 @@ export const usage = `Checks that nothing in the record was lost, added or chang
       Compares a served log (a folder with checkpoint and tile/…, or https://console/v1/log) with its checkpoint,
       and with an export in Parquet or NDJSON. A URL needs --read-token-file FILE.
   verify --public-key KEY --organization ID --proof FILE [--export FILE]
-      Checks the proof of one event; with its line of an export also what the event says.
+      Checks the proof of one event; with an export that has it also what it says.
 
   --public-key KEY    what \`token log-key\` printed; several times while a key is replaced
   --checkpoint FILE   a checkpoint that you kept: the log must extend it; s3://bucket/prefix of LOG_WITNESSES
@@ -44,20 +44,22 @@ export function readOptions(args: string[]) {
   const { organization } = rest;
   if (publicKeys.length === 0) throw new UsageError('--public-key is required');
   if (organization === undefined) throw new UsageError('--organization is required');
-  if (rest.log !== undefined && rest.proof !== undefined) throw new UsageError('--log and --proof exclude each other');
-  if (rest.export !== undefined && rest.log === undefined && rest.proof === undefined) {
-    throw new UsageError('--export needs --log or --proof');
-  }
-  if (witnesses.length > 0 && rest.log === undefined && rest.proof === undefined) {
-    throw new UsageError('--witness needs --log or --proof');
-  }
-  const { 'retention-days': days } = rest;
-  if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days)) {
-    throw new UsageError('--retention-days must be a whole number above 0');
-  }
-  if (days !== undefined && (rest.log !== undefined || rest.proof !== undefined)) {
-    throw new UsageError('--retention-days needs Postgres: it excludes --log and --proof');
-  }
+  const { log, proof, partial, 'retention-days': days } = rest;
+  const refuse = (isWrong: boolean, message: string): void => {
+    if (isWrong) throw new UsageError(message);
+  };
+  const isAlone = log === undefined && proof === undefined;
+  refuse(log !== undefined && proof !== undefined, '--log and --proof exclude each other');
+  refuse(rest.export !== undefined && isAlone, '--export needs --log or --proof');
+  refuse(witnesses.length > 0 && isAlone, '--witness needs --log or --proof');
+  refuse(checkpoints.length > 0 && proof !== undefined, '--checkpoint and --proof exclude each other');
+  refuse(
+    rest.erasures !== undefined && (log === undefined || rest.export === undefined),
+    '--erasures needs --log and --export',
+  );
+  refuse(partial && (log === undefined || rest.export === undefined), '--partial needs --log and --export');
+  refuse(days !== undefined && !/^[1-9]\d{0,4}$/.test(days), '--retention-days must be a whole number above 0');
+  refuse(days !== undefined && !isAlone, '--retention-days needs Postgres: it excludes --log and --proof');
   const retentionDays = days === undefined ? undefined : Number(days);
   return { ...rest, publicKeys, organization, witnesses, checkpoints, retentionDays };
 }

@@ -13,6 +13,12 @@ export function describe(report: AuditReport, organization: string): string[] {
       ...(rest > 0 ? [`There are ${rest} more findings.`] : []),
     ];
   }
+  if (compared === 0 && report.beginning === undefined) {
+    return [
+      `The log extends ${count(checkpoints, 'checkpoint')}, and has ${count(leaves, 'leaf', 'leaves')}. No event was compared.`,
+      ...notes({ ...report, absent: 0 }),
+    ];
+  }
   return [
     `Nothing was lost, added or changed: ${count(compared, 'event')} of ${organization} and ` +
       `${count(checkpoints, 'checkpoint')} match the log, which has ${count(leaves, 'leaf', 'leaves')}.`,
@@ -20,22 +26,29 @@ export function describe(report: AuditReport, organization: string): string[] {
   ];
 }
 
-function notes({ waiting, overdue, absent, uncovered, erased, erasures, beginning }: AuditReport): string[] {
+function notes({ waiting, overdue, late, absent, uncovered, erased, erasures, beginning }: AuditReport): string[] {
   return [
     ...(erasures.length > 0 ? [`Events whose data was erased: ${erased.toLocaleString('en')}.`] : []),
     ...erasures.map(
       ({ at, by, reason, events }) => `- ${count(events, 'event')}, by ${by}, ${at.toISOString()}: ${reason}`,
     ),
-    ...(waiting > 0 ? [`Events that wait for the next checkpoint: ${waiting.toLocaleString('en')}.`] : []),
-    ...(overdue > 0
-      ? [`Of these, ${overdue.toLocaleString('en')} have waited for more than an hour: nothing proves them.`]
-      : []),
-    ...(absent > 0 ? [`Leaves of events that expired or were not given: ${absent.toLocaleString('en')}.`] : []),
-    ...(uncovered > 0
-      ? [`Events that have no leaf yet, so that nothing proves them: ${uncovered.toLocaleString('en')}.`]
-      : []),
+    ...ifAny(waiting, (events) => `Events that wait for the next checkpoint: ${events}.`),
+    ...ifAny(overdue, (leaves) => `Of these, ${leaves} have waited for more than an hour: nothing proves them.`),
+    ...ifAny(
+      late,
+      (leaves) => `Leaves that came more than an hour after newer ones: ${leaves}. Their proof begins then.`,
+    ),
+    ...ifAny(
+      absent,
+      (leaves) => `Leaves of events that ${beginning === undefined ? 'the export lacks' : 'expired'}: ${leaves}.`,
+    ),
+    ...ifAny(uncovered, (events) => `Events that have no leaf yet, so that nothing proves them: ${events}.`),
     ...(beginning === undefined ? [] : [describeBeginning(beginning)]),
   ];
+}
+
+function ifAny(number: number, sentence: (number: string) => string): string[] {
+  return number > 0 ? [sentence(number.toLocaleString('en'))] : [];
 }
 
 /** Says from when on the proof holds: nobody can prove that an event was the same before. */

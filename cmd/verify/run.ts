@@ -4,14 +4,14 @@ import { auditExport } from '../../internal/audit/audit-export.ts';
 import type { AuditReport, OnProgress } from '../../internal/audit/finding.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { readVerifierKey } from '../../internal/log/keys.ts';
+import { readVerifierKey, type VerifierKey } from '../../internal/log/keys.ts';
 import { readProof } from '../../internal/log/proof-text.ts';
 import { openPostgres } from '../../internal/store/database.ts';
 import { dayOf, daysBefore } from '../../internal/store/days.ts';
 import { ProgressBar, type Terminal } from '../../internal/terminal/progress-bar.ts';
 import { checkProof } from './check-proof.ts';
 import { checkWitnesses } from './check-witnesses.ts';
-import { firstLine, linesOf } from './exported-lines.ts';
+import { linesOf } from './exported-lines.ts';
 import { readKept } from './kept-checkpoints.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { describe } from './report.ts';
@@ -48,10 +48,9 @@ export async function run(args: string[], { stdout, stderr, database }: Surround
 async function check(args: string[], database: Surroundings['database'], onProgress: OnProgress) {
   const options = readOptions(args);
   const { organization } = options;
-  const keys = options.publicKeys.map((key) => readVerifierKey(key));
+  const keys = options.publicKeys.map(publicKeyOf);
   if (options.proof !== undefined) {
-    const line = options.export === undefined ? undefined : await firstLine(options.export);
-    const { sentence, finding } = await checkProof(options.proof, { organization, keys, line });
+    const { sentence, finding } = await checkProof(options.proof, { organization, keys, exported: options.export });
     const { checkpoint } = readProof(await readFile(options.proof, 'utf8'));
     const witnessed = finding === undefined ? checkWitnesses(checkpoint, options.witnesses) : [];
     return { sentences: [sentence, ...witnessed], code: finding === undefined ? 0 : 1 };
@@ -77,6 +76,16 @@ async function check(args: string[], database: Surroundings['database'], onProgr
 function codeOf({ findings, uncovered, overdue }: AuditReport): number {
   if (findings.length > 0) return 1;
   return uncovered + overdue > 0 ? 2 : 0;
+}
+
+function publicKeyOf(text: string): VerifierKey {
+  try {
+    return readVerifierKey(text);
+  } catch (error) {
+    throw new UsageError(`--public-key ${text} ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 /** Midnight, UTC, of the first day that retention keeps. */

@@ -8,8 +8,18 @@ export function servedLog(where: string, token: string | undefined): ReadServed 
   if (!/^https?:\/\//.test(where)) return (path) => readFile(join(where, path));
   const prefix = where.replace(/\/$/, '');
   return async (path) => {
-    const answer = await fetch(`${prefix}/${path}`, { headers: { token: token ?? '' }, redirect: 'error' });
+    const answer = await fetch(`${prefix}/${path}`, { headers: { token: token ?? '' }, redirect: 'error' }).catch(
+      (error: unknown) => {
+        throw new CannotCheck(`${prefix} does not answer: ${reasonOf(error)}.`, { cause: error });
+      },
+    );
     if (!answer.ok) throw new CannotCheck(`The console answers ${answer.status} to ${prefix}/${path}.`);
     return Buffer.from(await answer.arrayBuffer());
   };
+}
+
+/** Node keeps the reason of a failed request in its cause. */
+function reasonOf(error: unknown): string {
+  const { cause = error } = error instanceof Error ? error : {};
+  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -40,7 +40,7 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
   const head = openCheckpoint((await audit.read('checkpoint')).toString(), audit.organization, audit.keys);
   const kept = audit.kept ?? [];
   const all: Buffer[] = [];
-  const { findings } = await checkTree(noting(readLeaves(head.size, audit.read), all), [head, ...kept], (done) =>
+  const { findings, late } = await checkTree(noting(readLeaves(head.size, audit.read), all), [head, ...kept], (done) =>
     audit.onProgress?.({ done, total: head.size, events: 0 }),
   );
   const leaves = byId(all.flatMap((several) => splitLeaves(several)));
@@ -57,6 +57,7 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
     absent: absent.length - gone,
     uncovered: compared.uncovered,
     overdue: 0,
+    late,
     erased: erased.notes.reduce((sum, { events }) => sum + events, 0),
     erasures: erased.notes,
     checkpoints: 1 + kept.length,
@@ -72,6 +73,9 @@ async function readErased({ erasures, lines }: ExportAudit, leaves: Map<string, 
     else leaves.set(id, ofEvent);
   }
   const ofErasures = new Map(own);
+  if (lines !== undefined && erasures === undefined && ofErasures.size > 0) {
+    throw new CannotCheck(`The log has ${ofErasures.size} erasures: give what \`erase\` printed with --erasures.`);
+  }
   const erased = new Erased();
   for await (const line of erasures ?? []) {
     if (line !== '') await erased.add(readErasure(line), async (id) => ofErasures.get(id)?.find(isErasure));

@@ -6,13 +6,15 @@ import { isLeaf, readLeaf, splitLeaves } from '../log/leaf.ts';
 import type { Finding } from './finding.ts';
 import { countOverdue, timeOfLeaf } from './time-of-id.ts';
 
-/** How far the clock of somebody who erases may be behind those of ingest, in ms. */
-const clockToleranceMs = 3_600_000;
+/** How much newer an earlier leaf may be: clocks differ, and jobs wait. In ms. */
+const toleranceMs = 3_600_000;
 
 /** A log that was read: its leaves, and those that lack a checkpoint for too long. */
 export interface CheckedTree {
   size: number;
   overdue: number;
+  /** Leaves of events that come long after those of newer events. */
+  late: number;
   /** The hashes of its full subtrees, as {@link Frontier} gives them. */
   frontier: Buffer;
   /** The hashes that the tiles above level 0 hold, level by level. */
@@ -35,7 +37,7 @@ export async function checkTree(
   const above: Buffer[][] = [];
   const waiting = heads.toSorted((a, b) => a.size - b.size);
   const signed = waiting.at(-1)?.size ?? 0;
-  let [overdue, newest] = [0, 0];
+  let [overdue, late, newest] = [0, 0, 0];
   const keepHash: OnTileHash = (level, _, hash) => (above[level] ??= []).push(hash);
   const compare = (): void => {
     for (let head = waiting[0]; head?.size === tree.size; head = waiting[0]) {
@@ -50,8 +52,10 @@ export async function checkTree(
       const fault = isLeaf(leaf) ? undefined : leafFault(leaf);
       if (fault !== undefined && findings.length === 0) findings.push({ sentence: `Leaf ${tree.size}: ${fault}.` });
       const time = timeOfLeaf(leaf);
-      if (!isErasure(leaf)) newest = Math.max(newest, time);
-      else if (time < newest - clockToleranceMs) backdated.push(backdatedErasure(leaf));
+      const isLate = time < newest - toleranceMs;
+      if (isLate && isErasure(leaf)) backdated.push(backdatedErasure(leaf));
+      else if (isLate) late += 1;
+      else if (!isErasure(leaf)) newest = Math.max(newest, time);
       if (tree.size >= signed) overdue += countOverdue(leaf);
       tree.append(leafHashText(leaf), keepHash);
       compare();
@@ -63,7 +67,7 @@ export async function checkTree(
     findings.push({ sentence: `The log has ${tree.size} leaves, and a checkpoint of ${last.size} leaves was signed.` });
   }
   const hashes = Buffer.concat(above.flat());
-  return { size: tree.size, overdue, frontier: tree.bytes, hashes, findings: [...findings, ...backdated] };
+  return { size: tree.size, overdue, late, frontier: tree.bytes, hashes, findings: [...findings, ...backdated] };
 }
 
 function leafFault(leaf: Buffer): string | undefined {

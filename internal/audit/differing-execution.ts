@@ -20,7 +20,7 @@ export async function differingExecution(
   since: number,
 ): Promise<DifferingExecution | undefined> {
   const keptSince = new Date(Math.max(0, since + mostAhead));
-  const { rows } = await sql<{ automation_id: string; execution_id: string; certain: boolean }>`
+  const { rows } = await sql<{ automation_id: string; execution_id: string; certain: boolean; is_absent: boolean }>`
     with counted as (
       select automation_id, execution_id,
         count(*) filter (where kind = 'START') as starts, count(*) filter (where kind = 'EVENT') as events,
@@ -49,15 +49,18 @@ export async function differingExecution(
         (e.state, e.start_missing, e.start_repeated, e.start_late, e.event_after_end) is distinct from (
           case when e.error_count > 0 then 'failed' when e.end_count > 0 then 'succeeded' else 'running' end,
           e.start_count = 0, e.start_count > 1, coalesce(e.started_at > e.first_event_at, false),
-          coalesce(e.last_event_at > e.ended_at, false)) and e.organization is not null as is_computed_otherwise
+          coalesce(e.last_event_at > e.ended_at, false)) and e.organization is not null as is_computed_otherwise,
+        e.organization is null as is_absent
       from counted c full join present e using (automation_id, execution_id)
     )
-    select automation_id, execution_id, differs and is_kept or lacks_events or is_computed_otherwise as certain
+    select automation_id, execution_id, differs and is_kept or lacks_events or is_computed_otherwise as certain, is_absent
     from compared where differs or is_computed_otherwise
     order by certain desc, automation_id, execution_id limit 1
   `.execute(trx);
-  return rows.map(({ automation_id, execution_id, certain }) => ({
-    sentence: `Execution ${execution_id} of automation ${automation_id} has another outcome than its events give.`,
+  return rows.map(({ automation_id, execution_id, certain, is_absent }) => ({
+    sentence: `Execution ${execution_id} of automation ${automation_id} ${
+      is_absent ? 'has events, and is not in the record: it was removed' : 'has another outcome than its events give'
+    }.`,
     certain,
   }))[0];
 }

@@ -28,6 +28,8 @@ export interface AuditReport {
   readonly uncovered: number;
   /** Leaves that lack a checkpoint for more than an hour. */
   readonly overdue: number;
+  /** Leaves of events that came more than an hour after those of newer events. */
+  readonly late: number;
   /** Events that were erased, or lost their texts so; and the erasures. */
   readonly erased: number;
   readonly erasures: readonly ErasureNote[];

@@ -168,7 +168,12 @@ describe('erase', () => {
     const rows = await db.selectFrom('events').selectAll().where('organization', '=', 'acme').orderBy('id').execute();
     const lines = rows.map((row) => String(exportFormats.ndjson.begin(false).add([storedEventOf(row)])));
     const args = ['--log', join(folder, 'erased'), '--export', await file('export', lines.join(''))];
-    expect((await verify(...args)).stdout).to.match(/^Erasure \S+ is in the log, and its record is missing\.\n/);
+    expect(await verify(...args)).to.deep.include({
+      code: 2,
+      stderr: 'verify: The log has 2 erasures: give what `erase` printed with --erasures.\n',
+    });
+    const lost = await verify(...args, '--erasures', await file('lost', ''));
+    expect(lost.stdout).to.match(/^Erasure \S+ is in the log, and its record is missing\.\n/);
     const { code, stdout } = await verify(...args, '--erasures', await file('erasures', records));
     expect(stdout).to.match(/^Nothing was lost[^]*\nEvents whose data was erased: 40\.\n/);
     expect(code).to.equal(0);

@@ -1,0 +1,114 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { readOptions } from '../../cmd/verify/options.ts';
+import { UsageError } from '../../internal/config/arguments.ts';
+import { exportFormats } from '../../internal/export/formats.ts';
+import { storedEventOf } from '../../internal/record/stored-event.ts';
+import { anEvent } from '../support/events.ts';
+import { runVerify, seal280, type Verified } from '../support/run-verify.ts';
+import { publicLogKey, servedBy } from '../support/sealed-log.ts';
+import { eachDatabase } from '../support/store.ts';
+
+const events = Array.from({ length: 280 }, (_, at) =>
+  anEvent({ createdAt: Date.now() - 300 + at, description: `mark ${at}`, executionId: `run ${at % 7}` }),
+);
+const first = events[100]?.id ?? '';
+
+describe('verify without the database', () => {
+  const database = eachDatabase();
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'runledger-verify-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+  beforeEach(() => seal280(database.db, events));
+
+  const verify = (...args: string[]): Promise<Verified> => runVerify('', args);
+
+  async function file(name: string, content: string | Buffer): Promise<string> {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+    return path;
+  }
+
+  it('says which arguments are wrong', () => {
+    const key = ['--public-key', publicLogKey];
+    const whole = [...key, '--organization', 'acme'];
+    for (const [args, message] of [
+      [[], '--public-key is required'],
+      [key, '--organization is required'],
+      [[...whole, '--log', 'x', '--proof', 'y'], '--log and --proof exclude each other'],
+      [[...whole, '--export', 'x'], '--export needs --log or --proof'],
+      [[...whole, '--witness', 'x'], '--witness needs --log or --proof'],
+      [[...whole, '--checkpoint', 'x', '--proof', 'y'], '--checkpoint and --proof exclude each other'],
+      [[...whole, '--erasures', 'x', '--log', 'y'], '--erasures needs --log and --export'],
+      [[...whole, '--partial', '--export', 'x', '--proof', 'y'], '--partial needs --log and --export'],
+      [[...whole, '--retention-days', '0'], '--retention-days must be a whole number above 0'],
+      [[...whole, '--retention-days', '9', '--log', 'x'], '--retention-days needs Postgres'],
+    ] as const) {
+      expect(() => readOptions([...args])).to.throw(UsageError, message);
+    }
+  });
+
+  it('checks an export and a proof', async () => {
+    const { db } = database;
+    const log = await servedBy(db, [first]);
+    for (const [path, content] of log) await file(`log/${path}`, content);
+    const rows = await db.selectFrom('events').selectAll().where('organization', '=', 'acme').orderBy('id').execute();
+    const lines = rows.map((row) => String(exportFormats.ndjson.begin(false).add([storedEventOf(row)])));
+    const offline = async (exported: string[], ...more: string[]) =>
+      verify('--log', join(folder, 'log'), '--export', await file('export', exported.join('')), ...more);
+
+    expect((await offline(lines)).stdout).to.match(/^Nothing was lost, added or changed: 280 events of acme/);
+    const part = await offline(lines.slice(5, 9));
+    expect(part.stdout).to.match(/: 4 events of acme [^]*\nLeaves of events that the export lacks: 276\.\n$/);
+    const lost = await offline(lines.toSpliced(100, 1));
+    expect(lost).to.deep.include({
+      code: 1,
+      stdout: `Event ${first} is in the log, and not in the record: it was removed.\n`,
+    });
+    expect(await offline(lines.toSpliced(100, 1), '--partial')).to.deep.include({ code: 0 });
+    expect((await offline([...lines, lines[100] ?? ''])).stdout).to.equal(
+      `Event ${first} is in the record twice: it was added.\n`,
+    );
+    expect((await offline(lines.with(9, lines[9]?.replace('{', '{"approved_by":"eve",') ?? ''))).stderr).to.match(
+      /^verify: A line of the export has approved_by, which no event has: /,
+    );
+    const newer = await offline([...lines, (lines[100] ?? '').replace(first, anEvent().id)]);
+    expect(newer.stdout).to.match(
+      /^Nothing was lost[^]*\nEvents that have no leaf yet, so that nothing proves them: 1\.\n$/,
+    );
+    expect(newer.code).to.equal(2);
+    const changed = await offline(lines.with(100, lines[100]?.replace('mark', 'Mark') ?? ''));
+    expect(changed).to.deep.include({
+      code: 1,
+      stdout: `Event ${first} is not the one that the log has: it was changed.\n`,
+    });
+    expect((await verify('--log', join(folder, 'log'))).stdout).to.equal(
+      'The log extends 1 checkpoint, and has 280 leaves. No event was compared.\n',
+    );
+    await rm(join(folder, 'log/tile/entries/000'));
+    expect(await offline(lines)).to.deep.include({
+      code: 2,
+      stderr: 'verify: The log has no readable tile/entries/000.\n',
+    });
+
+    const proof = join(folder, 'log/proof', first);
+    expect(await verify('--proof', proof)).to.deep.include({
+      code: 0,
+      stdout: `Event ${first} is leaf 240 of the 280 that the checkpoint signed.\n`,
+    });
+    const all = await file('all', lines.join(''));
+    expect(await verify('--proof', proof, '--export', all)).to.deep.include({
+      code: 0,
+      stdout: `Event ${first} is leaf 240 of the 280 that the checkpoint signed, and ${all} has it unchanged.\n`,
+    });
+    const other = await file('other', lines[100]?.replace('mark', 'Mark') ?? '');
+    expect(await verify('--proof', proof, '--export', other)).to.deep.include({ code: 1 });
+    const none = await file('none', lines[99] ?? '');
+    expect((await verify('--proof', proof, '--export', none)).stderr).to.contain(`, and ${none} does not have it.\n`);
+  });
+});
