@@ -8,7 +8,7 @@ export const usage = `Erases data of an organization, and keeps the leaves of it
   erase --organization ID --by WHO --reason WHY --automation UUID [--execution ID] [--yes]
       Those of an automation, or of one execution. Erase an execution after its end.
   erase --organization ID --by WHO --reason WHY --text TEXT [--yes]
-      Events whose texts contain TEXT, such as the name of a person, lose their texts. Outcomes stay.
+      Events whose texts contain TEXT, such as the name of a person, in any case, lose their texts. Outcomes stay.
 
 WHO and WHY are recorded for ever: do not repeat what is erased. Standard output is the record of the erasure, a line
 of JSON: keep it for auditors who check exports. DATABASE_URL or DATABASE_URL_FILE has the address of Postgres.

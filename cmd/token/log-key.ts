@@ -10,14 +10,16 @@ import { logKeyManifest } from '../../internal/tokens/manifest.ts';
 import type { Command } from './command.ts';
 
 /**
- * Prints a Secret with a new key of the log on stdout, and its public key on stderr. With the
- * public key and an organization: prints the public key of that organization's log.
+ * Prints a Secret with a new key of the log on stdout, or the key only, and its public key on
+ * stderr. With the public key and an organization: prints the public key of that organization's
+ * log.
  */
 export const logKey: Command = async (args, { stdout, stderr }) => {
   const options = parseOptions(args, {
     'log-name': { type: 'string' },
     namespace: { type: 'string' },
     name: { type: 'string' },
+    'key-only': { type: 'boolean', default: false },
     'public-key': { type: 'string' },
     organization: { type: 'string' },
   });
@@ -28,7 +30,7 @@ export const logKey: Command = async (args, { stdout, stderr }) => {
   }
   if (logName === undefined) throw new UsageError('--log-name is required, or --public-key and --organization');
   const key = createSigningKey(logName);
-  stdout.write(logKeyManifest({ key, namespace, name }));
+  stdout.write(options['key-only'] ? `${key}\n` : logKeyManifest({ key, namespace, name }));
   for (const made of readSigningKeys(key)) stderr.write(`${verifierKeyText(made)}\n`);
   return 0;
 };

@@ -15,7 +15,7 @@ const usage = `Tokens of organizations, as Kubernetes Secrets.
       Reads the manifest of a Secret, from stdin without --manifest, and prints it with one more token.
   token verify --manifest FILE [--label KEY]
       Reads a token from stdin and says which organization it belongs to and what it may do. Exit code 1: to none.
-  token log-key --log-name NAME [--namespace NS] [--name SECRET]
+  token log-key --log-name NAME [--namespace NS] [--name SECRET | --key-only]
       Prints the manifest of a Secret with a new key of the log on stdout, and its public key on stderr.
   token log-key --public-key KEY --organization ID
       Prints the public key of an organization's log, for other programs that verify it.
@@ -23,6 +23,7 @@ const usage = `Tokens of organizations, as Kubernetes Secrets.
   --read         makes a read token: it reads the record, and records no events
   --ping         makes a ping key: it serves in addresses under /ping/, and nowhere else
   --sha256-only  keeps only the SHA-256 of the token in the Secret
+  --key-only     prints the key alone, for the file of LOG_KEY_FILE
   --label KEY    the label that names the organization (runledger.dev/organization)
 `;
 

@@ -1,4 +1,5 @@
 import { ConfigError, type Config } from '../../internal/config/read.ts';
+import { isSignedByAll } from '../../internal/log/checkpoint.ts';
 import { readSigningKeys, type SigningKey } from '../../internal/log/keys.ts';
 import { SignedHeads } from '../../internal/log/memory.ts';
 import { HeadSigner } from '../../internal/log/signer.ts';
@@ -6,12 +7,12 @@ import { addCosignature, listUncosigned } from '../../internal/store/cosigned-lo
 import type { Database } from '../../internal/store/database.ts';
 import { extendLogs } from '../../internal/store/extend-logs.ts';
 import { beginLogs, sealExisting } from '../../internal/store/seal-existing.ts';
-import { signLogs } from '../../internal/store/sign-logs.ts';
+import { signLogs, type SignOptions } from '../../internal/store/sign-logs.ts';
 import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import { Witnesses } from '../../internal/witness/witnesses.ts';
 import { Sealer, sealerLimits } from '../../internal/worker/sealer.ts';
-import { bucketWitnesses, folderMemories, httpWitnesses } from './witnesses.ts';
+import { bucketWitnesses, folderMemories, httpWitnesses, publicOnes } from './witnesses.ts';
 
 /** Older events of a step, which takes about 0.2 s, and of a page, which blocks for 10 ms. */
 const existing = { most: 20_000, pageSize: 2_000, graceMs: 10 * 60 * 1_000 };
@@ -50,9 +51,15 @@ export function createSealer(config: LogConfig, db: Database, { registry, logger
   const refresh = async (organizations: readonly string[]): Promise<void> => {
     await Promise.all(buckets.map((bucket) => bucket.refresh(organizations)));
   };
+  // The keys are the same as long as the process runs: one look at each log is enough.
+  let lookAtKeys: SignOptions['isSigned'] = (organization, note) => isSignedByAll(note, organization, publicOnes(keys));
   const store = {
     extendLogs: (mostLeaves: number) => extendLogs(db, mostLeaves),
-    signLogs: () => signLogs(db, (log) => signer.sign(log), refresh),
+    signLogs: async () => {
+      const report = await signLogs(db, (log) => signer.sign(log), { before: refresh, isSigned: lookAtKeys });
+      if (report !== undefined) lookAtKeys = undefined;
+      return report;
+    },
     cosign: () => witnesses.cosign(),
     beginLogs: () => beginLogs(db),
     sealExisting: () => sealExisting(db, existing),

@@ -56,6 +56,7 @@ function entriesOf({ LOG_WITNESSES: witnesses }: WitnessConfig, ...protocols: st
   return witnesses.filter(({ protocol }) => protocols.includes(protocol));
 }
 
-function publicOnes(keys: readonly SigningKey[]): VerifierKey[] {
+/** The public keys of signing keys. */
+export function publicOnes(keys: readonly SigningKey[]): VerifierKey[] {
   return keys.map((key) => readVerifierKey(verifierKeyText(key)));
 }

@@ -17,13 +17,15 @@ export interface DayExport {
   format: FormatName;
   /** Resolves with the newest checkpoint of an organization's log. Absent without a log. */
   checkpointOf?: ((organization: string) => Promise<string | undefined>) | undefined;
+  /** How many events of the day had lost their texts by an erasure before it is read. */
+  erasedTexts: number;
   /** Called after each page: how many events it had, and when the last one was accepted, in ms. */
   onPage?: ((events: number, upTo: number) => void) | undefined;
 }
 
 /** Writes all events of a day, in the order of acceptance, and then the manifest. */
 export async function exportDay(
-  { record, objects, format, checkpointOf, onPage }: DayExport,
+  { record, objects, format, checkpointOf, erasedTexts, onPage }: DayExport,
   day: ArchivedDay,
   number: number,
 ): Promise<Manifest> {
@@ -64,6 +66,7 @@ export async function exportDay(
     bytes,
     sha256: hash.digest('hex'),
     ids: set.ids,
+    erased_texts: erasedTexts,
     first: positionOf(first),
     last: positionOf(last),
     checkpoint,

@@ -1,11 +1,11 @@
 import type { Database } from '../store/database.ts';
 import { dayAfter } from '../store/days.ts';
-import { listEventDays, measureEventDay, organizationsOfDay } from '../store/event-days.ts';
+import { countErasedTexts, listEventDays, measureEventDay, organizationsOfDay } from '../store/event-days.ts';
 import { exportDay, type DayExport } from './export-day.ts';
 import { findHolder } from './holder.ts';
 import { folderOfOrganization, numbersWithManifest, type ArchivedDay, type Manifest } from './manifest.ts';
 
-export interface DaysExport extends Omit<DayExport, 'onPage'> {
+export interface DaysExport extends Omit<DayExport, 'onPage' | 'erasedTexts'> {
   db: Database;
   /** Which organizations are exported; all unless given. */
   isWanted?: (organization: string) => boolean;
@@ -62,7 +62,8 @@ export async function exportDays(run: DaysExport): Promise<DaysExported> {
       exported.events += more;
       show((upTo - day.day) / (dayAfter(day.day) - day.day));
     };
-    const manifest = await exportDay({ ...run, onPage }, day, number);
+    const erasedTexts = await countErasedTexts(run.db, day.organization, day.day);
+    const manifest = await exportDay({ ...run, erasedTexts, onPage }, day, number);
     run.onWritten?.(manifest);
     exported.written += 1;
   }

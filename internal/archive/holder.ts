@@ -19,8 +19,8 @@ export interface DayInArchive {
 }
 
 /**
- * The manifest of an object that has exactly these events, and whose bytes have the SHA-256 of the
- * manifest; undefined if there is none. Reads the object.
+ * The manifest of an object that has exactly these events, as erasures have left them, and whose
+ * bytes have the SHA-256 of the manifest; undefined if there is none. Reads the object.
  */
 export async function findHolder(
   { objects, names, day }: DayInArchive,
@@ -31,7 +31,8 @@ export async function findHolder(
   for (const format of formats) {
     for (const number of numbersWithManifest(names, day, format)) {
       const manifest = await readManifest(objects, folder, objectName(number, format));
-      const isSame = manifest.rows === events.rows && manifest.ids === events.ids;
+      const { rows, ids, erased_texts: erasedTexts = 0 } = manifest;
+      const isSame = rows === events.rows && ids === events.ids && erasedTexts === events.erasedTexts;
       if (isSame && (await isIntact(objects, folder, manifest))) return manifest;
     }
   }

@@ -19,6 +19,8 @@ export interface Manifest {
   sha256: string;
   /** The exclusive or of all ids, in hexadecimal digits. */
   ids: string;
+  /** How many of the events had lost their texts by an erasure. Earlier releases wrote none. */
+  erased_texts?: number;
   /** Null for a day without events. */
   first: EventPosition | null;
   last: EventPosition | null;

@@ -2,9 +2,9 @@ import type { TreeHead } from '../log/checkpoint.ts';
 import { isErasure } from '../log/erasure.ts';
 import { Frontier, type OnTileHash } from '../log/frontier.ts';
 import { leafHashText } from '../log/hashing.ts';
-import { isLeaf, readLeaf, splitLeaves } from '../log/leaf.ts';
+import { isLeaf, readLeaf, splitLeaves, timeOfLeaf } from '../log/leaf.ts';
 import type { Finding } from './finding.ts';
-import { countOverdue, timeOfLeaf } from './time-of-id.ts';
+import { countOverdue } from './overdue.ts';
 
 /** How much newer an earlier leaf may be: clocks differ, and jobs wait. In ms. */
 const toleranceMs = 3_600_000;

@@ -1,8 +1,7 @@
-import { leafOf, readLeaf } from '../log/leaf.ts';
+import { leafOf, readLeaf, timeOfId } from '../log/leaf.ts';
 import type { StoredEvent } from '../log/stored-json.ts';
 import type { Erased } from './erased.ts';
 import type { Finding } from './finding.ts';
-import { timeOfId } from './time-of-id.ts';
 
 /** The leaves of events whose ids are in a range, by id. */
 export type LeavesById = ReadonlyMap<string, readonly Buffer[]>;

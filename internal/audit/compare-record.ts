@@ -1,5 +1,5 @@
 import { isErasure } from '../log/erasure.ts';
-import { leafSize, splitLeaves } from '../log/leaf.ts';
+import { leafSize, splitLeaves, timeOfId } from '../log/leaf.ts';
 import type { StoredEvent } from '../log/stored-json.ts';
 import { readStoredEvents, type StoredPage } from '../store/stored-events.ts';
 import { byId, compareEvents, lostEvent } from './compare-events.ts';
@@ -7,7 +7,7 @@ import type { Erased } from './erased.ts';
 import type { Finding } from './finding.ts';
 import { LogReader } from './log-reader.ts';
 import type { Reading } from './read-database.ts';
-import { countOverdue, timeOfId } from './time-of-id.ts';
+import { countOverdue } from './overdue.ts';
 
 /** Events that are compared at once. */
 const pageSize = 10_000;

@@ -1,6 +1,6 @@
 import { holdsId, leafOfErasure, type Erasure } from '../log/erasure.ts';
+import { timeOfId } from '../log/leaf.ts';
 import type { ErasureNote, Finding } from './finding.ts';
-import { timeOfId } from './time-of-id.ts';
 
 /** Finds the leaf of an erasure in the log. */
 export type FindErasureLeaf = (id: string) => Promise<Buffer | undefined>;

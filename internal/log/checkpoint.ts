@@ -1,5 +1,5 @@
 import { hashSize } from './hashing.ts';
-import { signNote, openNote } from './note.ts';
+import { openNote, signNote, WrongSignature } from './note.ts';
 import { forOrganization, originOf, type SigningKey, type VerifierKey } from './keys.ts';
 
 /** What a checkpoint says: the size of a log, and the root of its tree. */
@@ -27,6 +27,16 @@ export function openCheckpoint(note: string, organization: string, keys: readonl
   const { origin, ...head } = readCheckpoint(text);
   if (own.some(({ name }) => name === origin)) return head;
   throw new Error(`the checkpoint is of the log ${origin}, not of ${signers.map(({ name }) => name).join()}`);
+}
+
+/** True if each of these keys signed a checkpoint; also if a signature is wrong. */
+export function isSignedByAll(note: string, organization: string, keys: readonly VerifierKey[]): boolean {
+  const own = keys.map((key) => forOrganization(key, organization));
+  try {
+    return openNote(note, own).signers.length === own.length;
+  } catch (error) {
+    return error instanceof WrongSignature;
+  }
 }
 
 /** Reads a checkpoint without a look at its signatures. @throws when it is none. */

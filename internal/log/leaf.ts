@@ -71,3 +71,13 @@ export function splitLeaves(bytes: Buffer): Buffer[] {
   if (bytes.length % leafSize !== 0) throw new Error(`${bytes.length} bytes are no whole leaves`);
   return Array.from({ length: bytes.length / leafSize }, (_, at) => bytes.subarray(at * leafSize, (at + 1) * leafSize));
 }
+
+/** The time in the id of an event (UUIDv7), in ms since the Unix epoch: when it was accepted. */
+export function timeOfId(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+/** The same of the id in a leaf. */
+export function timeOfLeaf(leaf: Buffer): number {
+  return leaf.readUIntBE(1, 6);
+}

@@ -1,12 +1,17 @@
+import { splitIds } from '../log/erasure.ts';
+import { timeOfId } from '../log/leaf.ts';
 import type { Database } from './database.ts';
 import { dayAfter, dayOf } from './days.ts';
 import { countDefaultRows, listPartitions } from './partitions.ts';
 import { sql } from './sql.ts';
 
-/** A set of events: their number, and the exclusive or of their ids in hexadecimal digits. */
+/** A set of events. */
 export interface EventSet {
   rows: number;
+  /** The exclusive or of their ids, in hexadecimal digits. */
   ids: string;
+  /** How many of them lost their texts by an erasure. */
+  erasedTexts: number;
 }
 
 /** Events of one query, about: it reads only an index, for some tenths of a second. */
@@ -54,7 +59,21 @@ export async function measureEventDay(db: Database, organization: string, day: n
     ids ^= slice.ids;
     from = next;
   }
-  return { rows, ids: ids.toString(16).padStart(32, '0') };
+  const erasedTexts = await countErasedTexts(db, organization, day);
+  return { rows, ids: ids.toString(16).padStart(32, '0'), erasedTexts };
+}
+
+/** How many events of a day lost their texts by an erasure. Their ids have their times. */
+export async function countErasedTexts(db: Database, organization: string, day: number): Promise<number> {
+  const erasures = await db
+    .selectFrom('erasures')
+    .select('event_ids')
+    .where('organization', '=', organization)
+    .where('scope', '=', 'text')
+    .where('erased_at', '>=', new Date(day))
+    .execute();
+  const ids = new Set(erasures.flatMap(({ event_ids }) => splitIds(Buffer.from(event_ids))));
+  return [...ids].filter((id) => dayOf(timeOfId(id)) === day).length;
 }
 
 async function beginOfNextSlice(db: Database, organization: string, from: Date, end: Date): Promise<Date | undefined> {

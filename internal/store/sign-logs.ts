@@ -9,16 +9,21 @@ import { inSealTurn } from './seal-turn.ts';
 /** Signs the head of a log, or refuses it. */
 export type SignHead = (log: GrownLog) => Promise<Signature>;
 
-/** Called with the organizations whose logs are signed next. */
-export type BeforeSigning = (organizations: readonly string[]) => Promise<void>;
+export interface SignOptions {
+  /** Called with the organizations whose logs are signed next. */
+  before?: (organizations: readonly string[]) => Promise<void>;
+  /** If given, a log of the same size is signed again if its last checkpoint is not signed so. */
+  isSigned?: ((organization: string, note: string) => boolean) | undefined;
+}
 
-/** A log whose last checkpoint is of another size. */
+/** A log and its last checkpoint. */
 interface Unsigned {
   organization: string;
   size: string;
   frontier: Uint8Array;
   signed: string | null;
   signed_root: Uint8Array | null;
+  signed_note: string | null;
 }
 
 /** How many checkpoints a step has signed, and which logs got none, and why. */
@@ -34,13 +39,13 @@ export interface SignReport {
 export function signLogs(
   db: Database,
   sign: SignHead,
-  before: BeforeSigning = () => Promise.resolve(),
+  { before, isSigned }: SignOptions = {},
 ): Promise<SignReport | undefined> {
   return inSealTurn(db, async (trx) => {
     const signed: Signed[] = [];
     const refused: SignReport['refused'] = [];
-    const unsigned = await readUnsigned(trx);
-    if (unsigned.length > 0) await before(unsigned.map(({ organization }) => organization));
+    const unsigned = await readUnsigned(trx, isSigned);
+    if (unsigned.length > 0) await before?.(unsigned.map(({ organization }) => organization));
     for (const { organization, signed_root: root, ...log } of unsigned) {
       const size = Number(log.size);
       const head = { size, root: new Frontier(size, Buffer.from(log.frontier)).root() };
@@ -55,15 +60,19 @@ export function signLogs(
   });
 }
 
-async function readUnsigned(trx: Transaction<Tables>): Promise<Unsigned[]> {
+async function readUnsigned(trx: Transaction<Tables>, isSigned: SignOptions['isSigned']): Promise<Unsigned[]> {
   const { rows } = await sql<Unsigned>`
-    select t.organization, t.size, t.frontier, c.size as signed, c.root as signed_root from log_trees t
+    select t.organization, t.size, t.frontier, c.size as signed, c.root as signed_root, c.note as signed_note
+    from log_trees t
     left join lateral (
-      select size, root from log_checkpoints c where c.organization = t.organization order by hour desc limit 1
+      select size, root, note from log_checkpoints c where c.organization = t.organization order by hour desc limit 1
     ) c on true
-    where t.size is distinct from coalesce(c.size, 0)
+    where t.size is distinct from coalesce(c.size, 0) or (t.size > 0 and ${isSigned !== undefined}::boolean)
   `.execute(trx);
-  return rows;
+  return rows.filter(
+    ({ organization, size, signed, signed_note: note }) =>
+      signed !== size || note === null || isSigned?.(organization, note) === false,
+  );
 }
 
 type Signed = TreeHead & { organization: string; note: string };

@@ -1,4 +1,4 @@
-import { openCheckpoint, type TreeHead } from '../log/checkpoint.ts';
+import { isSignedByAll, openCheckpoint, type TreeHead } from '../log/checkpoint.ts';
 import { originOf, type VerifierKey } from '../log/keys.ts';
 
 /** Objects that nobody can change or delete before their date. */
@@ -39,17 +39,26 @@ function nameOf(size: number): string {
   return `${String(mostLeaves - size).padStart(15, '0')}-${size}`;
 }
 
-/** The head of the newest checkpoint of a log; undefined if there is none. */
+/** The newest checkpoint of a log. */
+export interface Newest {
+  readonly head: TreeHead;
+  /** False if one of the keys did not sign it. */
+  readonly isSignedByAll: boolean;
+}
+
+/** The newest checkpoint of a log; undefined if there is none. */
 export async function readNewest(
   objects: LockedObjects,
   organization: string,
   keys: readonly VerifierKey[],
-): Promise<TreeHead | undefined> {
+): Promise<Newest | undefined> {
   for (const folder of foldersOf(organization, keys)) {
     for await (const version of objects.list(folder, fewVersions)) {
-      const head = await readHead(objects, version, organization, keys);
+      const { head, note } = await readCheckpointOf(objects, version, organization, keys);
       // Or an older checkpoint under a newer name could hide the newest one.
-      if (version.name.endsWith(`/${nameOf(head.size)}`)) return head;
+      if (version.name.endsWith(`/${nameOf(head.size)}`)) {
+        return { head, isSignedByAll: isSignedByAll(note, organization, keys) };
+      }
       throw new Error(`${addressOf(objects, version)} has a checkpoint of ${head.size} leaves, which is not its name`);
     }
   }
@@ -64,8 +73,10 @@ export async function readAll(
 ): Promise<TreeHead[]> {
   const heads: TreeHead[] = [];
   let versions: ObjectVersion[] = [];
+  const headOf = async (version: ObjectVersion): Promise<TreeHead> =>
+    (await readCheckpointOf(objects, version, organization, keys)).head;
   const flush = async (): Promise<void> => {
-    heads.push(...(await Promise.all(versions.map((version) => readHead(objects, version, organization, keys)))));
+    heads.push(...(await Promise.all(versions.map(headOf))));
     versions = [];
   };
   for (const folder of foldersOf(organization, keys)) {
@@ -85,15 +96,15 @@ function folderOf(name: string, organization: string): string {
   return `${encodeURIComponent(originOf(name, organization))}/`;
 }
 
-async function readHead(
+async function readCheckpointOf(
   objects: LockedObjects,
   version: ObjectVersion,
   organization: string,
   keys: readonly VerifierKey[],
-): Promise<TreeHead> {
+): Promise<{ head: TreeHead; note: string }> {
   const note = await objects.read(version);
   try {
-    return openCheckpoint(note, organization, keys);
+    return { head: openCheckpoint(note, organization, keys), note };
   } catch (error) {
     throw new Error(`${addressOf(objects, version)} cannot be read as a checkpoint of this key`, { cause: error });
   }

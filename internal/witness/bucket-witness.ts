@@ -2,7 +2,7 @@ import { readCheckpoint, type TreeHead } from '../log/checkpoint.ts';
 import type { VerifierKey } from '../log/keys.ts';
 import type { HeadMemory } from '../log/memory.ts';
 import { isConsistent } from '../log/proofs.ts';
-import { objectOf, readNewest, type LockedObjects } from './bucket-checkpoints.ts';
+import { objectOf, readNewest, type LockedObjects, type Newest } from './bucket-checkpoints.ts';
 import type { Submission, Witness } from './witnesses.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -35,8 +35,8 @@ export class BucketWitness implements Witness, HeadMemory {
   readonly name: string;
   readonly #options: BucketOptions;
   #objects: Promise<LockedObjects> | undefined;
-  /** The newest head of each log, once it was looked for; undefined: the bucket had none. */
-  readonly #heads = new Map<string, TreeHead | undefined>();
+  /** The newest checkpoint of each log, once it was looked for; undefined: the bucket had none. */
+  readonly #newest = new Map<string, Newest | undefined>();
   /** Logs that were looked for since they were last cosigned. */
   readonly #fresh = new Set<string>();
   #awayUntil = -Infinity;
@@ -63,7 +63,7 @@ export class BucketWitness implements Witness, HeadMemory {
   }
 
   async recall(organization: string): Promise<TreeHead | undefined> {
-    if (this.#heads.has(organization)) return this.#heads.get(organization);
+    if (this.#newest.has(organization)) return this.#newest.get(organization)?.head;
     throw new Error(`the newest checkpoint in ${this.name} cannot be read`, { cause: this.#error });
   }
 
@@ -72,27 +72,28 @@ export class BucketWitness implements Witness, HeadMemory {
 
   async cosign({ organization, note, prove }: Submission): Promise<undefined> {
     const { origin: _, ...head } = readCheckpoint(note);
-    const kept = this.#fresh.delete(organization) ? this.#heads.get(organization) : await this.#look(organization);
-    if (kept !== undefined) {
+    const newest = this.#fresh.delete(organization) ? this.#newest.get(organization) : await this.#look(organization);
+    if (newest !== undefined) {
+      const kept = newest.head;
       if (head.size < kept.size) throw this.#refusal(`${kept.size} leaves of a log that has ${head.size} now`);
       const proof = kept.size < head.size ? await prove(kept.size) : [];
       if (!isConsistent(kept, head, proof)) throw this.#refusal(`${kept.size} other leaves of the log`);
-      if (kept.size === head.size) return;
+      if (kept.size === head.size && newest.isSignedByAll) return;
     }
     const { keys, days } = this.#options;
     const object = objectOf(keys[0]?.name ?? '', organization, head.size);
     await (await this.#open()).write(object, note, new Date(Date.now() + days * dayMs));
-    this.#heads.set(organization, head);
+    this.#newest.set(organization, { head, isSignedByAll: true });
   }
 
   async close(): Promise<void> {
     (await this.#objects)?.close();
   }
 
-  async #look(organization: string): Promise<TreeHead | undefined> {
-    const head = await readNewest(await this.#open(), organization, this.#options.keys);
-    this.#heads.set(organization, head);
-    return head;
+  async #look(organization: string): Promise<Newest | undefined> {
+    const newest = await readNewest(await this.#open(), organization, this.#options.keys);
+    this.#newest.set(organization, newest);
+    return newest;
   }
 
   #open(): Promise<LockedObjects> {

@@ -35,7 +35,9 @@ export class FolderMemory implements HeadMemory {
   async keep(organization: string, _head: TreeHead, note: string): Promise<void> {
     const path = this.#path(organization);
     const next = `${path}.next`;
-    await using file = await open(next, 'w', 0o600);
+    await using file = await open(next, 'w', 0o600).catch((error: unknown) => {
+      throw new Error(`the folder ${this.#folder} of LOG_WITNESSES cannot be written`, { cause: error });
+    });
     await file.writeFile(note);
     await file.sync();
     await rename(next, path);

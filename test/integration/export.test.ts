@@ -9,6 +9,7 @@ import type { Manifest } from '../../internal/archive/manifest.ts';
 import { openObjects } from '../../internal/archive/open-objects.ts';
 import { getCheckpoint } from '../../internal/record/log.ts';
 import { createRecord } from '../../internal/record/record.ts';
+import { eraseEvents } from '../../internal/store/erase.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { withExportLock } from '../../internal/store/with-export-lock.ts';
 import { anEvent } from '../support/events.ts';
@@ -122,6 +123,20 @@ describe('the command export', () => {
     await rm(join(folder.path, acme20.replace('events', 'events-3')));
     expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 1 day');
     expect(await manifestOf(folder.path, acme20.replace('events', 'events-4'))).to.include({ rows: 2 });
+  });
+
+  it('writes a further object for a day whose texts were erased', async () => {
+    await store({ description: 'for Jane' });
+    await store({});
+    await using folder = await temporaryFolder();
+    await exportTo(folder.path);
+    const erasure = { organization: 'acme', by: 'ana', reason: 'ticket 7', text: 'jane' };
+    await eraseEvents(database.db, erasure, 10);
+    expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 1 day');
+    const second = acme20.replace('events', 'events-2');
+    expect(await readFile(join(folder.path, second), 'utf8')).not.to.contain('Jane');
+    expect(await manifestOf(folder.path, second)).to.include({ rows: 2, erased_texts: 1 });
+    expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 0 days');
   });
 
   it('compares the days that retention drops next', async () => {

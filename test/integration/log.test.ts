@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { run as verify } from '../../cmd/verify/run.ts';
 import { ConfigError } from '../../internal/config/read.ts';
-import { openCheckpoint } from '../../internal/log/checkpoint.ts';
+import { isSignedByAll, openCheckpoint } from '../../internal/log/checkpoint.ts';
 import { hashLeaf } from '../../internal/log/hashing.ts';
-import { readVerifierKey } from '../../internal/log/keys.ts';
+import { createSigningKey, readSigningKeys, readVerifierKey, verifierKeyText } from '../../internal/log/keys.ts';
 import { readLeaf } from '../../internal/log/leaf.ts';
 import { readProof } from '../../internal/log/proof-text.ts';
 import { rootOfInclusion } from '../../internal/log/proofs.ts';
@@ -91,6 +91,28 @@ describe('the log, from the request to the proof', () => {
       expect(code).to.equal(1);
     });
   }
+
+  it('gets its newest checkpoint signed with a new key, too, without a new event', async () => {
+    const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: database };
+    await using ingest = await startIngest(settings);
+    await using console = await startConsole(database);
+    expect((await ingest.client.register(eventBody())).status).to.equal(201);
+    const newKey = createSigningKey('log.example.org');
+    const publicKeys = [logKey, newKey].map((key) =>
+      readSigningKeys(key)
+        .map((one) => verifierKeyText(one))
+        .join(),
+    );
+    for (const [at, key] of [logKey, `${newKey} ${logKey}`, newKey].entries()) {
+      await using _ = await startWorker({ ...settings, LOG_KEY: key });
+      const expected = publicKeys.slice(Math.max(0, at - 1), at + 1).map((text) => readVerifierKey(text));
+      await until(`the checkpoint of step ${at}`, async () => {
+        const { status, body } = await console.client.send({ path: '/v1/log/checkpoint' });
+        return status === 200 && isSignedByAll(body, 'acme', expected) ? true : undefined;
+      });
+    }
+  });
 
   it('has each event once while several workers store and seal', async () => {
     await using database = await migratedDatabase();

@@ -4,7 +4,10 @@ import type { Site } from '../site.ts';
 import type { Visit } from '../visit.ts';
 import type { ExecutionView } from './execution-view.ts';
 
-/** When the last event was sealed, who witnessed it, and its proof. Nothing without a log. */
+/**
+ * When the last event was sealed, who witnessed it, and its proof. Nothing without a log. The
+ * newest checkpoint of each hour is kept, so the event may have been sealed earlier in that hour.
+ */
 export function sealedFact(
   { seal, events: { items } }: ExecutionView,
   { now, organization }: Visit,
@@ -15,7 +18,7 @@ export function sealedFact(
   if (seal.sealedAt === undefined) return fact(html`not yet`);
   const by = seal.cosignedBy.length > 0 && html`, witnessed by ${seal.cosignedBy.join(', ')}`;
   return fact(
-    html`${age(seal.sealedAt, now)}<small>${exactTime(seal.sealedAt)}${by}</small>
+    html`${age(seal.sealedAt, now)}<small>${exactTime(seal.sealedAt)} at the latest${by}</small>
       <small><a href="${site.proof(organization, last.id)}" download>Download its proof</a></small>`,
   );
 }

@@ -84,7 +84,7 @@ describe('the pages of the console', () => {
     await seal(db);
     await sql`update log_checkpoints set cosigned_by = '{witness.example}'`.execute(db);
     const { body } = await get(page);
-    expect(body).to.match(/Last event sealed<[^]*?, witnessed by witness\.example</);
+    expect(body).to.match(/Last event sealed<[^]*? at the latest, witnessed by witness\.example</);
     const [, address = ''] = /href="([^"]*)" download>Download its proof/.exec(body) ?? [];
     const proof = await get(address);
     expect(proof.headers['content-disposition']).to.equal(`attachment; filename="${event.id}.tlog-proof"`);

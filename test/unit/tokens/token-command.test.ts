@@ -47,6 +47,8 @@ describe('token command', () => {
 
     const own = await token(['log-key', '--public-key', publicKey, '--organization', 'acme']);
     expect(own.stdout).to.match(/^log\.example\.org\/acme\+[0-9a-f]{8}\+\S{44}\n$/);
+    const alone = await token(['log-key', '--log-name', 'log.example.org', '--key-only']);
+    expect(readSigningKeys(alone.stdout).map((one) => verifierKeyText(one))).to.deep.equal([alone.stderr.trim()]);
     expect((await token(['log-key'])).code).to.equal(2);
     expect((await token(['log-key', '--log-name', 'a b'])).stderr).to.match(
       /^token: the name of a log must be one word/,

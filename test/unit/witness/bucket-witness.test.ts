@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { signCheckpoint } from '../../../internal/log/checkpoint.ts';
 import { Frontier } from '../../../internal/log/frontier.ts';
 import { leafHashText } from '../../../internal/log/hashing.ts';
-import { readVerifierKey } from '../../../internal/log/keys.ts';
+import { createSigningKey, readSigningKeys, readVerifierKey, verifierKeyText } from '../../../internal/log/keys.ts';
 import { BucketWitness } from '../../../internal/witness/bucket-witness.ts';
 import type { LockedObjects } from '../../../internal/witness/bucket-checkpoints.ts';
 import { failureOf } from '../../support/failure.ts';
@@ -45,9 +45,9 @@ function checkpointOf(size: number, leaf = 'leaf') {
 }
 
 describe('a bucket that is a witness', () => {
-  const start = (objects: LockedObjects) => {
+  const start = (objects: LockedObjects, keys = [readVerifierKey(publicLogKey)]) => {
     const away: string[] = [];
-    const options = { name: 's3://bucket', keys: [readVerifierKey(publicLogKey)], days: 1 };
+    const options = { name: 's3://bucket', keys, days: 1 };
     const witness = new BucketWitness({
       ...options,
       open: () => Promise.resolve(objects),
@@ -96,6 +96,22 @@ describe('a bucket that is a witness', () => {
     const before = state.requests;
     await witness.refresh(['acme']);
     expect(state.requests).to.equal(before + 2);
+  });
+
+  it('gets the newest checkpoint again once a new key has signed it, too', async () => {
+    const { objects, texts } = bucketInMemory();
+    const old = checkpointOf(1);
+    await start(objects).witness.cosign(old);
+    const keys = [...readSigningKeys(createSigningKey('log.example.org')), ...logKeys];
+    const both = { ...old, note: signCheckpoint('acme', old.head, keys) };
+    const { witness } = start(
+      objects,
+      keys.map((key) => readVerifierKey(verifierKeyText(key))),
+    );
+    for (const note of [both.note, old.note]) {
+      await witness.cosign({ ...both, note });
+      expect([...texts.values()]).to.deep.equal([both.note]);
+    }
   });
 
   it('names an object that is no checkpoint of its key, or another one than its name says', async () => {
