@@ -3,7 +3,7 @@ import type { VerifierKey } from '../log/keys.ts';
 import type { Database } from '../store/database.ts';
 import { listPartitions } from '../store/partitions.ts';
 import { sql } from '../store/sql.ts';
-import { checkTree, type CheckedTree } from './check-tree.ts';
+import { checkTree, toleranceMs, type CheckedTree } from './check-tree.ts';
 import { compareRecord } from './compare-record.ts';
 import { differingExecution } from './differing-execution.ts';
 import { CannotCheck, wrongSignature, type AuditReport, type Finding, type OnProgress } from './finding.ts';
@@ -54,6 +54,8 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
       ),
       beside((own) => differingExecution(own, organization, since)),
     ]);
+    // An event that expired before the log began has no leaf that would be absent.
+    const noneExpired = events.absent + events.uncovered === 0 && tree.oldest > began.getTime() - toleranceMs;
     return {
       findings: [
         ...wrong,
@@ -61,8 +63,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
         ...differingLog(tree, events.sealed, log),
         ...erased.findings,
         ...events.findings,
-        // Without an absent event, none has expired.
-        ...(execution !== undefined && (execution.certain || events.absent === 0) ? [execution] : []),
+        ...(execution !== undefined && (execution.certain || noneExpired) ? [execution] : []),
       ],
       leaves: tree.size,
       compared: events.compared - events.uncovered,

@@ -7,7 +7,7 @@ import type { Finding } from './finding.ts';
 import { countOverdue } from './overdue.ts';
 
 /** How much newer an earlier leaf may be: clocks differ, and jobs wait. In ms. */
-const toleranceMs = 3_600_000;
+export const toleranceMs = 3_600_000;
 
 /** A log that was read: its leaves, and those that lack a checkpoint for too long. */
 export interface CheckedTree {
@@ -15,6 +15,8 @@ export interface CheckedTree {
   overdue: number;
   /** Leaves of events that come long after those of newer events. */
   late: number;
+  /** When its oldest event was accepted, in ms since the Unix epoch. */
+  oldest: number;
   /** The hashes of its full subtrees, as {@link Frontier} gives them. */
   frontier: Buffer;
   /** The hashes that the tiles above level 0 hold, level by level. */
@@ -37,7 +39,7 @@ export async function checkTree(
   const above: Buffer[][] = [];
   const waiting = heads.toSorted((a, b) => a.size - b.size);
   const signed = waiting.at(-1)?.size ?? 0;
-  let [overdue, late, newest] = [0, 0, 0];
+  let [overdue, late, oldest, newest] = [0, 0, Infinity, 0];
   const keepHash: OnTileHash = (level, _, hash) => (above[level] ??= []).push(hash);
   const compare = (): void => {
     for (let head = waiting[0]; head?.size === tree.size; head = waiting[0]) {
@@ -52,6 +54,7 @@ export async function checkTree(
       const fault = isLeaf(leaf) ? undefined : leafFault(leaf);
       if (fault !== undefined && findings.length === 0) findings.push({ sentence: `Leaf ${tree.size}: ${fault}.` });
       const time = timeOfLeaf(leaf);
+      oldest = Math.min(oldest, time);
       const isLate = time < newest - toleranceMs;
       if (isLate && isErasure(leaf)) backdated.push(backdatedErasure(leaf));
       else if (isLate) late += 1;
@@ -67,7 +70,15 @@ export async function checkTree(
     findings.push({ sentence: `The log has ${tree.size} leaves, and a checkpoint of ${last.size} leaves was signed.` });
   }
   const hashes = Buffer.concat(above.flat());
-  return { size: tree.size, overdue, late, frontier: tree.bytes, hashes, findings: [...findings, ...backdated] };
+  return {
+    size: tree.size,
+    overdue,
+    late,
+    oldest,
+    frontier: tree.bytes,
+    hashes,
+    findings: [...findings, ...backdated],
+  };
 }
 
 function leafFault(leaf: Buffer): string | undefined {

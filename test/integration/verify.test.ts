@@ -8,6 +8,7 @@ import { createSigningKey, readSigningKeys, verifierKeyText } from '../../intern
 import type { Database } from '../../internal/store/database.ts';
 import { extendLogs } from '../../internal/store/extend-logs.ts';
 import { listPartitions } from '../../internal/store/partitions.ts';
+import { beginLogs, sealExisting } from '../../internal/store/seal-existing.ts';
 import { createStore } from '../../internal/store/store.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
@@ -118,6 +119,22 @@ describe('verify', () => {
     const { code, stdout } = await verify();
     expect(stdout).to.match(/: 281 events of acme [^]*\nLeaves of events that expired: 1\.\n/);
     expect(code).to.equal(0);
+  });
+
+  it('accuses no execution whose first events expired before the log began', async () => {
+    const { db } = database;
+    const days = (count: number): number => Date.now() - count * 24 * 3_600_000;
+    const settings = { partitionsAhead: 1, overdueAfterHours: 24 };
+    await sql`truncate log_trees, log_tiles, log_tails, log_checkpoints`.execute(db);
+    await db.deleteFrom('events').execute();
+    await db.deleteFrom('executions').execute();
+    await recordEvents(db, [anEvent({ createdAt: days(10) }), anEvent({ createdAt: days(2) })]);
+    await createStore(db, { ...settings, retentionDays: 0 }).maintain();
+    await createStore(db, { ...settings, retentionDays: 3 }).maintain();
+    await beginLogs(db);
+    await sealExisting(db, { most: 10, pageSize: 10, graceMs: 0 });
+    await seal(db);
+    expect(await verify()).to.deep.include({ code: 0 });
   });
 
   it('finds that a whole partition is dropped, if it is told how many days retention keeps', async () => {
