@@ -28,6 +28,9 @@ export const logKey: Command = async (args, { stdout, stderr }) => {
     stdout.write(`${verifierKeyText(forOrganization(readVerifierKey(publicKey), organization))}\n`);
     return 0;
   }
+  if (options['key-only'] && (namespace ?? name) !== undefined) {
+    throw new UsageError('--key-only excludes --namespace and --name');
+  }
   if (logName === undefined) throw new UsageError('--log-name is required, or --public-key and --organization');
   const key = createSigningKey(logName);
   stdout.write(options['key-only'] ? `${key}\n` : logKeyManifest({ key, namespace, name }));

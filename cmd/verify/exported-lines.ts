@@ -17,8 +17,7 @@ export async function* linesOf(path: string): AsyncGenerator<string> {
   }
 }
 
-/** The first line that has a text; undefined if there is none. */
-export async function lineWith(path: string, text: string): Promise<string | undefined> {
-  for await (const line of linesOf(path)) if (line.includes(text)) return line;
-  return undefined;
+/** The lines of several files. */
+export async function* linesOfAll(paths: readonly string[]): AsyncGenerator<string> {
+  for (const path of paths) yield* linesOf(path);
 }

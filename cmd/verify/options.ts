@@ -9,15 +9,16 @@ export const usage = `Checks that nothing in the record was lost, added or chang
       Compares a served log (a folder with checkpoint and tile/…, or https://console/v1/log) with its checkpoint,
       and with an export in Parquet or NDJSON. A URL needs --read-token-file FILE.
   verify --public-key KEY --organization ID --proof FILE [--export FILE]
-      Checks the proof of one event; with an export that has it also what it says.
+      Checks the proof of one event. With --export, also compares the event in that file.
 
   --public-key KEY    what \`token log-key\` printed; several times while a key is replaced
   --checkpoint FILE   a checkpoint that you kept: the log must extend it; s3://bucket/prefix of LOG_WITNESSES
                       means all in the bucket, with what the SDKs of AWS take: AWS_REGION, AWS_ENDPOINT_URL_S3, …
-  --retention-days DAYS  the events of so many days must be there, at least; unless given, a partition that
-                      somebody dropped counts as expired
+  --retention-days DAYS
+                      reports absent events of the last DAYS days; without it, verify takes a dropped partition
+                      for an expired one
   --witness KEY       with --log or --proof: this witness must have cosigned the checkpoint; several times
-  --erasures FILE     with --export: what \`erase\` printed, since an export lacks what was erased
+  --erasures FILE     with --export: what \`erase\` printed, since an export lacks what was erased; several times
   --partial           the export has a filter, so it may lack events
 
 Exit code 0: nothing was lost, added or changed. 1: something was. 2: it could not be checked.
@@ -37,7 +38,7 @@ export function readOptions(args: string[]) {
     export: { type: 'string' },
     proof: { type: 'string' },
     'read-token-file': { type: 'string' },
-    erasures: { type: 'string' },
+    erasures: { type: 'string', multiple: true },
     partial: { type: 'boolean', default: false },
   });
   const { 'public-key': publicKeys = [], witness: witnesses = [], checkpoint: checkpoints = [], ...rest } = values;

@@ -33,10 +33,15 @@ function notes({ waiting, overdue, late, absent, uncovered, erased, erasures, be
       ({ at, by, reason, events }) => `- ${count(events, 'event')}, by ${by}, ${at.toISOString()}: ${reason}`,
     ),
     ...ifAny(waiting, (events) => `Events that wait for the next checkpoint: ${events}.`),
-    ...ifAny(overdue, (leaves) => `Of these, ${leaves} have waited for more than an hour: nothing proves them.`),
+    ...ifAny(
+      overdue,
+      (leaves) =>
+        `Of these, accepted more than an hour ago: ${leaves}. Nothing proves them yet: check again in a minute.`,
+    ),
     ...ifAny(
       late,
-      (leaves) => `Leaves that came more than an hour after newer ones: ${leaves}. Their proof begins then.`,
+      (leaves) =>
+        `Leaves that came more than an hour after newer ones: ${leaves}. They prove their events from then on.`,
     ),
     ...ifAny(
       absent,

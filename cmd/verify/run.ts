@@ -11,7 +11,7 @@ import { dayOf, daysBefore } from '../../internal/store/days.ts';
 import { ProgressBar, type Terminal } from '../../internal/terminal/progress-bar.ts';
 import { checkProof } from './check-proof.ts';
 import { checkWitnesses } from './check-witnesses.ts';
-import { linesOf } from './exported-lines.ts';
+import { linesOf, linesOfAll } from './exported-lines.ts';
 import { readKept } from './kept-checkpoints.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { describe } from './report.ts';
@@ -65,7 +65,7 @@ async function check(args: string[], database: Surroundings['database'], onProgr
           ...audit,
           read,
           lines: options.export === undefined ? undefined : linesOf(options.export),
-          erasures: options.erasures === undefined ? undefined : linesOf(options.erasures),
+          erasures: options.erasures === undefined ? undefined : linesOfAll(options.erasures),
           partial: options.partial,
         });
   const isWitnessed = read !== undefined && options.witnesses.length > 0 && report.findings.length === 0;
@@ -88,9 +88,12 @@ function publicKeyOf(text: string): VerifierKey {
   }
 }
 
+/** A clock may be slow by so much, in ms: the next day begins sooner. */
+const slowMs = 3_600_000;
+
 /** Midnight, UTC, of the first day that retention keeps. */
 function retainedSince({ retentionDays }: Options): number | undefined {
-  return retentionDays === undefined ? undefined : daysBefore(dayOf(Date.now()), retentionDays);
+  return retentionDays === undefined ? undefined : daysBefore(dayOf(Date.now() + slowMs), retentionDays);
 }
 
 async function tokenOf(options: Options): Promise<string | undefined> {

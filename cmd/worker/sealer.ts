@@ -7,7 +7,7 @@ import { addCosignature, listUncosigned } from '../../internal/store/cosigned-lo
 import type { Database } from '../../internal/store/database.ts';
 import { extendLogs } from '../../internal/store/extend-logs.ts';
 import { beginLogs, sealExisting } from '../../internal/store/seal-existing.ts';
-import { signLogs, type SignOptions } from '../../internal/store/sign-logs.ts';
+import { signLogs } from '../../internal/store/sign-logs.ts';
 import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import { Witnesses } from '../../internal/witness/witnesses.ts';
@@ -16,6 +16,12 @@ import { bucketWitnesses, folderMemories, httpWitnesses, publicOnes } from './wi
 
 /** Older events of a step, which takes about 0.2 s, and of a page, which blocks for 10 ms. */
 const existing = { most: 20_000, pageSize: 2_000, graceMs: 10 * 60 * 1_000 };
+
+/**
+ * Time between two looks for a log that a key has not signed, in ms. While workers with another key
+ * still run, they sign too.
+ */
+const lookAtKeysMs = 10 * 60 * 1_000;
 
 export const logSettings = ['LOG_KEY', 'LOG_WITNESSES'] as const;
 export type LogConfig = Config<(typeof logSettings)[number]>;
@@ -33,6 +39,7 @@ export function logKeys(config: Config<'LOG_KEY'>): SigningKey[] {
 export function createSealer(config: LogConfig, db: Database, { registry, logger }: Telemetry): Sealer | undefined {
   const keys = logKeys(config);
   if (keys.length === 0) return undefined;
+  const publicKeys = publicOnes(keys);
   const metrics = sealerMetrics(registry);
   const onAway = (witness: string, error: unknown): void => {
     metrics.notCosigned.inc({ witness });
@@ -51,13 +58,16 @@ export function createSealer(config: LogConfig, db: Database, { registry, logger
   const refresh = async (organizations: readonly string[]): Promise<void> => {
     await Promise.all(buckets.map((bucket) => bucket.refresh(organizations)));
   };
-  // The keys are the same as long as the process runs: one look at each log is enough.
-  let lookAtKeys: SignOptions['isSigned'] = (organization, note) => isSignedByAll(note, organization, publicOnes(keys));
+  const isSigned = (organization: string, note: string): boolean => isSignedByAll(note, organization, publicKeys);
+  let lookedAt = -Infinity;
   const store = {
     extendLogs: (mostLeaves: number) => extendLogs(db, mostLeaves),
     signLogs: async () => {
-      const report = await signLogs(db, (log) => signer.sign(log), { before: refresh, isSigned: lookAtKeys });
-      if (report !== undefined) lookAtKeys = undefined;
+      const now = performance.now();
+      const looks = now - lookedAt >= lookAtKeysMs;
+      const options = { before: refresh, isSigned: looks ? isSigned : undefined };
+      const report = await signLogs(db, (log) => signer.sign(log), options);
+      if (looks && report !== undefined) lookedAt = now;
       return report;
     },
     cosign: () => witnesses.cosign(),

@@ -17,7 +17,7 @@ export interface DayExport {
   format: FormatName;
   /** Resolves with the newest checkpoint of an organization's log. Absent without a log. */
   checkpointOf?: ((organization: string) => Promise<string | undefined>) | undefined;
-  /** How many events of the day had lost their texts by an erasure before it is read. */
+  /** Events of the day without texts after an erasure, counted before the export reads it. */
   erasedTexts: number;
   /** Called after each page: how many events it had, and when the last one was accepted, in ms. */
   onPage?: ((events: number, upTo: number) => void) | undefined;

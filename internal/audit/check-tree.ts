@@ -9,13 +9,16 @@ import { countOverdue } from './overdue.ts';
 /** How much newer an earlier leaf may be: clocks differ, and jobs wait. In ms. */
 export const toleranceMs = 3_600_000;
 
-/** A log that was read: its leaves, and those that lack a checkpoint for too long. */
+/** The same of an erasure: a clock that is wrong by less accuses nobody. In ms. */
+const erasureToleranceMs = 24 * 3_600_000;
+
+/** A log that was read: its leaves, and those that should have a checkpoint and lack it. */
 export interface CheckedTree {
   size: number;
   overdue: number;
   /** Leaves of events that come long after those of newer events. */
   late: number;
-  /** When its oldest event was accepted, in ms since the Unix epoch. */
+  /** When its oldest event was accepted, or erasure made, in ms since the Unix epoch. */
   oldest: number;
   /** The hashes of its full subtrees, as {@link Frontier} gives them. */
   frontier: Buffer;
@@ -55,10 +58,10 @@ export async function checkTree(
       if (fault !== undefined && findings.length === 0) findings.push({ sentence: `Leaf ${tree.size}: ${fault}.` });
       const time = timeOfLeaf(leaf);
       oldest = Math.min(oldest, time);
-      const isLate = time < newest - toleranceMs;
-      if (isLate && isErasure(leaf)) backdated.push(backdatedErasure(leaf));
-      else if (isLate) late += 1;
-      else if (!isErasure(leaf)) newest = Math.max(newest, time);
+      if (!isErasure(leaf)) {
+        newest = Math.max(newest, time);
+        if (time < newest - toleranceMs) late += 1;
+      } else if (time < newest - erasureToleranceMs) backdated.push(backdatedErasure(leaf));
       if (tree.size >= signed) overdue += countOverdue(leaf);
       tree.append(leafHashText(leaf), keepHash);
       compare();

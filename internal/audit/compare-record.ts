@@ -17,7 +17,7 @@ export interface Comparison {
   findings: Finding[];
   compared: number;
   waiting: number;
-  /** Those of the waiting leaves that lack a checkpoint for too long. */
+  /** Those of the waiting leaves that should have a checkpoint. */
   overdue: number;
   absent: number;
   uncovered: number;
@@ -43,7 +43,7 @@ type OnCompared = (looked: { leaves: number; events: number }) => void;
 
 /** Compares events and leaves, in the order of their ids, a page of events at a time. */
 export async function compareRecord(record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
-  const { trx, beside, organization, erased } = record;
+  const { trx, beside, organization } = record;
   const result: Comparison = {
     findings: [],
     compared: 0,
@@ -58,7 +58,7 @@ export async function compareRecord(record: ComparedRecord, onCompared: OnCompar
   for await (const page of readStoredEvents(beside, { organization, pageSize })) {
     const { sealed, waiting } = await log.take(page.last?.id);
     const leaves = waiting.length === 0 ? sealed : Buffer.concat([sealed, waiting]);
-    if (erased.hasTexts || !areSame(page, leaves)) compareEach(page, leaves, record, result);
+    if (!areSame(page, leaves)) compareEach(page, leaves, record, result);
     result.compared += page.ids.length;
     result.waiting += waiting.length / leafSize;
     result.overdue += countOverdue(waiting);

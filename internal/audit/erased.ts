@@ -43,11 +43,6 @@ export class Erased {
     return this.#erasures.some(({ scope, event_ids }) => scope !== 'text' && holdsId(event_ids, id));
   }
 
-  /** True if any event lost its texts by an erasure. */
-  get hasTexts(): boolean {
-    return this.#erasures.some(({ scope }) => scope === 'text');
-  }
-
   /** True if this event lost its texts by an erasure. */
   hasTextsOf(id: string): boolean {
     return this.#erasures.some(({ scope, event_ids }) => scope === 'text' && holdsId(event_ids, id));

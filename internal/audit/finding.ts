@@ -26,7 +26,7 @@ export interface AuditReport {
   readonly absent: number;
   /** Events without a leaf: stored without a log, or newer than a served log. */
   readonly uncovered: number;
-  /** Leaves that lack a checkpoint for more than an hour. */
+  /** Leaves without a checkpoint, of events that were accepted more than an hour ago. */
   readonly overdue: number;
   /** Leaves of events that came more than an hour after those of newer events. */
   readonly late: number;
@@ -39,7 +39,7 @@ export interface AuditReport {
   readonly beginning?: Beginning;
 }
 
-/** When a log began, and when every older event had a leaf for the first time; null before that. */
+/** When a log began, and when the sealer saw that every older event has a leaf; null before. */
 export interface Beginning {
   readonly began: Date;
   readonly complete: Date | null;

@@ -1,9 +1,9 @@
 import { splitLeaves, timeOfLeaf } from '../log/leaf.ts';
 
-/** Longest wait of a leaf for its checkpoint, in ms: longer than a drain takes. */
+/** How long after its acceptance an event usually has a checkpoint, in ms. */
 const longestWaitMs = 3_600_000;
 
-/** How many of these leaves, which lack a checkpoint, are older than the longest wait for one. */
+/** How many of these leaves, which lack a checkpoint, are of events that should have one. */
 export function countOverdue(leaves: Buffer): number {
   const latest = Date.now() - longestWaitMs;
   return splitLeaves(leaves).filter((leaf) => timeOfLeaf(leaf) < latest).length;

@@ -29,7 +29,7 @@ export function openCheckpoint(note: string, organization: string, keys: readonl
   throw new Error(`the checkpoint is of the log ${origin}, not of ${signers.map(({ name }) => name).join()}`);
 }
 
-/** True if each of these keys signed a checkpoint; also if a signature is wrong. */
+/** True if all keys signed it. A wrong signature also counts, so that nobody signs over it. */
 export function isSignedByAll(note: string, organization: string, keys: readonly VerifierKey[]): boolean {
   const own = keys.map((key) => forOrganization(key, organization));
   try {

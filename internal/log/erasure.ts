@@ -23,8 +23,8 @@ export interface Erasure {
 }
 
 /**
- * The leaf of an erasure, so that nobody can record one later or change it: as that of an event,
- * over its record in canonical JSON, with SHA-256 of the ids in place of the ids.
+ * The leaf of an erasure, so that nobody can change its record or make one much later. As the leaf
+ * of an event, over the record in canonical JSON, with SHA-256 of the ids in place of the ids.
  */
 export function leafOfErasure({ event_ids, ...record }: Erasure): Buffer {
   const leaf = Buffer.alloc(leafSize);
@@ -39,7 +39,8 @@ export function isErasure(leaf: Buffer): boolean {
   return leaf[0] === erasureVersion;
 }
 
-const idSize = 16;
+/** The length of an id of an event, in bytes. */
+export const idSize = 16;
 
 /** Joins the ids of events, sorted. */
 export function joinIds(ids: readonly string[]): Buffer {

@@ -80,7 +80,7 @@ async function eraseOldest(trx: Trx, scope: ErasureScope, most: number): Promise
   const empty = sql.join(optionalFields.map(({ column }) => sql`${sql.ref(column)} = ''`));
   const erase =
     scope.text === undefined
-      ? sql`delete from events e using chosen c where ${key} returning e.*`
+      ? sql`delete from events e using chosen c where ${key} returning e.id`
       : sql`update events e set ${empty} from chosen c where ${key} returning e.*`;
   const { rows } = await sql<EventRow>`with chosen as materialized (${chosen}) ${erase}`.execute(trx);
   return { ids: rows.map(({ id }) => id), left: scope.text === undefined ? [] : rows };

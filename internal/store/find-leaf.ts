@@ -5,7 +5,7 @@ import type { Tables } from './database.ts';
 
 /**
  * The leaf of an event or an erasure, and its place in the log, also if it is newer than the
- * checkpoint. Undefined while it has no place. The newest leaf of an event that lost its texts.
+ * checkpoint. Undefined while it has no place. Of several leaves the newest.
  */
 export async function findLeaf(
   db: Kysely<Tables>,

@@ -12,7 +12,7 @@ export type SignHead = (log: GrownLog) => Promise<Signature>;
 export interface SignOptions {
   /** Called with the organizations whose logs are signed next. */
   before?: (organizations: readonly string[]) => Promise<void>;
-  /** If given, a log of the same size is signed again if its last checkpoint is not signed so. */
+  /** If given, a log that has not grown is signed again if this is false of its last checkpoint. */
   isSigned?: ((organization: string, note: string) => boolean) | undefined;
 }
 

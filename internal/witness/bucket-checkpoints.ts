@@ -1,4 +1,4 @@
-import { isSignedByAll, openCheckpoint, type TreeHead } from '../log/checkpoint.ts';
+import { openCheckpoint, type TreeHead } from '../log/checkpoint.ts';
 import { originOf, type VerifierKey } from '../log/keys.ts';
 
 /** Objects that nobody can change or delete before their date. */
@@ -42,8 +42,7 @@ function nameOf(size: number): string {
 /** The newest checkpoint of a log. */
 export interface Newest {
   readonly head: TreeHead;
-  /** False if one of the keys did not sign it. */
-  readonly isSignedByAll: boolean;
+  readonly note: string;
 }
 
 /** The newest checkpoint of a log; undefined if there is none. */
@@ -54,11 +53,10 @@ export async function readNewest(
 ): Promise<Newest | undefined> {
   for (const folder of foldersOf(organization, keys)) {
     for await (const version of objects.list(folder, fewVersions)) {
-      const { head, note } = await readCheckpointOf(objects, version, organization, keys);
+      const newest = await readCheckpointOf(objects, version, organization, keys);
+      const { head } = newest;
       // Or an older checkpoint under a newer name could hide the newest one.
-      if (version.name.endsWith(`/${nameOf(head.size)}`)) {
-        return { head, isSignedByAll: isSignedByAll(note, organization, keys) };
-      }
+      if (version.name.endsWith(`/${nameOf(head.size)}`)) return newest;
       throw new Error(`${addressOf(objects, version)} has a checkpoint of ${head.size} leaves, which is not its name`);
     }
   }
@@ -101,7 +99,7 @@ async function readCheckpointOf(
   version: ObjectVersion,
   organization: string,
   keys: readonly VerifierKey[],
-): Promise<{ head: TreeHead; note: string }> {
+): Promise<Newest> {
   const note = await objects.read(version);
   try {
     return { head: openCheckpoint(note, organization, keys), note };

@@ -71,19 +71,19 @@ export class BucketWitness implements Witness, HeadMemory {
   async keep(): Promise<void> {}
 
   async cosign({ organization, note, prove }: Submission): Promise<undefined> {
-    const { origin: _, ...head } = readCheckpoint(note);
+    const { origin, ...head } = readCheckpoint(note);
     const newest = this.#fresh.delete(organization) ? this.#newest.get(organization) : await this.#look(organization);
     if (newest !== undefined) {
       const kept = newest.head;
       if (head.size < kept.size) throw this.#refusal(`${kept.size} leaves of a log that has ${head.size} now`);
       const proof = kept.size < head.size ? await prove(kept.size) : [];
       if (!isConsistent(kept, head, proof)) throw this.#refusal(`${kept.size} other leaves of the log`);
-      if (kept.size === head.size && newest.isSignedByAll) return;
+      if (kept.size === head.size && hasSignatures(newest.note, note, origin)) return;
     }
     const { keys, days } = this.#options;
     const object = objectOf(keys[0]?.name ?? '', organization, head.size);
     await (await this.#open()).write(object, note, new Date(Date.now() + days * dayMs));
-    this.#newest.set(organization, { head, isSignedByAll: true });
+    this.#newest.set(organization, { head, note });
   }
 
   async close(): Promise<void> {
@@ -104,4 +104,10 @@ export class BucketWitness implements Witness, HeadMemory {
   #refusal(what: string): Error {
     return new Error(`the bucket ${this.name} has a checkpoint of ${what}`);
   }
+}
+
+/** True if a checkpoint has each line by which the keys of the log have signed another one. */
+function hasSignatures(note: string, other: string, origin: string): boolean {
+  const lines = new Set(note.split('\n'));
+  return other.split('\n').every((line) => !line.startsWith(`— ${origin} `) || lines.has(line));
 }

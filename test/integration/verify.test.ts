@@ -174,18 +174,20 @@ describe('verify', () => {
     await recordEvents(db, [anEvent({ createdAt: Date.now() - 3 * 3_600_000 })], { leaves: true });
     await seal(db);
     const { code, stdout } = await verify();
-    expect(stdout).to.contain('\nLeaves that came more than an hour after newer ones: 1. Their proof begins then.\n');
+    expect(stdout).to.contain(
+      '\nLeaves that came more than an hour after newer ones: 1. They prove their events from then on.\n',
+    );
     expect(code).to.equal(0);
   });
 
-  it('cannot prove what has waited for a checkpoint for more than an hour', async () => {
+  it('cannot prove what lacks a checkpoint although it was accepted more than an hour ago', async () => {
     const { db } = database;
     await recordEvents(db, [anEvent({ createdAt: Date.now() - 3 * 3_600_000 })], { leaves: true });
     for (const placed of [false, true]) {
       if (placed) await extendLogs(db, 1_000);
       const { code, stdout } = await verify();
       expect(stdout).to.contain(
-        '\nEvents that wait for the next checkpoint: 1.\nOf these, 1 have waited for more than an hour',
+        '\nEvents that wait for the next checkpoint: 1.\nOf these, accepted more than an hour ago: 1. Nothing proves them yet',
       );
       expect(code).to.equal(2);
     }

@@ -49,6 +49,8 @@ describe('token command', () => {
     expect(own.stdout).to.match(/^log\.example\.org\/acme\+[0-9a-f]{8}\+\S{44}\n$/);
     const alone = await token(['log-key', '--log-name', 'log.example.org', '--key-only']);
     expect(readSigningKeys(alone.stdout).map((one) => verifierKeyText(one))).to.deep.equal([alone.stderr.trim()]);
+    const named = await token(['log-key', '--log-name', 'log.example.org', '--key-only', '--name', 'x']);
+    expect(named.stderr).to.contain('--key-only excludes --namespace and --name');
     expect((await token(['log-key'])).code).to.equal(2);
     expect((await token(['log-key', '--log-name', 'a b'])).stderr).to.match(
       /^token: the name of a log must be one word/,
