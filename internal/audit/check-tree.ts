@@ -1,7 +1,7 @@
 import type { TreeHead } from '../log/checkpoint.ts';
 import { isErasure } from '../log/erasure.ts';
 import { Frontier, type OnTileHash } from '../log/frontier.ts';
-import { leafHashText } from '../log/hashing.ts';
+import { hashOfText, leafHashText, type HashText } from '../log/hashing.ts';
 import { isLeaf, readLeaf, splitLeaves, timeOfLeaf } from '../log/leaf.ts';
 import type { Finding } from './finding.ts';
 import { countOverdue } from './overdue.ts';
@@ -39,11 +39,12 @@ export async function checkTree(
   const tree = new Frontier();
   const findings: Finding[] = [];
   const backdated: Finding[] = [];
-  const above: Buffer[][] = [];
+  // As texts: a small buffer would keep all 8 kB that Node has cut it from.
+  const above: HashText[][] = [];
   const waiting = heads.toSorted((a, b) => a.size - b.size);
   const signed = waiting.at(-1)?.size ?? 0;
   let [overdue, late, oldest, newest] = [0, 0, Infinity, 0];
-  const keepHash: OnTileHash = (level, _, hash) => (above[level] ??= []).push(hash);
+  const keepHash: OnTileHash = (level, _, hash) => (above[level] ??= []).push(hash.toString('latin1'));
   const compare = (): void => {
     for (let head = waiting[0]; head?.size === tree.size; head = waiting[0]) {
       waiting.shift();
@@ -72,7 +73,7 @@ export async function checkTree(
   if (last !== undefined && findings.length === 0) {
     findings.push({ sentence: `The log has ${tree.size} leaves, and a checkpoint of ${last.size} leaves was signed.` });
   }
-  const hashes = Buffer.concat(above.flat());
+  const hashes = hashOfText(above.flat().join(''));
   return {
     size: tree.size,
     overdue,
