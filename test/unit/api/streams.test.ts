@@ -93,16 +93,23 @@ describe('streams', () => {
     await streams.stop();
     await startStreams(60_000);
     client.pause();
-    polls.push(largeEvents(300));
+    let read = 0;
     open();
-    await until('a full queue', () => (responses[0]?.writableNeedDrain === true ? true : undefined));
+    // The kernel takes more or less, as it remembers of other connections.
+    await until('a full queue', () => {
+      if (responses[0]?.writableNeedDrain === true) return true;
+      if (polls.length > 0) return undefined;
+      polls.push(largeEvents(100));
+      read += 100;
+      return undefined;
+    });
     expect(responses[0]?.writableLength).to.be.lessThan(1024 * 1024);
     client.resume();
     const count = (): number => {
       const omitted = Array.from(received.matchAll(/"count":(\d+)/g), ([, number]) => Number(number));
       return omitted.reduce((sum, number) => sum + number, received.split('event: event').length - 1);
     };
-    await until('all events, sent or left out', () => (count() === 300 ? true : undefined));
+    await until('all events, sent or left out', () => (count() === read ? true : undefined));
     expect(received).to.match(/"count":[1-9]/);
   });
 
