@@ -1,6 +1,3 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { readOptions } from '../../cmd/erase/options.ts';
@@ -14,6 +11,7 @@ import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
 import { publicLogKey, seal, servedBy } from '../support/sealed-log.ts';
 import { eachDatabase } from '../support/store.ts';
+import { testFiles } from '../support/test-files.ts';
 
 const events = Array.from({ length: 280 }, (_, at) =>
   anEvent({ createdAt: Date.now() - 300 + at, description: `mark ${at}`, executionId: `run ${at % 7}` }),
@@ -22,11 +20,7 @@ const first = events[100]?.id ?? '';
 
 describe('erase', () => {
   const database = eachDatabase();
-  let folder: string;
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'runledger-erase-'));
-  });
-  after(() => rm(folder, { recursive: true }));
+  const files = testFiles();
   beforeEach(async () => {
     await recordEvents(database.db, events, { leaves: true });
     await seal(database.db);
@@ -45,13 +39,6 @@ describe('erase', () => {
   }
   const erase = (...args: string[]) => run(runErase, ['--by', 'ana', '--reason', 'ticket 7', ...args]);
   const verify = (...args: string[]) => run(runVerify, ['--public-key', publicLogKey, ...args]);
-
-  async function file(name: string, content: string | Buffer): Promise<string> {
-    const path = join(folder, name);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, content);
-    return path;
-  }
 
   const execution = ['--automation', events[0]?.automationId.toUpperCase() ?? '', '--execution', 'run 3'];
 
@@ -162,17 +149,17 @@ describe('erase', () => {
     const { db } = database;
     const { stdout: records } = await erase(...execution, '--yes');
     await seal(db);
-    for (const [path, content] of await servedBy(db, [])) await file(`erased/${path}`, content);
+    for (const [path, content] of await servedBy(db, [])) await files.write(`erased/${path}`, content);
     const rows = await db.selectFrom('events').selectAll().where('organization', '=', 'acme').orderBy('id').execute();
     const lines = rows.map((row) => String(exportFormats.ndjson.begin(false).add([storedEventOf(row)])));
-    const args = ['--log', join(folder, 'erased'), '--export', await file('export', lines.join(''))];
+    const args = ['--log', files.path('erased'), '--export', await files.write('export', lines.join(''))];
     expect(await verify(...args)).to.deep.include({
       code: 2,
       stderr: 'verify: The log has 2 erasures: give what `erase` printed with --erasures.\n',
     });
-    const lost = await verify(...args, '--erasures', await file('lost', ''));
+    const lost = await verify(...args, '--erasures', await files.write('lost', ''));
     expect(lost.stdout).to.match(/^Erasure \S+ is in the log, and its record is missing\.\n/);
-    const { code, stdout } = await verify(...args, '--erasures', await file('erasures', records));
+    const { code, stdout } = await verify(...args, '--erasures', await files.write('erasures', records));
     expect(stdout).to.match(/^Nothing was lost[^]*\nEvents whose data was erased: 40\.\n/);
     expect(code).to.equal(0);
   });

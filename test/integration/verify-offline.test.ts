@@ -1,6 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
 import { readOptions } from '../../cmd/verify/options.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
@@ -10,6 +8,7 @@ import { anEvent } from '../support/events.ts';
 import { runVerify, seal280, type Verified } from '../support/run-verify.ts';
 import { publicLogKey, servedBy } from '../support/sealed-log.ts';
 import { eachDatabase } from '../support/store.ts';
+import { testFiles } from '../support/test-files.ts';
 
 const events = Array.from({ length: 280 }, (_, at) =>
   anEvent({ createdAt: Date.now() - 300 + at, description: `mark ${at}`, executionId: `run ${at % 7}` }),
@@ -18,21 +17,10 @@ const first = events[100]?.id ?? '';
 
 describe('verify without the database', () => {
   const database = eachDatabase();
-  let folder: string;
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'runledger-verify-'));
-  });
-  after(() => rm(folder, { recursive: true }));
+  const files = testFiles();
   beforeEach(() => seal280(database.db, events));
 
   const verify = (...args: string[]): Promise<Verified> => runVerify('', args);
-
-  async function file(name: string, content: string | Buffer): Promise<string> {
-    const path = join(folder, name);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, content);
-    return path;
-  }
 
   it('says which arguments are wrong', () => {
     const key = ['--public-key', publicLogKey];
@@ -56,11 +44,11 @@ describe('verify without the database', () => {
   it('checks an export and a proof', async () => {
     const { db } = database;
     const log = await servedBy(db, [first]);
-    for (const [path, content] of log) await file(`log/${path}`, content);
+    for (const [path, content] of log) await files.write(`log/${path}`, content);
     const rows = await db.selectFrom('events').selectAll().where('organization', '=', 'acme').orderBy('id').execute();
     const lines = rows.map((row) => String(exportFormats.ndjson.begin(false).add([storedEventOf(row)])));
     const offline = async (exported: string[], ...more: string[]) =>
-      verify('--log', join(folder, 'log'), '--export', await file('export', exported.join('')), ...more);
+      verify('--log', files.path('log'), '--export', await files.write('export', exported.join('')), ...more);
 
     expect((await offline(lines)).stdout).to.match(/^Nothing was lost, added or changed: 280 events of acme/);
     const part = await offline(lines.slice(5, 9));
@@ -87,28 +75,28 @@ describe('verify without the database', () => {
       code: 1,
       stdout: `Event ${first} is not the one that the log has: it was changed.\n`,
     });
-    expect((await verify('--log', join(folder, 'log'))).stdout).to.equal(
+    expect((await verify('--log', files.path('log'))).stdout).to.equal(
       'The log extends 1 checkpoint, and has 280 leaves. No event was compared.\n',
     );
-    await rm(join(folder, 'log/tile/entries/000'));
+    await rm(files.path('log/tile/entries/000'));
     expect(await offline(lines)).to.deep.include({
       code: 2,
       stderr: 'verify: The log has no readable tile/entries/000.\n',
     });
 
-    const proof = join(folder, 'log/proof', first);
+    const proof = files.path(`log/proof/${first}`);
     expect(await verify('--proof', proof)).to.deep.include({
       code: 0,
       stdout: `Event ${first} is leaf 240 of the 280 that the checkpoint signed.\n`,
     });
-    const all = await file('all', lines.join(''));
+    const all = await files.write('all', lines.join(''));
     expect(await verify('--proof', proof, '--export', all)).to.deep.include({
       code: 0,
       stdout: `Event ${first} is leaf 240 of the 280 that the checkpoint signed, and ${all} has it unchanged.\n`,
     });
-    const other = await file('other', lines[100]?.replace('mark', 'Mark') ?? '');
+    const other = await files.write('other', lines[100]?.replace('mark', 'Mark') ?? '');
     expect(await verify('--proof', proof, '--export', other)).to.deep.include({ code: 1 });
-    const none = await file('none', lines[99] ?? '');
+    const none = await files.write('none', lines[99] ?? '');
     expect((await verify('--proof', proof, '--export', none)).stderr).to.contain(`, and ${none} does not have it.\n`);
   });
 });

@@ -1,6 +1,3 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { inSnapshot } from '../../internal/audit/snapshot.ts';
@@ -16,6 +13,7 @@ import { freePort } from '../support/free-port.ts';
 import { runVerify, seal280, type Verified } from '../support/run-verify.ts';
 import { seal, servedBy } from '../support/sealed-log.ts';
 import { eachDatabase } from '../support/store.ts';
+import { testFiles } from '../support/test-files.ts';
 import { tamperings } from '../support/tamperings.ts';
 
 const otherKey = readSigningKeys(createSigningKey('log.example.org'))
@@ -27,21 +25,10 @@ const events = Array.from({ length: 300 }, (_, at) =>
 
 describe('verify', () => {
   const database = eachDatabase();
-  let folder: string;
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'runledger-verify-'));
-  });
-  after(() => rm(folder, { recursive: true }));
+  const files = testFiles();
   beforeEach(() => seal280(database.db, events));
 
   const verify = (...args: string[]): Promise<Verified> => runVerify(database.url, args);
-
-  async function file(name: string, content: string | Buffer): Promise<string> {
-    const path = join(folder, name);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, content);
-    return path;
-  }
 
   it('says that nothing was changed, with what waits, and from when on that is proven', async () => {
     await recordEvents(database.db, events.slice(280), { leaves: true });
@@ -59,8 +46,8 @@ describe('verify', () => {
 
   it('shows its progress on a terminal, and clears it at the end', async () => {
     const log = await servedBy(database.db, []);
-    for (const [path, content] of log) await file(`shown/${path}`, content);
-    for (const where of [[], ['--log', join(folder, 'shown')]]) {
+    for (const [path, content] of log) await files.write(`shown/${path}`, content);
+    for (const where of [[], ['--log', files.path('shown')]]) {
       const { stderr } = await runVerify(database.url, where, true);
       const pictures = stderr.split('\r\u001b[K').slice(1);
       expect(pictures.shift()).to.match(/^\[[#-]{24}\] \d+ % {2}[\d,]+ events, [\d,]+ a second$/);
@@ -92,7 +79,7 @@ describe('verify', () => {
 
   it('finds with a checkpoint that somebody kept that all of it was rewritten or rewound', async () => {
     const { db } = database;
-    const kept = await file('kept', String((await servedBy(db, [])).get('checkpoint')));
+    const kept = await files.write('kept', String((await servedBy(db, [])).get('checkpoint')));
     for (const count of [280, 100]) {
       await sql`truncate events, executions, running_executions, log_tiles, log_tails, log_trees, log_checkpoints`.execute(
         db,
@@ -198,7 +185,7 @@ describe('verify', () => {
     expect(wrongKey).to.deep.equal({ code: 2, stdout: '', stderr: 'verify: no known key signed the note\n' });
     const noKey = await verify('--public-key', 'x');
     expect(noKey.stderr).to.match(/^verify: --public-key x is no public key of a log\n/);
-    const noCheckpoint = await file('kept', 'x');
+    const noCheckpoint = await files.write('kept', 'x');
     expect((await verify('--checkpoint', noCheckpoint)).stderr).to.equal(
       `verify: ${noCheckpoint} is no checkpoint of this log and key: this is no signed note\n`,
     );
