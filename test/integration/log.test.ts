@@ -79,9 +79,9 @@ describe('the log, from the request to the proof', () => {
       decoder.close();
 
       await using worker = await startWorker({ ...settings, LOG_KEY: logKey });
-      await until('the seal', async () => {
-        const sealed = await figure(worker.telemetry.registry, 'runledger_log_sealed_events_total');
-        return sealed === 1 ? true : undefined;
+      await until('the checkpoint', async () => {
+        const signed = await figure(worker.telemetry.registry, 'runledger_log_checkpoints_total');
+        return signed === 1 ? true : undefined;
       });
       const said: string[] = [];
       const stream = { write: (text: string) => said.push(text) };
