@@ -61,7 +61,9 @@ EOF
   : > "$STATE/resolv.conf"
   start "$name-containerd" "${enter[@]}" containerd --config "$home/containerd.toml"
   until_ok test -S "/run/$name.sock"
-  start "$name-kubelet" "${enter[@]}" "$BIN/kubelet" --config="$home/kubelet.yaml" --kubeconfig="$STATE/$name.kubeconfig" \
+  # Both kubelets listen on one path, whatever their --root-dir: the one that came second at the same
+  # moment ends. It starts again, as on a machine.
+  start "$name-kubelet" "${enter[@]}" sh -c 'until "$@"; do sleep 0.2; done' kubelet "$BIN/kubelet" --config="$home/kubelet.yaml" --kubeconfig="$STATE/$name.kubeconfig" \
     --root-dir="$home/kubelet" --cert-dir="$home/keys" --hostname-override="$name" --node-ip="$address"
   start "$name-kube-proxy" "${enter[@]}" "$BIN/kube-proxy" --kubeconfig="$STATE/proxy.kubeconfig" --hostname-override="$name" \
     --proxy-mode=iptables --cluster-cidr=10.244.0.0/16 --conntrack-max-per-core=0 --conntrack-tcp-timeout-established=0s \
