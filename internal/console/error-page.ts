@@ -3,6 +3,7 @@ import type { Context, ShowError } from '../api/page-route.ts';
 import { answerHtml } from '../html/answer-html.ts';
 import { html, type Html } from '../html/html.ts';
 import type { MakePage } from './layout.ts';
+import { nothingHere } from './path-ids.ts';
 import type { Site } from './site.ts';
 import type { Viewer } from './viewer.ts';
 import { wantsPart } from './visit.ts';
@@ -41,7 +42,7 @@ function failedPart(ctx: Context, { detail, status }: Problem): Html {
 
 function errorBody(ctx: Context, problem: Problem, site: Site, organization: string | undefined): Html {
   const start = organization === undefined ? `${site.base}/` : site.of(organization);
-  const { headline, advice } = words(problem);
+  const { headline, advice } = words(problem, organization);
   const faults = (problem.errors ?? []).map((fault) => {
     const name = 'parameter' in fault ? fault.parameter : '';
     return html`<li><code>${name}</code> ${fault.detail}</li>`;
@@ -64,9 +65,12 @@ function errorBody(ctx: Context, problem: Problem, site: Site, organization: str
   </div>`;
 }
 
-function words({ status, detail }: Problem): { headline: string; advice: string } {
-  if (status === 404)
-    return { headline: 'There is nothing here', advice: 'The address is wrong, or its page is gone.' };
+/** Without an organization no page answered: the detail is for callers of the API. */
+function words({ status, detail }: Problem, organization: string | undefined): { headline: string; advice: string } {
+  if (status === 404) {
+    const advice = organization === undefined ? nothingHere().message : detail;
+    return { headline: 'There is nothing here', advice };
+  }
   if (status === 400)
     return { headline: 'These filters do not work', advice: 'The address has parameters with a fault.' };
   if (status === 429) return { headline: 'Too many requests', advice: detail };

@@ -9,6 +9,7 @@ import { showErrorOf } from './error-page.ts';
 import { home } from './home.ts';
 import { createLayout, type MakePage } from './layout.ts';
 import type { OverviewData } from './overview-data.ts';
+import { nothingHere } from './path-ids.ts';
 import { execution, executionJson } from './screens/execution.ts';
 import { alerts } from './screens/alerts.ts';
 import { executions } from './screens/executions.ts';
@@ -130,7 +131,7 @@ function organizationOf(ctx: Context, viewer: Viewer): string {
   const [segment = ''] = ctx['captures'] as string[];
   const organization = decodeStrictly(segment);
   if (!(organization instanceof Fault) && maySee(viewer, organization)) return organization;
-  throw new RequestError('not-found', 'There is no such page.');
+  throw nothingHere();
 }
 
 /** Redirects a request for a page. A script gets 401, so that the page in view stays. */

@@ -33,6 +33,7 @@ function segment(captures: unknown, index: number, read: Parameter<string>): str
   return value;
 }
 
-export function nothingHere(): RequestError {
-  return new RequestError('not-found', 'There is no such page.');
+/** 404, with a sentence that says why there may be no such page. */
+export function nothingHere(why = 'The address is wrong, or its page is gone.'): RequestError {
+  return new RequestError('not-found', why);
 }

@@ -4,6 +4,7 @@ import type { Database } from '../store/database.ts';
 import { findLeaf } from '../store/find-leaf.ts';
 import { nodesOfLog, readTile } from '../store/read-tiles.ts';
 import { sql } from '../store/sql.ts';
+import { findNewestEvent, type ExecutionId } from './find-newest-event.ts';
 import { readAs } from './read-as.ts';
 
 /** The newest signed checkpoint of an organization's log. */
@@ -45,20 +46,23 @@ export async function getProof(db: Database, organization: string, id: string): 
   return writeProof({ ...found, hashes, checkpoint: checkpoint.note });
 }
 
-/** When an event was sealed, and which witnesses have cosigned. */
+/** When the last event of an execution was sealed, and which witnesses have cosigned. */
 export interface Seal {
+  readonly eventId: string;
   /** In ISO 8601; undefined while no checkpoint covers the event. */
   readonly sealedAt: string | undefined;
   readonly cosignedBy: readonly string[];
 }
 
-/** Undefined while the organization has no log. */
-export function getSeal(db: Database, organization: string, eventId: string): Promise<Seal | undefined> {
+/** Undefined while the organization has no log, or the execution no event. */
+export function getSeal(db: Database, organization: string, execution: ExecutionId): Promise<Seal | undefined> {
   return readAs(db, organization, async (trx) => {
     const log = await sql`select from log_trees where organization = ${organization}`.execute(trx);
     if (log.rows.length === 0) return undefined;
+    const eventId = await findNewestEvent(trx, organization, execution);
+    if (eventId === undefined) return undefined;
     const found = await findLeaf(trx, organization, eventId);
-    if (found === undefined) return { sealedAt: undefined, cosignedBy: [] };
+    if (found === undefined) return { eventId, sealedAt: undefined, cosignedBy: [] };
     // The first checkpoint that covers it, and the newest: each cosignature of one of them counts.
     const { rows } = await sql<{ signed_at: Date; cosigned_by: string[] }>`
       select signed_at, cosigned_by from (
@@ -70,6 +74,6 @@ export function getSeal(db: Database, organization: string, eventId: string): Pr
       ) as covering order by hour
     `.execute(trx);
     const cosignedBy = [...new Set(rows.flatMap(({ cosigned_by }) => cosigned_by))].sort();
-    return { sealedAt: rows[0]?.signed_at.toISOString(), cosignedBy };
+    return { eventId, sealedAt: rows[0]?.signed_at.toISOString(), cosignedBy };
   });
 }

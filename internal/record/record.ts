@@ -15,6 +15,7 @@ import type { ErrorFilters, EventFilters, ExecutionFilters, Window } from './fil
 import { getAutomation } from './get-automation.ts';
 import { getExecution } from './get-execution.ts';
 import { listAlerts } from './list-alerts.ts';
+import type { ExecutionId } from './find-newest-event.ts';
 import { listAutomations } from './list-automations.ts';
 import { listErrors } from './list-errors.ts';
 import { listEvents } from './list-events.ts';
@@ -126,7 +127,7 @@ export interface Record {
   /** The proof of an event; undefined while the newest checkpoint does not cover it. */
   getProof(organization: string, eventId: string): Promise<string | undefined>;
   /** When an event was sealed, and which witnesses have cosigned; undefined without a log. */
-  getSeal(organization: string, eventId: string): Promise<Seal | undefined>;
+  getSeal(organization: string, execution: ExecutionId): Promise<Seal | undefined>;
   /** How far a replica is behind, in ms; undefined on a primary. */
   replicaLagMs(): Promise<number | undefined>;
   /** True if queries run as the role `runledger_reader`. */
@@ -189,7 +190,7 @@ export function createRecord(db: Database, options: RecordOptions = defaultRecor
     getCheckpoint: (organization) => getCheckpoint(db, organization),
     getTile: (organization, tile) => getTile(db, organization, tile),
     getProof: (organization, eventId) => getProof(db, organization, eventId),
-    getSeal: (organization, eventId) => getSeal(db, organization, eventId),
+    getSeal: (organization, execution) => getSeal(db, organization, execution),
     replicaLagMs: () => replicaLagMs(db),
     usesReaderRole: () => usesReaderRole(db),
   };

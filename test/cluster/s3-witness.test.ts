@@ -64,7 +64,7 @@ describe('a witness in S3 with object lock', function suite() {
   }
 
   it('has each checkpoint, which nobody can change or delete before its date', async () => {
-    const [Bucket, [event]] = [await createBucket(), await store(5)];
+    const [Bucket, [event = anEvent()]] = [await createBucket(), await store(5)];
     const began = Date.now();
     const { metrics } = await sealTo(Bucket, kept(5));
     expect(metrics).to.match(
@@ -72,7 +72,7 @@ describe('a witness in S3 with object lock', function suite() {
     );
     const { note } = (await getCheckpoint(database.db, 'acme')) ?? {};
     expect(note?.split('\n')).to.have.lengthOf(6);
-    const seal = await getSeal(database.db, 'acme', event?.id ?? '');
+    const seal = await getSeal(database.db, 'acme', event);
     expect(seal?.cosignedBy).to.deep.equal([`s3://${Bucket}/checkpoints`]);
 
     const { Versions: [{ Key, VersionId } = {}] = [] } = await s3.send(new ListObjectVersionsCommand({ Bucket }));

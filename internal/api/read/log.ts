@@ -17,7 +17,7 @@ export function logCheckpoint({ record }: ReadOptions): Endpoint {
     answer: async (ctx) => {
       readQuery(ctx, {});
       const checkpoint = await record.getCheckpoint(ctx.state.organization);
-      if (checkpoint === undefined) throw notFound('There is no log of this organization.');
+      if (checkpoint === undefined) throw notFound('There is no log of this organization, or no checkpoint yet.');
       answerText(ctx, checkpoint.note);
     },
   };
@@ -52,7 +52,7 @@ export function logProof({ record }: ReadOptions): Endpoint {
       readQuery(ctx, {});
       const { event_id } = readPath(ctx, 'event_id');
       const proof = await record.getProof(ctx.state.organization, event_id);
-      if (proof === undefined) throw notFound('There is no proof of such an event, or none yet.');
+      if (proof === undefined) throw noProof();
       answerText(ctx, proof);
     },
   };
@@ -63,6 +63,13 @@ function answerText(ctx: Context, text: string): void {
   ctx.set('Cache-Control', 'private, no-cache');
   ctx.type = 'text/plain; charset=utf-8';
   ctx.body = text;
+}
+
+/** 404 for an event that has no place in the log, or no checkpoint that covers it. */
+export function noProof(): RequestError {
+  return notFound(
+    'The log has no such event, or not yet: it has an event ten seconds after it is stored, a minute under load.',
+  );
 }
 
 function noTile(): RequestError {

@@ -34,7 +34,8 @@ export const automation: Screen = {
       console.record.getAutomation(visit.organization, id, { ...steps, step }),
       console.record.listDeclarations(visit.organization, [id]),
     ]);
-    if (detail === undefined && declaration === undefined) throw nothingHere();
+    if (detail === undefined && declaration === undefined)
+      throw nothingHere('No such automation is recorded: it never reported, has expired, or was erased.');
     const judged = await expectations(id, declaration, visit, console);
     const part = partOf({ id, detail, declaration, judged }, window, visit, console);
     if (wantsPart(visit.ctx)) {

@@ -57,17 +57,15 @@ async function readView(visit: Visit, console: Console): Promise<ExecutionView> 
   const { record } = console;
   const { organization } = visit;
   const [automationId, executionId] = [automationOf(visit), executionIdOf(visit)];
-  const [execution, events, nameOf] = await Promise.all([
+  const [execution, events, seal, nameOf] = await Promise.all([
     record.getExecution(organization, automationId, executionId),
     record.listEvents(organization, { automationId, executionId }, { limit: mostEvents }),
+    record.getSeal(organization, { automationId, executionId }),
     readNames(visit, console),
   ]);
-  if (execution === undefined) throw nothingHere();
-  const last = events.items.at(-1);
-  const [around, seal] = await Promise.all([
-    record.aroundExecution(organization, execution),
-    last === undefined ? undefined : record.getSeal(organization, last.id),
-  ]);
+  if (execution === undefined)
+    throw nothingHere('No such execution is recorded: it never reported, has expired, or was erased.');
+  const around = await record.aroundExecution(organization, execution);
   return { execution, name: nameOf(automationId), events, around, seal };
 }
 

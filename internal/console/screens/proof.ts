@@ -1,4 +1,5 @@
-import { eventOf, nothingHere } from '../path-ids.ts';
+import { noProof } from '../../api/read/log.ts';
+import { eventOf } from '../path-ids.ts';
 import type { Screen } from '../visit.ts';
 
 /** The proof that an event is in the log, as a file (C2SP tlog-proof). */
@@ -8,7 +9,7 @@ export const proof: Screen = {
     const { ctx, organization } = visit;
     const id = eventOf(visit);
     const text = await record.getProof(organization, id);
-    if (text === undefined) throw nothingHere();
+    if (text === undefined) throw noProof();
     ctx.status = 200;
     ctx.set('Cache-Control', 'private, no-store');
     ctx.attachment(`${id}.tlog-proof`);

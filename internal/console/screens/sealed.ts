@@ -8,18 +8,13 @@ import type { ExecutionView } from './execution-view.ts';
  * When the last event was sealed, who witnessed it, and its proof. Nothing without a log. The
  * newest checkpoint of each hour is kept, so the event may have been sealed earlier in that hour.
  */
-export function sealedFact(
-  { seal, events: { items } }: ExecutionView,
-  { now, organization }: Visit,
-  site: Site,
-): Html | false {
-  const last = items.at(-1);
-  if (seal === undefined || last === undefined) return false;
+export function sealedFact({ seal }: ExecutionView, { now, organization }: Visit, site: Site): Html | false {
+  if (seal === undefined) return false;
   if (seal.sealedAt === undefined) return fact(html`not yet`);
   const by = seal.cosignedBy.length > 0 && html`, witnessed by ${seal.cosignedBy.join(', ')}`;
   return fact(
     html`${age(seal.sealedAt, now)}<small>${exactTime(seal.sealedAt)} at the latest${by}</small>
-      <small><a href="${site.proof(organization, last.id)}" download>Download its proof</a></small>`,
+      <small><a href="${site.proof(organization, seal.eventId)}" download>Download its proof</a></small>`,
   );
 }
 

@@ -80,7 +80,8 @@ describe('the pages of the console', () => {
     await recordEvents(db, [event], { leaves: true });
     await beginLogs(db);
     expect((await get(page)).body).to.match(/Last event sealed<[^]*?not yet/);
-    expect((await get(`/o/acme/proofs/${event.id}`)).status).to.equal(404);
+    const early = await get(`/o/acme/proofs/${event.id}`);
+    expect([early.status, early.body].join()).to.match(/^404,[^]*The log has no such event, or not yet/);
     await seal(db);
     await sql`update log_checkpoints set cosigned_by = '{witness.example}'`.execute(db);
     const { body } = await get(page);
@@ -92,6 +93,21 @@ describe('the pages of the console', () => {
     expect(body.split(`href="${address}"`)).to.have.lengthOf(3);
     expect((await get(address.replace('acme', 'globex'))).status).to.equal(404);
     expect((await get('/o/acme/proofs/x')).status).to.equal(404);
+  });
+
+  it('say when the last event was sealed, also of an execution with more events than a page shows', async () => {
+    const { db } = database;
+    const events = Array.from({ length: 501 }, () => anEvent({ automationId: automation, executionId: 'long' }));
+    await recordEvents(db, events, { leaves: true });
+    await seal(db);
+    const later = anEvent({ automationId: automation, executionId: 'long', createdAt: Date.now() + 1_000 });
+    await recordEvents(db, [later], { leaves: true });
+    const page = `/o/acme/executions/${automation}/long`;
+    expect((await get(page)).body).to.match(/Last event sealed<[^]*?not yet/);
+    await seal(db);
+    const { body } = await get(page);
+    expect(body).to.contain('This page shows the first 500 events');
+    expect(/href="([^"]*)" download>Download its proof/.exec(body)?.[1]).to.equal(`/o/acme/proofs/${later.id}`);
   });
 
   it('tell who looked at which organization', async () => {
@@ -145,7 +161,9 @@ describe('the pages of the console', () => {
     expect(wrong.status).to.equal(400);
     expect(wrong.body).to.contain('must be one of running').and.to.contain('must be a UUID');
     expect((await get('/o/acme/executions?q=&state=')).status).to.equal(200);
-    expect((await get('/o/acme/no-such-page')).body).to.contain('There is nothing here');
+    expect((await get('/o/acme/no-such-page')).body).to.match(/There is nothing here<[^]*The address is wrong/);
+    const gone = await get(`/o/acme/executions/${automation}/gone`);
+    expect(gone.body).to.contain('No such execution is recorded: it never reported, has expired, or was erased.');
     expect((await get('/v1/nothing')).headers['content-type']).to.equal('application/problem+json');
     expect((await get(`/o/acme/executions/${automation}/none`)).status).to.equal(404);
     expect((await get('/o/acme/executions/x/none')).status).to.equal(404);

@@ -1,0 +1,27 @@
+import { sql } from '../store/sql.ts';
+import { time } from './conditions.ts';
+import { findExecutions } from './find-executions.ts';
+import type { Reading } from './read-as.ts';
+
+/** What names one execution of an organization. */
+export interface ExecutionId {
+  automationId: string;
+  executionId: string;
+}
+
+/** The id of the event that was accepted last; undefined if the execution has no event. */
+export async function findNewestEvent(
+  trx: Reading,
+  organization: string,
+  { automationId, executionId }: ExecutionId,
+): Promise<string | undefined> {
+  const found = await findExecutions(trx, organization, { automationId, executionId });
+  if (found === undefined) return undefined;
+  const { rows } = await sql<{ id: string }>`
+    select id from events
+    where organization = ${organization} and automation_id = ${automationId}::uuid and execution_id = ${executionId}
+      and created_at between ${time(found.from)} and ${time(found.until)}
+    order by created_at desc, id desc limit 1
+  `.execute(trx);
+  return rows[0]?.id;
+}
