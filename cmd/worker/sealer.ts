@@ -11,7 +11,8 @@ import { signLogs } from '../../internal/store/sign-logs.ts';
 import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import { Witnesses } from '../../internal/witness/witnesses.ts';
-import { Sealer, sealerLimits } from '../../internal/worker/sealer.ts';
+import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
+import { Sealer } from '../../internal/worker/sealer.ts';
 import { bucketWitnesses, folderMemories, httpWitnesses, publicOnes } from './witnesses.ts';
 
 /** Older events of a step, which takes about 0.2 s, and of a page, which blocks for 10 ms. */

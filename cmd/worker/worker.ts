@@ -60,7 +60,7 @@ export function createWorker(
     if (archive !== undefined) archives.push(archive);
     return createStore(database, {
       leaves: sealer !== undefined,
-      onStored: (stored, events) => sealer?.note(stored, events >= config.STORE_BATCH_EVENTS / 2),
+      onStored: (stored, events) => sealer?.onStored(stored, events >= config.STORE_BATCH_EVENTS / 2),
       findArchived: archive && ((partition) => archive.find(partition)),
       partitionsAhead: config.PARTITIONS_AHEAD_DAYS,
       retentionDays: config.RETENTION_DAYS,

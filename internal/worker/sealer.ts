@@ -2,10 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { settledWithin } from '../async/settled-within.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { SealerMetrics } from '../telemetry/sealer-metrics.ts';
+import { SealSchedule, type SealerLimits } from './seal-schedule.ts';
 
-/** The operations of the store that the sealer needs. Each resolves with undefined out of turn. */
+/**
+ * The operations of the store that the sealer needs. `extendLogs`, `signLogs` and `sealExisting`
+ * resolve with undefined while another worker has the turn.
+ */
 export interface SealedStore {
-  /** Gives about so many waiting leaves their place; resolves with their number. */
+  /** Places about `mostLeaves` waiting leaves; resolves with their number. */
   extendLogs(mostLeaves: number): Promise<number | undefined>;
   /** Signs a checkpoint of each log that has grown. */
   signLogs(): Promise<{ signed: number; refused: { organization: string; reason: string }[] } | undefined>;
@@ -18,36 +22,6 @@ export interface SealedStore {
   /** Closes the connections to witnesses. */
   close?(): Promise<void>;
 }
-
-export interface SealerLimits {
-  /** Time between two checkpoints of a log that grows slowly, in ms. */
-  intervalMs: number;
-  /** Stored events after which the next checkpoint comes at once. */
-  events: number;
-  /**
-   * Most leaves between two checkpoints. More than `events`, so that a round signs once although
-   * the worker stores events meanwhile.
-   */
-  mostLeaves: number;
-  /** Pause between two steps over events that were stored without a log, in ms. */
-  existingPauseMs: number;
-  /** Pause after a failure, in ms. */
-  retryMs: number;
-  /** How long after a full statement a drain is taken to last, in ms. */
-  drainMs: number;
-  /** Longest wait for the end of a drain, in ms. */
-  drainWaitMs: number;
-}
-
-export const sealerLimits: SealerLimits = {
-  intervalMs: 10_000,
-  events: 10_000,
-  mostLeaves: 15_000,
-  existingPauseMs: 20,
-  retryMs: 2_000,
-  drainMs: 1_000,
-  drainWaitMs: 60_000,
-};
 
 /** Longest wait of a stop for a round, in ms. Closing the database ends a round that hangs. */
 const stopMs = 5_000;
@@ -67,19 +41,16 @@ export class Sealer {
   readonly #stopping = new AbortController();
   #nap = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  #stored = 0;
-  /** When the last round began that was not for nothing, by the clock of the process. */
-  #sealedAt = -Infinity;
+  readonly #schedule: SealSchedule;
   #begun = false;
   /** When to look again for events without a leaf, by the clock of the process. */
   #existingAt = -Infinity;
-  /** When the worker stored its last full statement; of old if the last one was not full. */
-  #fullAt = -Infinity;
   #failed = false;
 
   constructor(store: SealedStore, limits: SealerLimits, metrics: SealerMetrics, logger: Logger) {
     this.#store = store;
     this.#limits = limits;
+    this.#schedule = new SealSchedule(limits);
     this.#metrics = metrics;
     this.#logger = logger;
   }
@@ -100,36 +71,26 @@ export class Sealer {
    * Notes that this worker has stored events, and whether they filled a statement. Many of them
    * begin a round at once; so does the first one after a quiet time.
    */
-  note(events: number, full = false): void {
-    this.#fullAt = full ? performance.now() : -Infinity;
-    if (events === 0) return;
-    this.#stored += events;
+  onStored(events: number, full = false): void {
+    this.#schedule.onStored(events, full);
     if (this.#isDue()) this.#nap.abort();
   }
 
+  /** After a failure, only the end of the pause begins a round. */
   #isDue(): boolean {
-    if (this.#failed || this.#isDraining()) return false;
-    if (this.#stored >= this.#limits.events) return true;
-    return this.#stored > 0 && performance.now() - this.#sealedAt >= this.#limits.intervalMs;
-  }
-
-  /** True while statements are full, many events wait, and the last round was not long ago. */
-  #isDraining(): boolean {
-    const { events, drainMs, drainWaitMs } = this.#limits;
-    const now = performance.now();
-    return this.#stored >= events && now - this.#fullAt < drainMs && now - this.#sealedAt < drainWaitMs;
+    return !this.#failed && this.#schedule.isDue();
   }
 
   async #repeat(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      this.#stored = 0;
+      this.#schedule.onRound();
       let pauseMs = await this.#round();
       do {
         this.#nap = new AbortController();
         if (this.#stopping.signal.aborted || this.#isDue()) break;
         await sleep(pauseMs, undefined, { signal: this.#nap.signal }).catch(() => undefined);
         pauseMs = this.#limits.drainMs;
-      } while (this.#isDraining());
+      } while (this.#schedule.isDraining());
     }
   }
 
@@ -143,10 +104,10 @@ export class Sealer {
         const began = performance.now();
         found = await this.#store.extendLogs(this.#limits.mostLeaves);
         // Undefined: another worker seals.
-        if (found !== 0) this.#sealedAt = began;
+        if (found !== 0) this.#schedule.onPlaced(began);
         this.#metrics.sealed.inc(found ?? 0);
         await this.#sign();
-      } while ((found ?? 0) >= this.#limits.mostLeaves && !this.#isDraining() && !this.#stopping.signal.aborted);
+      } while ((found ?? 0) >= this.#limits.mostLeaves && !this.#isInterrupted());
       const pauseMs = await this.#sealExisting();
       this.#failed = false;
       return pauseMs;
@@ -158,7 +119,14 @@ export class Sealer {
     }
   }
 
-  /** The same. If there were none, it looks again after a while: rounds are many under load. */
+  #isInterrupted(): boolean {
+    return this.#schedule.isDraining() || this.#stopping.signal.aborted;
+  }
+
+  /**
+   * Takes a step over events without a leaf. Resolves with the pause before the next round, in ms.
+   * When it finds none, it looks again after `intervalMs`: rounds are many under load.
+   */
   async #sealExisting(): Promise<number> {
     const { intervalMs, existingPauseMs } = this.#limits;
     if (performance.now() < this.#existingAt) return intervalMs;
@@ -175,7 +143,6 @@ export class Sealer {
     const report = await this.#store.signLogs();
     if (report === undefined) return;
     this.#metrics.checkpoints.inc(report.signed);
-    await this.#store.cosign();
     for (const refusal of report.refused) {
       this.#metrics.failures.inc();
       this.#logger.error(
@@ -183,5 +150,6 @@ export class Sealer {
         'the log contradicts a checkpoint that was signed, and gets no other: was the database restored from an older backup?',
       );
     }
+    await this.#store.cosign();
   }
 }

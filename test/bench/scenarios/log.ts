@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { sealerLimits } from '../../../internal/worker/sealer.ts';
+import { sealerLimits } from '../../../internal/worker/seal-schedule.ts';
 import { query } from '../../support/postgres-server.ts';
 import { logKey } from '../../support/sealed-log.ts';
 import { until } from '../../support/until.ts';

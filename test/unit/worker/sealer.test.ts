@@ -2,11 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sealerMetrics } from '../../../internal/telemetry/sealer-metrics.ts';
 import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
-import { Sealer, sealerLimits, type SealedStore } from '../../../internal/worker/sealer.ts';
+import { sealerLimits, type SealerLimits } from '../../../internal/worker/seal-schedule.ts';
+import { Sealer, type SealedStore } from '../../../internal/worker/sealer.ts';
 import { figure } from '../../support/rows.ts';
 
 /** A sealer whose rounds can be awaited. `find`: what a round finds, by its number from 1. */
-function sealerOf(find: (round: number) => Promise<number | undefined>, limits: Partial<typeof sealerLimits> = {}) {
+function sealerOf(find: (round: number) => Promise<number | undefined>, limits: Partial<SealerLimits> = {}) {
   const { logger, registry } = createTelemetry('worker', 'silent');
   let rounds = 0;
   const reached = Array.from({ length: 10 }, () => Promise.withResolvers<undefined>());
@@ -39,10 +40,10 @@ describe('the rounds of the sealer', () => {
     await using rounds = sealerOf((round) => Promise.resolve(round === 2 ? 1 : 0));
     await rounds.sealer.start();
     await rounds.reached(1);
-    rounds.sealer.note(1);
+    rounds.sealer.onStored(1);
     await rounds.reached(2);
-    rounds.sealer.note(sealerLimits.events - 1);
-    rounds.sealer.note(1);
+    rounds.sealer.onStored(sealerLimits.events - 1);
+    rounds.sealer.onStored(1);
     await rounds.reached(3);
   });
 
@@ -52,30 +53,30 @@ describe('the rounds of the sealer', () => {
     await rounds.sealer.start();
     await rounds.reached(1);
     await setImmediate();
-    for (const _ of [1, 2, 3]) rounds.sealer.note(sealerLimits.events, true);
+    for (const _ of [1, 2, 3]) rounds.sealer.onStored(sealerLimits.events, true);
     await setImmediate();
     expect(rounds.count()).to.equal(1);
-    rounds.sealer.note(1, false);
+    rounds.sealer.onStored(1, false);
     await rounds.reached(2);
 
     await using late = sealerOf(() => Promise.resolve(1), { ...drain, drainWaitMs: 0 });
     await late.sealer.start();
     await late.reached(1);
-    late.sealer.note(sealerLimits.events, true);
+    late.sealer.onStored(sealerLimits.events, true);
     await late.reached(2);
   });
 
   it('end when a drain begins', async () => {
     const drain = { drainMs: 3_600_000, drainWaitMs: 3_600_000 };
     await using rounds = sealerOf((round) => {
-      if (round === 1) rounds.sealer.note(sealerLimits.events, true);
+      if (round === 1) rounds.sealer.onStored(sealerLimits.events, true);
       return Promise.resolve(round === 1 ? sealerLimits.mostLeaves : 0);
     }, drain);
     await rounds.sealer.start();
     await rounds.reached(1);
     await setImmediate();
     expect(rounds.count()).to.equal(1);
-    rounds.sealer.note(1, false);
+    rounds.sealer.onStored(1, false);
     await rounds.reached(2);
   });
 
