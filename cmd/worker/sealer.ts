@@ -13,7 +13,7 @@ import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import { Witnesses } from '../../internal/witness/witnesses.ts';
 import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
 import { Sealer } from '../../internal/worker/sealer.ts';
-import { bucketWitnesses, folderMemories, httpWitnesses, publicOnes } from './witnesses.ts';
+import { bucketWitnesses, folderMemories, httpWitnesses, publicKeysOf } from './witnesses.ts';
 
 /** Older events of a step, which takes about 0.2 s, and of a page, which blocks for 10 ms. */
 const existing = { most: 20_000, pageSize: 2_000, graceMs: 10 * 60 * 1_000 };
@@ -40,7 +40,7 @@ export function logKeys(config: Config<'LOG_KEY'>): SigningKey[] {
 export function createSealer(config: LogConfig, db: Database, { registry, logger }: Telemetry): Sealer | undefined {
   const keys = logKeys(config);
   if (keys.length === 0) return undefined;
-  const publicKeys = publicOnes(keys);
+  const publicKeys = publicKeysOf(keys);
   const metrics = sealerMetrics(registry);
   const onAway = (witness: string, error: unknown): void => {
     metrics.notCosigned.inc({ witness });

@@ -15,7 +15,7 @@ type WitnessConfig = Config<'LOG_WITNESSES'>;
 
 /** The folders of LOG_WITNESSES, which remember each checkpoint before it is stored. */
 export function folderMemories(config: WitnessConfig, keys: readonly SigningKey[]): FolderMemory[] {
-  return entriesOf(config, 'file:').map((url) => new FolderMemory(fileURLToPath(url), publicOnes(keys)));
+  return entriesOf(config, 'file:').map((url) => new FolderMemory(fileURLToPath(url), publicKeysOf(keys)));
 }
 
 /** The buckets of LOG_WITNESSES, which remember each checkpoint once it is stored. */
@@ -28,7 +28,7 @@ export function bucketWitnesses(
     const [name = ''] = href.split('?');
     return new BucketWitness({
       name,
-      keys: publicOnes(keys),
+      keys: publicKeysOf(keys),
       days: Number(searchParams.get('days')),
       open: async () => {
         // Loaded only when needed: it is large.
@@ -57,6 +57,6 @@ function entriesOf({ LOG_WITNESSES: witnesses }: WitnessConfig, ...protocols: st
 }
 
 /** The public keys of signing keys. */
-export function publicOnes(keys: readonly SigningKey[]): VerifierKey[] {
+export function publicKeysOf(keys: readonly SigningKey[]): VerifierKey[] {
   return keys.map((key) => readVerifierKey(verifierKeyText(key)));
 }

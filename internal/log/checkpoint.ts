@@ -2,7 +2,7 @@ import { hashSize } from './hashing.ts';
 import { openNote, signNote, WrongSignature } from './note.ts';
 import { forOrganization, originOf, type SigningKey, type VerifierKey } from './keys.ts';
 
-/** What a checkpoint says: the size of a log, and the root of its tree. */
+/** The size of a log, and the root of its tree. */
 export interface TreeHead {
   readonly size: number;
   readonly root: Buffer;

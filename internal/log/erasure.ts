@@ -2,8 +2,9 @@ import { erasureVersion, leafSize, writeLeaf } from './leaf.ts';
 import { sha256, sha256Base64 } from './hashing.ts';
 import { storedJson } from './stored-json.ts';
 
-/** What was erased: rows of events, or only their texts. */
+/** The kinds of an erasure: `text` takes only texts of events, the others whole events. */
 export const erasedScopes = ['organization', 'automation', 'execution', 'text'] as const;
+/** One of {@link erasedScopes}. */
 export type ErasedScope = (typeof erasedScopes)[number];
 
 /** The record of an erasure: who erased which events, when and why. */

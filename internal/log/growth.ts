@@ -3,7 +3,7 @@ import { leafHashText } from './hashing.ts';
 import { leafSize } from './leaf.ts';
 import { tileWidth } from './tiles.ts';
 
-/** What a log gains by new leaves. */
+/** The new parts of a log after leaves were added. */
 export interface Growth {
   readonly size: number;
   /** The frontier of the grown tree. */

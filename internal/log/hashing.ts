@@ -9,7 +9,7 @@ export const hashSize = 32;
  */
 export type HashText = string;
 
-/** A zero byte and room for a leaf: all leaves of a log have one length. */
+/** A zero byte and room for a leaf. Allocated again when the length of leaves changes. */
 let prefixed = Buffer.alloc(0);
 
 /** A one and room for two hashes. */

@@ -58,7 +58,7 @@ interface Time {
 
 const second = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 
-/** It returns undefined unless a time has four digits for the year and whole milliseconds. */
+/** Reads times with a year of four digits and whole milliseconds; undefined for others. */
 function timeReader(): (text: string) => Time | undefined {
   // Rows that follow each other often share the second.
   let last = { text: '', iso: '', ms: 0 };

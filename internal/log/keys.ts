@@ -5,7 +5,7 @@ import { sha256 } from './hashing.ts';
 const ed25519 = 1;
 const cosignature = 4;
 
-/** What precedes the 32 bytes of an Ed25519 key in PKCS #8. */
+/** The DER bytes before the 32 bytes of an Ed25519 key in PKCS #8. */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** A key that signs notes. Its name is that of the log; see {@link forOrigin}. */

@@ -13,7 +13,7 @@ interface Incomplete {
   sealed_until_id: string | null;
 }
 
-/** What a step has done: events looked at, and leaves added. */
+/** The result of a step: events looked at, and leaves added. */
 export interface ExistingReport {
   looked: number;
   added: number;

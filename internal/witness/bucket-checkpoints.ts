@@ -55,7 +55,7 @@ export async function readNewest(
     for await (const version of objects.list(folder, fewVersions)) {
       const newest = await readCheckpointOf(objects, version, organization, keys);
       const { head } = newest;
-      // Or an older checkpoint under a newer name could hide the newest one.
+      // An older checkpoint under a newer name would hide the newest one.
       if (version.name.endsWith(`/${nameOf(head.size)}`)) return newest;
       throw new Error(`${addressOf(objects, version)} has a checkpoint of ${head.size} leaves, which is not its name`);
     }

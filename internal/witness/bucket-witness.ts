@@ -13,6 +13,7 @@ const pauseMs = 30_000;
 /** Logs that are looked for at once. */
 const atOnce = 25;
 
+/** A bucket, the logs that it is for, and whom to tell when it is unavailable. */
 export interface BucketOptions {
   /** As in LOG_WITNESSES, without the query. */
   readonly name: string;
@@ -20,7 +21,7 @@ export interface BucketOptions {
   readonly keys: readonly VerifierKey[];
   /** How long nobody can delete a checkpoint. */
   readonly days: number;
-  /** Called for the first request. */
+  /** Called for the first request, and again after it failed. */
   readonly open: () => Promise<LockedObjects>;
   /** The bucket cannot be read. */
   readonly onAway: (error: unknown) => void;
@@ -97,7 +98,10 @@ export class BucketWitness implements Witness, HeadMemory {
   }
 
   #open(): Promise<LockedObjects> {
-    this.#objects ??= this.#options.open();
+    this.#objects ??= this.#options.open().catch((error: unknown) => {
+      this.#objects = undefined;
+      throw error;
+    });
     return this.#objects;
   }
 

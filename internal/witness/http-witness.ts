@@ -6,7 +6,7 @@ import type { Submission, Witness } from './witnesses.ts';
 /** Longest wait for an answer, in ms. The sealer waits with it, once in 30 s at most. */
 const usualTimeoutMs = 10_000;
 
-/** Longest answer, in characters: some lines of signatures. */
+/** Characters of an answer that are looked at: some lines of signatures. */
 const mostCharacters = 65_536;
 
 /**

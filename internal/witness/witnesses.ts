@@ -29,7 +29,7 @@ export interface CosignedLogs {
   addCosignature(log: Uncosigned, witness: string, line: string | undefined): Promise<void>;
 }
 
-/** What became of a checkpoint at a witness: `error` if it was not cosigned. */
+/** Called when a witness has answered for a checkpoint; with `error` if it did not cosign. */
 export type OnCosigned = (witness: string, error?: unknown) => void;
 
 /** Time without requests to a witness after it failed, in ms. */

@@ -61,8 +61,8 @@ EOF
   : > "$STATE/resolv.conf"
   start "$name-containerd" "${enter[@]}" containerd --config "$home/containerd.toml"
   until_ok test -S "/run/$name.sock"
-  # Both kubelets listen on one path, whatever their --root-dir: the one that came second at the same
-  # moment ends. It starts again, as on a machine.
+  # Both kubelets listen on one path, whatever their --root-dir: if they start at the same moment,
+  # one of them ends. It starts again, as on a machine.
   start "$name-kubelet" "${enter[@]}" sh -c 'until "$@"; do sleep 0.2; done' kubelet "$BIN/kubelet" --config="$home/kubelet.yaml" --kubeconfig="$STATE/$name.kubeconfig" \
     --root-dir="$home/kubelet" --cert-dir="$home/keys" --hostname-override="$name" --node-ip="$address"
   start "$name-kube-proxy" "${enter[@]}" "$BIN/kube-proxy" --kubeconfig="$STATE/proxy.kubeconfig" --hostname-override="$name" \

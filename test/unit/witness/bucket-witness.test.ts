@@ -45,16 +45,34 @@ function checkpointOf(size: number, leaf = 'leaf') {
 }
 
 describe('a bucket that is a witness', () => {
-  const start = (objects: LockedObjects, keys = [readVerifierKey(publicLogKey)]) => {
+  const start = (
+    objects: LockedObjects,
+    keys = [readVerifierKey(publicLogKey)],
+    open = () => Promise.resolve(objects),
+  ) => {
     const away: string[] = [];
     const options = { name: 's3://bucket', keys, days: 1 };
     const witness = new BucketWitness({
       ...options,
-      open: () => Promise.resolve(objects),
+      open,
       onAway: (error) => away.push(String(error)),
     });
     return { witness, away };
   };
+
+  it('is opened again after that failed', async () => {
+    const { objects, texts } = bucketInMemory();
+    let attempts = 0;
+    const { witness } = start(objects, undefined, async () => {
+      attempts += 1;
+      if (attempts === 1) throw new Error('no client');
+      return objects;
+    });
+    expect(String(await failureOf(witness.cosign(checkpointOf(1))))).to.contain('no client');
+    await witness.close();
+    await witness.cosign(checkpointOf(1));
+    expect(texts.size).to.equal(1);
+  });
 
   it('must be read once before a log is signed, and delays nobody when it is unavailable later', async () => {
     const { objects, state } = bucketInMemory();
