@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMisbehaving, declare, misbehave, verdictTable } from './expected.ts';
@@ -68,8 +69,9 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
   }
   process.stdout.write('\nThree automations miss, overrun and fail; their verdicts follow within a minute.\n');
   const single = new Ledger([]);
-  await misbehave(misbehaving, (event) => send(options.api, token, event, single), options.console, readingToken);
-  const verdicts = await verdictTable(misbehaving, options.console, readingToken);
+  const sendOne = (event: DemoEvent): Promise<void> => send(options.api, token, event, single);
+  await misbehave(misbehaving, sendOne, options.console, readingToken);
+  const verdicts = await verdictTable(misbehaving, sendOne, options.console, readingToken);
   process.stdout.write(`\n${verdicts ?? 'A verdict is missing.'}\n`);
   return right && verdicts !== undefined;
 }
@@ -87,12 +89,16 @@ async function readToken(file: string): Promise<string> {
   }
 }
 
-/** Sends an event until it is acknowledged. Repeats a rejected one after `Retry-After`. */
+/**
+ * Sends an event until it is acknowledged. Repeats a rejected one after `Retry-After`, with the same
+ * key: Runledger may have it already.
+ */
 async function send(api: string, token: string, event: DemoEvent, ledger: Ledger): Promise<void> {
+  const headers = { token, 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
   for (;;) {
     const answer = await reach(`${api}/v1/register/`, {
       method: 'POST',
-      headers: { token, 'Content-Type': 'application/json' },
+      headers,
       body: JSON.stringify(event),
     });
     const body = await answer.text();

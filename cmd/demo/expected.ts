@@ -67,10 +67,12 @@ export async function misbehave(
   for (const { id } of automations) {
     await until(async () => (await readVerdicts(console, token, id)) !== undefined);
   }
-  for (const automation of automations) {
-    for (const [number, events] of automation.runs.entries()) {
-      await report(automation, String(number), events, send);
-    }
+  for (const automation of automations) await run(automation, send);
+}
+
+async function run(automation: Misbehaving, send: (event: DemoEvent) => Promise<void>): Promise<void> {
+  for (const [number, events] of automation.runs.entries()) {
+    await report(automation, String(number), events, send);
   }
 }
 
@@ -84,16 +86,25 @@ async function report(
   for (const event of events) await send({ automation_id: id, execution_id, event, description: name });
 }
 
-/** Waits for the verdicts, and resolves with a table of them; undefined if one does not come. */
+/**
+ * Waits for the verdicts, and resolves with a table of them; undefined if one does not come. An
+ * automation runs again if Runledger cannot tell what it did: an event was rejected meanwhile.
+ */
 export async function verdictTable(
   automations: readonly Misbehaving[],
+  send: (event: DemoEvent) => Promise<void>,
   console: string,
   token: string,
 ): Promise<string | undefined> {
   const lines: string[] = [];
-  for (const { id, name, verdict } of automations) {
+  for (const automation of automations) {
+    const { id, name, verdict } = automation;
+    const unknown = new Set<string>();
     const found = await until(async () => {
       const verdicts = (await readVerdicts(console, token, id)) ?? [];
+      const news = verdicts.filter(({ kind, reason }) => kind === 'unknown' && !unknown.has(reason));
+      for (const { reason } of news) unknown.add(reason);
+      if (news.length > 0) await run(automation, send);
       return verdicts.find(({ kind }) => kind === verdict);
     });
     if (found === undefined) return undefined;
