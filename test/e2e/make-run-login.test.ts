@@ -4,7 +4,7 @@ import { MakeRun } from '../support/make-run.ts';
 import { until } from '../support/until.ts';
 
 describe('the link of make run, and make demo', function suite() {
-  this.timeout(240_000);
+  this.timeout(600_000);
   let run: MakeRun;
   beforeEach(async () => {
     run = await MakeRun.create();
@@ -27,11 +27,15 @@ describe('the link of make run, and make demo', function suite() {
       expect((await browser.get('/')).headers.location).to.equal('/o/demo/');
 
       const demo = run.demo(300);
-      await until('the address of the console', () => /Watch it: https:/.test(demo.output.join('\n')));
-      await until('a living page', async () => {
-        const page = await browser.get('/o/demo/executions', { accept: 'text/html' });
-        return page.status === 200 && page.body.includes('/o/demo/executions/');
-      });
+      await until('the address of the console', () => /Watch it: https:/.test(demo.output.join('\n')), 120_000);
+      await until(
+        'a living page',
+        async () => {
+          const page = await browser.get('/o/demo/executions', { accept: 'text/html' });
+          return page.status === 200 && page.body.includes('/o/demo/executions/');
+        },
+        120_000,
+      );
       expect(await demo.exited, demo.output.join('\n')).to.equal(0);
       const output = demo.output.join('\n');
       expect(output).to.include('The record holds just what was sent.');

@@ -167,12 +167,16 @@ async function report(run: MakeRun): Promise<{ automation: string; told: string[
       const number = next;
       next += 1;
       const kind = eventKinds[number % 7 === 6 ? 3 : Math.floor(number / executions) % eventKinds.length] ?? 'EVENT';
-      const answer = await client.register({
+      const event = {
         automation_id: automation,
         execution_id: `run-${number % executions}`,
         event: kind,
         description: `event ${number}`,
-      });
+      };
+      const key = { 'idempotency-key': randomUUID() };
+      // On a busy machine the one process may need longer than a caller waits: 503, and no event.
+      let answer = await client.register(event, key);
+      while (answer.status === 503) answer = await client.register(event, key);
       if (answer.status !== 201) refused.push(`${answer.status} ${answer.body}`);
       else {
         const { execution_id, type_of_event, description, created_at } = answer.json<Record<string, string>>();
@@ -231,13 +235,15 @@ function fieldsOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, fieldsOf(inner)]));
 }
 
-/** How many events the console exports. */
+/** How many events the console exports, once it may read and Postgres has the time. */
 async function storedEvents(run: MakeRun): Promise<number> {
   const reader = await run.reader();
   try {
-    const answer = await reader.send({ path: '/v1/export/events/' });
-    expect(answer.status).to.equal(200);
-    return answer.body.split('\n').length - 1;
+    return await until('an export', async () => {
+      const { status, body } = await reader.send({ path: '/v1/export/events/' });
+      if (status !== 503 && status !== 429) expect(status, body).to.equal(200);
+      return status === 200 && body.split('\n').length - 1;
+    });
   } finally {
     reader.close();
   }

@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiClient } from './api-client.ts';
 import { Child } from './child.ts';
 import { freePort } from './free-port.ts';
+import { memoryFolder } from './memory-folder.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 
@@ -22,7 +22,7 @@ export class MakeRun {
   }
 
   static async create(): Promise<MakeRun> {
-    const folder = await mkdtemp(join(tmpdir(), 'runledger-data-'));
+    const folder = await mkdtemp(join(memoryFolder(), 'runledger-data-'));
     const [http, https] = [await freePort(), await freePort()];
     return new MakeRun(folder, { http, https, console: await freePort(), ops: await freePort() });
   }

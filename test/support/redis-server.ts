@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Child } from './child.ts';
 import { freePort } from './free-port.ts';
+import { memoryFolder } from './memory-folder.ts';
 
 export const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
 
@@ -36,7 +36,7 @@ export class RedisServer {
   }
 
   /** `parent`: where the folder of its data is made. */
-  static async start(args: string[] = durable, parent = tmpdir()): Promise<RedisServer> {
+  static async start(args: string[] = durable, parent = memoryFolder()): Promise<RedisServer> {
     const server = new RedisServer(await freePort(), await mkdtemp(join(parent, 'runledger-redis-')), args);
     await server.startAgain();
     return server;

@@ -69,7 +69,7 @@ describe('Verdicts with real processes', function () {
     await fail('run 3');
     await until('there is a second alert', async () => (await world.alerts()).length === 2, patience);
     await until('its delivery has arrived', () => world.receiver.received.length >= 4, patience);
-    expect(await fourth.readiness()).to.equal(200);
+    await fourth.ready(patience);
     expect(world.receiver.received).to.have.length(4);
     expect(new Set(world.receiver.received.map(idOf)).size, 'ids').to.equal(3);
     expect(await world.query('select 1 from deliveries')).to.have.length(3);

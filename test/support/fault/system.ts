@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,6 +7,7 @@ import { Client, type ClientConfig } from 'pg';
 import { secretManifest } from '../../../internal/tokens/manifest.ts';
 import { Forwarder } from '../forwarder.ts';
 import { freePort } from '../free-port.ts';
+import { memoryFolder } from '../memory-folder.ts';
 import { PostgresServer, query } from '../postgres-server.ts';
 import { jobCounts } from '../queue.ts';
 import { durable, RedisServer } from '../redis-server.ts';
@@ -63,7 +62,7 @@ export class System {
   }
 
   static async start(workerSettings: Record<string, string> = {}): Promise<System> {
-    const folder = await mkdtemp(join(memoryOrDisk(), 'runledger-fault-'));
+    const folder = await mkdtemp(join(memoryFolder(), 'runledger-fault-'));
     // Postgres runs as another user and must be able to pass.
     await chmod(folder, 0o755);
     const starting = [
@@ -245,12 +244,4 @@ export class System {
   #databaseUrl(port: number): string {
     return `postgres://runledger@127.0.0.1:${port}/runledger`;
   }
-}
-
-/**
- * Tests kill processes and not machines: memory keeps what was written, and there nobody else's
- * load on the disk can pass for a fault.
- */
-function memoryOrDisk(): string {
-  return existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 }

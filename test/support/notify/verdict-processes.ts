@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { PostgresServer, query } from '../postgres-server.ts';
 import { RedisServer } from '../redis-server.ts';
 import { RunledgerProcess } from '../runledger-process.ts';
 import { migrate } from '../store.ts';
+import { until } from '../until.ts';
 import { AlertmanagerServer } from './alertmanager-server.ts';
 import { startPlainReceiver, startReceiver, type Receiver } from './receiver.ts';
 
@@ -106,15 +108,20 @@ export class VerdictProcesses {
     };
     const process = new RunledgerProcess(name, { ...common, ...settings });
     this.#processes.push(process);
-    await process.ready(30_000);
+    await process.ready();
     return process;
   }
 
-  /** Registers an event of a run. Rejects unless it is accepted. */
+  /** Registers an event of a run. As callers do, it repeats what is answered with 503. */
   async report(run: string, event: string): Promise<void> {
     const body = { automation_id: automation, execution_id: run, event, description: 'x' };
-    const answer = await this.#client?.register(body);
-    if (answer?.status !== 201) throw new Error(`${event} of ${run}: ${answer?.status} ${answer?.body}`);
+    const key = { 'idempotency-key': randomUUID() };
+    await until(`201 for ${event} of ${run}`, async () => {
+      const answer = await this.#client?.register(body, key);
+      if (answer?.status === 503) return false;
+      if (answer?.status !== 201) throw new Error(`${event} of ${run}: ${answer?.status} ${answer?.body}`);
+      return true;
+    });
   }
 
   query<Row extends object>(sql: string): Promise<Row[]> {
