@@ -90,8 +90,8 @@ async function readToken(file: string): Promise<string> {
 }
 
 /**
- * Sends an event until it is acknowledged. Repeats a rejected one after `Retry-After`, with the same
- * key: Runledger may have it already.
+ * Sends an event until it is acknowledged. Repeats a rejected one after `Retry-After`, with the
+ * same key: Runledger may have it already.
  */
 async function send(api: string, token: string, event: DemoEvent, ledger: Ledger): Promise<void> {
   const headers = { token, 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { connectionsFrom } from '../support/node/connections.ts';
 import { installation, stepsOf } from '../support/node/first-steps.ts';
@@ -188,13 +189,18 @@ describe('the installation of the README, on a node of two cores and 4 GiB', () 
       });
       return Object.fromEntries(await Promise.all(found));
     };
-    expect(await look()).to.deep.equal({
+    const admitted = {
       strangers: { redis: false, postgres: false, https: true, ops: false },
       monitoring: { redis: false, ops: true },
       worker: { redis: true, postgres: true, https: false, apiServer: false },
       console: { redis: false, postgres: true, https: false },
       controller: { redis: true, postgres: true, apiServer: true },
-    });
+    };
+    // The nodes may learn of a new pod a moment after it is ready.
+    let reached = await look();
+    const end = performance.now() + 30_000;
+    while (!isDeepStrictEqual(reached, admitted) && performance.now() < end) reached = await look();
+    expect(reached).to.deep.equal(admitted);
     // It is the policies that refuse: without them everybody connects.
     await kubernetes.kubectl('delete', 'networkpolicy', '--all', '--namespace', 'runledger');
     const refused = async (): Promise<boolean> =>

@@ -24,7 +24,7 @@ describe('a release behind a Gateway, under load over TLS', () => {
   before(async () => {
     kubernetes = sharedKubernetes();
     release = await LoadedRelease.shared(kubernetes);
-    // They run beside the first tests.
+    // They run beside the first tests, also while the controller rolls over.
     const image = (of: string): Promise<string> =>
       kubectl('get', of, '-o', 'jsonpath={.spec.template.spec.containers[0].image}');
     const [redis = ''] = servers;
@@ -59,6 +59,27 @@ describe('a release behind a Gateway, under load over TLS', () => {
       });
     expectOnly(await release.underLoad(read, { rate: 500 }), []);
   });
+
+  // The last test rolls ingest over.
+  for (const workloads of [behind, ...servers.map((server) => [server])]) {
+    it(`rolls ${workloads.join(', ')} over; each process ends by itself, within its time`, async () => {
+      const pods = await Promise.all(workloads.map(onePodOf));
+      let codes: Record<string, number> = {};
+      let others: Others = {};
+      const restarted = async (): Promise<void> => {
+        const ended = await keepAfterEnd(kubernetes, release.namespace, pods);
+        others = await release.whileReading(async () => {
+          await kubectl('rollout', 'restart', ...workloads);
+          codes = await ended();
+          await release.rolledOut(...workloads);
+        });
+      };
+      expectOnly(await release.underLoad(restarted), []);
+      expect(codes).to.deep.equal(endedByThemselves(pods));
+      // While its one Postgres starts again, the console has nothing to read.
+      expectOnly(others, workloads.includes('statefulset/runledger-postgresql') ? [503] : []);
+    });
+  }
 
   it('records what Kubernetes runs: a CronJob in time, and a Job whose Pod fails under runledger exec', async () => {
     const named = ['get', 'job/fails', '--namespace', jobsNamespace, '-o', 'jsonpath={.metadata.uid}'];
@@ -96,27 +117,6 @@ describe('a release behind a Gateway, under load over TLS', () => {
     await database.close();
     await kubernetes.kubectl('delete', 'namespace', jobsNamespace, '--wait=false');
   });
-
-  // The last test rolls ingest over.
-  for (const workloads of [behind, ...servers.map((server) => [server])]) {
-    it(`rolls ${workloads.join(', ')} over; each process ends by itself, within its time`, async () => {
-      const pods = await Promise.all(workloads.map(onePodOf));
-      let codes: Record<string, number> = {};
-      let others: Others = {};
-      const restarted = async (): Promise<void> => {
-        const ended = await keepAfterEnd(kubernetes, release.namespace, pods);
-        others = await release.whileReading(async () => {
-          await kubectl('rollout', 'restart', ...workloads);
-          codes = await ended();
-          await release.rolledOut(...workloads);
-        });
-      };
-      expectOnly(await release.underLoad(restarted), []);
-      expect(codes).to.deep.equal(endedByThemselves(pods));
-      // While its one Postgres starts again, the console has nothing to read.
-      expectOnly(others, workloads.includes('statefulset/runledger-postgresql') ? [503] : []);
-    });
-  }
 
   it('answers 503 itself for 40 s without Redis; no pod leaves the Service', async () => {
     const caller = release.client('events');
@@ -249,9 +249,8 @@ describe('a release behind a Gateway, under load over TLS', () => {
         () => true,
       );
       expect(failed, 'the upgrade fails').to.equal(true);
-      expect(await kubectl('get', 'pods', '-o', 'jsonpath={..waiting.reason}')).to.match(
-        /ErrImagePull|ImagePullBackOff/,
-      );
+      const reasons = (): Promise<string> => kubectl('get', 'pods', '-o', 'jsonpath={..waiting.reason}');
+      await until('no image', async () => /ErrImagePull|ImagePullBackOff/.test(await reasons()), 60_000, 500);
       expect(await names()).to.include.members(old);
       await rollback();
     });
