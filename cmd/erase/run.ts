@@ -54,12 +54,12 @@ async function erase(
   { yes, ...request }: ReturnType<typeof readOptions>,
   { stdout, stderr, most = 50_000 }: Surroundings,
 ): Promise<void> {
-  const { events, deadLetters, executionsByName } = await countErasable(db, request);
+  const { events, deadLetters, byName } = await countErasable(db, request);
   const lose = request.text === undefined ? 'are erased' : 'lose their texts';
   const verb = yes ? '' : 'Without --yes nothing is erased. With it ';
   stderr.write(`${verb}${events} events ${lose}, and ${deadLetters} dead letters are erased.\n`);
-  if (executionsByName > 0) {
-    stderr.write(`${executionsByName} executions have the text in their ids, and stay: erase them with --execution.\n`);
+  if (byName > 0) {
+    stderr.write(`${byName} executions or dead letters have the text in their ids, and stay: use --execution.\n`);
   }
   if (!yes) return;
   for (;;) {

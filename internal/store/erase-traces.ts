@@ -1,12 +1,13 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Database, Tables } from './database.ts';
-import { chosenLetters, contains, type ErasureScope } from './erasure-scope.ts';
+import { eraseLetters } from './erase-dead-letters.ts';
+import { contains, type ErasureScope } from './erasure-scope.ts';
 
 /** Erases executions without events, and alerts, deliveries and dead letters of erased events. */
 export function eraseTraces(db: Database, scope: ErasureScope): Promise<void> {
   const { organization, automationId, text } = scope;
   return db.transaction().execute(async (trx) => {
-    await sql`delete from dead_letters where ${chosenLetters(scope)}`.execute(trx);
+    await eraseLetters(trx, scope);
     const own = sql`organization = ${organization}`;
     if (text !== undefined) {
       await sql`delete from deliveries where ${own} and ${contains(sql`event::text`, text)}`.execute(trx);

@@ -5,7 +5,8 @@ import { joinIds, leafOfErasure, type Erasure } from '../log/erasure.ts';
 import { leafOf } from '../log/leaf.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Tables } from './database.ts';
-import { chosenEvents, chosenLetters, contains, scopeOf, type ErasureScope } from './erasure-scope.ts';
+import { findLetters } from './erase-dead-letters.ts';
+import { chosenEvents, contains, scopeOf, type ErasureScope } from './erasure-scope.ts';
 import type { EventRow } from './events-table.ts';
 
 type Trx = Transaction<Tables>;
@@ -19,8 +20,8 @@ export interface ErasureRequest extends ErasureScope {
 export interface Erasable {
   events: number;
   deadLetters: number;
-  /** Executions that have the text in their ids: these stay. */
-  executionsByName: number;
+  /** Executions and dead letters that have the text in their ids only: these stay. */
+  byName: number;
 }
 
 const identify = createIdentitySource();
@@ -28,15 +29,15 @@ const identify = createIdentitySource();
 /** Counts what is there now. */
 export async function countErasable(db: Database, scope: ErasureScope): Promise<Erasable> {
   const { organization, text } = scope;
-  const { rows } = await sql<{ events: string; letters: string; named: string }>`
+  const { rows } = await sql<{ events: string; named: string }>`
     select (select count(*) from events where ${chosenEvents(scope)}) as events,
-      (select count(*) from dead_letters where ${chosenLetters(scope)}) as letters,
       (select count(*) from executions
         where organization = ${organization} and ${text ?? null}::text is not null
           and ${contains(sql`execution_id`, text ?? '')}) as named
   `.execute(db);
-  const [{ events, letters, named } = { events: 0, letters: 0, named: 0 }] = rows;
-  return { events: Number(events), deadLetters: Number(letters), executionsByName: Number(named) };
+  const [{ events, named } = { events: 0, named: 0 }] = rows;
+  const letters = await findLetters(db, scope);
+  return { events: Number(events), deadLetters: letters.ids.length, byName: Number(named) + letters.byName };
 }
 
 /**

@@ -27,18 +27,6 @@ export function chosenEvents({ organization, automationId, executionId, text }: 
   return executionId === undefined ? ofAutomation : sql`${ofAutomation} and execution_id = ${executionId}`;
 }
 
-/** The dead letters of a scope: each holds its event as JSON. */
-export function chosenLetters({ organization, automationId, executionId, text }: ErasureScope): RawBuilder<unknown> {
-  const own = sql`organization = ${organization}`;
-  const json = sql`encode(event, 'escape')`;
-  const holding = (part: string): RawBuilder<unknown> =>
-    sql`position(${Buffer.from(JSON.stringify(part).slice(1, -1))}::bytea in event) > 0`;
-  if (text !== undefined) return sql`${own} and (${holding(text)} or ${contains(json, text)})`;
-  if (automationId === undefined) return own;
-  const ofAutomation = sql`${own} and ${contains(json, automationId)}`;
-  return executionId === undefined ? ofAutomation : sql`${ofAutomation} and ${holding(executionId)}`;
-}
-
 /** True where a column contains a text, in any letter case. */
 export function contains(column: RawBuilder<unknown>, text: string): RawBuilder<unknown> {
   return sql`strpos(lower(${column}), lower(${text}::text)) > 0`;
