@@ -6,6 +6,7 @@ import { leafOf } from '../log/leaf.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Tables } from './database.ts';
 import { findLetters } from './erase-dead-letters.ts';
+import { recomputeExecutions } from './erase-executions.ts';
 import { chosenEvents, contains, scopeOf, type ErasureScope } from './erasure-scope.ts';
 import type { EventRow } from './events-table.ts';
 
@@ -81,8 +82,9 @@ async function eraseOldest(trx: Trx, scope: ErasureScope, most: number): Promise
   const empty = sql.join(optionalFields.map(({ column }) => sql`${sql.ref(column)} = ''`));
   const erase =
     scope.text === undefined
-      ? sql`delete from events e using chosen c where ${key} returning e.id`
+      ? sql`delete from events e using chosen c where ${key} returning e.id, e.automation_id, e.execution_id`
       : sql`update events e set ${empty} from chosen c where ${key} returning e.*`;
   const { rows } = await sql<EventRow>`with chosen as materialized (${chosen}) ${erase}`.execute(trx);
+  if (scope.text === undefined) await recomputeExecutions(trx, scope.organization, rows);
   return { ids: rows.map(({ id }) => id), left: scope.text === undefined ? [] : rows };
 }

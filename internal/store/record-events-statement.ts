@@ -21,6 +21,33 @@ export interface ChangeRow {
 /** The columns of the optional fields. */
 const texts = sql.join(optionalFields.map(({ column }) => sql.ref(column)));
 
+/** The columns of `executions` that Postgres does not generate, in the order of {@link outcome}. */
+export const executionColumns = sql`
+  organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at,
+  start_count, event_count, warning_count, error_count, end_count, last_accepted_at
+`;
+
+/** The times of an event that {@link outcome} reads. */
+export const timesOfEvent = sql`
+  coalesce(occurred_at, created_at) as at, case when occurred_at is not null then created_at end as accepted_at
+`;
+
+/** An execution of its events: a row for each group of them. */
+export const outcome = sql`
+  organization, automation_id, execution_id,
+  min(at) as first_event_at,
+  max(at) as last_event_at,
+  min(at) filter (where kind = 'START') as started_at,
+  min(at) filter (where kind = 'ERROR') as failed_at,
+  min(at) filter (where kind = 'END') as ended_at,
+  count(*) filter (where kind = 'START')::integer as start_count,
+  count(*) filter (where kind = 'EVENT')::integer as event_count,
+  count(*) filter (where kind = 'WARNING')::integer as warning_count,
+  count(*) filter (where kind = 'ERROR')::integer as error_count,
+  count(*) filter (where kind = 'END')::integer as end_count,
+  max(accepted_at) as last_accepted_at
+`;
+
 export interface InsertOptions {
   /** A stored event makes the statement fail (`isDuplicate`) or is skipped. */
   duplicates: 'refuse' | 'skip';
@@ -58,37 +85,18 @@ export function insertAndMerge(
       order by organization collate "C", created_at, id
       ${duplicates === 'skip' ? sql`on conflict do nothing` : sql``}
       returning
-        organization, automation_id, execution_id, kind, coalesce(occurred_at, created_at) as at,
-        case when occurred_at is not null then created_at end as accepted_at
+        organization, automation_id, execution_id, kind, ${timesOfEvent}
         ${leaves && duplicates === 'skip' ? sql`, id` : sql``}
     ),
     ${leaves ? appendLeaves(events, duplicates) : sql``}
     change as (
-      select
-        organization, automation_id, execution_id,
-        min(at) as first_event_at,
-        max(at) as last_event_at,
-        min(at) filter (where kind = 'START') as started_at,
-        min(at) filter (where kind = 'ERROR') as failed_at,
-        min(at) filter (where kind = 'END') as ended_at,
-        max(accepted_at) as last_accepted_at,
-        count(*) filter (where kind = 'START')::integer as start_count,
-        count(*) filter (where kind = 'EVENT')::integer as event_count,
-        count(*) filter (where kind = 'WARNING')::integer as warning_count,
-        count(*) filter (where kind = 'ERROR')::integer as error_count,
-        count(*) filter (where kind = 'END')::integer as end_count,
-        count(*)::integer as total
+      select ${outcome}, count(*)::integer as total
       from inserted
       group by organization, automation_id, execution_id
     ),
     merged as (
-      insert into executions as e (
-        organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at,
-        start_count, event_count, warning_count, error_count, end_count, last_accepted_at
-      )
-      select
-        organization, automation_id, execution_id, first_event_at, last_event_at, started_at, failed_at, ended_at,
-        start_count, event_count, warning_count, error_count, end_count, last_accepted_at
+      insert into executions as e (${executionColumns})
+      select ${executionColumns}
       from change
       order by automation_id, execution_id, organization
       on conflict (organization, automation_id, execution_id) do update set

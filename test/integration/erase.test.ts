@@ -81,6 +81,18 @@ describe('erase', () => {
     );
   });
 
+  it('takes executions of which retention has dropped all events, or some', async () => {
+    const { db } = database;
+    await sql`delete from events where execution_id = 'run 3' or id = ${events[0]?.id ?? ''}`.execute(db);
+    expect((await erase(...execution, '--yes')).code).to.equal(0);
+    const ids = db.selectFrom('executions').select('execution_id').where('organization', '=', 'acme');
+    expect((await ids.execute()).map(({ execution_id }) => execution_id))
+      .to.have.lengthOf(6)
+      .and.not.include('run 3');
+    expect((await erase('--automation', events[0]?.automationId ?? '', '--yes')).code).to.equal(0);
+    expect(await ids.execute()).to.deep.equal([]);
+  });
+
   it('finds other changes, and erasures that nobody recorded in the log', async () => {
     const { db } = database;
     await erase('--text', 'mark 50', '--yes');
