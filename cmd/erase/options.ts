@@ -10,13 +10,14 @@ export const usage = `Erases data of an organization, and keeps the leaves of it
   erase --organization ID --by WHO --reason WHY --text TEXT [--yes]
       Events whose texts contain TEXT, such as the name of a person, in any case, lose their texts. Outcomes stay.
 
+Events that are accepted or stored later stay: stop the automation first.
 WHO and WHY are recorded for ever: do not repeat what is erased. Standard output is the record of the erasure, a line
 of JSON: keep it for auditors who check exports. DATABASE_URL or DATABASE_URL_FILE has the address of Postgres.
 Exit code 0: erased, or counted. 2: wrong arguments or an error; run it again.
 `;
 
 /** @throws {UsageError} */
-export function readOptions(args: string[]): ErasureRequest & { yes: boolean } {
+export function readOptions(args: string[]): Omit<ErasureRequest, 'before'> & { yes: boolean } {
   const one = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
   const options = { organization: one, by: one, reason: one, automation: one, execution: one, text: one };

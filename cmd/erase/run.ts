@@ -51,9 +51,10 @@ export async function run(args: string[], surroundings: Surroundings): Promise<n
 
 async function erase(
   db: Database,
-  { yes, ...request }: ReturnType<typeof readOptions>,
+  { yes, ...options }: ReturnType<typeof readOptions>,
   { stdout, stderr, most = 50_000 }: Surroundings,
 ): Promise<void> {
+  const request = { ...options, before: new Date() };
   const { events, deadLetters, byName } = await countErasable(db, request);
   const lose = request.text === undefined ? 'are erased' : 'lose their texts';
   const verb = yes ? '' : 'Without --yes nothing is erased. With it ';

@@ -30,6 +30,7 @@ export async function findLetters(db: Kysely<Tables>, scope: ErasureScope): Prom
       .selectFrom('dead_letters')
       .select(['id', 'event'])
       .where('organization', '=', scope.organization)
+      .where('created_at', '<', scope.before)
       .where('id', '>', after)
       .orderBy('id')
       .limit(pageSize)

@@ -2,9 +2,11 @@ import { sql, type RawBuilder } from 'kysely';
 import { optionalFields } from '../event/fields.ts';
 import type { ErasedScope } from '../log/erasure.ts';
 
-/** What to erase of an organization: everything, an automation, an execution, or a text. */
+/** The part of an organization to erase: everything, an automation, an execution, or a text. */
 export interface ErasureScope {
   readonly organization: string;
+  /** Later events stay: an erasure ends while events come in. By the time of acceptance. */
+  readonly before: Date;
   readonly automationId?: string | undefined;
   /** With `automationId` only. */
   readonly executionId?: string | undefined;
@@ -19,8 +21,14 @@ const all = sql.join(
 );
 
 /** The events of a scope. */
-export function chosenEvents({ organization, automationId, executionId, text }: ErasureScope): RawBuilder<unknown> {
-  const own = sql`organization = ${organization}`;
+export function chosenEvents({
+  organization,
+  before,
+  automationId,
+  executionId,
+  text,
+}: ErasureScope): RawBuilder<unknown> {
+  const own = sql`organization = ${organization} and created_at < ${before}`;
   if (text !== undefined) return sql`${own} and ${contains(all, text)}`;
   if (automationId === undefined) return own;
   const ofAutomation = sql`${own} and automation_id = ${automationId}::uuid`;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { run } from '../../cmd/erase/run.ts';
+import { keepDeadLetter } from '../../internal/store/dead-letters.ts';
 import { eraseTraces } from '../../internal/store/erase-traces.ts';
 import { eraseEvents } from '../../internal/store/erase.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
@@ -20,7 +21,13 @@ const events = Array.from({ length: 60 }, (_, at) =>
     kind: at < 6 ? 'START' : at < 54 ? 'EVENT' : 'END',
   }),
 );
-const request = { organization: 'acme', by: 'ana', reason: 'ticket 7', automationId: events[0]?.automationId };
+const request = {
+  organization: 'acme',
+  before: new Date(),
+  by: 'ana',
+  reason: 'ticket 7',
+  automationId: events[0]?.automationId,
+};
 
 describe('erase, while events come in', () => {
   const database = eachDatabase();
@@ -35,12 +42,22 @@ describe('erase, while events come in', () => {
     await recordEvents(db, [anEvent({ executionId: 'run 3', description: 'arrived' })], { leaves: true });
   }
 
+  /** Erases all, 57 events at once. */
+  function erase(write: () => unknown): Promise<number> {
+    return run(['--organization', 'acme', '--by', 'ana', '--reason', 'ticket 7', '--all', '--yes'], {
+      stdout: { write },
+      stderr: { write: () => undefined },
+      database: { DATABASE_URL: database.url },
+      most: 57,
+    });
+  }
+
   /** The record agrees with its log, and each execution with the events that are left. */
   async function isWhole(left: number): Promise<void> {
     const { db, url } = database;
     await seal(db);
     const { stdout, code } = await runVerify(url, []);
-    expect(stdout).to.match(new RegExp(`^Nothing was lost, added or changed: ${left} events of acme`));
+    expect(stdout).to.match(new RegExp(`^Nothing was lost, added or changed: ${left} events? of acme`));
     expect(code).to.equal(0);
     const given = executionsOf(await storedEvents(db));
     expect(await storedExecutions(db)).to.have.deep.members([...given.values()]);
@@ -58,6 +75,17 @@ describe('erase, while events come in', () => {
     expect(left).to.include({ state: 'running', start_count: 0, event_count: 1, end_count: 0 });
   });
 
+  it('ends while events come in: those that are accepted after its begin stay', async () => {
+    const { db } = database;
+    const later = { executionId: 'run 3', createdAt: Date.now() + 60_000 };
+    await recordEvents(db, [anEvent(later)], { leaves: true });
+    await keepDeadLetter(db, anEvent(later), '22P05');
+    await keepDeadLetter(db, anEvent({ createdAt: began }), '22P05');
+    for (const code of [0, 0]) expect(await erase(() => undefined)).to.equal(code);
+    await isWhole(1);
+    expect(await db.selectFrom('dead_letters').select('id').execute()).to.have.lengthOf(1);
+  });
+
   it('leaves executions as their events give, after each transaction', async () => {
     for (const left of [45, 30, 15, 0]) {
       await eraseEvents(database.db, request, 15);
@@ -66,14 +94,12 @@ describe('erase, while events come in', () => {
   });
 
   it('leaves executions as their events give, if it is interrupted', async () => {
-    const args = ['--organization', 'acme', '--by', 'ana', '--reason', 'ticket 7', '--all', '--yes'];
-    const surroundings = { stderr: { write: () => undefined }, database: { DATABASE_URL: database.url }, most: 57 };
-    const breaks = (): never => {
+    const interrupted = await erase(() => {
       throw new Error('write EPIPE');
-    };
-    expect(await run(args, { ...surroundings, stdout: { write: breaks } })).to.not.equal(0);
+    });
+    expect(interrupted).to.not.equal(0);
     await isWhole(3);
-    expect(await run(args, { ...surroundings, stdout: { write: () => undefined } })).to.equal(0);
+    expect(await erase(() => undefined)).to.equal(0);
     await isWhole(0);
   });
 

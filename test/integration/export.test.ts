@@ -130,7 +130,7 @@ describe('the command export', () => {
     await store({});
     await using folder = await temporaryFolder();
     await exportTo(folder.path);
-    const erasure = { organization: 'acme', by: 'ana', reason: 'ticket 7', text: 'jane' };
+    const erasure = { organization: 'acme', before: new Date(), by: 'ana', reason: 'ticket 7', text: 'jane' };
     await eraseEvents(database.db, erasure, 10);
     expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 1 day');
     const second = acme20.replace('events', 'events-2');
