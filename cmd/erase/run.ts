@@ -3,7 +3,8 @@ import { readConfig } from '../../internal/config/read.ts';
 import { writeErasure } from '../../internal/log/erasure-text.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
 import { eraseTraces } from '../../internal/store/erase-traces.ts';
-import { countErasable, eraseEvents } from '../../internal/store/erase.ts';
+import { countErasable, eraseEvents, type Erasable, type ErasureRequest } from '../../internal/store/erase.ts';
+import { listErasures } from '../../internal/store/list-erasures.ts';
 import { readOptions, usage } from './options.ts';
 
 /** The streams of the command: those of the process, or of a test. */
@@ -16,7 +17,7 @@ export interface Surroundings {
   readonly most?: number;
 }
 
-/** Resolves with the exit code: 0 erased or counted, 2 could not. */
+/** Resolves with the exit code: 0 success, 1 failure, 2 wrong usage. */
 export async function run(args: string[], surroundings: Surroundings): Promise<number> {
   const { stdout, stderr } = surroundings;
   if (args.includes('--help') || args[0] === 'help') {
@@ -24,7 +25,7 @@ export async function run(args: string[], surroundings: Surroundings): Promise<n
     return 0;
   }
   try {
-    const options = readOptions(args);
+    const { organization, erasure, yes } = readOptions(args);
     const { DATABASE_URL: url } = readConfig(['DATABASE_URL'], surroundings.database);
     const ignore = (): void => undefined;
     const db = openPostgres({
@@ -37,30 +38,40 @@ export async function run(args: string[], surroundings: Surroundings): Promise<n
       onNotDurable: ignore,
     });
     try {
-      await erase(db, options, surroundings);
+      if (erasure === undefined) await list(db, organization, surroundings);
+      else await erase(db, { ...erasure, before: new Date() }, yes, surroundings);
     } finally {
       await db.destroy();
     }
     return 0;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    stderr.write(`erase: ${message}\n${error instanceof UsageError ? `\n${usage}` : ''}`);
-    return 2;
+    const isUsage = error instanceof UsageError;
+    stderr.write(`erase: ${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${usage}` : ''}`);
+    return isUsage ? 2 : 1;
   }
+}
+
+async function list(db: Database, organization: string, { stdout, stderr }: Surroundings): Promise<void> {
+  let isEmpty = true;
+  for await (const erasure of listErasures(db, organization)) {
+    stdout.write(`${writeErasure(erasure)}\n`);
+    isEmpty = false;
+  }
+  if (isEmpty) stderr.write(`No erasure of ${organization} is recorded.\n`);
 }
 
 async function erase(
   db: Database,
-  { yes, ...options }: ReturnType<typeof readOptions>,
+  request: ErasureRequest,
+  yes: boolean,
   { stdout, stderr, most = 50_000 }: Surroundings,
 ): Promise<void> {
-  const request = { ...options, before: new Date() };
-  const { events, deadLetters, byName } = await countErasable(db, request);
-  const lose = request.text === undefined ? 'are erased' : 'lose their texts';
-  const verb = yes ? '' : 'Without --yes nothing is erased. With it ';
-  stderr.write(`${verb}${events} events ${lose}, and ${deadLetters} dead letters are erased.\n`);
-  if (byName > 0) {
-    stderr.write(`${byName} executions or dead letters have the text in their ids, and stay: use --execution.\n`);
+  const erasable = await countErasable(db, request);
+  const chosen = describe(erasable, request);
+  stderr.write(yes ? `Erasing ${chosen}.\n` : `Would erase ${chosen}. Add --yes to erase them.\n`);
+  if (erasable.byName > 0) {
+    const stay = `${erasable.byName} executions or dead letters have the text in their ids, and stay`;
+    stderr.write(`${stay}: use --execution.\n`);
   }
   if (!yes) return;
   for (;;) {
@@ -69,4 +80,14 @@ async function erase(
     stdout.write(`${writeErasure(erasure)}\n`);
   }
   await eraseTraces(db, request);
+}
+
+function describe({ events, executions, deadLetters }: Erasable, { text }: ErasureRequest): string {
+  const letters = count(deadLetters, 'dead letter');
+  if (text !== undefined) return `the texts of ${count(events, 'event')}, and ${letters}`;
+  return `${count(events, 'event')}, ${count(executions, 'execution')} and ${letters}`;
+}
+
+function count(number: number, of: string): string {
+  return `${number} ${of}${number === 1 ? '' : 's'}`;
 }

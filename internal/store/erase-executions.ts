@@ -73,7 +73,8 @@ async function lockExecutions(trx: Trx, which: RawBuilder<unknown>): Promise<Loc
   return rows;
 }
 
-function chosenExecutions({ organization, automationId, executionId }: ErasureScope): RawBuilder<unknown> {
+/** The executions of a scope; `text` chooses none of them. */
+export function chosenExecutions({ organization, automationId, executionId }: ErasureScope): RawBuilder<unknown> {
   return sql`organization = ${organization}
     ${automationId === undefined ? sql`` : sql`and automation_id = ${automationId}::uuid`}
     ${executionId === undefined ? sql`` : sql`and execution_id = ${executionId}`}`;

@@ -6,12 +6,13 @@ import { leafOf } from '../log/leaf.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Tables } from './database.ts';
 import { findLetters } from './erase-dead-letters.ts';
-import { recomputeExecutions } from './erase-executions.ts';
+import { chosenExecutions, recomputeExecutions } from './erase-executions.ts';
 import { chosenEvents, contains, scopeOf, type ErasureScope } from './erasure-scope.ts';
 import type { EventRow } from './events-table.ts';
 
 type Trx = Transaction<Tables>;
 
+/** The data to erase, and the name and the reason that its record gets. */
 export interface ErasureRequest extends ErasureScope {
   readonly by: string;
   readonly reason: string;
@@ -20,6 +21,8 @@ export interface ErasureRequest extends ErasureScope {
 /** Rows that an erasure would concern. */
 export interface Erasable {
   events: number;
+  /** None for a text: outcomes stay. */
+  executions: number;
   deadLetters: number;
   /** Executions and dead letters that have the text in their ids only: these stay. */
   byName: number;
@@ -30,15 +33,18 @@ const identify = createIdentitySource();
 /** Counts what is there now. */
 export async function countErasable(db: Database, scope: ErasureScope): Promise<Erasable> {
   const { organization, text } = scope;
-  const { rows } = await sql<{ events: string; named: string }>`
+  const executions =
+    text === undefined
+      ? chosenExecutions(scope)
+      : sql`organization = ${organization} and ${contains(sql`execution_id`, text)}`;
+  const { rows } = await sql<{ events: string; executions: string }>`
     select (select count(*) from events where ${chosenEvents(scope)}) as events,
-      (select count(*) from executions
-        where organization = ${organization} and ${text ?? null}::text is not null
-          and ${contains(sql`execution_id`, text ?? '')}) as named
+      (select count(*) from executions where ${executions}) as executions
   `.execute(db);
-  const [{ events, named } = { events: 0, named: 0 }] = rows;
   const letters = await findLetters(db, scope);
-  return { events: Number(events), deadLetters: letters.ids.length, byName: Number(named) + letters.byName };
+  const [found, events] = [Number(rows[0]?.executions), Number(rows[0]?.events)];
+  const [chosen, byName] = text === undefined ? [found, 0] : [0, found + letters.byName];
+  return { events, executions: chosen, deadLetters: letters.ids.length, byName };
 }
 
 /**

@@ -48,11 +48,17 @@ describe('erase', () => {
     expect(counted).to.deep.equal({
       code: 0,
       stdout: '',
-      stderr: 'Without --yes nothing is erased. With it 40 events are erased, and 0 dead letters are erased.\n',
+      stderr: 'Would erase 40 events, 1 execution and 0 dead letters. Add --yes to erase them.\n',
     });
-    expect((await erase(...execution, '--yes')).code).to.equal(0);
+    expect(await erase(...execution, '--yes')).to.deep.include({
+      code: 0,
+      stderr: 'Erasing 40 events, 1 execution and 0 dead letters.\n',
+    });
+    expect((await erase('--text', 'MARK 5')).stderr).to.equal(
+      'Would erase the texts of 9 events, and 0 dead letters. Add --yes to erase them.\n',
+    );
     expect((await erase('--text', 'MARK 5', '--yes')).stderr).to.equal(
-      '9 events lose their texts, and 0 dead letters are erased.\n',
+      'Erasing the texts of 9 events, and 0 dead letters.\n',
     );
     const left = await db.selectFrom('executions').select('execution_id').where('organization', '=', 'acme').execute();
     expect(left.map(({ execution_id }) => execution_id).sort()).to.deep.equal([
@@ -74,7 +80,7 @@ describe('erase', () => {
       expect(code).to.equal(0);
     }
     const erased = await erase('--all', '--yes');
-    expect(erased.stderr).to.equal('240 events are erased, and 0 dead letters are erased.\n');
+    expect(erased.stderr).to.equal('Erasing 240 events, 6 executions and 0 dead letters.\n');
     expect((await verify()).stdout).to.match(/^Nothing was lost, added or changed: 0 events of acme/);
     expect(await db.selectFrom('executions').selectAll().where('organization', '=', 'acme').execute()).to.deep.equal(
       [],
@@ -176,6 +182,31 @@ describe('erase', () => {
     expect(code).to.equal(0);
   });
 
+  it('prints the records of all erasures again', async () => {
+    await recordEvents(database.db, [anEvent({ organization: 'globex', createdAt: Date.now() - 1 })]);
+    const printed = [await erase(...execution, '--yes'), await erase('--text', 'mark 5', '--yes')];
+    const ofGlobex = await erase('--organization', 'globex', '--all', '--yes');
+    expect(ofGlobex.stdout).to.contain('"organization":"globex"');
+    expect(await run(runErase, ['--list'])).to.deep.equal({
+      code: 0,
+      stdout: printed.map(({ stdout }) => stdout).join(''),
+      stderr: '',
+    });
+    expect(await run(runErase, ['--organization', 'initech', '--list'])).to.deep.equal({
+      code: 0,
+      stdout: '',
+      stderr: 'No erasure of initech is recorded.\n',
+    });
+  });
+
+  it('ends with 1 after an error', async () => {
+    const { db } = database;
+    await sql`drop table alerts cascade`.execute(db);
+    const { code, stderr } = await erase('--all', '--yes');
+    expect(stderr).to.contain('\nerase: relation "alerts" does not exist\n').and.not.contain('--yes');
+    expect(code).to.equal(1);
+  });
+
   it('says which arguments are wrong', async () => {
     for (const [args, message] of [
       [[], 'one of --all, --automation and --text is required'],
@@ -190,6 +221,11 @@ describe('erase', () => {
     }
     for (const [args, message] of [
       [['--all'], '--organization is required'],
+      [['--all', '--organization', ''], '--organization is required'],
+      [['--all', '--organization', 'acme', '--by', ' ', '--reason', 'x'], '--by and --reason must not be empty'],
+      [['--all', '--organization', 'acme', '--by', 'x', '--reason', ''], '--by and --reason must not be empty'],
+      [['--list', '--organization', 'acme', '--by', 'x'], '--list takes --organization only'],
+      [['--list', '--organization', 'acme', '--yes'], '--list takes --organization only'],
       [['--all', '--organization', 'acme', '--by', 'Ana'], '--by and --reason are required'],
     ] as const) {
       expect(() => readOptions([...args])).to.throw(UsageError, message);
