@@ -1,5 +1,7 @@
 import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
+import { readMove } from '../../internal/databases/move/fence.ts';
+import { firstDatabase, readPlaces } from '../../internal/databases/organization-map.ts';
 import { writeErasure } from '../../internal/log/erasure-text.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
 import { eraseTraces } from '../../internal/store/erase-traces.ts';
@@ -38,6 +40,7 @@ export async function run(args: string[], surroundings: Surroundings): Promise<n
       onNotDurable: ignore,
     });
     try {
+      await requireHere(db, organization);
       if (erasure === undefined) await list(db, organization, surroundings);
       else await erase(db, { ...erasure, before: new Date() }, yes, surroundings);
     } finally {
@@ -49,6 +52,15 @@ export async function run(args: string[], surroundings: Surroundings): Promise<n
     stderr.write(`erase: ${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${usage}` : ''}`);
     return isUsage ? 2 : 1;
   }
+}
+
+/** @throws if the organization is in another database: here are rows that a move left behind. */
+async function requireHere(db: Database, organization: string): Promise<void> {
+  const place = (await readPlaces(db)).get(organization)?.database ?? firstDatabase;
+  const move = await readMove(db, organization);
+  const other = place === firstDatabase ? (move?.closed === true ? move.target : undefined) : place;
+  if (other === undefined) return;
+  throw new Error(`${organization} is in the database ${other}: set DATABASE_URL to that one`);
 }
 
 async function list(db: Database, organization: string, { stdout, stderr }: Surroundings): Promise<void> {

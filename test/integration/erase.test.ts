@@ -12,6 +12,7 @@ import { anEvent } from '../support/events.ts';
 import { publicLogKey, seal, servedBy } from '../support/sealed-log.ts';
 import { eachDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
+import { place } from '../support/two-databases.ts';
 
 const events = Array.from({ length: 280 }, (_, at) =>
   anEvent({ createdAt: Date.now() - 300 + at, description: `mark ${at}`, executionId: `run ${at % 7}` }),
@@ -197,6 +198,21 @@ describe('erase', () => {
       stdout: '',
       stderr: 'No erasure of initech is recorded.\n',
     });
+  });
+
+  it('refuses an organization that is in another database', async () => {
+    const { db } = database;
+    const refused = {
+      code: 1,
+      stdout: '',
+      stderr: 'erase: acme is in the database eu: set DATABASE_URL to that one\n',
+    };
+    await place(db, 'acme', 'eu');
+    expect(await erase('--all', '--yes')).to.deep.equal(refused);
+    await sql`update organization_databases set database = 'first'`.execute(db);
+    expect((await erase(...execution)).code).to.equal(0);
+    await db.insertInto('moved_organizations').values({ organization: 'acme', target: 'eu', closed: true }).execute();
+    expect(await erase('--all', '--yes')).to.deep.equal(refused);
   });
 
   it('ends with 1 after an error', async () => {
