@@ -6,24 +6,45 @@ import { contains, type ErasureScope } from './erasure-scope.ts';
 
 /** Erases executions without events, and alerts, deliveries and dead letters of erased events. */
 export function eraseTraces(db: Database, scope: ErasureScope): Promise<void> {
-  const { organization, automationId, text } = scope;
   return db.transaction().execute(async (trx) => {
     await eraseLetters(trx, scope);
-    const own = sql`organization = ${organization}`;
-    if (text !== undefined) {
-      await sql`delete from deliveries where ${own} and ${contains(sql`event::text`, text)}`.execute(trx);
-      return;
-    }
+    await sql`delete from deliveries where ${chosenDeliveries(scope)}`.execute(trx);
+    if (scope.text !== undefined) return;
     await eraseEmptyExecutions(trx, scope);
-    const ofAutomation = automationId === undefined ? own : sql`${own} and automation_id = ${automationId}::uuid`;
-    const mentions = (text: RawBuilder<unknown>): RawBuilder<unknown> =>
-      scope.executionId === undefined
-        ? ofAutomation
-        : sql`${ofAutomation} and strpos(${text}, ${JSON.stringify(scope.executionId)}) > 0`;
-    await sql`delete from deliveries where ${mentions(sql`event::text`)}`.execute(trx);
     await sql`
-      with gone as (delete from alerts where ${mentions(sql`facts::text || to_json(occurrence)`)} returning id)
+      with gone as (delete from alerts where ${chosenAlerts(scope)} returning id)
       delete from alert_notices where alert_id in (select id from gone)
     `.execute(trx);
   });
+}
+
+/** The notifications of a scope: those about its executions, or with a text of their errors. */
+function chosenDeliveries(scope: ErasureScope): RawBuilder<unknown> {
+  const { organization, executionId, text } = scope;
+  if (text !== undefined) {
+    const error = sql`event #> '{data,execution}'`;
+    const texts = sql`concat_ws(e'\\n', ${error} ->> 'error_id', ${error} ->> 'error_description')`;
+    return sql`organization = ${organization} and ${contains(texts, text)}`;
+  }
+  if (executionId === undefined) return ofAutomation(scope);
+  return sql`${ofAutomation(scope)} and (
+    event #>> '{data,execution,execution_id}' = ${executionId}
+    or ${named(sql`event #> '{data,alert,facts}'`, executionId)}
+  )`;
+}
+
+function chosenAlerts(scope: ErasureScope): RawBuilder<unknown> {
+  const { executionId } = scope;
+  if (executionId === undefined) return ofAutomation(scope);
+  return sql`${ofAutomation(scope)} and ${named(sql`facts`, executionId)}`;
+}
+
+/** True where facts are about an execution. */
+function named(facts: RawBuilder<unknown>, executionId: string): RawBuilder<unknown> {
+  return sql`${executionId} in (${facts} ->> 'execution', ${facts} ->> 'last_execution')`;
+}
+
+function ofAutomation({ organization, automationId }: ErasureScope): RawBuilder<unknown> {
+  const own = sql`organization = ${organization}`;
+  return automationId === undefined ? own : sql`${own} and automation_id = ${automationId}::uuid`;
 }

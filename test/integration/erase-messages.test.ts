@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { run } from '../../cmd/erase/run.ts';
+import type { Alert } from '../../internal/expectation/transition.ts';
+import { alertEvents, executionEvent, type CloudEvent } from '../../internal/notify/cloud-event.ts';
+import { insertMessages } from '../../internal/notify/insert-messages.ts';
+import { ConsoleLinks } from '../../internal/notify/links.ts';
+import { eachDatabase } from '../support/store.ts';
+
+const automationId = '0190a0b0-0000-7000-8000-000000000001';
+const links = new ConsoleLinks(undefined);
+const nightly = { namespace: 'a', name: 'nightly', displayName: 'Nightly', owner: '', links: [], alertLabels: {} };
+
+describe('erase, of alerts and notifications', () => {
+  const database = eachDatabase();
+  /** Reasons of the alerts, and types and executions of the notifications that are left. */
+  async function leftAfter(...args: string[]): Promise<string[][]> {
+    const { db, url } = database;
+    const quiet = { write: () => undefined };
+    const code = await run(['--organization', 'acme', '--by', 'ana', '--reason', 'x', ...args, '--yes'], {
+      stdout: quiet,
+      stderr: quiet,
+      database: { DATABASE_URL: url },
+    });
+    expect(code).to.equal(0);
+    const alerts = await db.selectFrom('alerts').select('reason').orderBy('reason').execute();
+    const messages = await db.selectFrom('deliveries').select('event').orderBy('sequence').execute();
+    const told = messages.map(({ event }) => event as unknown as CloudEvent);
+    return [alerts.map(({ reason }) => reason), told.map(({ subject, type }) => `${type} ${subject}`)];
+  }
+
+  beforeEach(async () => {
+    for (const [reason, facts] of [
+      ['of nightly', { execution: 'nightly' }],
+      ['after nightly', { last_execution: 'nightly' }],
+      ['of execution', { execution: 'execution' }],
+    ] as const) {
+      const alert: Alert = {
+        id: randomUUID(),
+        organization: 'acme',
+        automationId,
+        kind: 'failing',
+        occurrence: 'failing',
+        reason,
+        facts,
+        openedAt: Date.now(),
+        resolvedAt: undefined,
+        resolvedReason: undefined,
+      };
+      await database.db
+        .insertInto('alerts')
+        .values({
+          id: alert.id,
+          organization: 'acme',
+          automation_id: automationId,
+          kind: 'failing',
+          occurrence: `failing ${reason}`,
+          reason,
+          facts: JSON.stringify(facts),
+          opened_at: new Date(),
+          seen_at: new Date(),
+        })
+        .execute();
+      await tell(...alertEvents({ change: 'opened', alert, automation: nightly }, links));
+    }
+    for (const [executionId, errorDescription] of [
+      ['nightly', 'none'],
+      ['failing', 'said Jane\n'],
+      ['Jane', 'none'],
+    ] as const) {
+      const step = {
+        automationId,
+        executionId,
+        state: 'failed',
+        at: new Date(),
+        errorId: 'E1',
+        errorDescription,
+      } as const;
+      await tell(executionEvent(step, 'acme', nightly, links));
+    }
+  });
+
+  function tell(...events: CloudEvent[]): Promise<void> {
+    const webhook = { organization: 'acme', namespace: 'a', name: 'hook' };
+    const messages = events.map((event) => ({ webhook, automationId, event }));
+    return database.db.transaction().execute((trx) => insertMessages(trx, messages));
+  }
+
+  const alerted = `dev.runledger.automation.failing ${automationId}`;
+  const failed = (id: string): string => `dev.runledger.execution.failed ${automationId}/${id}`;
+
+  it('takes those of one execution, and not those that hold its id for something else', async () => {
+    expect(await leftAfter('--automation', automationId, '--execution', 'nightly')).to.deep.equal([
+      ['of execution'],
+      [alerted, failed('failing'), failed('Jane')],
+    ]);
+    expect(await leftAfter('--automation', automationId, '--execution', 'failing')).to.deep.equal([
+      ['of execution'],
+      [alerted, failed('Jane')],
+    ]);
+  });
+
+  it('takes notifications with a text of an event, and not those that hold it elsewhere', async () => {
+    expect((await leftAfter('--text', 'error_id'))[1]).to.have.lengthOf(6);
+    expect((await leftAfter('--text', 'said jane\n'))[1]).to.deep.equal([
+      alerted,
+      alerted,
+      alerted,
+      failed('nightly'),
+      failed('Jane'),
+    ]);
+  });
+
+  it('takes all of an automation', async () => {
+    expect(await leftAfter('--automation', automationId)).to.deep.equal([[], []]);
+  });
+});
