@@ -30,7 +30,8 @@ describe('erase', () => {
 
   async function run(command: typeof runErase, args: string[]) {
     let [stdout, stderr] = ['', ''];
-    const code = await command(['--organization', 'acme', ...args], {
+    const organization = args.includes('--organization') ? [] : ['--organization', 'acme'];
+    const code = await command([...organization, ...args], {
       stdout: { write: (text) => (stdout += text) },
       stderr: { write: (text) => (stderr += text) },
       database: { DATABASE_URL: database.url },
