@@ -1,39 +1,39 @@
 import { readFile } from 'node:fs/promises';
 import { exportedEvent } from '../../internal/audit/exported-event.ts';
-import { CannotCheck, type Finding } from '../../internal/audit/finding.ts';
+import { CannotCheck } from '../../internal/audit/finding.ts';
 import { openCheckpoint } from '../../internal/log/checkpoint.ts';
 import { hashLeaf } from '../../internal/log/hashing.ts';
-import type { VerifierKey } from '../../internal/log/keys.ts';
 import { leafOf, readLeaf } from '../../internal/log/leaf.ts';
 import { readProof } from '../../internal/log/proof-text.ts';
 import { rootOfInclusion } from '../../internal/log/proofs.ts';
 import type { StoredEvent } from '../../internal/log/stored-json.ts';
 import { linesOf } from './exported-lines.ts';
+import type { Options } from './options.ts';
+import type { Verdict } from './verdict.ts';
 
-/** Checks the proof of one event, and what an export says of it. */
+/**
+ * Checks the proof of one event, and what an export says of it. Resolves also with the checkpoint
+ * of the proof.
+ */
 export async function checkProof(
   file: string,
-  {
-    organization,
-    keys,
-    exported,
-  }: { organization: string; keys: readonly VerifierKey[]; exported: string | undefined },
-): Promise<{ sentence: string; finding?: Finding }> {
+  { organization, publicKeys, export: exported }: Pick<Options, 'organization' | 'publicKeys' | 'export'>,
+): Promise<Verdict & { checkpoint: string }> {
   const { leaf, index, hashes, checkpoint } = readProof(await readFile(file, 'utf8'));
-  const { size, root } = openCheckpoint(checkpoint, organization, keys);
+  const say = (code: Verdict['code'], sentence: string) => ({ sentences: [sentence], code, checkpoint });
+  const { size, root } = openCheckpoint(checkpoint, organization, publicKeys);
   const { id } = readLeaf(leaf);
   const reached = rootOfInclusion({ index, size }, hashLeaf(leaf), hashes);
   if (reached?.equals(root) !== true) {
-    return wrong(`Event ${id} is not in the log of the checkpoint: the proof leads to another root.`);
+    return say(1, `Event ${id} is not in the log of the checkpoint: the proof leads to another root.`);
   }
   const sealed = `Event ${id} is leaf ${index} of the ${size} that the checkpoint signed`;
-  if (exported === undefined) return { sentence: `${sealed}.` };
+  if (exported === undefined) return say(0, `${sealed}.`);
   const event = await findExported(exported, id, organization);
   if (event === undefined) throw new CannotCheck(`${sealed}, and ${exported} does not have it.`);
-  if (!leafOf(event).equals(leaf)) {
-    return wrong(`Event ${id} is not the one that the log has: it was changed.`);
-  }
-  return { sentence: `${sealed}, and ${exported} has it unchanged.` };
+  return leafOf(event).equals(leaf)
+    ? say(0, `${sealed}, and ${exported} has it unchanged.`)
+    : say(1, `Event ${id} is not the one that the log has: it was changed.`);
 }
 
 async function findExported(file: string, id: string, organization: string): Promise<StoredEvent | undefined> {
@@ -43,8 +43,4 @@ async function findExported(file: string, id: string, organization: string): Pro
     if (event.id === id) return event;
   }
   return undefined;
-}
-
-function wrong(sentence: string): { sentence: string; finding: Finding } {
-  return { sentence, finding: { sentence } };
 }

@@ -1,18 +1,22 @@
-import { CannotCheck } from '../../internal/audit/finding.ts';
 import { findCosignature } from '../../internal/log/cosignature.ts';
-import { readWitnessKey } from '../../internal/log/keys.ts';
+import type { VerifierKey } from '../../internal/log/keys.ts';
 import { splitNote } from '../../internal/log/note.ts';
+import type { Verdict } from './verdict.ts';
 
 /**
- * Says when each of these witnesses has cosigned a checkpoint.
- * @throws when a cosignature is wrong, {@link CannotCheck} when there is none.
+ * Says when each of these witnesses has cosigned a checkpoint. It could not be checked if one of
+ * them has not.
+ * @throws when a cosignature is wrong.
  */
-export function checkWitnesses(checkpoint: string, publicKeys: readonly string[]): string[] {
+export function checkWitnesses(checkpoint: string, witnesses: readonly VerifierKey[]): Verdict[] {
   const { lines } = splitNote(checkpoint);
-  return publicKeys.map((text) => {
-    const key = readWitnessKey(text);
-    const cosignature = findCosignature(checkpoint, lines, key);
-    if (cosignature === undefined) throw new CannotCheck(`The witness ${key.name} has not cosigned the checkpoint.`);
-    return `The witness ${key.name} cosigned the checkpoint at ${new Date(cosignature.time * 1_000).toISOString()}.`;
+  return witnesses.map((witness) => {
+    const { name } = witness;
+    const cosignature = findCosignature(checkpoint, lines, witness);
+    if (cosignature === undefined) {
+      return { sentences: [`The witness ${name} has not cosigned the checkpoint.`], code: 2 };
+    }
+    const time = new Date(cosignature.time * 1_000).toISOString();
+    return { sentences: [`The witness ${name} cosigned the checkpoint at ${time}.`], code: 0 };
   });
 }

@@ -1,4 +1,5 @@
 import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
+import { readVerifierKey, readWitnessKey, type VerifierKey } from '../../internal/log/keys.ts';
 
 export const usage = `Checks that nothing in the record was lost, added or changed since it was signed.
 
@@ -62,5 +63,21 @@ export function readOptions(args: string[]) {
   refuse(days !== undefined && !/^[1-9]\d{0,4}$/.test(days), '--retention-days must be a whole number above 0');
   refuse(days !== undefined && !isAlone, '--retention-days needs Postgres: it excludes --log and --proof');
   const retentionDays = days === undefined ? undefined : Number(days);
-  return { ...rest, publicKeys, organization, witnesses, checkpoints, retentionDays };
+  return {
+    ...rest,
+    organization,
+    publicKeys: publicKeys.map((text) => readKey('--public-key', text, readVerifierKey)),
+    witnesses: witnesses.map((text) => readKey('--witness', text, readWitnessKey)),
+    checkpoints,
+    retentionDays,
+  };
+}
+
+function readKey(option: string, text: string, read: (text: string) => VerifierKey): VerifierKey {
+  try {
+    return read(text);
+  } catch (error) {
+    const fault = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${option} ${text} ${fault}`, { cause: error });
+  }
 }

@@ -4,8 +4,6 @@ import { auditExport } from '../../internal/audit/audit-export.ts';
 import type { AuditReport, OnProgress } from '../../internal/audit/finding.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { readVerifierKey, type VerifierKey } from '../../internal/log/keys.ts';
-import { readProof } from '../../internal/log/proof-text.ts';
 import { openPostgres } from '../../internal/store/database.ts';
 import { dayOf, daysBefore } from '../../internal/store/days.ts';
 import { ProgressBar, type Terminal } from '../../internal/terminal/progress-bar.ts';
@@ -16,6 +14,7 @@ import { readKept } from './kept-checkpoints.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { describe } from './report.ts';
 import { servedLog } from './served-log.ts';
+import { joined, type Verdict } from './verdict.ts';
 
 /** The streams of the command: those of the process, or of a test. */
 export interface Surroundings {
@@ -45,47 +44,36 @@ export async function run(args: string[], { stdout, stderr, database }: Surround
   }
 }
 
-async function check(args: string[], database: Surroundings['database'], onProgress: OnProgress) {
+async function check(args: string[], database: Surroundings['database'], onProgress: OnProgress): Promise<Verdict> {
   const options = readOptions(args);
-  const { organization } = options;
-  const keys = options.publicKeys.map(publicKeyOf);
   if (options.proof !== undefined) {
-    const { sentence, finding } = await checkProof(options.proof, { organization, keys, exported: options.export });
-    const { checkpoint } = readProof(await readFile(options.proof, 'utf8'));
-    const witnessed = finding === undefined ? checkWitnesses(checkpoint, options.witnesses) : [];
-    return { sentences: [sentence, ...witnessed], code: finding === undefined ? 0 : 1 };
+    const { checkpoint, ...verdict } = await checkProof(options.proof, options);
+    return withWitnesses(verdict, checkpoint, options);
   }
+  const { organization, publicKeys: keys } = options;
   const kept = await Promise.all(options.checkpoints.map((where) => readKept(where, organization, keys)));
   const audit = { organization, keys, kept: kept.flat(), onProgress };
-  const read = options.log === undefined ? undefined : servedLog(options.log, await tokenOf(options));
-  const report =
-    read === undefined
-      ? await auditPostgres(database, { ...audit, retainedSince: retainedSince(options) })
-      : await auditExport({
-          ...audit,
-          read,
-          lines: options.export === undefined ? undefined : linesOf(options.export),
-          erasures: options.erasures === undefined ? undefined : linesOfAll(options.erasures),
-          partial: options.partial,
-        });
-  const isWitnessed = read !== undefined && options.witnesses.length > 0 && report.findings.length === 0;
-  const witnessed = isWitnessed ? checkWitnesses(String(await read('checkpoint')), options.witnesses) : [];
-  return { sentences: [...describe(report, organization), ...witnessed], code: codeOf(report) };
-}
-
-function codeOf({ findings, uncovered, overdue }: AuditReport): number {
-  if (findings.length > 0) return 1;
-  return uncovered + overdue > 0 ? 2 : 0;
-}
-
-function publicKeyOf(text: string): VerifierKey {
-  try {
-    return readVerifierKey(text);
-  } catch (error) {
-    throw new UsageError(`--public-key ${text} ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
+  if (options.log === undefined) {
+    return verdictOf(await auditPostgres(database, { ...audit, retainedSince: retainedSince(options) }), options);
   }
+  const report = await auditExport({
+    ...audit,
+    read: servedLog(options.log, await tokenOf(options)),
+    lines: options.export === undefined ? undefined : linesOf(options.export),
+    erasures: options.erasures === undefined ? undefined : linesOfAll(options.erasures),
+    partial: options.partial,
+  });
+  return withWitnesses(verdictOf(report, options), report.checkpoint, options);
+}
+
+function withWitnesses(verdict: Verdict, checkpoint: string, { witnesses }: Options): Verdict {
+  return verdict.code === 1 ? verdict : joined([verdict, ...checkWitnesses(checkpoint, witnesses)]);
+}
+
+function verdictOf(report: AuditReport, { organization }: Options): Verdict {
+  const { findings, uncovered, overdue } = report;
+  const unproven = uncovered + overdue > 0 ? 2 : 0;
+  return { sentences: describe(report, organization), code: findings.length > 0 ? 1 : unproven };
 }
 
 /** A clock may be slow by so much, in ms: the next day begins sooner. */

@@ -28,6 +28,11 @@ export interface ExportAudit {
   onProgress?: OnProgress;
 }
 
+/** The report about a served log, and the checkpoint that it is about: a signed note. */
+export interface ExportReport extends AuditReport {
+  readonly checkpoint: string;
+}
+
 /** Most events that are compared at once. */
 const pageSize = 10_000;
 
@@ -36,8 +41,9 @@ const pageSize = 10_000;
  * of the log between its first and its last one, unless it is partial.
  * @throws {CannotCheck} when a part of the log cannot be read.
  */
-export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
-  const head = openCheckpoint((await audit.read('checkpoint')).toString(), audit.organization, audit.keys);
+export async function auditExport(audit: ExportAudit): Promise<ExportReport> {
+  const checkpoint = (await audit.read('checkpoint')).toString();
+  const head = openCheckpoint(checkpoint, audit.organization, audit.keys);
   const kept = audit.kept ?? [];
   const all: Buffer[] = [];
   const { findings, late } = await checkTree(noting(readLeaves(head.size, audit.read), all), [head, ...kept], (done) =>
@@ -50,6 +56,7 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
   const absent = [...leaves.keys()];
   const gone = absent.filter((id) => erased.has(id)).length;
   return {
+    checkpoint,
     findings,
     leaves: head.size,
     compared: compared.events,

@@ -31,6 +31,7 @@ describe('verify without the database', () => {
       [[...whole, '--log', 'x', '--proof', 'y'], '--log and --proof exclude each other'],
       [[...whole, '--export', 'x'], '--export needs --log or --proof'],
       [[...whole, '--witness', 'x'], '--witness needs --log or --proof'],
+      [[...whole, '--witness', 'x', '--log', 'y'], '--witness x is no public key of a witness'],
       [[...whole, '--checkpoint', 'x', '--proof', 'y'], '--checkpoint and --proof exclude each other'],
       [[...whole, '--erasures', 'x', '--log', 'y'], '--erasures needs --log and --export'],
       [[...whole, '--partial', '--export', 'x', '--proof', 'y'], '--partial needs --log and --export'],

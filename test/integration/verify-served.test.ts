@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { anEvent } from '../support/events.ts';
+import { runVerify, seal280, type Verified } from '../support/run-verify.ts';
+import { servedBy } from '../support/sealed-log.ts';
+import { eachDatabase } from '../support/store.ts';
+import { testFiles } from '../support/test-files.ts';
+import { startWitness } from '../support/witness-server.ts';
+
+const events = Array.from({ length: 280 }, (_, at) =>
+  anEvent({ createdAt: Date.now() - 300 + at, description: `mark ${at}`, executionId: `run ${at % 7}` }),
+);
+
+/** An answer of the console: its body, or only a status and headers. */
+type Answer = Buffer | string | { status: number; headers?: Record<string, string> } | undefined;
+
+/** A console that answers to the paths below the prefix of its log. */
+async function startServing(answer: (path: string) => Answer) {
+  const server = createServer(({ url = '' }, response) => {
+    const given = answer(url.replace('/v1/log/', ''));
+    if (given === undefined) response.writeHead(404).end();
+    else if (typeof given === 'string' || Buffer.isBuffer(given)) response.end(given);
+    else response.writeHead(given.status, given.headers).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/log`,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+describe('verify with the console', () => {
+  const database = eachDatabase();
+  const files = testFiles();
+  beforeEach(() => seal280(database.db, events));
+
+  const verify = async (url: string, ...args: string[]): Promise<Verified> =>
+    runVerify('', ['--log', url, '--read-token-file', await files.write('token', 'secret\n'), ...args]);
+
+  it('asks witnesses about the checkpoint that it compared, also if the console changes its answer', async () => {
+    const served = await servedBy(database.db, []);
+    const other = String((await servedBy(database.db, [], 'globex')).get('checkpoint'));
+    await using witness = await startWitness();
+    const cosign = new URL('add-checkpoint', witness.url);
+    const line = await (await fetch(cosign, { method: 'POST', body: `old 0\n\n${other}` })).text();
+    let asked = 0;
+    await using console = await startServing((path) =>
+      path === 'checkpoint' && (asked += 1) > 1 ? other + line : served.get(path),
+    );
+    expect(await verify(console.url, '--witness', witness.publicKey)).to.deep.equal({
+      code: 2,
+      stdout:
+        'The log extends 1 checkpoint, and has 280 leaves. No event was compared.\n' +
+        'The witness witness.example has not cosigned the checkpoint.\n',
+      stderr: '',
+    });
+  });
+});
