@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { exportedEvent } from '../../internal/audit/exported-event.ts';
 import { CannotCheck } from '../../internal/audit/finding.ts';
-import { openCheckpoint } from '../../internal/log/checkpoint.ts';
+import { openShown } from '../../internal/audit/shown-checkpoint.ts';
 import { hashLeaf } from '../../internal/log/hashing.ts';
 import { leafOf, readLeaf } from '../../internal/log/leaf.ts';
 import { readProof } from '../../internal/log/proof-text.ts';
@@ -17,11 +17,13 @@ import type { Verdict } from './verdict.ts';
  */
 export async function checkProof(
   file: string,
-  { organization, publicKeys, export: exported }: Pick<Options, 'organization' | 'publicKeys' | 'export'>,
+  { organization, publicKeys: keys, export: exported }: Pick<Options, 'organization' | 'publicKeys' | 'export'>,
 ): Promise<Verdict & { checkpoint: string }> {
   const { leaf, index, hashes, checkpoint } = readProof(await readFile(file, 'utf8'));
   const say = (code: Verdict['code'], sentence: string) => ({ sentences: [sentence], code, checkpoint });
-  const { size, root } = openCheckpoint(checkpoint, organization, publicKeys);
+  const shown = openShown(checkpoint, { organization, keys });
+  if ('finding' in shown) return say(1, shown.finding.sentence);
+  const { size, root } = shown.head;
   const { id } = readLeaf(leaf);
   const reached = rootOfInclusion({ index, size }, hashLeaf(leaf), hashes);
   if (reached?.equals(root) !== true) {

@@ -1,13 +1,15 @@
 import { openCheckpoint, type TreeHead } from '../log/checkpoint.ts';
 import type { VerifierKey } from '../log/keys.ts';
+import { UnknownSigner } from '../log/note.ts';
 import type { Database } from '../store/database.ts';
 import { listPartitions } from '../store/partitions.ts';
 import { sql } from '../store/sql.ts';
 import { checkTree, toleranceMs, type CheckedTree } from './check-tree.ts';
 import { compareRecord } from './compare-record.ts';
 import { differingExecution } from './differing-execution.ts';
-import { CannotCheck, wrongSignature, type AuditReport, type Finding, type OnProgress } from './finding.ts';
+import { CannotCheck, type AuditReport, type Finding, type OnProgress } from './finding.ts';
 import { readErased, readLog, readLogLeaves, type LogRow, type Reading } from './read-database.ts';
+import { changedCheckpoint, unknownSigner } from './shown-checkpoint.ts';
 import { inSnapshot } from './snapshot.ts';
 
 export interface DatabaseAudit {
@@ -81,20 +83,27 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
 }
 
 async function readHeads(trx: Reading, { organization, keys }: DatabaseAudit) {
-  const { rows } = await sql<{ note: string; size: string }>`
-    select note, size from log_checkpoints where organization = ${organization} order by hour
+  const { rows } = await sql<{ hour: Date; note: string }>`
+    select hour, note from log_checkpoints where organization = ${organization} order by hour
   `.execute(trx);
   if (rows.length === 0) throw new CannotCheck(`There is no checkpoint of ${organization}.`);
   const heads: TreeHead[] = [];
   const wrong: Finding[] = [];
-  for (const { note } of rows) {
+  for (const { hour, note } of rows) {
     try {
       heads.push(openCheckpoint(note, organization, keys));
     } catch (error) {
-      wrong.push(wrongSignature(error));
+      if (error instanceof UnknownSigner) throw unknownSigner(`the checkpoint of ${minuteOf(hour)}`, error);
+      // Other texts that the sealer did not write count as changed, too.
+      wrong.push(changedCheckpoint(error));
     }
   }
   return { heads, wrong, newest: Math.max(0, ...heads.map(({ size }) => size)) };
+}
+
+/** A time as `2026-11-21 10:00`, UTC. */
+function minuteOf(time: Date): string {
+  return time.toISOString().slice(0, 16).replace('T', ' ');
 }
 
 /** The findings about leaves outside of the tree, and about what the sealer keeps beside them. */

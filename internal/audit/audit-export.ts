@@ -1,4 +1,4 @@
-import { openCheckpoint, type TreeHead } from '../log/checkpoint.ts';
+import type { TreeHead } from '../log/checkpoint.ts';
 import type { VerifierKey } from '../log/keys.ts';
 import { isErasure } from '../log/erasure.ts';
 import { readErasure } from '../log/erasure-text.ts';
@@ -9,6 +9,7 @@ import { byId, compareEvents, lostEvent } from './compare-events.ts';
 import { Erased } from './erased.ts';
 import { exportedEvent } from './exported-event.ts';
 import { CannotCheck, type AuditReport, type Finding, type OnProgress } from './finding.ts';
+import { openShown } from './shown-checkpoint.ts';
 
 /** Reads what a log serves, by its path below the prefix of the log. */
 export type ReadServed = (path: string) => Promise<Buffer>;
@@ -33,6 +34,20 @@ export interface ExportReport extends AuditReport {
   readonly checkpoint: string;
 }
 
+const nothingCompared: AuditReport = {
+  findings: [],
+  leaves: 0,
+  compared: 0,
+  waiting: 0,
+  absent: 0,
+  uncovered: 0,
+  overdue: 0,
+  late: 0,
+  erased: 0,
+  erasures: [],
+  checkpoints: 0,
+};
+
 /** Most events that are compared at once. */
 const pageSize = 10_000;
 
@@ -43,7 +58,9 @@ const pageSize = 10_000;
  */
 export async function auditExport(audit: ExportAudit): Promise<ExportReport> {
   const checkpoint = (await audit.read('checkpoint')).toString();
-  const head = openCheckpoint(checkpoint, audit.organization, audit.keys);
+  const shown = openShown(checkpoint, audit);
+  if ('finding' in shown) return { ...nothingCompared, checkpoint, findings: [shown.finding] };
+  const { head } = shown;
   const kept = audit.kept ?? [];
   const all: Buffer[] = [];
   const { findings, late } = await checkTree(noting(readLeaves(head.size, audit.read), all), [head, ...kept], (done) =>
@@ -56,14 +73,13 @@ export async function auditExport(audit: ExportAudit): Promise<ExportReport> {
   const absent = [...leaves.keys()];
   const gone = absent.filter((id) => erased.has(id)).length;
   return {
+    ...nothingCompared,
     checkpoint,
     findings,
     leaves: head.size,
     compared: compared.events,
-    waiting: 0,
     absent: absent.length - gone,
     uncovered: compared.uncovered,
-    overdue: 0,
     late,
     erased: erased.notes.reduce((sum, { events }) => sum + events, 0),
     erasures: erased.notes,

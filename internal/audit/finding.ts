@@ -1,5 +1,3 @@
-import { WrongSignature } from '../log/note.ts';
-
 /** An erasure as reports name it. */
 export interface ErasureNote {
   readonly at: Date;
@@ -43,12 +41,6 @@ export interface AuditReport {
 export interface Beginning {
   readonly began: Date;
   readonly complete: Date | null;
-}
-
-/** The finding about a checkpoint whose signature is wrong; any other error is thrown again. */
-export function wrongSignature(error: unknown): Finding {
-  if (!(error instanceof WrongSignature)) throw error;
-  return { sentence: `A checkpoint was changed after it was signed: ${error.message}.` };
 }
 
 /** Receives how many leaves were looked at, of all, and how many events were compared, so far. */

@@ -1,6 +1,6 @@
 import { verify } from 'node:crypto';
 import { witnessKeyId, type VerifierKey } from './keys.ts';
-import { readSignature, splitNote } from './note.ts';
+import { readSignature, splitNote, WrongSignature } from './note.ts';
 
 /** A cosignature of a checkpoint (C2SP tlog-cosignature), checked. */
 export interface Cosignature {
@@ -12,7 +12,7 @@ export interface Cosignature {
 
 /**
  * Finds the cosignature of a witness among lines, and checks it for the checkpoint. Undefined if
- * the witness has none. @throws when it is wrong.
+ * the witness has none. @throws {WrongSignature}
  */
 export function findCosignature(note: string, lines: readonly string[], key: VerifierKey): Cosignature | undefined {
   const { text } = splitNote(note);
@@ -22,7 +22,7 @@ export function findCosignature(note: string, lines: readonly string[], key: Ver
     const time = bytes.length === 76 ? Number(bytes.readBigUInt64BE(4)) : 0;
     const message = Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);
     if (time > 0 && verify(null, message, key.publicKey, bytes.subarray(12))) return { line, time };
-    throw new Error(`the cosignature of ${name} is wrong`);
+    throw new WrongSignature(`the cosignature of ${name} is wrong`);
   }
   return undefined;
 }

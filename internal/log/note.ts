@@ -16,6 +16,11 @@ export class WrongSignature extends Error {
   override readonly name = 'WrongSignature';
 }
 
+/** None of the known keys has signed a note. */
+export class UnknownSigner extends Error {
+  override readonly name = 'UnknownSigner';
+}
+
 /** A note with at least one signature of a known key. */
 export interface OpenNote {
   readonly text: string;
@@ -25,13 +30,13 @@ export interface OpenNote {
 
 /**
  * Checks a note against keys; signatures of other keys are ignored.
- * @throws {WrongSignature} when a signature of a known key is wrong; another Error of one sentence
- * when it is no note, or no known key signed it.
+ * @throws {WrongSignature} when a signature of a known key is wrong; {@link UnknownSigner} when no
+ * known key signed it; another Error of one sentence when it is no note.
  */
 export function openNote(note: string, keys: readonly VerifierKey[]): OpenNote {
   const { text, lines } = splitNote(note);
   const signers = lines.flatMap((line) => signerOf(text, line, keys));
-  if (signers.length === 0) throw new Error('no known key signed the note');
+  if (signers.length === 0) throw new UnknownSigner('no known key signed the note');
   return { text, signers };
 }
 

@@ -9,6 +9,7 @@ import { runVerify, seal280, type Verified } from '../support/run-verify.ts';
 import { publicLogKey, servedBy } from '../support/sealed-log.ts';
 import { eachDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
+import { startWitness } from '../support/witness-server.ts';
 
 const events = Array.from({ length: 280 }, (_, at) =>
   anEvent({ createdAt: Date.now() - 300 + at, description: `mark ${at}`, executionId: `run ${at % 7}` }),
@@ -99,5 +100,28 @@ describe('verify without the database', () => {
     expect(await verify('--proof', proof, '--export', other)).to.deep.include({ code: 1 });
     const none = await files.write('none', lines[99] ?? '');
     expect((await verify('--proof', proof, '--export', none)).stderr).to.contain(`, and ${none} does not have it.\n`);
+  });
+
+  it('finds that a checkpoint was changed, or a cosignature', async () => {
+    const log = await servedBy(database.db, [first]);
+    await using witness = await startWitness();
+    const checkpoint = String(log.get('checkpoint'));
+    witness.lies = true;
+    const proof = `${String(log.get(`proof/${first}`))}${await witness.cosign(checkpoint)}`;
+    const changed = { code: 1, stdout: '', stderr: '' };
+    for (const [path, content] of log) await files.write(`changed/${path}`, content);
+    await files.write('changed/checkpoint', checkpoint.replace('280', '279'));
+    const wrong = 'A checkpoint was changed after it was signed: the signature of log.example.org/acme is wrong.\n';
+    const forged = await files.write('forged', proof.replace('\n280\n', '\n279\n'));
+    expect(await verify('--log', files.path('changed'))).to.deep.equal({ ...changed, stdout: wrong });
+    expect(await verify('--proof', forged)).to.deep.equal({ ...changed, stdout: wrong });
+
+    const cosigned = await files.write('cosigned', proof);
+    expect(await verify('--proof', cosigned, '--witness', witness.publicKey)).to.deep.equal({
+      ...changed,
+      stdout:
+        `Event ${first} is leaf 240 of the 280 that the checkpoint signed.\n` +
+        'A checkpoint was changed after it was signed: the cosignature of witness.example is wrong.\n',
+    });
   });
 });

@@ -47,8 +47,7 @@ describe('verify with the console', () => {
     const served = await servedBy(database.db, []);
     const other = String((await servedBy(database.db, [], 'globex')).get('checkpoint'));
     await using witness = await startWitness();
-    const cosign = new URL('add-checkpoint', witness.url);
-    const line = await (await fetch(cosign, { method: 'POST', body: `old 0\n\n${other}` })).text();
+    const line = await witness.cosign(other);
     let asked = 0;
     await using console = await startServing((path) =>
       path === 'checkpoint' && (asked += 1) > 1 ? other + line : served.get(path),

@@ -82,6 +82,10 @@ export function tamperings(events: readonly AcceptedEvent[]): Record<string, Tam
       tamper: (db) => sql`update log_checkpoints set note = replace(note, '280', '279')`.execute(db),
       found: /^A checkpoint was changed after it was signed: the signature of log\.example\.org\/acme is wrong\.\n$/,
     },
+    'a checkpoint is replaced by another text': {
+      tamper: (db) => sql`update log_checkpoints set note = 'x'`.execute(db),
+      found: /^A checkpoint was changed after it was signed: this is no signed note\.\n$/,
+    },
     'the outcome of an execution is changed': {
       tamper: (db) => sql`update executions set error_count = 1 where execution_id = 'run 3'`.execute(db),
       found: /^Execution run 3 of automation \S+ has another outcome than its events give\.\n$/,

@@ -18,6 +18,8 @@ export interface WitnessServer extends AsyncDisposable {
   away: boolean;
   /** True signs another time than it says. */
   lies: boolean;
+  /** Its cosignature of the first checkpoint of a log. */
+  cosign(checkpoint: string): Promise<string>;
 }
 
 export async function startWitness(name = 'witness.example'): Promise<WitnessServer> {
@@ -66,6 +68,10 @@ export async function startWitness(name = 'witness.example'): Promise<WitnessSer
     statuses: [],
     away: false,
     lies: false,
+    cosign: async (checkpoint) => {
+      const sent = { method: 'POST', body: `old 0\n\n${checkpoint}` };
+      return (await fetch(new URL('add-checkpoint', witness.url), sent)).text();
+    },
     [Symbol.asyncDispose]: async () => {
       server.close();
       server.closeAllConnections();
