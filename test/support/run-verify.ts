@@ -17,7 +17,8 @@ export interface Verified {
 export async function runVerify(url: string, args: readonly string[], isTTY = false): Promise<Verified> {
   let [stdout, stderr] = ['', ''];
   const key = args.includes('--public-key') ? [] : ['--public-key', publicLogKey];
-  const code = await run([...key, '--organization', 'acme', ...args], {
+  const organization = args.includes('--organization') ? [] : ['--organization', 'acme'];
+  const code = await run([...key, ...organization, ...args], {
     stdout: { write: (text) => (stdout += text) },
     stderr: { isTTY, write: (text) => (stderr += text) },
     database: { DATABASE_URL: url },
