@@ -1,21 +1,47 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadServed } from '../../internal/audit/audit-export.ts';
 import { CannotCheck } from '../../internal/audit/finding.ts';
+
+/** Answers that pass: the organization reads faster than its READ_RATE, or the console is busy. */
+const passing = new Set([429, 503]);
+
+/** Requests for one path, while answers are {@link passing}. */
+const mostTries = 60;
+
+/** The longest pause between two of them, in s. */
+const longestPause = 60;
 
 /** Reads a log from a folder, or from the console with a read token. */
 export function servedLog(where: string, token: string | undefined): ReadServed {
   if (!/^https?:\/\//.test(where)) return (path) => readFile(join(where, path));
   const prefix = where.replace(/\/$/, '');
   return async (path) => {
-    const answer = await fetch(`${prefix}/${path}`, { headers: { token: token ?? '' }, redirect: 'error' }).catch(
-      (error: unknown) => {
-        throw new CannotCheck(`${prefix} does not answer: ${reasonOf(error)}.`, { cause: error });
-      },
-    );
-    if (!answer.ok) throw new CannotCheck(`The console answers ${answer.status} to ${prefix}/${path}.`);
-    return Buffer.from(await answer.arrayBuffer());
+    for (let tries = 1; ; tries += 1) {
+      const answer = await request(prefix, path, token);
+      if (answer.ok) return Buffer.from(await answer.arrayBuffer());
+      await answer.body?.cancel();
+      if (!passing.has(answer.status) || tries === mostTries) {
+        throw new CannotCheck(`The console answers ${answer.status} to ${prefix}/${path}.`);
+      }
+      await sleep(1_000 * pauseOf(answer));
+    }
   };
+}
+
+async function request(prefix: string, path: string, token = ''): Promise<Response> {
+  try {
+    return await fetch(`${prefix}/${path}`, { headers: { token }, redirect: 'error' });
+  } catch (error) {
+    throw new CannotCheck(`${prefix} does not answer: ${reasonOf(error)}.`, { cause: error });
+  }
+}
+
+/** The seconds of `Retry-After`; one without it. */
+function pauseOf({ headers }: Response): number {
+  const seconds = headers.get('Retry-After') ?? '';
+  return /^\d+$/.test(seconds) ? Math.min(longestPause, Number(seconds)) : 1;
 }
 
 /** Node keeps the reason of a failed request in its cause. */

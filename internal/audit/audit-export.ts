@@ -168,6 +168,7 @@ async function* readLeaves(size: number, read: ReadServed): AsyncGenerator<Buffe
     try {
       yield leavesOfBundle(await read(path));
     } catch (error) {
+      if (error instanceof CannotCheck) throw error;
       throw new CannotCheck(`The log has no readable ${path}.`, { cause: error });
     }
   }

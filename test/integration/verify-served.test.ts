@@ -60,4 +60,29 @@ describe('verify with the console', () => {
       stderr: '',
     });
   });
+
+  it('repeats a request that the console limits, or cannot answer now', async () => {
+    const served = await servedBy(database.db, []);
+    const refused = new Map<string, number>();
+    const later = { 'Retry-After': '0' };
+    await using console = await startServing((path) => {
+      const times = (refused.get(path) ?? 0) + 1;
+      refused.set(path, times);
+      return times > 2 ? served.get(path) : { status: times === 1 ? 429 : 503, headers: later };
+    });
+    expect((await verify(console.url)).stdout).to.match(/^The log extends 1 checkpoint, and has 280 leaves\./);
+  });
+
+  it('says why the console gives no leaves', async () => {
+    const served = await servedBy(database.db, []);
+    let status = 401;
+    await using console = await startServing((path) => (path === 'checkpoint' ? served.get(path) : { status }));
+    expect((await verify(console.url)).stderr).to.equal(
+      `verify: The console answers 401 to ${console.url}/tile/entries/000.\n`,
+    );
+    status = 404;
+    expect((await verify(console.url)).stderr).to.equal(
+      `verify: The console answers 404 to ${console.url}/tile/entries/000.\n`,
+    );
+  });
 });
