@@ -10,7 +10,7 @@ export function describe(report: AuditReport, organization: string): string[] {
   if (findings.length > 0) {
     return [
       ...findings.slice(0, mostPrinted).map(({ sentence }) => sentence),
-      ...(rest > 0 ? [`There are ${rest} more findings.`] : []),
+      ...(rest > 0 ? [`There are ${rest.toLocaleString('en')} more findings.`] : []),
     ];
   }
   if (compared === 0 && report.beginning === undefined) {
