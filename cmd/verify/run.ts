@@ -50,7 +50,7 @@ async function check(args: string[], database: Surroundings['database'], onProgr
     const { checkpoint, ...verdict } = await checkProof(options.proof, options);
     return withWitnesses(verdict, checkpoint, options);
   }
-  const { organization, publicKeys: keys } = options;
+  const { organization, publicKeys: keys, export: exported } = options;
   const kept = await Promise.all(options.checkpoints.map((where) => readKept(where, organization, keys)));
   const audit = { organization, keys, kept: kept.flat(), onProgress };
   if (options.log === undefined) {
@@ -59,7 +59,7 @@ async function check(args: string[], database: Surroundings['database'], onProgr
   const report = await auditExport({
     ...audit,
     read: servedLog(options.log, await tokenOf(options)),
-    lines: options.export === undefined ? undefined : linesOf(options.export),
+    lines: exported === undefined ? undefined : () => linesOf(exported),
     erasures: options.erasures === undefined ? undefined : linesOfAll(options.erasures),
     partial: options.partial,
   });

@@ -1,14 +1,14 @@
 import type { TreeHead } from '../log/checkpoint.ts';
 import type { VerifierKey } from '../log/keys.ts';
-import { isErasure } from '../log/erasure.ts';
-import { readErasure } from '../log/erasure-text.ts';
-import { splitLeaves, timeOfId } from '../log/leaf.ts';
+import { timeOfId } from '../log/leaf.ts';
 import { leavesOfBundle, tilePath, tilesOf } from '../log/tiles.ts';
 import { checkTree, toleranceMs } from './check-tree.ts';
 import { byId, compareEvents, lostEvent } from './compare-events.ts';
-import { Erased } from './erased.ts';
+import type { Erased } from './erased.ts';
+import { givenErasures, readRecords } from './given-erasures.ts';
 import { exportedEvent } from './exported-event.ts';
 import { CannotCheck, type AuditReport, type Finding, type OnProgress } from './finding.ts';
+import { endsOf, LeavesBetween } from './leaves-between.ts';
 import { openShown } from './shown-checkpoint.ts';
 
 /** Reads what a log serves, by its path below the prefix of the log. */
@@ -18,8 +18,8 @@ export interface ExportAudit {
   organization: string;
   keys: readonly VerifierKey[];
   read: ReadServed;
-  /** Lines of NDJSON, oldest first; undefined checks the log alone. */
-  lines?: AsyncIterable<string> | undefined;
+  /** Lines of NDJSON, oldest first, read twice; undefined checks the log alone. */
+  lines?: (() => AsyncIterable<string>) | undefined;
   /** Records of erasures, lines of `erase`. */
   erasures?: AsyncIterable<string> | undefined;
   /** Heads of checkpoints that somebody kept. */
@@ -61,50 +61,30 @@ export async function auditExport(audit: ExportAudit): Promise<ExportReport> {
   const shown = openShown(checkpoint, audit);
   if ('finding' in shown) return { ...nothingCompared, checkpoint, findings: [shown.finding] };
   const { head } = shown;
-  const kept = audit.kept ?? [];
-  const all: Buffer[] = [];
-  const { findings, late } = await checkTree(noting(readLeaves(head.size, audit.read), all), [head, ...kept], (done) =>
-    audit.onProgress?.({ done, total: head.size, events: 0 }),
+  const records = audit.erasures && (await readRecords(audit.erasures));
+  const between = new LeavesBetween(audit.lines && (await endsOf(audit.lines(), audit.organization)));
+  const heads = [head, ...(audit.kept ?? [])];
+  const { findings, late } = await checkTree(between.pass(readLeaves(head.size, audit.read)), heads, (leaves) =>
+    audit.onProgress?.({ done: leaves, total: head.size, events: 0, leaves }),
   );
-  const leaves = byId(all.flatMap((several) => splitLeaves(several)));
-  const erased = await readErased(audit, leaves);
+  const leaves = byId(between.ofEvents);
+  const erased = await givenErasures(records, byId(between.ofErasures), audit.lines !== undefined);
   findings.push(...erased.findings);
-  const compared = await compareLines(audit, leaves, erased, findings);
-  const absent = [...leaves.keys()];
-  const gone = absent.filter((id) => erased.has(id)).length;
+  const compared = await compareLines(audit, leaves, between.newest, erased, findings);
+  const absent = [...leaves.keys()].filter((id) => !erased.has(id)).length;
   return {
     ...nothingCompared,
     checkpoint,
     findings,
     leaves: head.size,
     compared: compared.events,
-    absent: absent.length - gone,
+    absent: absent + between.beyond,
     uncovered: compared.uncovered,
     late,
     erased: erased.notes.reduce((sum, { events }) => sum + events, 0),
     erasures: erased.notes,
-    checkpoints: 1 + kept.length,
+    checkpoints: heads.length,
   };
-}
-
-/** Takes the leaves of erasures out of `leaves`. */
-async function readErased({ erasures, lines }: ExportAudit, leaves: Map<string, Buffer[]>): Promise<Erased> {
-  const own = [...leaves].filter(([, several]) => several.some(isErasure));
-  for (const [id, several] of own) {
-    const ofEvent = several.filter((leaf) => !isErasure(leaf));
-    if (ofEvent.length === 0) leaves.delete(id);
-    else leaves.set(id, ofEvent);
-  }
-  const ofErasures = new Map(own);
-  if (lines !== undefined && erasures === undefined && ofErasures.size > 0) {
-    throw new CannotCheck(`The log has ${ofErasures.size} erasures: give what \`erase\` printed with --erasures.`);
-  }
-  const erased = new Erased();
-  for await (const line of erasures ?? []) {
-    if (line !== '') await erased.add(readErasure(line), async (id) => ofErasures.get(id)?.find(isErasure));
-  }
-  if (lines !== undefined) erased.findings.push(...[...ofErasures.keys()].flatMap((id) => erased.lost(id)));
-  return erased;
 }
 
 /**
@@ -114,12 +94,13 @@ async function readErased({ erasures, lines }: ExportAudit, leaves: Map<string, 
 async function compareLines(
   audit: ExportAudit,
   leaves: Map<string, Buffer[]>,
+  newest: number,
   erased: Erased,
   findings: Finding[],
 ): Promise<{ events: number; uncovered: number }> {
   const { size } = leaves;
   // Workers beside each other seal events not in the order of their ids.
-  const excusedAfter = newestOf(leaves.keys()) - toleranceMs;
+  const excusedAfter = newest - toleranceMs;
   let [compared, uncovered] = [0, 0];
   let [first, last] = ['', ''];
   let page: string[] = [];
@@ -137,7 +118,7 @@ async function compareLines(
     page = [];
     audit.onProgress?.({ done: size, total: size, events: compared });
   };
-  for await (const line of audit.lines ?? []) {
+  for await (const line of audit.lines?.() ?? []) {
     if (line !== '') page.push(line);
     if (page.length >= pageSize) flush();
   }
@@ -148,13 +129,6 @@ async function compareLines(
     for (const id of lost.sort()) findings.push(lostEvent(id));
   }
   return { events: compared, uncovered };
-}
-
-/** When the newest of these events was accepted, in ms since the Unix epoch. */
-function newestOf(ids: Iterable<string>): number {
-  let newest = 0;
-  for (const id of ids) newest = Math.max(newest, timeOfId(id));
-  return newest;
 }
 
 /** The leaves of a log of this size, a tile at a time. */
@@ -168,12 +142,5 @@ async function* readLeaves(size: number, read: ReadServed): AsyncGenerator<Buffe
       if (error instanceof CannotCheck) throw error;
       throw new CannotCheck(`The log has no readable ${path}.`, { cause: error });
     }
-  }
-}
-
-async function* noting(leaves: AsyncIterable<Buffer>, all: Buffer[]): AsyncGenerator<Buffer> {
-  for await (const several of leaves) {
-    all.push(several);
-    yield several;
   }
 }

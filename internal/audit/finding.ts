@@ -43,8 +43,11 @@ export interface Beginning {
   readonly complete: Date | null;
 }
 
-/** Receives how many leaves were looked at, of all, and how many events were compared, so far. */
-export type OnProgress = (progress: { done: number; total: number; events: number }) => void;
+/**
+ * Receives how many leaves were looked at, of all, and how many events were compared, so far;
+ * `leaves` while no event is compared.
+ */
+export type OnProgress = (progress: { done: number; total: number; events: number; leaves?: number }) => void;
 
 /** The check cannot be made: its input is missing or no log. */
 export class CannotCheck extends Error {

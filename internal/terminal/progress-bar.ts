@@ -11,6 +11,8 @@ export interface Progress {
   readonly total: number;
   /** Events so far. */
   readonly events: number;
+  /** Leaves of a log so far, shown in place of events. */
+  readonly leaves?: number;
   /** The part that the command works at. */
   readonly part?: string;
 }
@@ -30,15 +32,16 @@ export class ProgressBar {
     this.#terminal = terminal;
   }
 
-  show({ done, total, events, part }: Progress): void {
+  show({ done, total, events, leaves, part }: Progress): void {
     const now = performance.now();
     if (this.#terminal.isTTY !== true || now - this.#shownAt < everyMs) return;
     this.#shownAt = now;
     const share = total === 0 ? 1 : Math.min(1, done / total);
     const full = Math.floor(width * share);
-    const rate = Math.round((events * 1_000) / Math.max(1, now - this.#begun));
+    const [shown, unit] = leaves === undefined ? [events, 'events'] : [leaves, 'leaves'];
+    const rate = Math.round((shown * 1_000) / Math.max(1, now - this.#begun));
     const bar = `[${'#'.repeat(full)}${'-'.repeat(width - full)}] ${Math.floor(100 * share)} %`;
-    const count = `${events.toLocaleString('en')} events, ${rate.toLocaleString('en')} a second`;
+    const count = `${shown.toLocaleString('en')} ${unit}, ${rate.toLocaleString('en')} a second`;
     this.#terminal.write(`\r\u001b[K${[bar, part, count].filter(Boolean).join('  ')}`);
   }
 

@@ -77,10 +77,13 @@ describe('verify without the database', () => {
       code: 1,
       stdout: `Event ${first} is not the one that the log has: it was changed.\n`,
     });
+    expect(await offline([])).to.deep.equal({ code: 2, stdout: '', stderr: 'verify: The export has no event.\n' });
     expect((await verify('--log', files.path('log'))).stdout).to.equal(
       'The log extends 1 checkpoint, and has 280 leaves. No event was compared.\n',
     );
     await rm(files.path('log/tile/entries/000'));
+    const missing = await verify('--log', files.path('log'), '--export', files.path('missing'));
+    expect(missing.stderr).to.match(/^verify: ENOENT: no such file .*missing'\n$/);
     expect(await offline(lines)).to.deep.include({
       code: 2,
       stderr: 'verify: The log has no readable tile/entries/000.\n',

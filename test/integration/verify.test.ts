@@ -47,10 +47,13 @@ describe('verify', () => {
   it('shows its progress on a terminal, and clears it at the end', async () => {
     const log = await servedBy(database.db, []);
     for (const [path, content] of log) await files.write(`shown/${path}`, content);
-    for (const where of [[], ['--log', files.path('shown')]]) {
+    for (const [where, unit] of [
+      [[], 'events'],
+      [['--log', files.path('shown')], 'leaves'],
+    ] as const) {
       const { stderr } = await runVerify(database.url, where, true);
       const pictures = stderr.split('\r\u001b[K').slice(1);
-      expect(pictures.shift()).to.match(/^\[[#-]{24}\] \d+ % {2}[\d,]+ events, [\d,]+ a second$/);
+      expect(pictures.shift()).to.match(new RegExp(`^\\[[#-]{24}\\] \\d+ %  [\\d,]+ ${unit}, [\\d,]+ a second$`));
       expect(pictures.pop()).to.equal('');
     }
   });

@@ -1,0 +1,66 @@
+import { isErasure } from '../log/erasure.ts';
+import { isLeaf, splitLeaves, timeOfLeaf } from '../log/leaf.ts';
+import { exportedEvent } from './exported-event.ts';
+import { CannotCheck } from './finding.ts';
+
+/** The lowest and the highest id of the events of an export, in bytes. */
+export interface Ends {
+  readonly first: Buffer;
+  readonly last: Buffer;
+}
+
+/** Reads an export once, to know which leaves to keep. @throws {CannotCheck} if it has no event. */
+export async function endsOf(lines: AsyncIterable<string>, organization: string): Promise<Ends> {
+  let [first, last] = ['', ''];
+  for await (const line of lines) {
+    if (line === '') continue;
+    const { id } = exportedEvent(line, organization);
+    if (first === '' || id < first) first = id;
+    if (id > last) last = id;
+  }
+  if (first === '') throw new CannotCheck('The export has no event.');
+  const bytesOf = (id: string): Buffer => Buffer.from(id.replaceAll('-', ''), 'hex');
+  return { first: bytesOf(first), last: bytesOf(last) };
+}
+
+/**
+ * Keeps the leaves that an export is compared with, and counts the others: a log may have more
+ * leaves than fit in memory.
+ */
+export class LeavesBetween {
+  readonly ofEvents: Buffer[] = [];
+  readonly ofErasures: Buffer[] = [];
+  /** Leaves of other events. */
+  beyond = 0;
+  /** When the newest event of the log was accepted, in ms since the Unix epoch. */
+  newest = 0;
+  readonly #ends: Ends | undefined;
+
+  /** Without an export, it keeps no leaves of events. */
+  constructor(ends: Ends | undefined) {
+    this.#ends = ends;
+  }
+
+  /** Gives all leaves on. */
+  async *pass(leaves: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const several of leaves) {
+      for (const leaf of splitLeaves(several)) if (isLeaf(leaf)) this.#take(leaf);
+      yield several;
+    }
+  }
+
+  #take(leaf: Buffer): void {
+    if (isErasure(leaf)) {
+      // A copy, or the leaf would keep its whole tile.
+      this.ofErasures.push(Buffer.from(leaf));
+      return;
+    }
+    this.newest = Math.max(this.newest, timeOfLeaf(leaf));
+    if (this.#ends !== undefined && isBetween(leaf, this.#ends)) this.ofEvents.push(leaf);
+    else this.beyond += 1;
+  }
+}
+
+function isBetween(leaf: Buffer, { first, last }: Ends): boolean {
+  return leaf.compare(first, 0, first.length, 1, 17) >= 0 && leaf.compare(last, 0, last.length, 1, 17) <= 0;
+}
