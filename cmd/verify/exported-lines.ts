@@ -3,18 +3,22 @@ import { parquetLines, parquetMagic } from '../../internal/export/parquet-lines.
 
 /** The lines of a file; of Parquet those of NDJSON. Opens it when the first one is asked for. */
 export async function* linesOf(path: string): AsyncGenerator<string> {
-  const file = await open(path);
-  const { buffer } = await file.read({ buffer: Buffer.alloc(parquetMagic.length), position: 0 });
-  if (buffer.toString('latin1') !== parquetMagic) {
+  if (!(await isParquet(path))) {
+    await using file = await open(path);
     yield* file.readLines();
     return;
   }
-  await file.close();
   try {
     yield* parquetLines(path);
   } catch (error) {
     throw new Error(`${path} cannot be read as Parquet: ${String(error)}`, { cause: error });
   }
+}
+
+async function isParquet(path: string): Promise<boolean> {
+  await using file = await open(path);
+  const { buffer } = await file.read({ buffer: Buffer.alloc(parquetMagic.length), position: 0 });
+  return buffer.toString('latin1') === parquetMagic;
 }
 
 /** The lines of several files. */

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readdir, readlink, rm } from 'node:fs/promises';
 import { expect } from 'chai';
 import { readOptions } from '../../cmd/verify/options.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
@@ -15,6 +15,12 @@ const events = Array.from({ length: 280 }, (_, at) =>
   anEvent({ createdAt: Date.now() - 300 + at, description: `mark ${at}`, executionId: `run ${at % 7}` }),
 );
 const first = events[100]?.id ?? '';
+
+/** The paths of the files that this process has open. */
+async function openFiles(): Promise<string[]> {
+  const open = await readdir('/proc/self/fd');
+  return Promise.all(open.map((descriptor) => readlink(`/proc/self/fd/${descriptor}`).catch(() => '')));
+}
 
 describe('verify without the database', () => {
   const database = eachDatabase();
@@ -99,6 +105,9 @@ describe('verify without the database', () => {
       code: 0,
       stdout: `Event ${first} is leaf 240 of the 280 that the checkpoint signed, and ${all} has it unchanged.\n`,
     });
+    const long = await files.write('long', lines.join('').repeat(20));
+    expect(await verify('--proof', proof, '--export', long)).to.deep.include({ code: 0 });
+    expect(await openFiles()).to.not.include(long);
     const other = await files.write('other', lines[100]?.replace('mark', 'Mark') ?? '');
     expect(await verify('--proof', proof, '--export', other)).to.deep.include({ code: 1 });
     const none = await files.write('none', lines[99] ?? '');
