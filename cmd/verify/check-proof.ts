@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { exportedEvent } from '../../internal/audit/exported-event.ts';
 import { CannotCheck } from '../../internal/audit/finding.ts';
+import { readRecords } from '../../internal/audit/given-erasures.ts';
 import { openShown } from '../../internal/audit/shown-checkpoint.ts';
+import { holdsId, type Erasure } from '../../internal/log/erasure.ts';
 import { hashLeaf } from '../../internal/log/hashing.ts';
 import { leafOf, readLeaf } from '../../internal/log/leaf.ts';
 import { readProof } from '../../internal/log/proof-text.ts';
 import { rootOfInclusion } from '../../internal/log/proofs.ts';
 import type { StoredEvent } from '../../internal/log/stored-json.ts';
-import { linesOf } from './exported-lines.ts';
+import { linesOf, linesOfAll } from './exported-lines.ts';
 import type { Options } from './options.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -15,27 +17,55 @@ import type { Verdict } from './verdict.ts';
  * Checks the proof of one event, and what an export says of it. Resolves also with the checkpoint
  * of the proof.
  */
-export async function checkProof(
-  file: string,
-  { organization, publicKeys: keys, export: exported }: Pick<Options, 'organization' | 'publicKeys' | 'export'>,
-): Promise<Verdict & { checkpoint: string }> {
+export async function checkProof(file: string, options: Options): Promise<Verdict & { checkpoint: string }> {
   const { leaf, index, hashes, checkpoint } = readProof(await readFile(file, 'utf8'));
-  const say = (code: Verdict['code'], sentence: string) => ({ sentences: [sentence], code, checkpoint });
-  const shown = openShown(checkpoint, { organization, keys });
-  if ('finding' in shown) return say(1, shown.finding.sentence);
+  const shown = openShown(checkpoint, { organization: options.organization, keys: options.publicKeys });
+  if ('finding' in shown) return { ...say(1, shown.finding.sentence), checkpoint };
   const { size, root } = shown.head;
   const { id } = readLeaf(leaf);
   const reached = rootOfInclusion({ index, size }, hashLeaf(leaf), hashes);
   if (reached?.equals(root) !== true) {
-    return say(1, `Event ${id} is not in the log of the checkpoint: the proof leads to another root.`);
+    const sentence = `Event ${id} is not in the log of the checkpoint: the proof leads to another root.`;
+    return { ...say(1, sentence), checkpoint };
   }
   const sealed = `Event ${id} is leaf ${index} of the ${size} that the checkpoint signed`;
-  if (exported === undefined) return say(0, `${sealed}.`);
+  if (options.export === undefined) return { ...say(0, `${sealed}.`), checkpoint };
+  return { ...(await compareWith(options.export, { id, leaf, sealed }, options)), checkpoint };
+}
+
+/** A record of an erasure excuses a difference, and proves nothing: a proof lacks its leaf. */
+async function compareWith(
+  exported: string,
+  { id, leaf, sealed }: { id: string; leaf: Buffer; sealed: string },
+  { organization, erasures }: Options,
+): Promise<Verdict> {
+  const records = erasures && (await readRecords(linesOfAll(erasures)));
+  const own = (records ?? []).filter((one) => one.organization === organization && holdsId(one.event_ids, id));
   const event = await findExported(exported, id, organization);
-  if (event === undefined) throw new CannotCheck(`${sealed}, and ${exported} does not have it.`);
-  return leafOf(event).equals(leaf)
-    ? say(0, `${sealed}, and ${exported} has it unchanged.`)
-    : say(1, `Event ${id} is not the one that the log has: it was changed.`);
+  if (event === undefined) {
+    const erasure = own.find(({ scope }) => scope !== 'text');
+    const why = erasure === undefined ? '' : `: ${describeErasure(erasure, 'it')}`;
+    throw new CannotCheck(`${sealed}, and ${exported} does not have it${why}.`);
+  }
+  if (leafOf(event).equals(leaf)) return say(0, `${sealed}, and ${exported} has it unchanged.`);
+  const erasure = own.find(({ scope }) => scope === 'text');
+  if (erasure === undefined) {
+    const hint = records === undefined ? ' If `erase` removed its texts, add --erasures.' : '';
+    return say(1, `Event ${id} is not the one of the proof: it was changed.${hint}`);
+  }
+  return say(
+    2,
+    `${sealed}. ${exported} has another version of it: ${describeErasure(erasure, 'its texts')}.`,
+    'To check this version and the erasure, use --log in place of --proof.',
+  );
+}
+
+function say(code: Verdict['code'], ...sentences: string[]): Verdict {
+  return { sentences, code };
+}
+
+function describeErasure({ erased_by: by, erased_at: at, reason }: Erasure, what: string): string {
+  return `${by} erased ${what} at ${at.toISOString()}: ${reason}`;
 }
 
 async function findExported(file: string, id: string, organization: string): Promise<StoredEvent | undefined> {

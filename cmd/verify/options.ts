@@ -9,7 +9,7 @@ export const usage = `Checks that nothing in the record was lost, added or chang
   verify --public-key KEY --organization ID --log FOLDER|URL [--export FILE [--partial] [--erasures FILE]] [--checkpoint FILE|BUCKET …]
       Compares a served log (a folder with checkpoint and tile/…, or https://console/v1/log) with its checkpoint,
       and with an export in Parquet or NDJSON. A URL needs --read-token-file FILE.
-  verify --public-key KEY --organization ID --proof FILE [--export FILE]
+  verify --public-key KEY --organization ID --proof FILE [--export FILE [--erasures FILE]]
       Checks the proof of one event. With --export, also compares the event in that file.
 
   --public-key KEY    what \`token log-key\` printed; several times while a key is replaced
@@ -55,10 +55,7 @@ export function readOptions(args: string[]) {
   refuse(rest.export !== undefined && isAlone, '--export needs --log or --proof');
   refuse(witnesses.length > 0 && isAlone, '--witness needs --log or --proof');
   refuse(checkpoints.length > 0 && proof !== undefined, '--checkpoint and --proof exclude each other');
-  refuse(
-    rest.erasures !== undefined && (log === undefined || rest.export === undefined),
-    '--erasures needs --log and --export',
-  );
+  refuse(rest.erasures !== undefined && rest.export === undefined, '--erasures needs --export');
   refuse(partial && (log === undefined || rest.export === undefined), '--partial needs --log and --export');
   refuse(days !== undefined && !/^[1-9]\d{0,4}$/.test(days), '--retention-days must be a whole number above 0');
   refuse(days !== undefined && !isAlone, '--retention-days needs Postgres: it excludes --log and --proof');

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { readOptions } from '../../cmd/verify/options.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
 import { exportFormats } from '../../internal/export/formats.ts';
+import { writeErasure } from '../../internal/log/erasure-text.ts';
+import { joinIds } from '../../internal/log/erasure.ts';
 import { storedEventOf } from '../../internal/record/stored-event.ts';
 import { anEvent } from '../support/events.ts';
 import { runVerify, seal280, type Verified } from '../support/run-verify.ts';
@@ -40,7 +42,7 @@ describe('verify without the database', () => {
       [[...whole, '--witness', 'x'], '--witness needs --log or --proof'],
       [[...whole, '--witness', 'x', '--log', 'y'], '--witness x is no public key of a witness'],
       [[...whole, '--checkpoint', 'x', '--proof', 'y'], '--checkpoint and --proof exclude each other'],
-      [[...whole, '--erasures', 'x', '--log', 'y'], '--erasures needs --log and --export'],
+      [[...whole, '--erasures', 'x', '--log', 'y'], '--erasures needs --export'],
       [[...whole, '--partial', '--export', 'x', '--proof', 'y'], '--partial needs --log and --export'],
       [[...whole, '--retention-days', '0'], '--retention-days must be a whole number above 0'],
       [[...whole, '--retention-days', '9', '--log', 'x'], '--retention-days needs Postgres'],
@@ -134,6 +136,51 @@ describe('verify without the database', () => {
       stdout:
         `Event ${first} is leaf 240 of the 280 that the checkpoint signed.\n` +
         'A checkpoint was changed after it was signed: the cosignature of witness.example is wrong.\n',
+    });
+  });
+
+  it('accuses nobody if an erasure explains why an export has an event otherwise than its proof', async () => {
+    const { db } = database;
+    const proof = await files.write('older', String((await servedBy(db, [first])).get(`proof/${first}`)));
+    const rows = await db
+      .selectFrom('events')
+      .selectAll()
+      .where('id', 'in', [first, events[99]?.id ?? ''])
+      .execute();
+    const lines = rows.map((row) => String(exportFormats.ndjson.begin(false).add([storedEventOf(row)])));
+    const without = await files.write('without', lines.join('').replaceAll(/"description":"[^"]*",?/g, ''));
+    const absent = await files.write('absent', lines.filter((line) => !line.includes(first)).join(''));
+    const erasure = (id: string, scope: 'text' | 'execution', organization = 'acme'): string => {
+      const told = { organization, erased_at: new Date('2026-11-21T10:00:00Z'), erased_by: 'ana', reason: 'ticket 7' };
+      return writeErasure({ ...told, id: first, scope, automation_id: null, event_ids: joinIds([id]) });
+    };
+    const check = async (exported: string, ...erasures: string[]) => {
+      const records = await files.write('erasures', erasures.join('\n'));
+      return verify('--proof', proof, '--export', exported, '--erasures', records);
+    };
+
+    const sealed = `Event ${first} is leaf 240 of the 280 that the checkpoint signed`;
+    expect(await check(without, erasure(first, 'text'))).to.deep.equal({
+      code: 2,
+      stdout:
+        `${sealed}. ${without} has another version of it: ana erased its texts at 2026-11-21T10:00:00.000Z: ticket 7.\n` +
+        'To check this version and the erasure, use --log in place of --proof.\n',
+      stderr: '',
+    });
+    expect((await check(absent, erasure(first, 'execution'))).stderr).to.equal(
+      `verify: ${sealed}, and ${absent} does not have it: ana erased it at 2026-11-21T10:00:00.000Z: ticket 7.\n`,
+    );
+    const changed = `Event ${first} is not the one of the proof: it was changed.`;
+    const others = [
+      erasure(events[99]?.id ?? '', 'text'),
+      erasure(first, 'execution'),
+      erasure(first, 'text', 'globex'),
+    ];
+    expect(await check(without, ...others)).to.deep.equal({ code: 1, stdout: `${changed}\n`, stderr: '' });
+    expect(await verify('--proof', proof, '--export', without)).to.deep.equal({
+      code: 1,
+      stdout: `${changed} If \`erase\` removed its texts, add --erasures.\n`,
+      stderr: '',
     });
   });
 });
