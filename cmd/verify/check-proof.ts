@@ -6,7 +6,7 @@ import { openShown } from '../../internal/audit/shown-checkpoint.ts';
 import { holdsId, type Erasure } from '../../internal/log/erasure.ts';
 import { hashLeaf } from '../../internal/log/hashing.ts';
 import { leafOf, readLeaf } from '../../internal/log/leaf.ts';
-import { readProof } from '../../internal/log/proof-text.ts';
+import { readProof, type LogProof } from '../../internal/log/proof-text.ts';
 import { rootOfInclusion } from '../../internal/log/proofs.ts';
 import type { StoredEvent } from '../../internal/log/stored-json.ts';
 import { linesOf, linesOfAll } from './exported-lines.ts';
@@ -18,7 +18,7 @@ import type { Verdict } from './verdict.ts';
  * of the proof.
  */
 export async function checkProof(file: string, options: Options): Promise<Verdict & { checkpoint: string }> {
-  const { leaf, index, hashes, checkpoint } = readProof(await readFile(file, 'utf8'));
+  const { leaf, index, hashes, checkpoint } = await readProofOf(file);
   const shown = openShown(checkpoint, { organization: options.organization, keys: options.publicKeys });
   if ('finding' in shown) return { ...say(1, shown.finding.sentence), checkpoint };
   const { size, root } = shown.head;
@@ -31,6 +31,15 @@ export async function checkProof(file: string, options: Options): Promise<Verdic
   const sealed = `Event ${id} is leaf ${index} of the ${size} that the checkpoint signed`;
   if (options.export === undefined) return { ...say(0, `${sealed}.`), checkpoint };
   return { ...(await compareWith(options.export, { id, leaf, sealed }, options)), checkpoint };
+}
+
+async function readProofOf(file: string): Promise<LogProof> {
+  const text = await readFile(file, 'utf8');
+  try {
+    return readProof(text);
+  } catch {
+    throw new CannotCheck(`${file} is no proof of a log.`);
+  }
 }
 
 /** A record of an erasure excuses a difference, and proves nothing: a proof lacks its leaf. */

@@ -38,10 +38,24 @@ export async function run(args: string[], { stdout, stderr, database }: Surround
     return code;
   } catch (error) {
     bar.clear();
-    const message = error instanceof Error ? error.message : String(error);
-    stderr.write(`verify: ${message}\n${error instanceof UsageError ? `\n${usage}` : ''}`);
+    stderr.write(`verify: ${describeError(error)}\n${error instanceof UsageError ? `\n${usage}` : ''}`);
     return 2;
   }
+}
+
+/** With the first cause of the error, unless its message has it. */
+function describeError(error: unknown): string {
+  const message = messageOf(error);
+  const cause = messageOf(firstCause(error));
+  return message.includes(cause) ? message : `${message}\nCause: ${cause}`;
+}
+
+function firstCause(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? firstCause(error.cause) : error;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function check(args: string[], database: Surroundings['database'], onProgress: OnProgress): Promise<Verdict> {

@@ -15,7 +15,7 @@ const longestPause = 60;
 
 /** Reads a log from a folder, or from the console with a read token. */
 export function servedLog(where: string, token: string | undefined): ReadServed {
-  if (!/^https?:\/\//.test(where)) return (path) => readFile(join(where, path));
+  if (!/^https?:\/\//.test(where)) return (path) => readFrom(where, path);
   const prefix = where.replace(/\/$/, '');
   return async (path) => {
     for (let tries = 1; ; tries += 1) {
@@ -28,6 +28,15 @@ export function servedLog(where: string, token: string | undefined): ReadServed 
       await sleep(1_000 * pauseOf(answer));
     }
   };
+}
+
+async function readFrom(folder: string, path: string): Promise<Buffer> {
+  try {
+    return await readFile(join(folder, path));
+  } catch (error) {
+    if (path !== 'checkpoint') throw error;
+    throw new CannotCheck(`The folder ${folder} has no checkpoint.`, { cause: error });
+  }
 }
 
 async function request(prefix: string, path: string, token = ''): Promise<Response> {

@@ -93,7 +93,7 @@ async function readHeads(trx: Reading, { organization, keys }: DatabaseAudit) {
     try {
       heads.push(openCheckpoint(note, organization, keys));
     } catch (error) {
-      if (error instanceof UnknownSigner) throw unknownSigner(`the checkpoint of ${minuteOf(hour)}`, error);
+      if (error instanceof UnknownSigner) throw unknownSigner(`the checkpoint of ${minuteOf(hour)}`);
       // Other texts that the sealer did not write count as changed, too.
       wrong.push(changedCheckpoint(error));
     }

@@ -16,7 +16,7 @@ export function openShown(
     return { head: openCheckpoint(checkpoint, organization, keys) };
   } catch (error) {
     if (error instanceof WrongSignature) return { finding: changedCheckpoint(error) };
-    if (error instanceof UnknownSigner) throw unknownSigner(`the checkpoint of ${organization}`, error);
+    if (error instanceof UnknownSigner) throw unknownSigner(`the checkpoint of ${organization}`);
     throw new CannotCheck(`This is no checkpoint of the log of ${organization}.`, { cause: error });
   }
 }
@@ -28,6 +28,6 @@ export function changedCheckpoint(error: unknown): Finding {
 }
 
 /** None of the keys that were given has signed a checkpoint. */
-export function unknownSigner(which: string, cause: UnknownSigner): CannotCheck {
-  return new CannotCheck(`No --public-key has signed ${which}: add the key that signed it.`, { cause });
+export function unknownSigner(which: string): CannotCheck {
+  return new CannotCheck(`No --public-key has signed ${which}: add the key that signed it.`);
 }

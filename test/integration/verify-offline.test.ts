@@ -60,6 +60,7 @@ describe('verify without the database', () => {
     const offline = async (exported: string[], ...more: string[]) =>
       verify('--log', files.path('log'), '--export', await files.write('export', exported.join('')), ...more);
 
+    const all = await files.write('all', lines.join(''));
     expect((await offline(lines)).stdout).to.match(/^Nothing was lost, added or changed: 280 events of acme/);
     const part = await offline(lines.slice(5, 9));
     expect(part.stdout).to.match(/: 4 events of acme [^]*\nLeaves of events that the export lacks: 276\.\n$/);
@@ -94,15 +95,24 @@ describe('verify without the database', () => {
     expect(missing.stderr).to.match(/^verify: ENOENT: no such file .*missing'\n$/);
     expect(await offline(lines)).to.deep.include({
       code: 2,
-      stderr: 'verify: The log has no readable tile/entries/000.\n',
+      stderr:
+        'verify: The log has no readable tile/entries/000.\n' +
+        `Cause: ENOENT: no such file or directory, open '${files.path('log/tile/entries/000')}'\n`,
     });
+    expect((await verify('--log', files.path('nowhere'))).stderr).to.match(
+      /^verify: The folder \S+nowhere has no checkpoint\.\nCause: ENOENT: .*\n$/,
+    );
+    expect((await verify('--proof', all)).stderr).to.equal(`verify: ${all} is no proof of a log.\n`);
+    await files.write('foreign/checkpoint', 'Welcome\n');
+    expect((await verify('--log', files.path('foreign'))).stderr).to.equal(
+      'verify: This is no checkpoint of the log of acme.\nCause: this is no signed note\n',
+    );
 
     const proof = files.path(`log/proof/${first}`);
     expect(await verify('--proof', proof)).to.deep.include({
       code: 0,
       stdout: `Event ${first} is leaf 240 of the 280 that the checkpoint signed.\n`,
     });
-    const all = await files.write('all', lines.join(''));
     expect(await verify('--proof', proof, '--export', all)).to.deep.include({
       code: 0,
       stdout: `Event ${first} is leaf 240 of the 280 that the checkpoint signed, and ${all} has it unchanged.\n`,

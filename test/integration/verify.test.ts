@@ -186,7 +186,7 @@ describe('verify', () => {
   it('says what it cannot check', async () => {
     const wrongKey = await verify('--public-key', otherKey);
     expect(wrongKey.stderr).to.match(
-      /^verify: No --public-key has signed the checkpoint of \d{4}-\d\d-\d\d \d\d:00: add the key that signed it\.\n/,
+      /^verify: No --public-key has signed the checkpoint of \d{4}-\d\d-\d\d \d\d:00: add the key that signed it\.\n$/,
     );
     expect(wrongKey).to.deep.include({ code: 2, stdout: '' });
     const noKey = await verify('--public-key', 'x');
