@@ -1,5 +1,7 @@
 import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
+import { isThisMachine } from '../../internal/config/validators.ts';
 import { readVerifierKey, readWitnessKey, type VerifierKey } from '../../internal/log/keys.ts';
+import { isUrl } from './served-log.ts';
 
 export const usage = `Checks that nothing in the record was lost, added or changed since it was signed.
 
@@ -8,11 +10,12 @@ export const usage = `Checks that nothing in the record was lost, added or chang
       DATABASE_URL or DATABASE_URL_FILE has the address; reading suffices.
   verify --public-key KEY --organization ID --log FOLDER|URL [--export FILE [--partial] [--erasures FILE]] [--checkpoint FILE|BUCKET …]
       Compares a served log (a folder with checkpoint and tile/…, or https://console/v1/log) with its checkpoint,
-      and with an export in Parquet or NDJSON. A URL needs --read-token-file FILE.
+      and with an export in Parquet or NDJSON. A URL needs --read-token-file FILE; NODE_EXTRA_CA_CERTS names a file
+      with the certificate of a private authority.
   verify --public-key KEY --organization ID --proof FILE [--export FILE [--erasures FILE]]
       Checks the proof of one event. With --export, also compares the event in that file.
 
-  --public-key KEY    what \`token log-key\` printed; several times while a key is replaced
+  --public-key KEY    what \`token log-key\` printed; repeat it for each key that the log ever had
   --checkpoint FILE   a checkpoint that you kept: the log must extend it; s3://bucket/prefix of LOG_WITNESSES
                       means all in the bucket, with what the SDKs of AWS take: AWS_REGION, AWS_ENDPOINT_URL_S3, …
   --retention-days DAYS
@@ -57,6 +60,11 @@ export function readOptions(args: string[]) {
   refuse(checkpoints.length > 0 && proof !== undefined, '--checkpoint and --proof exclude each other');
   refuse(rest.erasures !== undefined && rest.export === undefined, '--erasures needs --export');
   refuse(partial && (log === undefined || rest.export === undefined), '--partial needs --log and --export');
+  const url = log !== undefined && isUrl(log) ? new URL(log) : undefined;
+  const hasToken = rest['read-token-file'] !== undefined;
+  refuse(url !== undefined && !hasToken, '--log with a URL needs --read-token-file');
+  refuse(url === undefined && hasToken, '--read-token-file needs --log with a URL');
+  refuse(url?.protocol === 'http:' && !isThisMachine(url), 'http:// would send the token in clear: use https://');
   refuse(days !== undefined && !/^[1-9]\d{0,4}$/.test(days), '--retention-days must be a whole number above 0');
   refuse(days !== undefined && !isAlone, '--retention-days needs Postgres: it excludes --log and --proof');
   const retentionDays = days === undefined ? undefined : Number(days);

@@ -13,9 +13,14 @@ const mostTries = 60;
 /** The longest pause between two of them, in s. */
 const longestPause = 60;
 
+/** True for the address of a console, false for a folder. */
+export function isUrl(where: string): boolean {
+  return /^https?:\/\//.test(where) && URL.canParse(where);
+}
+
 /** Reads a log from a folder, or from the console with a read token. */
 export function servedLog(where: string, token: string | undefined): ReadServed {
-  if (!/^https?:\/\//.test(where)) return (path) => readFrom(where, path);
+  if (!isUrl(where)) return (path) => readFrom(where, path);
   const prefix = where.replace(/\/$/, '');
   return async (path) => {
     for (let tries = 1; ; tries += 1) {

@@ -82,7 +82,8 @@ function isLockedBucket({ protocol, hostname, username, password, port, search, 
   return protocol === 's3:' && hostname !== '' && isBare && days >= 1 && days <= 36_500;
 }
 
-function isThisMachine({ hostname }: URL): boolean {
+/** True if requests to this address do not leave the machine. */
+export function isThisMachine({ hostname }: URL): boolean {
   return /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
 }
 

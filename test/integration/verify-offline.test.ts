@@ -41,6 +41,13 @@ describe('verify without the database', () => {
       [[...whole, '--export', 'x'], '--export needs --log or --proof'],
       [[...whole, '--witness', 'x'], '--witness needs --log or --proof'],
       [[...whole, '--witness', 'x', '--log', 'y'], '--witness x is no public key of a witness'],
+      [[...whole, '--log', 'https://console.example/v1/log'], '--log with a URL needs --read-token-file'],
+      [[...whole, '--log', 'x', '--read-token-file', 'y'], '--read-token-file needs --log with a URL'],
+      [[...whole, '--read-token-file', 'y'], '--read-token-file needs --log with a URL'],
+      [
+        [...whole, '--log', 'http://console.example/v1/log', '--read-token-file', 'y'],
+        'http:// would send the token in clear: use https://',
+      ],
       [[...whole, '--checkpoint', 'x', '--proof', 'y'], '--checkpoint and --proof exclude each other'],
       [[...whole, '--erasures', 'x', '--log', 'y'], '--erasures needs --export'],
       [[...whole, '--partial', '--export', 'x', '--proof', 'y'], '--partial needs --log and --export'],

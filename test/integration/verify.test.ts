@@ -196,7 +196,8 @@ describe('verify', () => {
       `verify: ${noCheckpoint} is no checkpoint of this log and key: this is no signed note\n`,
     );
     const away = `http://localhost:${await freePort()}/v1/log`;
-    expect((await verify('--log', away)).stderr).to.match(
+    const token = await files.write('token', 'secret');
+    expect((await verify('--log', away, '--read-token-file', token)).stderr).to.match(
       new RegExp(`^verify: ${away} does not answer: .*ECONNREFUSED.*\\.\\n$`),
     );
     await sql`update log_trees set complete_at = null`.execute(database.db);
