@@ -3,6 +3,7 @@ import { isThisMachine } from '../../internal/config/validators.ts';
 import { readVerifierKey, readWitnessKey, type VerifierKey } from '../../internal/log/keys.ts';
 import { isUrl } from './served-log.ts';
 
+/** The answer to `--help`. */
 export const usage = `Checks that nothing in the record was lost, added or changed since it was signed.
 
   verify --public-key KEY --organization ID [--retention-days DAYS] [--checkpoint FILE|BUCKET …]
@@ -28,6 +29,7 @@ export const usage = `Checks that nothing in the record was lost, added or chang
 Exit code 0: nothing was lost, added or changed. 1: something was. 2: it could not be checked.
 `;
 
+/** The options of the command, checked and with their keys read. */
 export type Options = ReturnType<typeof readOptions>;
 
 /** @throws {UsageError} */

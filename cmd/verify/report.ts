@@ -3,7 +3,7 @@ import type { AuditReport, Beginning } from '../../internal/audit/finding.ts';
 /** Most findings that are printed. */
 const mostPrinted = 10;
 
-/** What was found, in sentences. */
+/** A report in sentences: its first findings, or else what was compared. */
 export function describe(report: AuditReport, organization: string): string[] {
   const { findings, compared, leaves, checkpoints } = report;
   const rest = findings.length - mostPrinted;

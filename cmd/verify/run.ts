@@ -20,19 +20,19 @@ import { joined, type Verdict } from './verdict.ts';
 export interface Surroundings {
   readonly stdout: { write(text: string): unknown };
   readonly stderr: Terminal;
-  /** Where DATABASE_URL is; the environment of the process unless given. */
-  readonly database?: NodeJS.ProcessEnv | undefined;
+  /** It has DATABASE_URL; the environment of the process unless given. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
 /** Resolves with the exit code: 0 nothing was changed, 1 something was, 2 could not be checked. */
-export async function run(args: string[], { stdout, stderr, database }: Surroundings): Promise<number> {
+export async function run(args: string[], { stdout, stderr, env }: Surroundings): Promise<number> {
   if (args.includes('--help') || args[0] === 'help') {
     stdout.write(usage);
     return 0;
   }
   const bar = new ProgressBar(stderr);
   try {
-    const { sentences, code } = await check(args, database, (progress) => bar.show(progress));
+    const { sentences, code } = await check(args, env, (progress) => bar.show(progress));
     bar.clear();
     stdout.write(`${sentences.join('\n')}\n`);
     return code;
@@ -58,7 +58,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function check(args: string[], database: Surroundings['database'], onProgress: OnProgress): Promise<Verdict> {
+async function check(args: string[], env: Surroundings['env'], onProgress: OnProgress): Promise<Verdict> {
   const options = readOptions(args);
   if (options.proof !== undefined) {
     const { checkpoint, ...verdict } = await checkProof(options.proof, options);
@@ -68,7 +68,7 @@ async function check(args: string[], database: Surroundings['database'], onProgr
   const kept = await Promise.all(options.checkpoints.map((where) => readKept(where, organization, keys)));
   const audit = { organization, keys, kept: kept.flat(), onProgress };
   if (options.log === undefined) {
-    return verdictOf(await auditPostgres(database, { ...audit, retainedSince: retainedSince(options) }), options);
+    return verdictOf(await auditPostgres(env, { ...audit, retainedSince: retainedSince(options) }), options);
   }
   const report = await auditExport({
     ...audit,
@@ -104,10 +104,10 @@ async function tokenOf(options: Options): Promise<string | undefined> {
 }
 
 async function auditPostgres(
-  environment: Surroundings['database'],
+  env: Surroundings['env'],
   audit: Parameters<typeof auditDatabase>[1],
 ): Promise<AuditReport> {
-  const { DATABASE_URL: url } = readConfig(['DATABASE_URL'], environment);
+  const { DATABASE_URL: url } = readConfig(['DATABASE_URL'], env);
   const ignore = (): void => undefined;
   const db = openPostgres({
     url,

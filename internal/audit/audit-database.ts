@@ -12,6 +12,7 @@ import { readErased, readLog, readLogLeaves, type LogRow, type Reading } from '.
 import { changedCheckpoint, unknownSigner } from './shown-checkpoint.ts';
 import { inSnapshot } from './snapshot.ts';
 
+/** The log to compare with the record in Postgres. */
 export interface DatabaseAudit {
   organization: string;
   keys: readonly VerifierKey[];

@@ -14,6 +14,7 @@ import { openShown } from './shown-checkpoint.ts';
 /** Reads what a log serves, by its path below the prefix of the log. */
 export type ReadServed = (path: string) => Promise<Buffer>;
 
+/** The served log to check, and the export to compare it with. */
 export interface ExportAudit {
   organization: string;
   keys: readonly VerifierKey[];
@@ -71,7 +72,7 @@ export async function auditExport(audit: ExportAudit): Promise<ExportReport> {
   const erased = await givenErasures(records, byId(between.ofErasures), audit.lines !== undefined);
   findings.push(...erased.findings);
   const compared = await compareLines(audit, leaves, between.newest, erased, findings);
-  const absent = [...leaves.keys()].filter((id) => !erased.has(id)).length;
+  const absent = [...leaves.keys()].filter((id) => !erased.isErased(id)).length;
   return {
     ...nothingCompared,
     checkpoint,
@@ -124,7 +125,7 @@ async function compareLines(
   }
   flush();
   if (audit.partial !== true) {
-    const lost = [...leaves.keys()].filter((id) => id > first && id < last && !erased.has(id));
+    const lost = [...leaves.keys()].filter((id) => id > first && id < last && !erased.isErased(id));
     // As arguments of one push, a hundred thousand findings would not fit on the stack.
     for (const id of lost.sort()) findings.push(lostEvent(id));
   }

@@ -39,7 +39,7 @@ function faultOf(event: StoredEvent, own: readonly Buffer[] = [], erased: Erased
     return 'has another time of acceptance than its id: it was changed';
   }
   if (own.length === 0) return 'is in the record, and not in the log: it was added';
-  if (own.length > 1 && !erased.hasTextsOf(event.id)) return `has ${own.length} leaves in the log`;
+  if (own.length > 1 && !erased.lostTexts(event.id)) return `has ${own.length} leaves in the log`;
   const leaf = leafOf(event);
   return own.some((one) => one.equals(leaf)) ? undefined : 'is not the one that the log has: it was changed';
 }

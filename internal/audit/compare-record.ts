@@ -12,7 +12,7 @@ import { countOverdue } from './overdue.ts';
 /** Events that are compared at once. */
 const pageSize = 10_000;
 
-/** What was compared, and what does not match. */
+/** The findings about events and leaves, and how many of each there are. */
 export interface Comparison {
   findings: Finding[];
   compared: number;
@@ -99,9 +99,9 @@ function compareEach(
     if (present.has(id)) continue;
     if (own.some(isErasure)) result.findings.push(...erased.lost(id));
     if (own.every(isErasure)) continue;
-    if (erased.has(id)) result.erased += 1;
+    if (erased.isErased(id)) result.erased += 1;
     else if (timeOfId(id) < since) result.absent += 1;
     else result.findings.push(lostEvent(id));
   }
-  result.erased += events.filter((event) => erased.hasTextsOf(event.id)).length;
+  result.erased += events.filter((event) => erased.lostTexts(event.id)).length;
 }

@@ -39,12 +39,12 @@ export class Erased {
   }
 
   /** True if this event was erased, so that it is absent. */
-  has(id: string): boolean {
+  isErased(id: string): boolean {
     return this.#erasures.some(({ scope, event_ids }) => scope !== 'text' && holdsId(event_ids, id));
   }
 
   /** True if this event lost its texts by an erasure. */
-  hasTextsOf(id: string): boolean {
+  lostTexts(id: string): boolean {
     return this.#erasures.some(({ scope, event_ids }) => scope === 'text' && holdsId(event_ids, id));
   }
 }

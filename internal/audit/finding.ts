@@ -6,13 +6,13 @@ export interface ErasureNote {
   readonly events: number;
 }
 
-/** What does not match, in one sentence; `event` is the id of the event if it is about one. */
+/** A difference, in one sentence; `event` is the id of the event if it is about one. */
 export interface Finding {
   readonly sentence: string;
   readonly event?: string;
 }
 
-/** What was compared, and what does not match. No finding: nothing was lost, added or changed. */
+/** A finished comparison. No finding: nothing was lost, added or changed. */
 export interface AuditReport {
   readonly findings: readonly Finding[];
   /** Leaves of the log, and the events that were compared with them. */

@@ -12,7 +12,7 @@ export type Reading = Kysely<Tables>;
 /** Tiles of one query. */
 const tilesAtOnce = 64;
 
-/** What the sealer keeps of a log beside its leaves. */
+/** The row of a log beside its leaves, as the sealer keeps it. */
 export interface LogRow extends Beginning {
   readonly size: string;
   readonly frontier: Uint8Array;

@@ -59,7 +59,7 @@ describe('a witness in S3 with object lock', function suite() {
     let said = '';
     const stream = { write: (text: string) => (said += text) };
     const args = ['--public-key', publicLogKey, '--organization', 'acme', '--checkpoint', `s3://${bucket}/checkpoints`];
-    const code = await run(args, { stdout: stream, stderr: stream, database: { DATABASE_URL: database.url } });
+    const code = await run(args, { stdout: stream, stderr: stream, env: { DATABASE_URL: database.url } });
     return `${code} ${said}`;
   }
 

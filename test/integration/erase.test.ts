@@ -31,12 +31,15 @@ describe('erase', () => {
   async function run(command: typeof runErase, args: string[]) {
     let [stdout, stderr] = ['', ''];
     const organization = args.includes('--organization') ? [] : ['--organization', 'acme'];
-    const code = await command([...organization, ...args], {
-      stdout: { write: (text) => (stdout += text) },
-      stderr: { write: (text) => (stderr += text) },
-      database: { DATABASE_URL: database.url },
+    const env = { DATABASE_URL: database.url };
+    const surroundings = {
+      stdout: { write: (text: string) => (stdout += text) },
+      stderr: { write: (text: string) => (stderr += text) },
+      database: env,
+      env,
       most: 30,
-    });
+    };
+    const code = await command([...organization, ...args], surroundings);
     return { code, stdout, stderr };
   }
   const erase = (...args: string[]) => run(runErase, ['--by', 'ana', '--reason', 'ticket 7', ...args]);

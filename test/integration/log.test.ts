@@ -87,7 +87,7 @@ describe('the log, from the request to the proof', () => {
       const said: string[] = [];
       const stream = { write: (text: string) => said.push(text) };
       const args = ['--organization', 'acme', '--public-key', publicLogKey];
-      const code = await verify(args, { stdout: stream, stderr: stream, database: { DATABASE_URL: database } });
+      const code = await verify(args, { stdout: stream, stderr: stream, env: { DATABASE_URL: database } });
       expect(said.join('')).to.match(new RegExp(`^Event ${id} is not the one that the log has: it was changed.\n`));
       expect(code).to.equal(1);
     });

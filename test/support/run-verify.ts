@@ -21,7 +21,7 @@ export async function runVerify(url: string, args: readonly string[], isTTY = fa
   const code = await run([...key, ...organization, ...args], {
     stdout: { write: (text) => (stdout += text) },
     stderr: { isTTY, write: (text) => (stderr += text) },
-    database: { DATABASE_URL: url },
+    env: { DATABASE_URL: url },
   });
   return { code, stdout, stderr };
 }

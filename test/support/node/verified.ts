@@ -16,7 +16,7 @@ export async function verified(kubernetes: Kubernetes, namespace: string): Promi
       async () => {
         let said = '';
         const stream = { write: (text: string) => (said += text) };
-        const code = await verify(args, { stdout: stream, stderr: stream, database: { DATABASE_URL: database.url } });
+        const code = await verify(args, { stdout: stream, stderr: stream, env: { DATABASE_URL: database.url } });
         return code !== 2 && !said.includes('wait for the next checkpoint') && { code, said };
       },
       60_000,
