@@ -9,12 +9,16 @@ export interface Ends {
   readonly last: Buffer;
 }
 
+const leafId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** Reads an export once, to know which leaves to keep. @throws {CannotCheck} if it has no event. */
 export async function endsOf(lines: AsyncIterable<string>, organization: string): Promise<Ends> {
   let [first, last] = ['', ''];
   for await (const line of lines) {
     if (line === '') continue;
     const { id } = exportedEvent(line, organization);
+    // No leaf has another id; it would be a wrong end.
+    if (!leafId.test(id)) continue;
     if (first === '' || id < first) first = id;
     if (id > last) last = id;
   }

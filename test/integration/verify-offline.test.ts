@@ -83,6 +83,9 @@ describe('verify without the database', () => {
     expect((await offline(lines.with(9, lines[9]?.replace('{', '{"approved_by":"eve",') ?? ''))).stderr).to.match(
       /^verify: A line of the export has approved_by, which no event has: /,
     );
+    const nameless = await offline([...lines, (lines[100] ?? '').replace(first, 'x')]);
+    expect(nameless.stdout).to.match(/^Nothing was lost[^]*\nEvents that have no leaf yet, [^]*: 1\.\n$/);
+    expect(nameless.code).to.equal(2);
     const newer = await offline([...lines, (lines[100] ?? '').replace(first, anEvent().id)]);
     expect(newer.stdout).to.match(
       /^Nothing was lost[^]*\nEvents that have no leaf yet, so that nothing proves them: 1\.\n$/,
