@@ -31,22 +31,23 @@ export async function openSources(config: Config<(typeof exportDatabaseSettings)
   await using opened = new AsyncDisposableStack();
   const first = opened.use(openDatabase(config.DATABASE_URL));
   const others = namedUrls(config.DATABASE_URLS);
-  const places = others.size === 0 ? undefined : await readPlaces(first);
-  const nameOf = (organization: string): string => places?.get(organization)?.database ?? firstDatabase;
+  const places = await readPlaces(first);
+  const nameOf = (organization: string): string => places.get(organization)?.database ?? firstDatabase;
   const sources = new Map<string, Source>([[firstDatabase, { db: first, has: (id) => nameOf(id) === firstDatabase }]]);
   for (const [name, url] of others) {
     sources.set(name, { db: opened.use(openDatabase(url)), has: (id) => nameOf(id) === name });
   }
-  const named = (name: string): Source => {
+  const sourceOf = (organization: string): Source => {
+    const name = nameOf(organization);
     const source = sources.get(name);
-    if (source === undefined) throw new Error(`DATABASE_URLS lacks the database ${name}, where an organization is`);
+    if (source === undefined) throw new Error(`DATABASE_URLS lacks the database ${name}, where ${organization} is`);
     return source;
   };
-  for (const { database } of places?.values() ?? []) named(database);
+  for (const organization of places.keys()) sourceOf(organization);
   const closing = opened.move();
   return {
     all: [...sources.values()],
-    sourceOf: (organization) => named(nameOf(organization)),
+    sourceOf,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }

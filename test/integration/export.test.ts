@@ -1,11 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { run as verify } from '../../cmd/verify/run.ts';
 import { exportDays } from '../../internal/archive/export-days.ts';
-import type { Manifest } from '../../internal/archive/manifest.ts';
 import { openObjects } from '../../internal/archive/open-objects.ts';
 import { getCheckpoint } from '../../internal/record/log.ts';
 import { createRecord } from '../../internal/record/record.ts';
@@ -13,18 +12,23 @@ import { eraseEvents } from '../../internal/store/erase.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { withExportLock } from '../../internal/store/with-export-lock.ts';
 import { anEvent } from '../support/events.ts';
-import { runExport, temporaryFolder, type ExportRun } from '../support/export.ts';
+import {
+  acme20,
+  globex20,
+  manifestOf,
+  namesIn,
+  runExport,
+  temporaryFolder,
+  withManifest,
+  type ExportRun,
+} from '../support/export.ts';
 import { failureOf } from '../support/failure.ts';
 import { day } from '../support/maintenance-day.ts';
 import { noon, storeEvents, type SomeEvent } from '../support/reading.ts';
 import { publicLogKey, seal, servedBy } from '../support/sealed-log.ts';
 import { eachDatabase } from '../support/store.ts';
-import { place, twoDatabases } from '../support/two-databases.ts';
 
-const acme20 = 'organization=acme/day=2026-11-20/events.ndjson';
 const acme21 = 'organization=acme/day=2026-11-21/events.ndjson';
-const globex20 = 'organization=globex/day=2026-11-20/events.ndjson';
-const withManifest = (...names: string[]): string[] => names.flatMap((name) => [name, `${name}.manifest.json`]);
 
 describe('the command export', () => {
   const database = eachDatabase();
@@ -222,40 +226,6 @@ describe('the command export', () => {
     expect(said.at(-1)).to.contain('events.parquet cannot be read as Parquet');
   });
 
-  it('exports each organization from the database where it is', async () => {
-    await using databases = await twoDatabases();
-    const { first, eu, settings } = databases;
-    await place(first.db, 'globex', 'eu');
-    await storeEvents(first.db, {}, { organization: 'globex', executionId: 'left behind' });
-    await storeEvents(eu.db, { organization: 'globex' }, { organization: 'globex' }, { executionId: 'of acme' });
-    await using folder = await temporaryFolder();
-    const all = await runExport(settings, [folder.path, '--format', 'ndjson']);
-    expect(all.stderr).to.contain('wrote 2 days of organizations with 3 events');
-    expect(await namesIn(folder.path)).to.deep.equal(withManifest(acme20, globex20));
-    expect((await manifestOf(folder.path, globex20)).rows).to.equal(2);
-    const stream = await runExport(settings, ['-', '--organization', 'globex']);
-    expect(stream.stderr).to.match(/^2 events/);
-  });
-
-  it('exports the other databases if one is unavailable, and explains a missing one', async () => {
-    await using databases = await twoDatabases();
-    const { first, eu, settings } = databases;
-    await place(first.db, 'globex', 'eu');
-    await place(first.db, 'initech', 'asia');
-    await storeEvents(eu.db, { organization: 'globex' });
-    await using folder = await temporaryFolder();
-    const args = [folder.path, '--format', 'ndjson'];
-    expect(await runExport(settings, args)).to.deep.include({
-      code: 1,
-      stderr: 'export: DATABASE_URLS lacks the database asia, where an organization is\n',
-    });
-    const unavailable = { ...settings, DATABASE_URLS: `asia=${first.url}_gone ${settings.DATABASE_URLS}` };
-    const { code, stderr } = await runExport(unavailable, args);
-    expect(code).to.equal(1);
-    expect(stderr).to.match(/^export: .*database ".*_gone" does not exist/);
-    expect(await namesIn(folder.path)).to.deep.equal(withManifest(globex20));
-  });
-
   it('leaves a place to the export that writes there', async () => {
     await using folder = await temporaryFolder();
     const { href } = pathToFileURL(folder.path);
@@ -286,13 +256,3 @@ describe('the command export', () => {
     ]);
   });
 });
-
-async function namesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  return files.map((file) => file.slice(folder.length + 1)).toSorted();
-}
-
-async function manifestOf(folder: string, object: string): Promise<Manifest> {
-  return JSON.parse(await readFile(join(folder, `${object}.manifest.json`), 'utf8')) as Manifest;
-}
