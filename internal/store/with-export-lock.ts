@@ -1,5 +1,6 @@
 import type { Database } from './database.ts';
 import { sql } from './sql.ts';
+import { takeTurn } from './with-turn.ts';
 
 /** Another export writes to the same place. */
 export class ExportUnderWay extends Error {
@@ -12,11 +13,9 @@ export class ExportUnderWay extends Error {
  * @throws {ExportUnderWay}
  */
 export function withExportLock<T>(db: Database, where: string, work: () => Promise<T>): Promise<T> {
+  const lock = sql`hashtextextended(${`runledger export ${where}`}, 0)`;
   return db.transaction().execute(async (trx) => {
-    const { rows } = await sql<{ taken: boolean }>`
-      select pg_try_advisory_xact_lock(hashtextextended(${`runledger export ${where}`}, 0)) as taken
-    `.execute(trx);
-    if (rows[0]?.taken !== true) throw new ExportUnderWay(`another export writes to ${where}`);
+    if (!(await takeTurn(trx, lock))) throw new ExportUnderWay(`another export writes to ${where}`);
     return work();
   });
 }

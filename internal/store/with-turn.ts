@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
-import type { Database } from './database.ts';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import type { Database, Tables } from './database.ts';
 
 /**
  * Runs the work while another connection holds an advisory lock. Resolves with false if another
@@ -8,12 +8,18 @@ import type { Database } from './database.ts';
  */
 export async function withTurn(db: Database, lock: bigint, work: () => Promise<void>): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
-    const { rows } = await sql<{ locked: boolean }>`
-      select pg_try_advisory_xact_lock(${sql.lit(lock)}) as locked
-    `.execute(trx);
-    if (rows[0]?.locked !== true) return false;
+    if (!(await takeTurn(trx, sql.lit(lock)))) return false;
     await work();
     return true;
   });
+}
+
+/**
+ * Takes an advisory lock until the end of the transaction, which may be idle for as long as it
+ * wants. Resolves with false if another process has the lock.
+ */
+export async function takeTurn(trx: Transaction<Tables>, lock: RawBuilder<unknown>): Promise<boolean> {
+  await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
+  const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(${lock}) as taken`.execute(trx);
+  return rows[0]?.taken === true;
 }

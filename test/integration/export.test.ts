@@ -3,6 +3,8 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import { sql } from 'kysely';
+import { Client } from 'pg';
 import { run as verify } from '../../cmd/verify/run.ts';
 import { exportDays } from '../../internal/archive/export-days.ts';
 import { openObjects } from '../../internal/archive/open-objects.ts';
@@ -26,7 +28,7 @@ import { failureOf } from '../support/failure.ts';
 import { day } from '../support/maintenance-day.ts';
 import { noon, storeEvents, type SomeEvent } from '../support/reading.ts';
 import { publicLogKey, seal, servedBy } from '../support/sealed-log.ts';
-import { eachDatabase } from '../support/store.ts';
+import { eachDatabase, openDatabase } from '../support/store.ts';
 
 const acme21 = 'organization=acme/day=2026-11-21/events.ndjson';
 
@@ -232,6 +234,22 @@ describe('the command export', () => {
     const second = await withExportLock(database.db, href, () => command(folder.path));
     expect(second).to.deep.include({ code: 1, stderr: `export: another export writes to ${href}\n` });
     await exportTo(folder.path);
+  });
+
+  it('keeps its place for longer than Postgres lets a transaction be idle', async () => {
+    const name = sql.id(new URL(database.url).pathname.slice(1));
+    await sql`alter database ${name} set idle_in_transaction_session_timeout = '300ms'`.execute(database.db);
+    await using db = openDatabase(database.url);
+    const later = new Client({ connectionString: database.url });
+    await later.connect();
+    const untilPostgresEndsIt = async (): Promise<void> => {
+      const { promise: ended, resolve } = Promise.withResolvers<void>();
+      later.on('error', () => undefined);
+      later.once('end', resolve);
+      await later.query('begin');
+      await ended;
+    };
+    await withExportLock(db, 'file:///somewhere', untilPostgresEndsIt);
   });
 
   it('explains wrong arguments', async () => {
