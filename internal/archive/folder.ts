@@ -19,7 +19,7 @@ export function openFolder(root: string): Objects {
     read: (name) => readFileOf(root, name),
     write: async (name, pieces) => {
       const path = join(root, name);
-      await mkdir(dirname(path), { recursive: true });
+      await makeFolder(dirname(path));
       const partial = `${path}${unfinished}`;
       try {
         await writeDurably(partial, pieces);
@@ -53,7 +53,14 @@ async function writeDurably(path: string, pieces: AsyncIterable<Uint8Array>): Pr
   }
 }
 
-/** Makes a new name durable. */
+/** Makes a folder, and each missing one above it; all are durable. */
+async function makeFolder(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true });
+  if (first === undefined) return;
+  for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+/** Makes new names in a folder durable. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path);
   try {
