@@ -11,6 +11,8 @@ const statementTimeout = 60_000;
 
 /** A database that is exported. */
 export interface Source {
+  /** Its name in `DATABASE_URLS`; `first` for `DATABASE_URL`. */
+  name: string;
   db: Database;
   /** True for the organizations that are exported from it. */
   has: (organization: string) => boolean;
@@ -33,10 +35,10 @@ export async function openSources(config: Config<(typeof exportDatabaseSettings)
   const others = namedUrls(config.DATABASE_URLS);
   const places = await readPlaces(first);
   const nameOf = (organization: string): string => places.get(organization)?.database ?? firstDatabase;
-  const sources = new Map<string, Source>([[firstDatabase, { db: first, has: (id) => nameOf(id) === firstDatabase }]]);
-  for (const [name, url] of others) {
-    sources.set(name, { db: opened.use(openDatabase(url)), has: (id) => nameOf(id) === name });
-  }
+  const sources = new Map<string, Source>();
+  const add = (name: string, db: Database) => sources.set(name, { name, db, has: (id) => nameOf(id) === name });
+  add(firstDatabase, first);
+  for (const [name, url] of others) add(name, opened.use(openDatabase(url)));
   const sourceOf = (organization: string): Source => {
     const name = nameOf(organization);
     const source = sources.get(name);

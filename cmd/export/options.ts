@@ -1,4 +1,5 @@
 import { parseArguments, UsageError } from '../../internal/config/arguments.ts';
+import { timeOf } from '../../internal/event/occurred-at.ts';
 import { formatNames, type FormatName } from '../../internal/export/formats.ts';
 import type { EventPosition } from '../../internal/record/stored-event.ts';
 
@@ -12,7 +13,7 @@ export const usage = `Exports the events of organizations.
       Writes the events of one organization to standard output.
 
   --organization ID  exports this organization; may be repeated; all unless given
-  --from, --to       a day in UTC such as 2026-11-21, or a time in RFC 3339; --to is not included
+  --from, --to       a day in UTC such as 2026-11-21, or for standard output a time in RFC 3339; --to is not included
   --after PLACE      continues after an event: its created_at and id, with a comma between
   --format FORMAT    ${formatNames.join(', ')}; an object is parquet unless given, a stream ndjson
   --settle-hours N   exports a day once it has been over for N hours (24), when its events are stored
@@ -25,8 +26,10 @@ AWS_SECRET_ACCESS_KEY, or what else the SDKs of AWS take; AWS_ENDPOINT_URL_S3 fo
 /** Says how to name a destination. */
 export const noDestination = 'name one folder or s3:// address, or - for standard output; or set ARCHIVE_URL';
 
-const dayForm = /^\d{4}-\d\d-\d\d$/;
-const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+/** Says that a name is probably wrong. */
+export function noEvents(organizations: readonly string[]): Error {
+  return new Error(`There are no events of ${organizations.join(', ')}.`);
+}
 
 export interface Options {
   /** A folder or an `s3://` address; `-` for standard output; absent for ARCHIVE_URL. */
@@ -45,20 +48,26 @@ export function readOptions(args: string[]): Options {
   const { positionals, values } = parsed(args);
   const [destination, ...more] = positionals;
   if (more.length > 0) throw new UsageError(noDestination);
+  const boundOf = destination === '-' ? dayOrTimeOf : dayOf;
   const options = {
     destination,
     organizations: values.organization,
-    from: timeOf('--from', values.from),
-    to: timeOf('--to', values.to),
+    from: boundOf('--from', values.from),
+    to: boundOf('--to', values.to),
     after: placeOf(values.after),
     format: formatOf(values.format),
-    settleHours: hoursOf(values['settle-hours']),
+    settleHours: hoursOf(values['settle-hours'] ?? '24'),
     recheck: values.recheck,
   };
-  if (destination === '-' && options.organizations?.length !== 1) {
+  if (destination !== '-') {
+    if (values.after !== undefined) throw new UsageError('--after is for standard output');
+    return options;
+  }
+  if (options.organizations?.length !== 1) {
     throw new UsageError('standard output takes the events of one --organization');
   }
-  if (destination !== '-' && options.after !== undefined) throw new UsageError('--after is for standard output');
+  if (values.recheck) throw new UsageError('--recheck is not for standard output');
+  if (values['settle-hours'] !== undefined) throw new UsageError('--settle-hours is not for standard output');
   return options;
 }
 
@@ -72,23 +81,35 @@ function parsed(args: string[]) {
       to: { type: 'string' },
       after: { type: 'string' },
       format: { type: 'string' },
-      'settle-hours': { type: 'string', default: '24' },
+      'settle-hours': { type: 'string' },
       recheck: { type: 'boolean', default: false },
     },
   });
 }
 
-function timeOf(option: string, text: string | undefined): Date | undefined {
+/** Midnight in UTC; undefined for another text than a day of the calendar. */
+function midnightOf(text: string): number | undefined {
+  return text.length === '2026-11-21'.length ? timeOf(`${text}T00:00:00Z`) : undefined;
+}
+
+function dayOf(option: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
-  const time = new Date(dayForm.test(text) || timeForm.test(text) ? text.toUpperCase() : Number.NaN);
-  if (Number.isNaN(time.getTime())) throw new UsageError(`${option} must be a day or a time in RFC 3339`);
-  return time;
+  const midnight = midnightOf(text);
+  if (midnight === undefined) throw new UsageError(`${option} must be a day such as 2026-11-21`);
+  return new Date(midnight);
+}
+
+function dayOrTimeOf(option: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const time = midnightOf(text) ?? timeOf(text);
+  if (time === undefined) throw new UsageError(`${option} must be a day or a time in RFC 3339`);
+  return new Date(time);
 }
 
 function placeOf(text: string | undefined): EventPosition | undefined {
   if (text === undefined) return undefined;
   const [createdAt, id, ...more] = text.split(',');
-  const time = timeOf('--after', createdAt);
+  const time = dayOrTimeOf('--after', createdAt);
   const isUuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id ?? '');
   if (time !== undefined && id !== undefined && isUuid && more.length === 0)
     return { createdAt: time.toISOString(), id };

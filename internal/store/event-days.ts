@@ -45,6 +45,12 @@ export async function organizationsOfDay(db: Database, day: number): Promise<str
   return rows.map(({ organization }) => organization);
 }
 
+/** False for an organization without any event. */
+export async function hasEvents(db: Database, organization: string): Promise<boolean> {
+  const one = db.selectFrom('events').select('id').where('organization', '=', organization).limit(1);
+  return (await one.executeTakeFirst()) !== undefined;
+}
+
 /** The events of an organization on a day, counted in slices of time. */
 export async function measureEventDay(db: Database, organization: string, day: number): Promise<EventSet> {
   let rows = 0;

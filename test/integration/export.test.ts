@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -252,25 +252,18 @@ describe('the command export', () => {
     await withExportLock(db, 'file:///somewhere', untilPostgresEndsIt);
   });
 
-  it('explains wrong arguments', async () => {
-    for (const [args, sentence] of [
-      [[], 'name one folder or s3:// address, or - for standard output; or set ARCHIVE_URL'],
-      [['-'], 'standard output takes the events of one --organization'],
-      [['/x', '--format', 'xml'], '--format must be ndjson, csv, parquet'],
-      [['/x', '--from', 'yesterday'], '--from must be a day or a time in RFC 3339'],
-      [['/x', '--after', '2026-11-20T12:00:00Z,x'], '--after must be created_at and id'],
-      [['/x', '--after', `2026-11-20T12:00:00Z,${randomUUID()}`], '--after is for standard output'],
-      [['/x', '--settle-hours', 'day'], '--settle-hours must be a whole number'],
-      [['/x', '--wrong'], "Unknown option '--wrong'"],
-    ] as const) {
-      const { code, stderr } = await command(...args);
-      expect(code, stderr).to.equal(2);
-      expect(stderr).to.contain(`export: ${sentence}`).and.contain('--settle-hours');
-    }
-    const { code, stderr } = await runExport({}, ['/x']);
-    expect([code, stderr]).to.deep.equal([
-      1,
-      'export: DATABASE_URL is required: postgres://user:password@host:5432/database\n',
-    ]);
+  it('says that an organization has no events, and exports the others', async () => {
+    await store({});
+    await using folder = await temporaryFolder();
+    const args = [folder.path, '--format', 'ndjson', '--organization'];
+    const { code, stderr } = await command(...args, 'nope', '--organization', 'acme', '--organization', 'nada');
+    expect([code, stderr]).to.deep.equal([1, 'export: There are no events of nope, nada.\n']);
+    expect(await namesIn(folder.path)).to.deep.equal(withManifest(acme20));
+    expect((await command(...args, 'acme', '--from', '2026-11-21')).stderr).to.contain('wrote 0 days');
+
+    const stream = await command('-', '--organization', 'nope', '--format', 'csv');
+    expect(stream).to.deep.equal({ code: 1, stdout: Buffer.of(), stderr: 'export: There are no events of nope.\n' });
+    const none = await command('-', '--organization', 'acme', '--from', '2026-11-21');
+    expect(none).to.deep.include({ code: 0, stdout: Buffer.of() });
   });
 });

@@ -45,10 +45,12 @@ describe('the command export with several databases', () => {
       stderr: 'export: DATABASE_URLS lacks the database eu, where globex is\n',
     });
     expect(await namesIn(folder.path)).to.deep.equal([]);
-    const unavailable = { ...settings, DATABASE_URLS: `asia=${first.url}_gone ${settings.DATABASE_URLS}` };
-    const { code, stderr } = await runExport(unavailable, args);
+    const urls = `asia=${first.url}_gone africa=${first.url}_lost ${settings.DATABASE_URLS}`;
+    const { code, stderr } = await runExport({ ...settings, DATABASE_URLS: urls }, args);
     expect(code).to.equal(1);
-    expect(stderr).to.match(/^export: .*database ".*_gone" does not exist/);
+    expect(stderr.split('\n')).to.have.lengthOf(3);
+    expect(stderr).to.match(/^export: database asia: database ".*_gone" does not exist$/m);
+    expect(stderr).to.match(/^export: database africa: database ".*_lost" does not exist$/m);
     expect(await namesIn(folder.path)).to.deep.equal(withManifest(globex20));
   });
 });

@@ -2,25 +2,27 @@ import { createHash } from 'node:crypto';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { exportFormats } from '../../internal/export/formats.ts';
-import type { Record } from '../../internal/record/record.ts';
-import type { Options } from './options.ts';
+import { createRecord } from '../../internal/record/record.ts';
+import type { Database } from '../../internal/store/database.ts';
+import { hasEvents } from '../../internal/store/event-days.ts';
+import { noEvents, type Options } from './options.ts';
 
 /** Events of one query. */
 const pageSize = 2_000;
 
-/** What a stream has sent. */
-export interface Sent {
-  events: number;
-  sha256: string;
-}
-
-/** Writes the events of an organization to a stream, as fast as its reader takes them. */
-export async function exportStream(
-  record: Pick<Record, 'exportEvents'>,
+/**
+ * Writes the events of an organization to a stream, as fast as its reader takes them. Resolves with
+ * a sentence that has their number and the SHA-256 of the bytes.
+ * @throws before it writes, when the record has no event of the organization.
+ */
+export async function exportToOutput(
+  db: Database,
   organization: string,
   { from, to, after, format = 'ndjson' }: Options,
   output: Writable,
-): Promise<Sent> {
+): Promise<string> {
+  if (!(await hasEvents(db, organization))) throw noEvents([organization]);
+  const record = createRecord(db);
   const hash = createHash('sha256');
   let events = 0;
   async function* pieces(): AsyncGenerator<string | Uint8Array> {
@@ -39,5 +41,5 @@ export async function exportStream(
     }
   }
   await pipeline(Readable.from(hashed(), { objectMode: false }), output, { end: false });
-  return { events, sha256: hash.digest('hex') };
+  return `${events.toLocaleString('en')} events, SHA-256 ${hash.digest('hex')}`;
 }

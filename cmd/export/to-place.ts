@@ -1,0 +1,107 @@
+import type { Writable } from 'node:stream';
+import { exportDays, type DaysExport, type DaysExported, type Progress } from '../../internal/archive/export-days.ts';
+import { folderOfDay, type Manifest } from '../../internal/archive/manifest.ts';
+import type { Objects } from '../../internal/archive/objects.ts';
+import { openObjects } from '../../internal/archive/open-objects.ts';
+import { createRecord } from '../../internal/record/record.ts';
+import { dayOf, daysBefore, isoDay } from '../../internal/store/days.ts';
+import { hasEvents } from '../../internal/store/event-days.ts';
+import { withExportLock } from '../../internal/store/with-export-lock.ts';
+import { ProgressBar, type Terminal } from '../../internal/terminal/progress-bar.ts';
+import type { Source, Sources } from './databases.ts';
+import { messagesOf } from './messages.ts';
+import { noEvents, type Options } from './options.ts';
+
+/** The streams of an export, and how long retention keeps events. */
+export interface PlaceSurroundings {
+  /** 0 keeps everything. */
+  readonly retentionDays: number;
+  readonly stdout: Writable;
+  readonly stderr: Terminal;
+}
+
+type Run = Omit<DaysExport, 'db' | 'record' | 'checkpointOf' | 'isWanted'>;
+
+/**
+ * Exports the days of all databases into a folder or a bucket, one database after the other. Prints
+ * a line about each object, and resolves with a sentence about all of them.
+ * @throws {AggregateError} with the errors of all databases, after it has exported what it could.
+ */
+export async function exportToPlace(
+  place: string,
+  { all }: Sources,
+  options: Options,
+  { retentionDays, stdout, stderr }: PlaceSurroundings,
+): Promise<string> {
+  const objects = await openObjects(place);
+  const bar = new ProgressBar(stderr);
+  const run: Run = {
+    ...rangeOf(options, retentionDays),
+    objects,
+    format: options.format ?? 'parquet',
+    onProgress: ({ organization, day, ...progress }: Progress) =>
+      bar.show({ ...progress, part: `${organization} ${isoDay(day)}` }),
+    onWritten: (manifest: Manifest) => {
+      bar.clear();
+      stdout.write(`${describe(manifest)}\n`);
+    },
+  };
+  const total: DaysExported = { written: 0, kept: 0, events: 0 };
+  const errors: Error[] = [];
+  for (const source of all) {
+    try {
+      const { written, kept, events } = await exportFrom(source, run, options.organizations);
+      total.written += written;
+      total.kept += kept;
+      total.events += events;
+    } catch (error) {
+      const where = all.length > 1 ? `database ${source.name}: ` : '';
+      errors.push(...messagesOf(error).map((message) => new Error(`${where}${message}`, { cause: error })));
+    }
+  }
+  bar.clear();
+  objects.close();
+  if (errors.length > 0) throw new AggregateError(errors);
+  return sentenceOf(total, objects);
+}
+
+/**
+ * Days that have not settled yet are left for a later run. Days that retention drops today or
+ * tomorrow are compared with Postgres.
+ */
+function rangeOf({ from, to, settleHours, recheck }: Options, retentionDays: number) {
+  const now = Date.now();
+  const settled = dayOf(now - settleHours * 3_600_000);
+  const dueBefore = retentionDays === 0 ? -Infinity : daysBefore(dayOf(now), retentionDays - 1);
+  return {
+    from: from?.getTime() ?? -Infinity,
+    to: Math.min(settled, to?.getTime() ?? Infinity),
+    recheckBefore: recheck ? Infinity : dueBefore,
+  };
+}
+
+async function exportFrom({ db, has }: Source, run: Run, organizations?: string[]): Promise<DaysExported> {
+  const record = createRecord(db);
+  const checkpointOf = async (id: string) => (await record.getCheckpoint(id))?.note;
+  const isWanted = (id: string) => has(id) && (organizations?.includes(id) ?? true);
+  const exported = await withExportLock(db, run.objects.where, () =>
+    exportDays({ ...run, db, record, checkpointOf, isWanted }),
+  );
+  const absent: string[] = [];
+  for (const id of new Set(organizations)) if (has(id) && !(await hasEvents(db, id))) absent.push(id);
+  if (absent.length > 0) throw noEvents(absent);
+  return exported;
+}
+
+/** As `sha256sum` writes it, with the number of events. */
+function describe({ organization, day, object, sha256, rows }: Manifest): string {
+  return `${sha256}  ${folderOfDay({ organization, day: Date.parse(day) })}${object}  ${rows} events`;
+}
+
+function sentenceOf({ written, kept, events }: DaysExported, { where }: Objects): string {
+  return `${where}: wrote ${count(written)} with ${events.toLocaleString('en')} events; ${count(kept)} were there`;
+}
+
+function count(days: number): string {
+  return `${days.toLocaleString('en')} ${days === 1 ? 'day' : 'days'} of organizations`;
+}
