@@ -1,5 +1,14 @@
 import { run } from './run.ts';
 
-// PID 1 of a container has no default handler. The next run continues.
-process.once('SIGTERM', () => process.exit(143));
-process.exitCode = await run(process.argv.slice(2), process);
+/** Longest duration of a stop, in ms. It takes long only while Postgres does not answer. */
+const stopMs = 10_000;
+
+const stop = new AbortController();
+// PID 1 of a container has no default handler.
+process.once('SIGTERM', () => {
+  stop.abort(new Error('stopped by SIGTERM; the next run continues'));
+  setTimeout(() => process.exit(143), stopMs).unref();
+});
+const { stdout, stderr, env } = process;
+const code = await run(process.argv.slice(2), { stdout, stderr, env, signal: stop.signal });
+process.exitCode = stop.signal.aborted ? 143 : code;

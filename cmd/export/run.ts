@@ -16,10 +16,12 @@ export interface Surroundings {
   readonly stdout: Writable;
   readonly stderr: Terminal;
   readonly env: NodeJS.ProcessEnv;
+  /** Ends the command: it aborts what it uploads. */
+  readonly signal?: AbortSignal;
 }
 
 /** Resolves with the exit code: 0 success, 1 failure, 2 wrong usage. */
-export async function run(args: string[], { stdout, stderr, env }: Surroundings): Promise<number> {
+export async function run(args: string[], { stdout, stderr, env, signal }: Surroundings): Promise<number> {
   if (args.includes('--help') || args[0] === 'help') {
     stdout.write(usage);
     return 0;
@@ -30,7 +32,12 @@ export async function run(args: string[], { stdout, stderr, env }: Surroundings)
     const place = options.destination ?? config.ARCHIVE_URL;
     if (place === undefined) throw new UsageError(noDestination);
     await using sources = await openSources(config);
-    const sentence = await exportTo(place, sources, options, { retentionDays: config.RETENTION_DAYS, stdout, stderr });
+    const sentence = await exportTo(place, sources, options, {
+      retentionDays: config.RETENTION_DAYS,
+      stdout,
+      stderr,
+      signal,
+    });
     stderr.write(`${sentence}\n`);
     return 0;
   } catch (error) {
@@ -45,7 +52,7 @@ export async function run(args: string[], { stdout, stderr, env }: Surroundings)
 function exportTo(place: string, sources: Sources, options: Options, surroundings: PlaceSurroundings): Promise<string> {
   const [organization] = options.organizations ?? [];
   if (options.destination === '-' && organization !== undefined) {
-    return exportToOutput(sources.sourceOf(organization).db, organization, options, surroundings.stdout);
+    return exportToOutput(sources.sourceOf(organization).db, organization, options, surroundings);
   }
   return exportToPlace(place, sources, options, surroundings);
 }

@@ -11,15 +11,15 @@ import { noEvents, type Options } from './options.ts';
 const pageSize = 2_000;
 
 /**
- * Writes the events of an organization to a stream, as fast as its reader takes them. Resolves with
- * a sentence that has their number and the SHA-256 of the bytes.
+ * Writes the events of an organization to standard output, as fast as its reader takes them.
+ * Resolves with a sentence that has their number and the SHA-256 of the bytes.
  * @throws before it writes, when the record has no event of the organization.
  */
 export async function exportToOutput(
   db: Database,
   organization: string,
   { from, to, after, format = 'ndjson' }: Options,
-  output: Writable,
+  { stdout, signal }: { stdout: Writable; signal?: AbortSignal | undefined },
 ): Promise<string> {
   if (!(await hasEvents(db, organization))) throw noEvents([organization]);
   const record = createRecord(db);
@@ -40,6 +40,6 @@ export async function exportToOutput(
       if (bytes.length > 0) yield bytes;
     }
   }
-  await pipeline(Readable.from(hashed(), { objectMode: false }), output, { end: false });
+  await pipeline(Readable.from(hashed(), { objectMode: false }), stdout, { end: false, signal });
   return `${events.toLocaleString('en')} events, SHA-256 ${hash.digest('hex')}`;
 }

@@ -18,6 +18,7 @@ export interface PlaceSurroundings {
   readonly retentionDays: number;
   readonly stdout: Writable;
   readonly stderr: Terminal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 type Run = Omit<DaysExport, 'db' | 'record' | 'checkpointOf' | 'isWanted'>;
@@ -31,7 +32,7 @@ export async function exportToPlace(
   place: string,
   { all }: Sources,
   options: Options,
-  { retentionDays, stdout, stderr }: PlaceSurroundings,
+  { retentionDays, stdout, stderr, signal }: PlaceSurroundings,
 ): Promise<string> {
   const objects = await openObjects(place);
   const bar = new ProgressBar(stderr);
@@ -39,6 +40,7 @@ export async function exportToPlace(
     ...rangeOf(options, retentionDays),
     objects,
     format: options.format ?? 'parquet',
+    signal,
     onProgress: ({ organization, day, ...progress }: Progress) =>
       bar.show({ ...progress, part: `${organization} ${isoDay(day)}` }),
     onWritten: (manifest: Manifest) => {
@@ -55,12 +57,14 @@ export async function exportToPlace(
       total.kept += kept;
       total.events += events;
     } catch (error) {
+      if (signal?.aborted === true) break;
       const where = all.length > 1 ? `database ${source.name}: ` : '';
       errors.push(...messagesOf(error).map((message) => new Error(`${where}${message}`, { cause: error })));
     }
   }
   bar.clear();
   objects.close();
+  signal?.throwIfAborted();
   if (errors.length > 0) throw new AggregateError(errors);
   return sentenceOf(total, objects);
 }

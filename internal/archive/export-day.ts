@@ -17,6 +17,8 @@ export interface DayExport {
   format: FormatName;
   /** Resolves with the newest checkpoint of an organization's log. Absent without a log. */
   checkpointOf?: ((organization: string) => Promise<string | undefined>) | undefined;
+  /** Ends the export: nothing stays of the object that it was writing. */
+  signal?: AbortSignal | undefined;
   /** Events of the day without texts after an erasure, counted before the export reads it. */
   erasedTexts: number;
   /** Called after each page: how many events it had, and when the last one was accepted, in ms. */
@@ -25,7 +27,7 @@ export interface DayExport {
 
 /** Writes all events of a day, in the order of acceptance, and then the manifest. */
 export async function exportDay(
-  { record, objects, format, checkpointOf, erasedTexts, onPage }: DayExport,
+  { record, objects, format, checkpointOf, signal, erasedTexts, onPage }: DayExport,
   day: ArchivedDay,
   number: number,
 ): Promise<Manifest> {
@@ -53,7 +55,7 @@ export async function exportDay(
     return buffer;
   };
 
-  await objects.write(`${folder}${object}`, pieces());
+  await objects.write(`${folder}${object}`, pieces(), signal);
   // Read after the events, so that it covers all that were sealed when they were read.
   const checkpoint = (await checkpointOf?.(organization)) ?? null;
   const manifest: Manifest = {

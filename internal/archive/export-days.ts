@@ -48,6 +48,7 @@ export async function exportDays(run: DaysExport): Promise<DaysExported> {
   const names = new Map<string, readonly string[]>();
   const exported: DaysExported = { written: 0, kept: 0, events: 0 };
   for (const [done, day] of days.entries()) {
+    run.signal?.throwIfAborted();
     const show = (part: number): void =>
       run.onProgress?.({ ...day, done: done + part, total: days.length, events: exported.events });
     show(0);

@@ -3,6 +3,7 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { NoSuchObject, type Objects } from './objects.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** The extension of a file that is not whole yet. */
 const unfinished = '.partial';
@@ -17,12 +18,12 @@ export function openFolder(root: string): Objects {
       return files.map(({ parentPath, name }) => relative(root, join(parentPath, name)).replaceAll('\\', '/'));
     },
     read: (name) => readFileOf(root, name),
-    write: async (name, pieces) => {
+    write: async (name, pieces, signal) => {
       const path = join(root, name);
       await makeFolder(dirname(path));
       const partial = `${path}${unfinished}`;
       try {
-        await writeDurably(partial, pieces);
+        await writeDurably(partial, untilAborted(pieces, signal));
         await rename(partial, path);
       } catch (error) {
         await rm(partial, { force: true });

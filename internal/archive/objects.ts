@@ -6,8 +6,11 @@ export interface Objects {
   list(prefix: string): Promise<string[]>;
   /** The bytes of an object. Ends with {@link NoSuchObject} if there is none. */
   read(name: string): AsyncIterable<Uint8Array>;
-  /** Writes an object, or replaces it, whole or not at all. Resolves once it is on disk. */
-  write(name: string, pieces: AsyncIterable<Uint8Array>): Promise<void>;
+  /**
+   * Writes an object, or replaces it, whole or not at all. Resolves once it is on disk. Rejects
+   * when the signal is aborted, and nothing of the object stays.
+   */
+  write(name: string, pieces: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void>;
   /** Closes its connections. */
   close(): void;
 }

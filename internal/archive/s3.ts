@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { openBucket, type OpenBucket } from './bucket.ts';
 import { NoSuchObject, type Objects } from './objects.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** Bytes of a part of an upload. S3 takes 10,000 parts, so an object of up to 160 GiB. */
 const partSize = 16 * 1_024 * 1_024;
@@ -26,7 +27,7 @@ export function openS3(address: string, config: S3ClientConfig = {}): Objects {
     where: place.where,
     list: (names) => list(place, names),
     read: (name) => read(place, name),
-    write: (name, pieces) => write(place, name, pieces),
+    write: (name, pieces, signal) => write(place, name, untilAborted(pieces, signal), signal),
     close: () => place.client.destroy(),
   };
 }
@@ -53,29 +54,33 @@ async function write(
   { client, Bucket, base }: OpenBucket,
   name: string,
   pieces: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const target = { Bucket, Key: `${base}${name}`, ChecksumAlgorithm } as const;
+  const options = signal === undefined ? {} : { abortSignal: signal };
   const parts = partsOf(pieces);
   const first = await parts.next();
   const second = first.done === true ? first : await parts.next();
   if (second.done === true) {
     const Body = first.done === true ? new Uint8Array() : first.value;
-    await client.send(new PutObjectCommand({ ...target, Body }));
+    await client.send(new PutObjectCommand({ ...target, Body }), options);
     return;
   }
-  const { UploadId } = await client.send(new CreateMultipartUploadCommand(target));
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(target), options);
   const upload = { ...target, UploadId };
   try {
     const Parts: CompletedPart[] = [];
     const add = async (Body: Uint8Array): Promise<void> => {
       const PartNumber = Parts.length + 1;
-      const { ETag, ChecksumCRC32 } = await client.send(new UploadPartCommand({ ...upload, PartNumber, Body }));
+      const command = new UploadPartCommand({ ...upload, PartNumber, Body });
+      const { ETag, ChecksumCRC32 } = await client.send(command, options);
       Parts.push({ PartNumber, ETag, ChecksumCRC32 });
     };
     if (first.done !== true) await add(first.value);
     await add(second.value);
     for await (const part of parts) await add(part);
-    await client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
+    const command = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } });
+    await client.send(command, options);
   } catch (error) {
     await client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
     throw error;

@@ -1,18 +1,21 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
+import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { expect } from 'chai';
 import { exportDays } from '../../internal/archive/export-days.ts';
 import { folderOfDay, readManifest } from '../../internal/archive/manifest.ts';
 import type { Objects } from '../../internal/archive/objects.ts';
 import { openS3 } from '../../internal/archive/s3.ts';
 import { createRecord } from '../../internal/record/record.ts';
-import { compileCache } from '../support/child.ts';
+import { Child, compileCache } from '../support/child.ts';
 import { failureOf } from '../support/failure.ts';
+import { Forwarder } from '../support/forwarder.ts';
 import { day } from '../support/maintenance-day.ts';
 import { noon, storeEvents } from '../support/reading.ts';
 import { S3Server } from '../support/s3-server.ts';
 import { migratedDatabase } from '../support/store.ts';
+import { until } from '../support/until.ts';
 
 /** More than two parts of an upload. */
 const [pieces, pieceSize] = [40, 1_024 * 1_024];
@@ -26,13 +29,13 @@ describe('an archive in S3', function suite() {
   });
   after(() => server.stop());
 
-  const open = (secretAccessKey = server.env.AWS_SECRET_ACCESS_KEY): Objects & AsyncDisposable => {
-    const credentials = { accessKeyId: server.env.AWS_ACCESS_KEY_ID, secretAccessKey };
-    const objects = openS3('s3://record/archive', {
-      credentials,
-      endpoint: server.env.AWS_ENDPOINT_URL_S3,
-      region: server.env.AWS_REGION,
-    });
+  const clientConfig = (secretAccessKey = server.env.AWS_SECRET_ACCESS_KEY) => ({
+    credentials: { accessKeyId: server.env.AWS_ACCESS_KEY_ID, secretAccessKey },
+    endpoint: server.env.AWS_ENDPOINT_URL_S3,
+    region: server.env.AWS_REGION,
+  });
+  const open = (secretAccessKey?: string): Objects & AsyncDisposable => {
+    const objects = openS3('s3://record/archive', clientConfig(secretAccessKey));
     return { ...objects, [Symbol.asyncDispose]: () => Promise.resolve(objects.close()) };
   };
 
@@ -72,6 +75,33 @@ describe('an archive in S3', function suite() {
     expect(await objects.list('large/')).to.deep.equal(['large/whole']);
     expect(await failureOf(sha256Of(objects.read('large/cut')))).to.have.property('name', 'NoSuchObject');
     expect(await objects.list('none/')).to.deep.equal([]);
+  });
+
+  it('keeps no part of an upload after SIGTERM', async () => {
+    await using database = await migratedDatabase();
+    const description = 'x'.repeat(18_000);
+    await storeEvents(database.db, ...Array.from({ length: 2_500 }, () => ({ description })));
+    const { port, pathname } = new URL(database.url);
+    await using forwarder = await Forwarder.start(Number(port));
+    // Within the second page: the first one is more than two parts of an upload.
+    const stalled = forwarder.stalledAfter(40_000_000);
+    const DATABASE_URL = `postgres://postgres@127.0.0.1:${forwarder.port}${pathname}`;
+    const env = { PATH: process.env['PATH'], ...server.env, DATABASE_URL };
+    const args = ['cmd/export/main.ts', 's3://record/stopped', '--format', 'ndjson'];
+    const command = new Child(process.execPath, args, { env });
+    await stalled;
+    const client = new S3Client({ ...clientConfig(), forcePathStyle: true });
+    const uploads = async (): Promise<number> => {
+      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: 'record' }));
+      return Uploads.length;
+    };
+    await until('an upload is open', async () => (await uploads()) === 1);
+    command.process.kill('SIGTERM');
+    await until('no upload is open', async () => (await uploads()) === 0, 5_000);
+    client.destroy();
+    forwarder.reset();
+    expect(await command.exited, command.output.join('\n')).to.equal(143);
+    expect(command.output.at(-1)).to.equal('export: stopped by SIGTERM; the next run continues');
   });
 
   it('says what is wrong', async () => {
