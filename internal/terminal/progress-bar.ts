@@ -1,6 +1,8 @@
 /** Where progress is shown, if it is a terminal. */
 export interface Terminal {
   readonly isTTY?: boolean;
+  /** The width of a line; unknown unless given. */
+  readonly columns?: number;
   write(text: string): unknown;
 }
 
@@ -42,12 +44,18 @@ export class ProgressBar {
     const rate = Math.round((shown * 1_000) / Math.max(1, now - this.#begun));
     const bar = `[${'#'.repeat(full)}${'-'.repeat(width - full)}] ${Math.floor(100 * share)} %`;
     const count = `${shown.toLocaleString('en')} ${unit}, ${rate.toLocaleString('en')} a second`;
-    this.#terminal.write(`\r\u001b[K${[bar, part, count].filter(Boolean).join('  ')}`);
+    this.#terminal.write(`\r\u001b[K${this.#cut([bar, part, count].filter(Boolean).join('  '))}`);
   }
 
   /** Makes room for another line. */
   clear(): void {
     if (this.#terminal.isTTY === true) this.#terminal.write('\r\u001b[K');
     this.#shownAt = -Infinity;
+  }
+
+  /** A text that fills a line may wrap. The next picture would replace only its last line. */
+  #cut(text: string): string {
+    const { columns = 0 } = this.#terminal;
+    return columns > 0 ? text.slice(0, columns - 1) : text;
   }
 }
