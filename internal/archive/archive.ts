@@ -9,7 +9,7 @@ import { folderOfDay, numbersWithManifest, type ArchivedDay } from './manifest.t
 import type { Objects } from './objects.ts';
 import { openObjects } from './open-objects.ts';
 
-/** The archive that retention waits for: what `cmd/export` has written to ARCHIVE_URL. */
+/** The archive that retention waits for: `cmd/export` writes it to ARCHIVE_URL. */
 export class Archive {
   readonly #db: Database;
   readonly #url: string;
@@ -52,11 +52,19 @@ export class Archive {
 
   /** Undefined without any manifest. */
   async #list(day: ArchivedDay): Promise<DayInArchive | undefined> {
-    this.#objects ??= openObjects(this.#url);
-    const objects = await this.#objects;
+    const objects = await this.#open();
     const names = await objects.list(folderOfDay(day));
     const exists = formatNames.some((format) => numbersWithManifest(names, day, format).length > 0);
     return exists ? { objects, names, day } : undefined;
+  }
+
+  /** After an error the next call tries again. */
+  #open(): Promise<Objects> {
+    this.#objects ??= openObjects(this.#url).catch((error: unknown) => {
+      this.#objects = undefined;
+      throw error;
+    });
+    return this.#objects;
   }
 }
 

@@ -95,6 +95,14 @@ describe('retention with an archive', () => {
     expect((await retain()).dropped).to.deep.equal(['events_20261111']);
   });
 
+  it('is closed in peace after it could not be opened', async () => {
+    await store({});
+    const elsewhere = new Archive(database.db, 'file://elsewhere/archive');
+    const report = await retain((partition) => elsewhere.find(partition));
+    expect(report.waiting?.reason).to.contain('File URL host');
+    await elsewhere.close();
+  });
+
   it('is that of a worker with ARCHIVE_URL', async () => {
     await store({});
     const { url: REDIS_URL } = await emptyRedis();
