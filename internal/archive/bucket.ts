@@ -3,7 +3,7 @@ import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 /** How long a connection may take, and how long it may be silent, in ms. */
 const timeouts = { connectionTimeout: 5_000, socketTimeout: 60_000 };
 
-/** A bucket, and what the names of its objects begin with: empty, or ended by a slash. */
+/** A bucket, and the begin of the names of its objects: empty, or ended by a slash. */
 export interface OpenBucket {
   readonly client: S3Client;
   readonly Bucket: string;

@@ -11,6 +11,7 @@ import type { Objects } from './objects.ts';
 /** Events of one query. */
 const pageSize = 2_000;
 
+/** The source and the place of an export of a day. */
 export interface DayExport {
   record: Pick<Record, 'exportEvents'>;
   objects: Objects;

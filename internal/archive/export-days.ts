@@ -5,6 +5,7 @@ import { exportDay, type DayExport } from './export-day.ts';
 import { findHolder } from './holder.ts';
 import { folderOfOrganization, numbersWithManifest, type ArchivedDay, type Manifest } from './manifest.ts';
 
+/** The days to export, and the place that they are written to. */
 export interface DaysExport extends Omit<DayExport, 'onPage' | 'erasedTexts'> {
   db: Database;
   /** Which organizations are exported; all unless given. */
@@ -13,8 +14,8 @@ export interface DaysExport extends Omit<DayExport, 'onPage' | 'erasedTexts'> {
   from: number;
   to: number;
   /**
-   * Days before it are compared with Postgres even if they have a manifest, in ms. What the archive
-   * lacks becomes a further object.
+   * Days before it are compared with Postgres even if they have a manifest, in ms. One whose events
+   * the archive lacks becomes a further object.
    */
   recheckBefore: number;
   onProgress?: (progress: Progress) => void;
@@ -30,7 +31,7 @@ export interface Progress extends ArchivedDay {
   events: number;
 }
 
-/** What an export has done. */
+/** The result of an export. */
 export interface DaysExported {
   /** Days of organizations that it wrote, and those that were there already. */
   written: number;

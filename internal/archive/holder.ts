@@ -11,6 +11,7 @@ import {
 } from './manifest.ts';
 import { NoSuchObject, type Objects } from './objects.ts';
 
+/** A day of an organization, with the objects of that organization in the archive. */
 export interface DayInArchive {
   objects: Objects;
   /** The names of the organization's objects. */

@@ -4,7 +4,7 @@ import type { EventPosition } from '../record/stored-event.ts';
 import { isoDay } from '../store/days.ts';
 import type { Objects } from './objects.ts';
 
-/** What an object holds. It lies beside the object, and is written after it. */
+/** Describes an object. It lies beside the object, and is written after it. */
 export interface Manifest {
   version: 1;
   organization: string;
@@ -77,6 +77,7 @@ export async function readManifest(objects: Objects, folder: string, object: str
   return manifest as Manifest;
 }
 
+/** Writes the manifest of an object, which must be there. */
 export async function writeManifest(objects: Objects, folder: string, manifest: Manifest): Promise<void> {
   const bytes = Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`);
   await objects.write(`${folder}${manifest.object}${suffix}`, piecesOf(bytes));

@@ -49,8 +49,9 @@ export interface ExportOptions extends ReadOptions, Pick<StreamOptions, 'mayStil
 
 /**
  * `GET /v1/export/events`: all events, oldest first, as fast as the reader takes them. After a
- * broken connection the reader continues with `after`, and gets the rest of the same bytes. Once
- * the token is no longer valid, the export breaks off.
+ * broken connection the reader continues with `after`, and gets the rest of the same bytes; in
+ * Parquet, a new file with the later events. Once the token is no longer valid, the export breaks
+ * off.
  */
 export function exportEvents({ record, readMetrics, mayStillRead }: ExportOptions): Endpoint {
   return {
