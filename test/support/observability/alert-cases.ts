@@ -42,8 +42,8 @@ const ofShard = (shard: number): string => `runledger_shard_admitting{namespace=
 const waitingIn = (shard: number): string => waiting.replace('}', `,shard="${shard}"}`);
 const oldestJob = ofIngest('queue_oldest_job_age_seconds');
 const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
-const waitingFor = (database: string): string =>
-  `runledger_database_waiting_jobs{namespace="rl",pod="w",database="${database}"}`;
+const waitingFor = (db: string, gauge = 'database_waiting_jobs') => ofWorker(gauge).replace('}', `,database="${db}"}`);
+const archive = 'archive_waiting_partitions';
 const lostEntries = 'runledger_access_log_entries_total{namespace="rl",pod="c",result="lost"}';
 const limited = 'runledger_organization_limited_requests_total{namespace="rl",pod="i",organization="acme"}';
 const overflowed = 'runledger_overflowed_events_total{namespace="rl",pod="i",organization="acme"}';
@@ -182,8 +182,8 @@ export const alertCases: Record<string, AlertCase> = {
     },
   },
   RunledgerArchiveIncomplete: {
-    fires: { [ofWorker('archive_waiting_partitions')]: steady(2) },
-    nearly: { [ofWorker('archive_waiting_partitions')]: `0x90 2x15 0x50` },
+    fires: { [ofWorker(archive)]: steady(2) },
+    nearly: { [waitingFor('first', archive)]: `0x80 2x20 0x50`, [waitingFor('eu', archive)]: `0x101 2x20 0x30` },
   },
   RunledgerLogNotSealed: {
     fires: { [logFailures]: growing(2) },
