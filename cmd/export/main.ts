@@ -11,4 +11,6 @@ process.once('SIGTERM', () => {
 });
 const { stdout, stderr, env } = process;
 const code = await run(process.argv.slice(2), { stdout, stderr, env, signal: stop.signal });
-process.exitCode = stop.signal.aborted ? 143 : code;
+// A reader that is gone, or takes nothing, would keep the process alive.
+if (stop.signal.aborted) process.exit(143);
+process.exitCode = code;
