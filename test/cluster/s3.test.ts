@@ -77,32 +77,37 @@ describe('an archive in S3', function suite() {
     expect(await objects.list('none/')).to.deep.equal([]);
   });
 
-  it('keeps no part of an upload after SIGTERM', async () => {
-    await using database = await migratedDatabase();
-    const description = 'x'.repeat(18_000);
-    await storeEvents(database.db, ...Array.from({ length: 2_500 }, () => ({ description })));
-    const { port, pathname } = new URL(database.url);
-    await using forwarder = await Forwarder.start(Number(port));
-    // Within the second page: the first one is more than two parts of an upload.
-    const stalled = forwarder.stalledAfter(40_000_000);
-    const DATABASE_URL = `postgres://postgres@127.0.0.1:${forwarder.port}${pathname}`;
-    const env = { PATH: process.env['PATH'], ...server.env, DATABASE_URL };
-    const args = ['cmd/export/main.ts', 's3://record/stopped', '--format', 'ndjson'];
-    const command = new Child(process.execPath, args, { env });
-    await stalled;
-    const client = new S3Client({ ...clientConfig(), forcePathStyle: true });
-    const uploads = async (): Promise<number> => {
-      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: 'record' }));
-      return Uploads.length;
-    };
-    await until('an upload is open', async () => (await uploads()) === 1);
-    command.process.kill('SIGTERM');
-    await until('no upload is open', async () => (await uploads()) === 0, 5_000);
-    client.destroy();
-    forwarder.reset();
-    expect(await command.exited, command.output.join('\n')).to.equal(143);
-    expect(command.output.at(-1)).to.equal('export: stopped by SIGTERM; the next run continues');
-  });
+  for (const [signal, exitCode] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const) {
+    it(`keeps no part of an upload after ${signal}`, async () => {
+      await using database = await migratedDatabase();
+      const description = 'x'.repeat(18_000);
+      await storeEvents(database.db, ...Array.from({ length: 2_500 }, () => ({ description })));
+      const { port, pathname } = new URL(database.url);
+      await using forwarder = await Forwarder.start(Number(port));
+      // Within the second page: the first one is more than two parts of an upload.
+      const stalled = forwarder.stalledAfter(40_000_000);
+      const DATABASE_URL = `postgres://postgres@127.0.0.1:${forwarder.port}${pathname}`;
+      const env = { PATH: process.env['PATH'], ...server.env, DATABASE_URL };
+      const args = ['cmd/export/main.ts', `s3://record/${signal}`, '--format', 'ndjson'];
+      const command = new Child(process.execPath, args, { env });
+      await stalled;
+      const client = new S3Client({ ...clientConfig(), forcePathStyle: true });
+      const uploads = async (): Promise<number> => {
+        const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: 'record' }));
+        return Uploads.length;
+      };
+      await until('an upload is open', async () => (await uploads()) === 1);
+      command.process.kill(signal);
+      await until('no upload is open', async () => (await uploads()) === 0);
+      client.destroy();
+      forwarder.reset();
+      expect(await command.exited, command.output.join('\n')).to.equal(exitCode);
+      expect(command.output.at(-1)).to.equal(`export: stopped by ${signal}; the next run continues`);
+    });
+  }
 
   it('says what is wrong', async () => {
     await using objects = open('another secret');
