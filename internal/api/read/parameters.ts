@@ -1,3 +1,4 @@
+import { timeOf } from '../../event/occurred-at.ts';
 import { Fault } from './fault.ts';
 
 /** Reads the text of a query or path parameter. */
@@ -34,15 +35,15 @@ export function storableText(shortest: number, longest: number): Parameter<strin
   };
 }
 
-/** RFC 3339. A space counts as the `+` that many clients do not encode. */
-const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+\- ]\d\d:\d\d)$/;
-
 /** The first time that a parameter may name: the begin of the year 1, in ms. */
 export const firstTime = Date.parse('0001-01-01T00:00:00Z');
 
-/** A time with its zone, in the years 1 to 9999 of UTC. */
+/**
+ * A time in RFC 3339, in the years 1 to 9999 of UTC. A space counts as the `+` that many clients do
+ * not encode.
+ */
 export const time: Parameter<Date> = (text) => {
-  const value = new Date(timeForm.test(text) ? text.toUpperCase().replace(' ', '+') : Number.NaN);
+  const value = new Date(timeOf(text.replace(' ', '+')) ?? Number.NaN);
   const year = value.getUTCFullYear();
   return year >= 1 && year <= 9_999 ? value : new Fault('must be a time in RFC 3339 such as 2026-01-31T08:00:00Z');
 };
