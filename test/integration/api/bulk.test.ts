@@ -175,7 +175,7 @@ inBothModes('POST /v1/register/bulk/', ({ suiteIngest }) => {
       const events = keyed('1', '2');
       await bulk(events.slice(0, 1));
       const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
-      await suite.redis.command('hset', key, 'committed', '0');
+      await suite.redis.command('hset', key, 'committed', '0', 'leaseUntil', String(Date.now() + 60_000));
       const answer = await bulk(events);
       expectProblem(answer, 409, 'request-in-progress');
       expect(answer.headers['retry-after']).to.equal('1');

@@ -139,7 +139,7 @@ inBothModes('POST /api/v1/lineage', ({ suiteIngest }) => {
   it('503 for an event that is being recorded, since clients repeat only that', async () => {
     await send(event('START'));
     const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
-    await suite.redis.command('hset', key, 'committed', '0');
+    await suite.redis.command('hset', key, 'committed', '0', 'leaseUntil', String(Date.now() + 60_000));
     expectProblem(await send(event('START')), 503, 'unavailable');
     const answer = await batch([event('START'), event('COMPLETE')]);
     expect(answer.status).to.equal(207);

@@ -70,7 +70,7 @@ inBothModes('openapi.yaml describes what is served', ({ startApi, startIngest, s
       const body = eventBody();
       await register(body, { 'idempotency-key': 'k' });
       const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
-      await suite.redis.command('hset', key, 'committed', '0');
+      await suite.redis.command('hset', key, 'committed', '0', 'leaseUntil', String(Date.now() + 60_000));
       return register(body, { 'idempotency-key': 'k' });
     },
     '413 tooLarge': () => register(Buffer.alloc(300 * 1024)),
