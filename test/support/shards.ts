@@ -155,11 +155,17 @@ export async function clockOf(taking: readonly Place[], drained: readonly Place[
   }
 }
 
+/** As {@link clockOf}; asks again while a Redis does not answer within the time of a controller. */
+export function readClock(...shards: Parameters<typeof clockOf>) {
+  const attempt = async () => {
+    const clock = await clockOf(...shards);
+    return typeof clock === 'object' && clock;
+  };
+  return until('a controller can read the shards', attempt, withinMs);
+}
+
 /** Waits until a controller with these shards reads that no job is in them. */
 export async function drained(shards: readonly Place[], queueName?: string): Promise<void> {
-  const isEmpty = async () => {
-    const clock = await clockOf(shards, [], queueName);
-    return typeof clock === 'object' && clock.oldestAt === undefined;
-  };
+  const isEmpty = async () => (await readClock(shards, [], queueName)).oldestAt === undefined;
   await until('the queue is empty', isEmpty, withinMs);
 }

@@ -18,7 +18,7 @@ import { emptyDatabase } from '../../support/servers.ts';
 import {
   bodyOf,
   call,
-  clockOf,
+  readClock,
   drained,
   expectRepeats,
   keyedHeaders,
@@ -168,14 +168,16 @@ describe('a Redis Cluster', () => {
       }
       const [last = ''] = others.slice(-1);
       const known = () => command('hlen', queueName, 'shards');
-      const clock = () => clockOf([cluster], [], queueName);
+      const clock = () => readClock([cluster], [], queueName);
+      /** A controller that cannot retire a shard in time does so at its next reading. */
+      const knownBecome = (count: number) =>
+        until(`${count} shards are known`, async () => (await clock()) && (await known()) === count);
       await withQueue(cluster.url, (queue) => queue.add('0 events', plainJob([]), { timestamp: 1_000 }), last);
       expect(await clock(), 'the oldest job of all shards').to.include({ oldestAt: 1_000 });
-      expect(await known(), 'the last one is not empty').to.equal(2);
+      // The last one is not empty.
+      await knownBecome(2);
       await withQueue(cluster.url, (queue) => queue.drain(), last);
-      await clock();
-      expect(await known()).to.equal(1);
-      expect(await clock()).to.have.property('now');
+      await knownBecome(1);
     });
 
     it("spreads idempotency keys over its masters; pods that change their place find each other's", async () => {
