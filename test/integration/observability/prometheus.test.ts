@@ -22,6 +22,8 @@ describe('a real Prometheus scraping real processes under load', function suite(
   let prometheus: Prometheus;
   let stream: StreamReader | undefined;
   let accepted: number;
+  /** When the load has just been scraped: 30 s later its rates are gone. */
+  let at: number;
 
   before(async () => {
     const [redis, database] = await Promise.all([emptyRedis(), emptyDatabase()]);
@@ -40,9 +42,15 @@ describe('a real Prometheus scraping real processes under load', function suite(
       'the first part is scraped from every process',
       async () => (await prometheus.query(counted)).length > 0,
     );
+    await until('a notification was tried, and a tick lies between two scrapes', controlled, 60_000);
     await playReads(processes.reader);
     accepted += await playFleet(processes.client, 150);
-    await until('a notification was tried, and a tick lies between two scrapes', controlled, 60_000);
+    const scraped = `min(timestamp(up)) > ${Date.now() / 1_000} and sum(up) == ${processes.ops.length} and sum(runledger_events_stored_total) == ${accepted - 1}`;
+    at = await until('a scrape of each process after the load', async () => {
+      // Scrapes of then have ended: a later one cannot fail at that time.
+      const time = Date.now() / 1_000 - 2;
+      return (await prometheus.query(scraped, time)).length > 0 && time;
+    });
   });
 
   const controlled = async (): Promise<boolean> =>
@@ -69,7 +77,7 @@ describe('a real Prometheus scraping real processes under load', function suite(
   it('sees every metric of metrics.md, with a sensible value', async () => {
     const missing: string[] = [];
     for (const name of metricNames()) {
-      const samples = await prometheus.query(`{__name__=~"${name}(_count)?"}`);
+      const samples = await prometheus.query(`{__name__=~"${name}(_count)?"}`, at);
       if (samples.length === 0) missing.push(name);
       const limit = times.has(name) ? Date.now() / 1_000 + 1 : 100_000;
       for (const { value } of samples) expect(value, name).to.be.within(0, limit);
@@ -97,7 +105,7 @@ describe('a real Prometheus scraping real processes under load', function suite(
   });
 
   it('sees what happened: kinds, outcomes, anomalies, refusals, plain HTTP', async () => {
-    const value = async (expr: string): Promise<number> => (await prometheus.query(expr))[0]?.value ?? 0;
+    const value = async (expr: string): Promise<number> => (await prometheus.query(expr, at))[0]?.value ?? 0;
     expect(await value('count(count by (kind) (runledger_events_accepted_total{organization="acme"}))')).to.equal(5);
     expect(await value('sum(runledger_execution_transitions_total{from="succeeded",to="failed"})')).to.be.above(0);
     expect(await value('sum(runledger_execution_anomalies_total{anomaly="event_after_end"})')).to.be.above(0);
@@ -119,14 +127,14 @@ describe('a real Prometheus scraping real processes under load', function suite(
   });
 
   it('fires no alert but those that were provoked', async () => {
-    const firing = await prometheus.query('count by (alertname) (ALERTS{alertstate="firing"})');
+    const firing = await prometheus.query('count by (alertname) (ALERTS{alertstate="firing"})', at);
     expect(firing.map(({ labels }) => labels['alertname'])).to.deep.equal(['RunledgerPlainHttpWithToken']);
   });
 
   for (const { title, targets = [] } of panels.filter(({ type }) => type !== 'row')) {
     it(`has data for the panel "${title}"`, async () => {
       for (const { expr } of targets) {
-        const samples = await prometheus.query(filledIn(expr, '30s'));
+        const samples = await prometheus.query(filledIn(expr, '30s'), at);
         expect(samples, expr).not.to.have.length(0);
         for (const { value } of samples) expect(value, expr).to.satisfy(Number.isFinite);
       }

@@ -47,11 +47,14 @@ export class Prometheus {
     return server;
   }
 
-  /** What an instant query gives now. @throws what Prometheus says is wrong with it. */
-  async query(expr: string): Promise<Sample[]> {
+  /**
+   * What an instant query gives at a time, in seconds since the Unix epoch. @throws what Prometheus
+   * says is wrong with it.
+   */
+  async query(expr: string, time = Date.now() / 1_000): Promise<Sample[]> {
     const response = await fetch(`http://127.0.0.1:${this.#port}/api/v1/query`, {
       method: 'POST',
-      body: new URLSearchParams({ query: expr }),
+      body: new URLSearchParams({ query: expr, time: String(time) }),
       headers: { connection: 'close' },
     });
     const answer = (await response.json()) as {
