@@ -105,7 +105,7 @@ describe('the rate of a read token', () => {
 });
 
 describe('the concurrency of a read token', () => {
-  const suite = suiteConsole({ READ_CONCURRENCY: '2' });
+  const suite = suiteConsole({ READ_CONCURRENCY: '2', READ_STATEMENT_TIMEOUT_MS: '60000' });
 
   it('rejects with 429 beyond READ_CONCURRENCY', async () => {
     const release = await lockRecord(suite.database);

@@ -17,7 +17,7 @@ import { migrate, migratedDatabase, openDatabase } from '../../support/store.ts'
 import { StreamReader } from '../../support/stream-reader.ts';
 import { until } from '../../support/until.ts';
 
-describe('the read API and its database', () => {
+describe('the read API and a short limit of a query', () => {
   const suite = suiteConsole({ READ_STATEMENT_TIMEOUT_MS: '1000' });
 
   it('answers 503 with Retry-After when a query takes too long', async () => {
@@ -33,6 +33,10 @@ describe('the read API and its database', () => {
     expect(metrics).to.match(/runledger_console_rejections_total\{reason="timeout",process="console"\} 1\n/);
     await until('an answer', async () => (await suite.client.send({ path: '/v1/executions/' })).status === 200);
   });
+});
+
+describe('the read API and its database', () => {
+  const suite = suiteConsole();
 
   it('keeps streams open while queries fail, and sends afterwards what was stored', async () => {
     using reader = await StreamReader.open(suite.console.port);
@@ -182,7 +186,7 @@ describe('the read API on a replica', () => {
     const replica = await primary.startReplica();
     const db = openDatabase(database);
     try {
-      await using console = await startConsole(replica.url(name));
+      await using console = await startConsole(replica.url(name), { READ_STATEMENT_TIMEOUT_MS: '60000' });
       const list = () => console.client.send({ path: '/v1/events/' });
       const items = async (): Promise<unknown[]> => (await list()).json<{ items: unknown[] }>().items;
       const lag = async (): Promise<number> => Number((await list()).headers['runledger-replica-lag-ms'] ?? Number.NaN);
