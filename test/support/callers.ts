@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
 import type { Answer, ApiClient } from './api-client.ts';
+import type { RunningIngest } from './pipeline.ts';
+import { figure } from './rows.ts';
 import { until } from './until.ts';
 
 export interface CallerAnswer {
@@ -83,4 +86,15 @@ export class Callers implements AsyncDisposable {
       this.answers.push({ mark, status, at: performance.now() });
     }
   }
+}
+
+/**
+ * Checks that each answer is 201, or a 503 because Redis did not answer in time, as on a busy
+ * machine: not one is for another reason.
+ */
+export async function expectOnlyRedisRejects({ telemetry }: RunningIngest, ...all: Callers[]): Promise<void> {
+  for (const { statuses } of all) expect(['201', '503']).to.include.members(Object.keys(statuses));
+  const rejected = (labels = {}) => figure(telemetry.registry, 'runledger_rejections_total', labels);
+  const ofRedis = (await rejected({ reason: 'redis-unreachable' })) + (await rejected({ reason: 'commit-failed' }));
+  expect(await rejected(), 'no rejection for another reason').to.equal(ofRedis);
 }
