@@ -183,8 +183,8 @@ describe('views of the console', () => {
     const path = await executionWith(suite.database, 'failed');
     await page.goto(`/o/acme/executions/${path}`);
     const copied = async (button: string): Promise<string> => {
-      await page.click(button);
-      await page.waitForSelector('.announcer >> text=Copied');
+      // It is shown for 2 s.
+      await Promise.all([page.waitForSelector('.announcer >> text=Copied'), page.click(button)]);
       await page.waitForSelector('.announcer:empty', { state: 'attached' });
       return page.evaluate<string>('navigator.clipboard.readText()');
     };
