@@ -104,11 +104,20 @@ describe('admission control rejects events', function () {
     const gauge = ingest.telemetry.registry.getSingleMetric('runledger_commits_in_flight');
     const inFlight = async (): Promise<number | undefined> => (await gauge?.get())?.values[0]?.value;
     expect(await inFlight()).to.equal(0);
-    redis.signal('SIGSTOP');
-    const answer = ingest.client.register(eventBody());
-    await until('a commit under way', async () => ((await inFlight()) === 1 ? true : undefined));
-    redis.signal('SIGCONT');
-    await answer;
+    /** False if it was over first: a commit gives up after 1.5 s. */
+    const seesCommit = async (): Promise<boolean> => {
+      redis.signal('SIGSTOP');
+      let [seen, answered] = [false, false];
+      const answer = ingest.client.register(eventBody()).finally(() => (answered = true));
+      await until('a commit or an answer', async () => {
+        seen = (await inFlight()) === 1;
+        return seen || answered;
+      });
+      redis.signal('SIGCONT');
+      await answer;
+      return seen;
+    };
+    await until('a commit under way', seesCommit);
     await until('none under way', async () => ((await inFlight()) === 0 ? true : undefined));
   });
 

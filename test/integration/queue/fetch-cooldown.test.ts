@@ -36,6 +36,11 @@ describe('jobs for a consumer', function () {
   this.timeout(60_000);
 
   it('are taken at once when it is quiet; those that come soon after some were taken gather first', async () => {
+    await until('the machine is not too busy to see it', takesAtOnceOrGathers);
+  });
+
+  /** False if the machine was slower than the cooldown. A consumer that waits too often always is. */
+  async function takesAtOnceOrGathers(): Promise<boolean> {
     const redis = await emptyRedis();
     const { consumer, takenAt } = startConsumer(redis.url);
     const finished = (jobs: number): Promise<true> =>
@@ -46,7 +51,7 @@ describe('jobs for a consumer', function () {
       );
     await consumer.start();
     try {
-      await withQueue(redis.url, async (queue) => {
+      return await withQueue(redis.url, async (queue) => {
         const add = (): Promise<unknown> => queue.add('events', plainJob([anEvent()]));
         await waitsForMarker();
         const addedAt = performance.now();
@@ -56,14 +61,13 @@ describe('jobs for a consumer', function () {
         await add();
         await finished(3);
         const [first = Infinity, second = 0, third = Infinity] = takenAt;
-        expect(first - addedAt).to.be.lessThan(fetchCooldownMs);
-        // A busy machine may be late to handle the first one, while its cooldown runs.
-        expect(second - first).to.be.above(fetchCooldownMs / 2);
-        expect(third - second).to.be.lessThan(fetchCooldownMs);
+        // A timer may be a millisecond early.
+        expect(second - addedAt).to.be.above(fetchCooldownMs - 10);
         await waitsForMarker();
+        return first - addedAt < fetchCooldownMs && third - second < fetchCooldownMs;
       });
     } finally {
       await consumer.stop();
     }
-  });
+  }
 });
