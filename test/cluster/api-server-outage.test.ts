@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { createToken } from '../../internal/tokens/manifest.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
+import type { Callers } from '../support/callers.ts';
 import { until } from '../support/until.ts';
 import { Forwarder } from '../support/forwarder.ts';
 import { Ingest } from '../support/cluster/ingest.ts';
@@ -63,7 +64,14 @@ describe('an API server that goes away', () => {
     const token = createToken();
     await tenancy.put('watched', 'watched', { token });
     await until('the watched change', async () => (await ingest.whose(token)) === 'watched');
-    expect(await openWatches()).to.equal(1);
+    await until('no other watch', async () => (await openWatches()) === 1);
+  }
+
+  /** Each answer is a success, or a 503 of ingest whose Redis did not answer in time. */
+  async function expectServed({ statuses }: Callers): Promise<void> {
+    expect(statuses).to.include.keys('200', '201');
+    expect(['200', '201', '503']).to.include.members(Object.keys(statuses));
+    expect(statuses[503] ?? 0).to.equal(await ingest.metric('runledger_rejections_total'));
   }
 
   it('until the pauses between attempts are the longest: serving never stops, the set catches up within 35 s, one watch is open', async function () {
@@ -76,7 +84,7 @@ describe('an API server that goes away', () => {
     const attempts = () => ingest.metric('runledger_token_watch_restarts_total');
     // Pauses grow from 1 s to 30 s in six attempts.
     await until('six attempts', async () => (await attempts()) >= 6, 90_000);
-    expect(await ingest.readiness()).to.equal(200);
+    await until('it is ready', async () => (await ingest.readiness()) === 200);
     await cluster.restart();
     const caughtUpMs = await catchesUp();
     await watchesOnce();
@@ -84,7 +92,7 @@ describe('an API server that goes away', () => {
     console.log(
       `      caught up after ${Math.round(caughtUpMs)} ms, ${load.answers.length} requests accepted meanwhile`,
     );
-    expect(load.statuses).to.have.all.keys('200', '201');
+    await expectServed(load);
   });
 
   it('in the middle of the first list: 503 and never 401 until the list is complete', async function () {
@@ -96,7 +104,7 @@ describe('an API server that goes away', () => {
     network.reset();
     expect((await ingest.ping(untouched)).status).to.equal(503);
     expect((await ingest.ping('some-other-token')).status).to.equal(503);
-    expect(await ingest.readiness()).to.equal(503);
+    await until('it is not ready', async () => (await ingest.readiness()) === 503);
     await cluster.restart();
     await ingest.ready(catchUpMs);
     expect(await ingest.whose(untouched)).to.equal('untouched');
@@ -122,6 +130,6 @@ describe('an API server that goes away', () => {
     console.log(
       `      caught up after ${Math.round(caughtUpMs)} ms, ${load.answers.length} requests accepted meanwhile`,
     );
-    expect(load.statuses).to.have.all.keys('200', '201');
+    await expectServed(load);
   });
 });
