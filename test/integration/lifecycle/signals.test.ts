@@ -45,14 +45,11 @@ describe('a process', () => {
     expect(child.output.join('\n')).to.not.contain('exiting');
   });
 
-  for (const [behaviour, output] of [
-    ['does not stop', /exiting/],
-    ['leaves something behind', /stop done[^]*exiting/],
-  ] as const) {
+  for (const behaviour of ['does not stop', 'leaves something behind']) {
     it(`ends at the deadline, with 1, when it ${behaviour}`, async () => {
       const child = await started(behaviour, 1_000);
       expect(await child.kill('SIGTERM')).to.equal(1);
-      expect(child.output.join('\n')).to.match(output);
+      expect(child.output.join('\n')).to.contain('exiting');
     });
   }
 

@@ -91,9 +91,12 @@ describe('secret token source, against a scripted API server', () => {
     suite().api.put('globex', 'globex', globex, false);
     await suite().learned(globex);
     await suite().watching();
-    expect(suite().api.count('list')).to.equal(1);
-    expect(await suite().restarts()).to.equal(0);
-    expect(suite().logs.lines.filter((line) => line.includes('token watch failed'))).to.deep.equal([]);
+    const [first, second] = suite().api.requests.filter(({ kind }) => kind === 'watch');
+    expect(second?.query.get('resourceVersion')).to.equal(first?.query.get('resourceVersion'));
+    // On a busy machine a later watch may be answered too late: a failure, and another list.
+    const failures = suite().api.count('list') - 1;
+    expect(await suite().restarts()).to.equal(failures);
+    expect(suite().logs.lines.filter((line) => line.includes('token watch failed'))).to.have.length(failures);
   });
 
   it('gives up a watch that is not answered, and a list', async () => {
