@@ -39,7 +39,7 @@ describe('jobs for a consumer', function () {
     await until('the machine is not too busy to see it', takesAtOnceOrGathers);
   });
 
-  /** False if the machine was slower than the cooldown. A consumer that waits too often always is. */
+  /** False if the machine was slower than the cooldown, as is a consumer that waits too often. */
   async function takesAtOnceOrGathers(): Promise<boolean> {
     const redis = await emptyRedis();
     const { consumer, takenAt } = startConsumer(redis.url);

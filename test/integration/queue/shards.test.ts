@@ -12,9 +12,10 @@ import { until } from '../../support/until.ts';
 
 /** A controller with this Redis alone says that it lacks a shard. */
 const lacksShards = (server: RedisServer) =>
-  until('a controller lacks a shard', async () =>
-    /has a shard that this process does not read: 127\.0\.0\.1:\d+/.test(String(await clockOf([server]))),
-  );
+  until('a controller lacks a shard', async () => {
+    const clock = await clockOf([server]);
+    return typeof clock === 'string' && /has a shard that this process does not read: 127\.0\.0\.1:\d+/.test(clock);
+  });
 const keysOf = (server: RedisServer) => server.command('keys', '*') as Promise<string[]>;
 
 describe('a queue in several Redis', function () {
@@ -166,7 +167,7 @@ describe('a queue in several Redis', function () {
         const answer = await send(key);
         return answer.status === 201 && answer.body;
       });
-    /** A place counts as unavailable after 500 ms: a key with a slower answer may be in one only. */
+    /** A place counts as unavailable after 500 ms: a key of a slower answer may be in one only. */
     const repeatInBoth = (key: string) =>
       until('a quick answer', async () => {
         const began = performance.now();
