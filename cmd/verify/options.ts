@@ -84,6 +84,7 @@ function readKey(option: string, text: string, read: (text: string) => VerifierK
   try {
     return read(text);
   } catch (error) {
+    if (text.startsWith('PRIVATE+KEY+')) throw new UsageError(`${option} has a private key: give the public one`);
     const fault = error instanceof Error ? error.message : String(error);
     throw new UsageError(`${option} ${text} ${fault}`, { cause: error });
   }

@@ -26,9 +26,9 @@ export function servedLog(where: string, token: string | undefined): ReadServed 
     for (let tries = 1; ; tries += 1) {
       const answer = await request(prefix, path, token);
       if (answer.ok) return Buffer.from(await answer.arrayBuffer());
-      await answer.body?.cancel();
+      const said = detailOf(await answer.text());
       if (!passing.has(answer.status) || tries === mostTries) {
-        throw new CannotCheck(`The console answers ${answer.status} to ${prefix}/${path}.`);
+        throw new CannotCheck(`The console answers ${answer.status} to ${prefix}/${path}${said}.`);
       }
       await sleep(1_000 * pauseOf(answer));
     }
@@ -48,7 +48,7 @@ async function request(prefix: string, path: string, token = ''): Promise<Respon
   try {
     return await fetch(`${prefix}/${path}`, { headers: { token }, redirect: 'error' });
   } catch (error) {
-    throw new CannotCheck(`${prefix} does not answer: ${reasonOf(error)}.`, { cause: error });
+    throw new CannotCheck(`${prefix} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -58,8 +58,20 @@ function pauseOf({ headers }: Response): number {
   return /^\d+$/.test(seconds) ? Math.min(longestPause, Number(seconds)) : 1;
 }
 
-/** Node keeps the reason of a failed request in its cause. */
+/** What a console says of an error (RFC 9457), after a colon; nothing for another answer. */
+function detailOf(body: string): string {
+  try {
+    const { detail } = JSON.parse(body) as { detail?: unknown };
+    return typeof detail === 'string' ? `: ${detail.replace(/\.$/, '')}` : '';
+  } catch {
+    return '';
+  }
+}
+
+/** Sentences. Node keeps the reason of a failed request in its cause. */
 function reasonOf(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
-  return cause instanceof Error ? cause.message : String(cause);
+  const { message, code = '' } = cause as Error & { code?: string };
+  const isUntrusted = /CERT|SIGNATURE|ISSUER/.test(code);
+  return isUntrusted ? `${message}. NODE_EXTRA_CA_CERTS names a file with its certificate.` : `${message}.`;
 }

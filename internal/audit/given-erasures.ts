@@ -24,18 +24,21 @@ function readRecord(line: string): Erasure {
 /**
  * The erasures of these records whose leaves are in the log. With an export, each leaf of an
  * erasure needs its record.
- * @throws {CannotCheck} when an export was given, and no records.
+ * @throws {CannotCheck} when an export was given, and a record is missing.
  */
 export async function givenErasures(
   records: readonly Erasure[] | undefined,
   leaves: LeavesById,
   isExported: boolean,
 ): Promise<Erased> {
-  if (isExported && records === undefined && leaves.size > 0) {
-    throw new CannotCheck(`The log has ${leaves.size} erasures: give what \`erase\` printed with --erasures.`);
+  const given = new Set(records?.map(({ id }) => id));
+  const missing = [...leaves.keys()].filter((id) => !given.has(id)).length;
+  if (isExported && missing > 0) {
+    const lack = records === undefined ? '' : `, and --erasures lacks ${missing} of them`;
+    const all = 'give all that `erase --list` prints with --erasures';
+    throw new CannotCheck(`The log has ${leaves.size} erasures${lack}: ${all}.`);
   }
   const erased = new Erased();
   for (const record of records ?? []) await erased.add(record, async (id) => leaves.get(id)?.[0]);
-  if (isExported) erased.findings.push(...[...leaves.keys()].flatMap((id) => erased.lost(id)));
   return erased;
 }

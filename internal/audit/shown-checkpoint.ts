@@ -1,5 +1,5 @@
 import { openCheckpoint, type TreeHead } from '../log/checkpoint.ts';
-import type { VerifierKey } from '../log/keys.ts';
+import { originOf, type VerifierKey } from '../log/keys.ts';
 import { UnknownSigner, WrongSignature } from '../log/note.ts';
 import { CannotCheck, type Finding } from './finding.ts';
 
@@ -16,9 +16,17 @@ export function openShown(
     return { head: openCheckpoint(checkpoint, organization, keys) };
   } catch (error) {
     if (error instanceof WrongSignature) return { finding: changedCheckpoint(error) };
-    if (error instanceof UnknownSigner) throw unknownSigner(`the checkpoint of ${organization}`);
+    if (error instanceof UnknownSigner) throw strange(checkpoint, organization, keys);
     throw new CannotCheck(`This is no checkpoint of the log of ${organization}.`, { cause: error });
   }
+}
+
+/** Nobody whose key is known has signed it: it may be the checkpoint of another log. */
+function strange(checkpoint: string, organization: string, keys: readonly VerifierKey[]): CannotCheck {
+  const [origin = ''] = checkpoint.split('\n');
+  const own = keys.map(({ name }) => originOf(name, organization));
+  if (own.includes(origin)) return unknownSigner(`the checkpoint of ${organization}`);
+  return new CannotCheck(`The checkpoint is of the log ${origin}, not of ${own.join()}: another organization or key.`);
 }
 
 /** The finding about a checkpoint, or a cosignature of it, that its signer did not sign. */

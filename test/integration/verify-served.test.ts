@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { createKeyPair } from '../support/certificate.ts';
 import { anEvent } from '../support/events.ts';
 import { runVerify, seal280, type Verified } from '../support/run-verify.ts';
 import { servedBy } from '../support/sealed-log.ts';
@@ -13,8 +15,8 @@ const events = Array.from({ length: 280 }, (_, at) =>
   anEvent({ createdAt: Date.now() - 300 + at, description: `mark ${at}`, executionId: `run ${at % 7}` }),
 );
 
-/** An answer of the console: its body, or only a status and headers. */
-type Answer = Buffer | string | { status: number; headers?: Record<string, string> } | undefined;
+/** An answer of the console: its body, or another status. */
+type Answer = Buffer | string | { status: number; headers?: Record<string, string>; body?: string } | undefined;
 
 /** A console that answers to the paths below the prefix of its log. */
 async function startServing(answer: (path: string) => Answer) {
@@ -22,7 +24,7 @@ async function startServing(answer: (path: string) => Answer) {
     const given = answer(url.replace('/v1/log/', ''));
     if (given === undefined) response.writeHead(404).end();
     else if (typeof given === 'string' || Buffer.isBuffer(given)) response.end(given);
-    else response.writeHead(given.status, given.headers).end();
+    else response.writeHead(given.status, given.headers).end(given.body);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
@@ -75,14 +77,34 @@ describe('verify with the console', () => {
 
   it('says why the console gives no leaves', async () => {
     const served = await servedBy(database.db, []);
-    let status = 401;
-    await using console = await startServing((path) => (path === 'checkpoint' ? served.get(path) : { status }));
+    let answer: Answer = { status: 401 };
+    await using console = await startServing((path) => (path === 'checkpoint' ? served.get(path) : answer));
     expect((await verify(console.url)).stderr).to.equal(
       `verify: The console answers 401 to ${console.url}/tile/entries/000.\n`,
     );
-    status = 404;
+    answer = { status: 403, body: '{"detail":"A read token is needed."}' };
     expect((await verify(console.url)).stderr).to.equal(
-      `verify: The console answers 404 to ${console.url}/tile/entries/000.\n`,
+      `verify: The console answers 403 to ${console.url}/tile/entries/000: A read token is needed.\n`,
     );
+  });
+
+  it('says whose log the console shows, if it is another one', async () => {
+    const served = await servedBy(database.db, [], 'globex');
+    await using console = await startServing((path) => served.get(path));
+    expect(await verify(console.url)).to.deep.include({
+      code: 2,
+      stderr:
+        'verify: The checkpoint is of the log log.example.org/globex, not of log.example.org/acme: another organization or key.\n',
+    });
+  });
+
+  it('names the setting for a certificate that it does not trust', async () => {
+    const { cert, key } = await createKeyPair('127.0.0.1');
+    const server = createSecureServer({ cert, key });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/v1/log`;
+    const { stderr } = await verify(url);
+    server.close();
+    expect(stderr).to.match(/ cannot be read: .+\. NODE_EXTRA_CA_CERTS names a file with its certificate\.\n$/);
   });
 });

@@ -191,6 +191,9 @@ describe('verify', () => {
     expect(wrongKey).to.deep.include({ code: 2, stdout: '' });
     const noKey = await verify('--public-key', 'x');
     expect(noKey.stderr).to.match(/^verify: --public-key x is no public key of a log\n/);
+    const secret = await verify('--public-key', createSigningKey('log.example.org'));
+    expect(secret.stderr).to.match(/^verify: --public-key has a private key: give the public one\n/);
+    expect(secret.stderr).to.not.contain('PRIVATE+KEY');
     const noCheckpoint = await files.write('kept', 'x');
     expect((await verify('--checkpoint', noCheckpoint)).stderr).to.equal(
       `verify: ${noCheckpoint} is no checkpoint of this log and key: this is no signed note\n`,
@@ -198,7 +201,7 @@ describe('verify', () => {
     const away = `http://localhost:${await freePort()}/v1/log`;
     const token = await files.write('token', 'secret');
     expect((await verify('--log', away, '--read-token-file', token)).stderr).to.match(
-      new RegExp(`^verify: ${away} does not answer: .*ECONNREFUSED.*\\.\\n$`),
+      new RegExp(`^verify: ${away} cannot be read: .*ECONNREFUSED.*\\.\\n$`),
     );
     await sql`update log_trees set complete_at = null`.execute(database.db);
     await recordEvents(database.db, events.slice(280));
