@@ -58,8 +58,9 @@ function readErasure({ by, reason, all, automation, execution, text }: Values) {
   if (by === undefined || reason === undefined) throw new UsageError('--by and --reason are required');
   if (isBlank(by) || isBlank(reason)) throw new UsageError('--by and --reason must not be empty');
   const ways = [all, automation !== undefined, text !== undefined].filter(Boolean).length;
-  if (ways !== 1) throw new UsageError('one of --all, --automation and --text is required');
   if (execution !== undefined && automation === undefined) throw new UsageError('--execution needs --automation');
+  if (ways === 0) throw new UsageError('one of --all, --automation and --text is required');
+  if (ways > 1) throw new UsageError('only one of --all, --automation and --text may be given');
   if (automation !== undefined && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(automation)) {
     throw new UsageError('--automation must be a UUID');
   }

@@ -79,25 +79,34 @@ async function erase(
   { stdout, stderr, most = 50_000 }: Surroundings,
 ): Promise<void> {
   const erasable = await countErasable(db, request);
+  const isNone = erasable.events + erasable.executions + erasable.deadLetters === 0;
   const chosen = describe(erasable, request);
-  stderr.write(yes ? `Erasing ${chosen}.\n` : `Would erase ${chosen}. Add --yes to erase them.\n`);
+  if (isNone) stderr.write(`${describeNone(request)}\n`);
+  else stderr.write(yes ? `Erasing ${chosen}.\n` : `Would erase ${chosen}. Add --yes to erase them.\n`);
   if (erasable.byName > 0) {
     const stay = `${erasable.byName} executions or dead letters have the text in their ids, and stay`;
     stderr.write(`${stay}: use --execution.\n`);
   }
   if (!yes) return;
+  // Also if there is none: alerts and deliveries may be left of an erasure that failed.
   for (;;) {
     const erasure = await eraseEvents(db, request, most);
     if (erasure === undefined) break;
     stdout.write(`${writeErasure(erasure)}\n`);
   }
   await eraseTraces(db, request);
+  if (!isNone) stderr.write('Erased.\n');
 }
 
 function describe({ events, executions, deadLetters }: Erasable, { text }: ErasureRequest): string {
   const letters = count(deadLetters, 'dead letter');
   if (text !== undefined) return `the texts of ${count(events, 'event')}, and ${letters}`;
   return `${count(events, 'event')}, ${count(executions, 'execution')} and ${letters}`;
+}
+
+function describeNone({ organization, text }: ErasureRequest): string {
+  if (text !== undefined) return `${organization} has no events or dead letters whose texts contain this text.`;
+  return `${organization} has no such events, executions or dead letters.`;
 }
 
 function count(number: number, of: string): string {

@@ -57,13 +57,13 @@ describe('erase', () => {
     });
     expect(await erase(...execution, '--yes')).to.deep.include({
       code: 0,
-      stderr: 'Erasing 40 events, 1 execution and 0 dead letters.\n',
+      stderr: 'Erasing 40 events, 1 execution and 0 dead letters.\nErased.\n',
     });
     expect((await erase('--text', 'MARK 5')).stderr).to.equal(
       'Would erase the texts of 9 events, and 0 dead letters. Add --yes to erase them.\n',
     );
     expect((await erase('--text', 'MARK 5', '--yes')).stderr).to.equal(
-      'Erasing the texts of 9 events, and 0 dead letters.\n',
+      'Erasing the texts of 9 events, and 0 dead letters.\nErased.\n',
     );
     const left = await db.selectFrom('executions').select('execution_id').where('organization', '=', 'acme').execute();
     expect(left.map(({ execution_id }) => execution_id).sort()).to.deep.equal([
@@ -85,11 +85,21 @@ describe('erase', () => {
       expect(code).to.equal(0);
     }
     const erased = await erase('--all', '--yes');
-    expect(erased.stderr).to.equal('Erasing 240 events, 6 executions and 0 dead letters.\n');
+    expect(erased.stderr).to.equal('Erasing 240 events, 6 executions and 0 dead letters.\nErased.\n');
     expect((await verify()).stdout).to.match(/^Nothing was lost, added or changed: 0 events of acme/);
     expect(await db.selectFrom('executions').selectAll().where('organization', '=', 'acme').execute()).to.deep.equal(
       [],
     );
+  });
+
+  it('says that there is none', async () => {
+    const none = 'acme has no such events, executions or dead letters.\n';
+    const noText = 'acme has no events or dead letters whose texts contain this text.\n';
+    for (const yes of [[], ['--yes']]) {
+      const ofOther = ['--automation', first, ...yes];
+      expect(await erase(...ofOther)).to.deep.equal({ code: 0, stdout: '', stderr: none });
+      expect(await erase('--text', 'nowhere', ...yes)).to.deep.equal({ code: 0, stdout: '', stderr: noText });
+    }
   });
 
   it('takes executions of which retention has dropped all events, or some', async () => {
@@ -227,16 +237,20 @@ describe('erase', () => {
     const { db } = database;
     await sql`drop table alerts cascade`.execute(db);
     const { code, stderr } = await erase('--all', '--yes');
-    expect(stderr).to.contain('\nerase: relation "alerts" does not exist\n').and.not.contain('--yes');
+    expect(stderr)
+      .to.contain('\nerase: relation "alerts" does not exist\n')
+      .and.not.contain('--yes')
+      .and.not.contain('Erased.');
     expect(code).to.equal(1);
   });
 
   it('says which arguments are wrong', async () => {
     for (const [args, message] of [
       [[], 'one of --all, --automation and --text is required'],
-      [['--all', '--text', 'x'], 'one of --all, --automation and --text is required'],
+      [['--all', '--text', 'x'], 'only one of --all, --automation and --text may be given'],
       [['--text', ' '], '--text must not be empty'],
       [['--automation', 'x'], '--automation must be a UUID'],
+      [['--execution', 'x'], '--execution needs --automation'],
       [['--all', '--execution', 'x'], '--execution needs --automation'],
     ] as const) {
       const { code, stderr } = await erase(...args);
