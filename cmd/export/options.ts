@@ -48,6 +48,7 @@ export function readOptions(args: string[]): Options {
   const { positionals, values } = parsed(args);
   const [destination, ...more] = positionals;
   if (more.length > 0) throw new UsageError(noDestination);
+  if (destination !== '-' && values.after !== undefined) throw new UsageError('--after is for standard output only');
   const boundOf = destination === '-' ? dayOrTimeOf : dayOf;
   const options = {
     destination,
@@ -59,10 +60,9 @@ export function readOptions(args: string[]): Options {
     settleHours: hoursOf(values['settle-hours'] ?? '24'),
     recheck: values.recheck,
   };
-  if (destination !== '-') {
-    if (values.after !== undefined) throw new UsageError('--after is for standard output');
-    return options;
-  }
+  const { from, to } = options;
+  if (from !== undefined && to !== undefined && from >= to) throw new UsageError('--from must be before --to');
+  if (destination !== '-') return options;
   if (options.organizations?.length !== 1) {
     throw new UsageError('standard output takes the events of one --organization');
   }
@@ -109,10 +109,10 @@ function dayOrTimeOf(option: string, text: string | undefined): Date | undefined
 function placeOf(text: string | undefined): EventPosition | undefined {
   if (text === undefined) return undefined;
   const [createdAt, id, ...more] = text.split(',');
-  const time = dayOrTimeOf('--after', createdAt);
+  const time = timeOf(createdAt ?? '');
   const isUuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id ?? '');
   if (time !== undefined && id !== undefined && isUuid && more.length === 0)
-    return { createdAt: time.toISOString(), id };
+    return { createdAt: new Date(time).toISOString(), id };
   throw new UsageError('--after must be created_at and id of an event, with a comma between');
 }
 

@@ -18,7 +18,11 @@ describe('the arguments of export', () => {
       [[...stream, '--recheck'], '--recheck is not for standard output'],
       [[...stream, '--settle-hours', '24'], '--settle-hours is not for standard output'],
       [[...stream, '--after', '2026-11-20T12:00:00Z,x'], '--after must be created_at and id'],
-      [['/x', '--after', `2026-11-20T12:00:00Z,${randomUUID()}`], '--after is for standard output'],
+      [['/x', '--after', `2026-11-20T12:00:00Z,${randomUUID()}`], '--after is for standard output only'],
+      [['/x', '--after', 'foo'], '--after is for standard output only'],
+      [['/x', '--from', '2026-11-22', '--to', '2026-11-21'], '--from must be before --to'],
+      [[...stream, '--from', '2026-11-21', '--to', '2026-11-21T00:00:00Z'], '--from must be before --to'],
+      [[...stream, '--after', 'foo'], '--after must be created_at and id of an event, with a comma between'],
       [['/x', '--settle-hours', 'day'], '--settle-hours must be a whole number'],
       [['/x', '--wrong'], "Unknown option '--wrong'"],
     ] as const) {
