@@ -1,6 +1,6 @@
 import { run } from './run.ts';
 
-/** Longest duration of a stop, in ms. It takes long only while Postgres does not answer. */
+/** Longest duration of a stop, in ms. It takes long only while Postgres or S3 does not answer. */
 const stopMs = 10_000;
 
 /** The exit codes of a stop, as a shell gives them. */
@@ -12,7 +12,7 @@ let stopped: number | undefined;
 for (const [signal, code] of Object.entries(signals)) {
   process.once(signal, () => {
     stopped = code;
-    stop.abort(new Error(`stopped by ${signal}; the next run continues`));
+    stop.abort(new Error(`stopped by ${signal}`));
     setTimeout(() => process.exit(code), stopMs).unref();
   });
 }

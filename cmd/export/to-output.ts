@@ -5,6 +5,7 @@ import { exportFormats } from '../../internal/export/formats.ts';
 import { createRecord } from '../../internal/record/record.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { hasEvents } from '../../internal/store/event-days.ts';
+import { throwIfStopped } from './messages.ts';
 import { noEvents, type Options } from './options.ts';
 
 /** Events of one query. */
@@ -40,6 +41,11 @@ export async function exportToOutput(
       if (bytes.length > 0) yield bytes;
     }
   }
-  await pipeline(Readable.from(hashed(), { objectMode: false }), stdout, { end: false, signal });
+  try {
+    await pipeline(Readable.from(hashed(), { objectMode: false }), stdout, { end: false, signal });
+  } catch (error) {
+    throwIfStopped(signal, 'the output may lack events, and end within a line');
+    throw error;
+  }
   return `${events.toLocaleString('en')} events, SHA-256 ${hash.digest('hex')}`;
 }

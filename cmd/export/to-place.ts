@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { exportDays, type DaysExport, type DaysExported, type Progress } from '../../internal/archive/export-days.ts';
-import { folderOfDay, type Manifest } from '../../internal/archive/manifest.ts';
+import { folderOfDay, folderOfOrganization, type Manifest } from '../../internal/archive/manifest.ts';
 import type { Objects } from '../../internal/archive/objects.ts';
 import { openObjects } from '../../internal/archive/open-objects.ts';
 import { createRecord } from '../../internal/record/record.ts';
@@ -9,7 +9,7 @@ import { hasEvents } from '../../internal/store/event-days.ts';
 import { withExportLock } from '../../internal/store/with-export-lock.ts';
 import { ProgressBar, type Terminal } from '../../internal/terminal/progress-bar.ts';
 import type { Source, Sources } from './databases.ts';
-import { messagesOf } from './messages.ts';
+import { messagesOf, throwIfStopped } from './messages.ts';
 import { noEvents, type Options } from './options.ts';
 
 /** The streams of an export, and how long retention keeps events. */
@@ -26,7 +26,8 @@ type Run = Omit<DaysExport, 'db' | 'record' | 'checkpointOf' | 'isWanted'>;
 /**
  * Exports the days of all databases into a folder or a bucket, one database after the other. Prints
  * a line about each object, and resolves with a sentence about all of them.
- * @throws {AggregateError} with the errors of all databases, after it has exported what it could.
+ * @throws at once when the place cannot be listed; {@link AggregateError} with the errors of all
+ * databases, after it has exported what it could.
  */
 export async function exportToPlace(
   place: string,
@@ -35,9 +36,13 @@ export async function exportToPlace(
   { retentionDays, stdout, stderr, signal }: PlaceSurroundings,
 ): Promise<string> {
   const objects = await openObjects(place);
+  using closing = new DisposableStack();
+  closing.defer(() => objects.close());
+  await requirePlace(objects);
+  const settled = dayOf(Date.now() - options.settleHours * 3_600_000);
   const bar = new ProgressBar(stderr);
   const run: Run = {
-    ...rangeOf(options, retentionDays),
+    ...rangeOf(options, settled, retentionDays),
     objects,
     format: options.format ?? 'parquet',
     signal,
@@ -63,20 +68,29 @@ export async function exportToPlace(
     }
   }
   bar.clear();
-  objects.close();
-  signal?.throwIfAborted();
+  throwIfStopped(signal, 'the next run continues');
   if (errors.length > 0) throw new AggregateError(errors);
-  return sentenceOf(total, objects);
+  return total.written + total.kept === 0 ? nothingDue(objects, options, settled) : sentenceOf(total, objects);
+}
+
+/**
+ * Without it, a wrong place would be found only when a day is due. No organization has an empty id,
+ * so the list is empty.
+ */
+async function requirePlace(objects: Objects): Promise<void> {
+  try {
+    await objects.list(folderOfOrganization(''));
+  } catch (error) {
+    throw new Error(`${objects.where}: ${messagesOf(error).join(', ')}`, { cause: error });
+  }
 }
 
 /**
  * Days that have not settled yet are left for a later run. Days that retention drops today or
  * tomorrow are compared with Postgres.
  */
-function rangeOf({ from, to, settleHours, recheck }: Options, retentionDays: number) {
-  const now = Date.now();
-  const settled = dayOf(now - settleHours * 3_600_000);
-  const dueBefore = retentionDays === 0 ? -Infinity : daysBefore(dayOf(now), retentionDays - 1);
+function rangeOf({ from, to, recheck }: Options, settled: number, retentionDays: number) {
+  const dueBefore = retentionDays === 0 ? -Infinity : daysBefore(dayOf(Date.now()), retentionDays - 1);
   return {
     from: from?.getTime() ?? -Infinity,
     to: Math.min(settled, to?.getTime() ?? Infinity),
@@ -100,6 +114,12 @@ async function exportFrom({ db, has }: Source, run: Run, organizations?: string[
 /** As `sha256sum` writes it, with the number of events. */
 function describe({ organization, day, object, sha256, rows }: Manifest): string {
   return `${sha256}  ${folderOfDay({ organization, day: Date.parse(day) })}${object}  ${rows} events`;
+}
+
+/** @param settled the midnight before which days are due */
+function nothingDue({ where }: Objects, { settleHours }: Options, settled: number): string {
+  const due = `a day is due ${settleHours} ${settleHours === 1 ? 'hour' : 'hours'} after its end, see --settle-hours`;
+  return `${where}: nothing to export: the newest day that is due is ${isoDay(daysBefore(settled, 1))} (${due})`;
 }
 
 function sentenceOf({ written, kept, events }: DaysExported, { where }: Objects): string {

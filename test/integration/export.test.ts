@@ -259,7 +259,7 @@ describe('the command export', () => {
     const { code, stderr } = await command(...args, 'nope', '--organization', 'acme', '--organization', 'nada');
     expect([code, stderr]).to.deep.equal([1, 'export: There are no events of nope, nada.\n']);
     expect(await namesIn(folder.path)).to.deep.equal(withManifest(acme20));
-    expect((await command(...args, 'acme', '--from', '2026-11-21')).stderr).to.contain('wrote 0 days');
+    expect((await command(...args, 'acme', '--from', '2026-11-21')).stderr).to.contain('nothing to export');
 
     const stream = await command('-', '--organization', 'nope', '--format', 'csv');
     expect(stream).to.deep.equal({ code: 1, stdout: Buffer.of(), stderr: 'export: There are no events of nope.\n' });
