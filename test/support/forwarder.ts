@@ -42,10 +42,7 @@ export class Forwarder implements AsyncDisposable {
 
   /** Resets every open connection. */
   reset(): void {
-    for (const { near, far } of this.#connections) {
-      near.resetAndDestroy();
-      far.resetAndDestroy();
-    }
+    for (const connection of this.#connections) resetBoth(connection);
   }
 
   /** Resets every open connection, and each new one until {@link heal}. */
@@ -140,10 +137,20 @@ export class Forwarder implements AsyncDisposable {
       }),
     );
     from.on('end', () => deliver(() => to.end()));
-    from.on('error', () => deliver(() => to.resetAndDestroy()));
+    from.on('error', () => deliver(() => resetBoth(connection)));
     from.on('close', () => {
       deliver(() => to.destroy());
       if (from.destroyed && to.destroyed) this.#connections.delete(connection);
     });
   }
+}
+
+/**
+ * Resets both ends. Neither destroys the other one: the handle of a socket that is destroyed while
+ * it is being reset stays open.
+ */
+function resetBoth(connection: Connection): void {
+  connection.dead = true;
+  connection.near.resetAndDestroy();
+  connection.far.resetAndDestroy();
 }
