@@ -59,7 +59,7 @@ export class SealSchedule {
     this.#stored = 0;
   }
 
-  /** Notes that the leaves of a time, in ms of the process, have their place. */
+  /** Notes when a round began that placed leaves, or left the turn to another worker; in ms. */
   onPlaced(beganAt: number): void {
     this.#sealedAt = beganAt;
   }
