@@ -48,7 +48,6 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   config: ['envalid'],
   console: ['d3-scale', 'd3-shape'],
   event: ['ajv'],
-  expectation: ['croner'],
   export: ['hyparquet', 'hyparquet-writer'],
   html: ['hono'],
   kubernetes: ['@kubernetes/client-node', 'undici', 'yaml'],

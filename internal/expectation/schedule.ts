@@ -1,21 +1,23 @@
-import { Cron } from 'croner';
+import { CronProblem, readCron, type CalendarDay, type Cron } from './cron.ts';
 import type { Zone } from './zone.ts';
 
-/** Longest change of a clock by daylight saving, in ms, with a reserve. */
-const longestChangeMs = 10_800_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** A leap day may be eight years ahead (2096 to 2104). */
+const furthestDays = 8 * 366 + 1;
 
 /** One sentence if the text is no schedule, or has no time; undefined if it is one. */
 export function problemOfSchedule(text: string): string | undefined {
   try {
-    return open(text, 'UTC').nextRun(new Date(0)) === null ? 'never has a time' : undefined;
+    const cron = readCron(text);
+    const first = dayOf(Date.UTC(2023, 0, 1));
+    return daysFrom(first, 1, (day) => (cron.isOn(day) ? [0] : [])) === undefined ? 'never has a time' : undefined;
   } catch (error) {
-    const detail = error instanceof Error ? error.message.replace(/^\w+: /, '') : String(error);
-    return `must be a cron expression of five fields, such as 30 2 * * 1-5: ${detail}`;
+    if (!(error instanceof CronProblem)) throw error;
+    return `must be a cron expression of five fields, such as 30 2 * * 1-5: ${error.message}`;
   }
-}
-
-function open(text: string, timeZone: string): Cron {
-  return new Cron(text, { timezone: timeZone, mode: '5-part', paused: true });
 }
 
 /** Expected times, in ms since the Unix epoch. */
@@ -29,39 +31,78 @@ export interface ExpectedTimes {
 
 /**
  * The expected times of a cron expression in a time zone. A time that daylight saving skips is not
- * expected; one that it repeats is expected once, the first time.
+ * expected. One that it repeats is expected both times if the expression has every hour, or `*`
+ * with a step: such runs go by elapsed time. With fixed hours, only the first time is expected.
  */
 export class Schedule implements ExpectedTimes {
   readonly zone: Zone;
   readonly #cron: Cron;
+  /** The times of a few days, which are dear to find where the clocks change. */
+  readonly #days = new Map<string, readonly number[]>();
 
-  /** @throws for a text that {@link problemOfSchedule} rejects. */
+  /** @throws {CronProblem} for a text that is no schedule. */
   constructor(text: string, zone: Zone) {
     this.zone = zone;
-    this.#cron = open(text, zone.name);
+    this.#cron = readCron(text);
   }
 
   after(time: number): number | undefined {
-    let found = this.#cron.nextRun(new Date(time));
-    while (found !== null && !this.#isExpected(found)) found = this.#cron.nextRun(found);
-    return found?.getTime();
+    return daysFrom(this.#dayBefore(time), 1, (day) => this.#timesOf(day).filter((at) => at > time))?.[0];
   }
 
   upTo(time: number): number | undefined {
-    // croner looks before its argument, in whole seconds.
-    let found = this.#cron.previousRuns(1, new Date(time + 1_000))[0];
-    while (found !== undefined && (found.getTime() > time || !this.#isExpected(found))) {
-      found = this.#cron.previousRuns(1, found)[0];
-    }
-    return found?.getTime();
+    const dayAfter = dayOf(time + this.zone.offset(time) + dayMs);
+    return daysFrom(dayAfter, -1, (day) => this.#timesOf(day).filter((at) => at <= time))?.at(-1);
   }
 
-  /** croner moves a skipped time to the end of the gap, and repeats times of `*` and of steps. */
-  #isExpected(found: Date): boolean {
-    if (!this.#cron.match(found)) return false;
-    const time = found.getTime();
-    const before = this.zone.offset(time - longestChangeMs);
-    const back = before - this.zone.offset(time);
-    return back <= 0 || this.zone.offset(time - back) !== before;
+  /** A day that is over, or nearly: the clocks may go back past midnight. */
+  #dayBefore(time: number): CalendarDay {
+    return dayOf(time + this.zone.offset(time) - 3 * hourMs);
   }
+
+  #timesOf(day: CalendarDay): readonly number[] {
+    if (!this.#cron.isOn(day)) return [];
+    const key = `${day.year}-${day.month}-${day.day}`;
+    const known = this.#days.get(key);
+    if (known !== undefined) return known;
+    const times = this.#findTimes(Date.UTC(day.year, day.month - 1, day.day));
+    this.#days.set(key, times);
+    const [oldest] = this.#days.keys();
+    if (this.#days.size > 4 && oldest !== undefined) this.#days.delete(oldest);
+    return times;
+  }
+
+  /** `midnight` is the begin of the day, as if the zone were UTC. */
+  #findTimes(midnight: number): number[] {
+    const { hours, minutes, everyHour } = this.#cron;
+    const locals = hours.flatMap((hour) => minutes.map((minute) => midnight + hour * hourMs + minute * minuteMs));
+    const offsets = [this.zone.offset(midnight - dayMs), this.zone.offset(midnight + 2 * dayMs)];
+    const [before = 0, after = 0] = offsets;
+    if (before === after && this.zone.offset(midnight + dayMs / 2) === before) return locals.map((at) => at - before);
+    const found = locals.flatMap((local) => {
+      const times = [...new Set([...offsets, this.zone.offset(midnight + dayMs / 2)].map((offset) => local - offset))]
+        .filter((at) => at + this.zone.offset(at) === local)
+        .toSorted((a, b) => a - b);
+      return everyHour ? times : times.slice(0, 1);
+    });
+    return found.toSorted((a, b) => a - b);
+  }
+}
+
+/** The first result that is not empty, of a day and those after or before it. */
+function daysFrom(
+  { year, month, day }: CalendarDay,
+  step: 1 | -1,
+  timesOf: (day: CalendarDay) => readonly number[],
+): readonly number[] | undefined {
+  for (let index = 0; index <= furthestDays; index += 1) {
+    const times = timesOf(dayOf(Date.UTC(year, month - 1, day + step * index)));
+    if (times.length > 0) return times;
+  }
+  return undefined;
+}
+
+function dayOf(local: number): CalendarDay {
+  const date = new Date(local);
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
 }

@@ -1,15 +1,15 @@
 import { Schedule, type ExpectedTimes } from './schedule.ts';
 import { Zone } from './zone.ts';
 
-/** Most schedules that are kept, about 2 KB each. */
+/** Most schedules that are kept, about 2 KB each; more around a change of the clocks. */
 const mostSchedules = 10_000;
 
 /** Most pairs of times of a schedule that are kept. */
 const mostPairs = 64;
 
 /**
- * Schedules by text and time zone. Finding a time takes croner a tenth of a millisecond, and many
- * automations share a schedule, so each keeps times.
+ * Schedules by text and time zone. Finding a time takes microseconds, a day with a change of the
+ * clocks milliseconds, and many automations share a schedule, so each keeps times.
  */
 export class Schedules {
   readonly #schedules = new Map<string, KeptTimes>();

@@ -8,6 +8,8 @@ function problemsOf(expected: unknown): string[] {
   return readAutomation({ automationId, expect: expected }).problems;
 }
 
+const notCron = 'expect.schedule: must be a cron expression of five fields, such as 30 2 * * 1-5';
+
 describe('a declaration of an automation', () => {
   it('keeps what it says, and gets defaults for the rest', () => {
     const { spec } = readAutomation({
@@ -61,14 +63,21 @@ describe('a declaration of an automation', () => {
       'alertLabels.organization: is a label that Runledger sets itself',
       'suspend: must be true or false',
       'expect.grace: must be a duration such as 45s, 10m, 1h30m or 2d',
-      'expect.schedule: must be a cron expression of five fields, such as 30 2 * * 1-5: Invalid value for minute: 61',
+      'expect.schedule: must be a cron expression of five fields, such as 30 2 * * 1-5: the minute must be from 0 to 59, not 61',
     ]);
   });
 
   for (const [expected, problem] of [
     [{ schedule: '0 0 31 2 *' }, 'expect.schedule: never has a time'],
-    [{ schedule: '0 0 * * * *' }, /^expect\.schedule: must be a cron expression of five fields/],
-    [{ schedule: '@reboot' }, /^expect\.schedule: must be a cron expression of five fields/],
+    [{ schedule: '0 0 * * * *' }, `${notCron}: it has 6 fields`],
+    [{ schedule: '@reboot' }, `${notCron}: it has 1 field`],
+    [{ schedule: '0 0 0 * *' }, `${notCron}: the day of the month must be from 1 to 31, not 0`],
+    [{ schedule: '*/90 * * * *' }, `${notCron}: the step of the minute must be from 1 to 59, not 90`],
+    [{ schedule: '5-1 * * * *' }, `${notCron}: the minute 5-1 ends before it begins`],
+    [
+      { schedule: '0 0 * * MO' },
+      `${notCron}: the day of the week "MO" must be a number, a range, a list, or * with a step, or a name such as MON`,
+    ],
     [{ schedule: '0 0 * * *', timeZone: '+02:00' }, /^expect\.timeZone: must be a time zone of the IANA database/],
     [{ schedule: '0 0 * * *', timeZone: 'Europe/Atlantis' }, /^expect\.timeZone: must be a time zone/],
     [{ schedule: '0 0 * * *', every: '1h' }, 'expect.every: must not be set beside schedule'],

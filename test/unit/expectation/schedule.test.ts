@@ -32,12 +32,19 @@ describe('expected times', () => {
       times: ['2026-10-24T00:30Z', '2026-10-25T00:30Z', '2026-10-26T01:30Z'],
     },
     {
-      title: 'Europe/Madrid repeats each half hour, and the first counts',
+      title: 'Europe/Madrid repeats each half hour, and both count: every hour goes by elapsed time',
       schedule: '*/30 * * * *',
       zone: 'Europe/Madrid',
       from: '2026-10-25T00:00Z',
       to: '2026-10-25T02:30Z',
-      times: ['2026-10-25T00:00Z', '2026-10-25T00:30Z', '2026-10-25T02:00Z', '2026-10-25T02:30Z'],
+      times: [
+        '2026-10-25T00:00Z',
+        '2026-10-25T00:30Z',
+        '2026-10-25T01:00Z',
+        '2026-10-25T01:30Z',
+        '2026-10-25T02:00Z',
+        '2026-10-25T02:30Z',
+      ],
     },
     {
       title: 'America/New_York skips 02:30 in March',

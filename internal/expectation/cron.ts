@@ -1,0 +1,137 @@
+/** A cron expression of five fields, read. */
+export interface Cron {
+  minutes: readonly number[];
+  hours: readonly number[];
+  /** True for `*`, for `*` with a step, and for a list of every hour. */
+  everyHour: boolean;
+  /** True for a day that is expected. `month` is 1 to 12, `day` the day of the month. */
+  isOn(day: CalendarDay): boolean;
+}
+
+/** A day of the calendar. */
+export interface CalendarDay {
+  year: number;
+  /** 1 to 12. */
+  month: number;
+  /** 1 to 31. */
+  day: number;
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+interface Field {
+  name: string;
+  min: number;
+  max: number;
+  /** Words for numbers, the first for `min`. */
+  words: readonly string[];
+}
+
+const fields = [
+  { name: 'minute', min: 0, max: 59, words: [] },
+  { name: 'hour', min: 0, max: 23, words: [] },
+  { name: 'day of the month', min: 1, max: 31, words: [] },
+  { name: 'month', min: 1, max: 12, words: months },
+  { name: 'day of the week', min: 0, max: 7, words: weekdays },
+] as const satisfies readonly Field[];
+
+const [minuteField, hourField, dayField, monthField, weekdayField] = fields;
+
+/**
+ * Reads a cron expression as Vixie cron and Kubernetes do: `N/step` runs from N to the largest
+ * value, and if both days are given, one of them is enough. `L` is the last day of the month.
+ * @throws {CronProblem} for any other text.
+ */
+export function readCron(text: string): Cron {
+  const parts = text.split(/\s+/).filter((part) => part !== '');
+  const [minute = '', hour = '', day = '', month = '', weekday = ''] = parts;
+  if (parts.length !== 5) throw new CronProblem(`it has ${parts.length} ${parts.length === 1 ? 'field' : 'fields'}`);
+  const lastDay = day.split(',').includes('L');
+  const ofMonth = day.split(',').filter((part) => part !== 'L');
+  const days = ofMonth.length === 0 ? [] : valuesOf(dayField, ofMonth.join(','));
+  const inMonths = valuesOf(monthField, month);
+  const onWeekdays = valuesOf(weekdayField, weekday).map((value) => value % 7);
+  const either = !isStar(day) && !isStar(weekday);
+  const hours = valuesOf(hourField, hour);
+  return {
+    minutes: valuesOf(minuteField, minute),
+    hours,
+    everyHour: hour.includes('*') || hour.includes('?') || hours.length === 24,
+    isOn(date) {
+      if (!inMonths.includes(date.month)) return false;
+      const onDay = days.includes(date.day) || (lastDay && date.day === lengthOf(date));
+      const onWeekday = onWeekdays.includes(new Date(Date.UTC(date.year, date.month - 1, date.day)).getUTCDay());
+      return either ? onDay || onWeekday : onDay && onWeekday;
+    },
+  };
+}
+
+/** A text that is the same for all expressions of the same times. */
+export function meaningOfCron(text: string): string {
+  const [, , day = '', month = '', weekday = ''] = text.trim().split(/\s+/);
+  const { minutes, hours, everyHour } = readCron(text);
+  const parts = day.split(',');
+  const days = parts.filter((part) => part !== 'L');
+  return JSON.stringify([
+    minutes,
+    hours,
+    everyHour,
+    [days.length === 0 ? [] : valuesOf(dayField, days.join(',')), parts.includes('L')],
+    valuesOf(monthField, month),
+    [...new Set(valuesOf(weekdayField, weekday).map((value) => value % 7))].toSorted((a, b) => a - b),
+    isStar(day) || isStar(weekday),
+  ]);
+}
+
+/** What is wrong with a cron expression, as the end of a sentence. */
+export class CronProblem extends Error {}
+
+function valuesOf(field: Field, text: string): number[] {
+  const values = new Set(text.split(',').flatMap((part) => rangeOf(field, part)));
+  return [...values].toSorted((a, b) => a - b);
+}
+
+function rangeOf(field: Field, part: string): number[] {
+  const { name, min, max } = field;
+  const [range = '', stepText, more] = part.split('/');
+  const step = stepText === undefined ? 1 : Number(stepText);
+  if (more !== undefined || (stepText !== undefined && !/^\d+$/.test(stepText))) throw unreadable(field, part);
+  if (step < 1 || step > max - min) {
+    throw new CronProblem(`the step of the ${name} must be from 1 to ${max - min}, not ${step}`);
+  }
+  const [from = '', until, rest] = range.split('-');
+  if (rest !== undefined) throw unreadable(field, part);
+  if (isStar(range)) return every(min, name === weekdayField.name ? 6 : max, step);
+  const first = numberOf(field, from);
+  const last = until === undefined ? (stepText === undefined ? first : max) : numberOf(field, until);
+  if (last < first) throw new CronProblem(`the ${name} ${range} ends before it begins`);
+  return every(first, last, step);
+}
+
+function numberOf(field: Field, text: string): number {
+  const { name, min, max, words } = field;
+  const word = words.indexOf(text.toLowerCase());
+  if (word >= 0) return min + word;
+  if (!/^\d+$/.test(text)) throw unreadable(field, text);
+  const value = Number(text);
+  if (value < min || value > max) throw new CronProblem(`the ${name} must be from ${min} to ${max}, not ${value}`);
+  return value;
+}
+
+function unreadable({ name, words }: Field, part: string): CronProblem {
+  const or = words.length === 0 ? '' : `, or a name such as ${words[1]?.toUpperCase()}`;
+  return new CronProblem(`the ${name} "${part}" must be a number, a range, a list, or * with a step${or}`);
+}
+
+function every(first: number, last: number, step: number): number[] {
+  return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, index) => first + index * step);
+}
+
+function isStar(text: string): boolean {
+  return text === '*' || text === '?' || text === '*/1';
+}
+
+function lengthOf({ year, month }: CalendarDay): number {
+  return new Date(Date.UTC(year, month, 0)).getUTCDate();
+}
