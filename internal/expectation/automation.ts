@@ -22,9 +22,13 @@ export interface DeclaredExpectation {
   timeZone?: string;
   /** How late a start may be. Default: 10m. */
   grace?: string;
+  /** How early a start counts for its expected time. Default: 5m. Never more than half the interval. */
+  early?: string;
   /** How long any run may take. */
   maxDuration?: string;
   failures?: DeclaredFailures;
+  /** A run without END counts as lost after so long without an event, or `never`. Default: 7d. */
+  lostAfter?: string;
 }
 
 /** The `spec` of an `Automation`, checked and complete. */
@@ -43,7 +47,9 @@ export interface AutomationSpec {
 export interface Expectation {
   starts: { kind: 'schedule'; schedule: string; timeZone: string } | { kind: 'every'; everyMs: number } | undefined;
   graceMs: number;
+  earlyMs: number;
   maxDurationMs: number | undefined;
+  lostAfterMs: number | undefined;
   failures:
     | { kind: 'consecutive'; consecutive: number }
     | { kind: 'count'; count: number; withinMs: number }

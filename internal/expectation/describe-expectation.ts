@@ -6,12 +6,17 @@ const defaultGrace = '10m';
 /** What is expected of an automation, in phrases for people; empty without expectations. */
 export function describeExpectation(expect: DeclaredExpectation | null | undefined): string[] {
   if (expect === null || expect === undefined) return [];
-  const { schedule, every, timeZone = 'UTC', grace = defaultGrace, maxDuration, failures } = expect;
+  const { schedule, every, timeZone = 'UTC', grace = defaultGrace, early, maxDuration, failures, lostAfter } = expect;
   const late = `at most ${spoken(grace)} late`;
   return [
-    ...(schedule === undefined ? [] : [`starts at ${schedule} (${timeZone}), ${late}`]),
+    ...(schedule === undefined
+      ? []
+      : [`starts at ${schedule} (${timeZone}), ${late}${early === undefined ? '' : ` or ${spoken(early)} early`}`]),
     ...(every === undefined ? [] : [`starts every ${spoken(every)}, ${late}`]),
     ...(maxDuration === undefined ? [] : [`each run ends within ${spoken(maxDuration)}`]),
+    ...(lostAfter === undefined || lostAfter === 'never'
+      ? []
+      : [`no run is lost: silent for ${spoken(lostAfter)} without an END`]),
     ...(failures === undefined ? [] : [describeFailures(failures)]),
   ];
 }

@@ -1,10 +1,14 @@
 import type { Expectation } from './automation.ts';
 import { findFailures } from './find-failures.ts';
+import { findLost } from './find-lost.ts';
 import { findOverruns } from './find-overruns.ts';
 import { findStarts } from './find-starts.ts';
 import type { History, Run } from './history.ts';
 import type { Schedules } from './schedules.ts';
 import type { Finding, Verdict } from './verdict.ts';
+
+/** Most verdicts of a kind that an automation has at once: the newest ones. */
+const mostVerdicts = 20;
 
 /** The outcome of an evaluation. */
 export interface Evaluation {
@@ -18,7 +22,7 @@ export interface Evaluation {
 
 /**
  * Compares the history with the expectations, up to the watermark. The result depends on nothing
- * else: not on the order of runs or gaps, nor on earlier evaluations. Events after the watermark
+ * else: not on the order of runs or gaps, nor on earlier evaluations except for the open alerts. Events after the watermark
  * can only end a finding: a run that started by now is not missing.
  */
 export function evaluate(
@@ -30,13 +34,20 @@ export function evaluate(
   const runs = history.runs.toSorted(byStart);
   const gaps = history.gaps.toSorted((a, b) => a.from - b.from || a.until - b.until);
   const question = { expectation, history: { ...history, runs, gaps }, watermark, schedules };
-  const parts = [findStarts(question), findOverruns(question), findFailures(question)];
+  const parts = [findStarts(question), findOverruns(question), findFailures(question), findLost(question)];
   const findings = parts.flatMap((part) => part.findings).toSorted((a, b) => a.from - b.from);
   return {
     findings,
-    verdicts: findings.filter((finding) => holds(finding, runs, watermark)).map(toVerdict),
+    verdicts: fewOfEach(findings.filter((finding) => holds(finding, runs, watermark))).map((finding) =>
+      toVerdict(finding, watermark),
+    ),
     nextAt: Math.min(...parts.map((part) => part.nextAt)),
   };
+}
+
+/** An automation that sends no END may have thousands of runs that are lost. */
+function fewOfEach(findings: readonly Finding[]): Finding[] {
+  return [...Map.groupBy(findings, ({ kind }) => kind).values()].flatMap((same) => same.slice(-mostVerdicts));
 }
 
 /** A late start holds until the next run starts. */
@@ -45,8 +56,9 @@ function holds({ kind, from, until }: Finding, runs: readonly Run[], watermark: 
   return from <= watermark && !runs.some(({ startedAt }) => startedAt > from && startedAt <= watermark);
 }
 
-function toVerdict({ kind, occurrence, reason, facts, from }: Finding): Verdict {
-  return { kind, occurrence, reason, facts, since: new Date(from).toISOString() };
+function toVerdict({ kind, occurrence, reason, facts, from, toldFrom = from }: Finding, watermark: number): Verdict {
+  const told = kind !== 'late' && toldFrom <= watermark;
+  return { kind, occurrence, reason, facts, since: new Date(from).toISOString(), told };
 }
 
 function byStart(a: Run, b: Run): number {

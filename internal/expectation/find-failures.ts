@@ -10,19 +10,26 @@ import type { Finding } from './verdict.ts';
 export const failing = 'failing';
 
 type Rule = NonNullable<Expectation['failures']>;
-type FinishedRun = Run & { finishedAt: number };
+
+/** The outcome of a run, from a time on, in ms since the Unix epoch. */
+interface Outcome {
+  run: Run;
+  at: number;
+  failed: boolean;
+}
 
 /** Finds the times in which too many runs failed. */
 export function findFailures({ expectation, history, watermark, schedules }: Question): Part {
   const { failures } = expectation;
   if (failures === undefined) return { findings: [], nextAt: Infinity };
-  const finished = history.runs.filter(
-    (run): run is FinishedRun => run.finishedAt !== undefined && run.startedAt >= history.declaredAt,
-  );
-  const times = timesOfChange(failures, finished);
+  const wasTold = history.told?.some(({ kind }) => kind === 'failing') === true;
+  const declaredAt = wasTold ? -Infinity : history.declaredAt.failures;
+  const runs = [...(history.otherRuns ?? []), ...history.runs].filter(({ startedAt }) => startedAt >= declaredAt);
+  const outcomes = runs.flatMap(outcomesOf).toSorted(byTime);
+  const times = timesOfChange(failures, outcomes);
   const states = times
     .filter((time) => time <= watermark)
-    .map((time) => ({ time, failing: failingAt(failures, finished, time) }));
+    .map((time) => ({ time, failing: failingAt(failures, outcomes, time) }));
   const zone = zoneOf(expectation, schedules);
   const findings: Finding[] = [];
   for (const [index, state] of states.entries()) {
@@ -36,45 +43,68 @@ export function findFailures({ expectation, history, watermark, schedules }: Que
   return { findings, nextAt: times.find((time) => time > watermark) ?? Infinity };
 }
 
-/** When the rule can begin or cease to hold: when a run ends, or a failure is too old to count. */
-function timesOfChange(rule: Rule, finished: readonly FinishedRun[]): number[] {
-  const times = finished.map(({ finishedAt }) => finishedAt);
-  const expiries = rule.kind === 'count' ? finished.filter(isFailed).map((run) => run.finishedAt + rule.withinMs) : [];
+/**
+ * A run has failed from its first ERROR on, and succeeded with an END without one. An ERROR after
+ * the END turns it round.
+ */
+function outcomesOf(run: Run): Outcome[] {
+  const { failedAt = Infinity, endedAt = Infinity } = run;
+  const succeeded = endedAt < failedAt ? [{ run, at: endedAt, failed: false }] : [];
+  return failedAt === Infinity ? succeeded : [...succeeded, { run, at: failedAt, failed: true }];
+}
+
+function byTime(a: Outcome, b: Outcome): number {
+  return a.at - b.at || (a.run.executionId < b.run.executionId ? -1 : 1);
+}
+
+/** When the rule can begin or cease to hold: an outcome is known, or a failure is too old. */
+function timesOfChange(rule: Rule, outcomes: readonly Outcome[]): number[] {
+  const times = outcomes.map(({ at }) => at);
+  const expiries = rule.kind === 'count' ? outcomes.filter(isFailed).map(({ at }) => at + rule.withinMs) : [];
   return [...new Set([...times, ...expiries])].toSorted((a, b) => a - b);
 }
 
 /** How the rule holds at a time; undefined if it does not. */
-function failingAt(rule: Rule, finished: readonly FinishedRun[], time: number): Omit<Failing, 'until'> | undefined {
-  const runs = finished.filter(({ finishedAt }) => finishedAt <= time);
-  const { sentence, failed, enough } = countFailures(rule, runs, time);
-  const run = failed.toSorted((a, b) => a.finishedAt - b.finishedAt).at(-1);
-  return enough && run !== undefined ? { run, sentence, facts: { failed: failed.length } } : undefined;
+function failingAt(rule: Rule, outcomes: readonly Outcome[], time: number): Omit<Failing, 'until'> | undefined {
+  const known = new Map<Run, Outcome>();
+  for (const outcome of outcomes) {
+    if (outcome.at > time) break;
+    // The later outcome of a run takes a later place.
+    known.delete(outcome.run);
+    known.set(outcome.run, outcome);
+  }
+  const { sentence, failed, enough } = countFailures(rule, [...known.values()], time);
+  const latest = failed.at(-1);
+  return enough && latest !== undefined
+    ? { run: latest.run, at: latest.at, sentence, facts: { failed: failed.length } }
+    : undefined;
 }
 
 interface Count {
-  failed: FinishedRun[];
+  failed: Outcome[];
   enough: boolean;
   sentence: string;
 }
 
-/** Counts failures among the runs that have ended by a time, in the order of their starts. */
-function countFailures(rule: Rule, runs: readonly FinishedRun[], time: number): Count {
+/** Counts failures among the outcomes that are known at a time, in their order. */
+function countFailures(rule: Rule, outcomes: readonly Outcome[], time: number): Count {
   if (rule.kind === 'consecutive') {
-    const failed = runs.slice(runs.findLastIndex((run) => !run.failed) + 1);
+    const failed = outcomes.slice(outcomes.findLastIndex((outcome) => !outcome.failed) + 1);
     const several = `The last ${failed.length} runs failed, the latest of them`;
     const sentence = failed.length === 1 ? 'The last run failed' : several;
     return { failed, enough: failed.length >= rule.consecutive, sentence };
   }
   if (rule.kind === 'count') {
-    const failed = runs.filter((run) => run.failed && run.finishedAt > time - rule.withinMs);
-    const sentence = `${failed.length} runs failed within ${describeDuration(rule.withinMs)}, the latest of them`;
+    const failed = outcomes.filter((outcome) => outcome.failed && outcome.at > time - rule.withinMs);
+    const runs = failed.length === 1 ? 'A run failed' : `${failed.length} runs failed`;
+    const sentence = `${runs} within ${describeDuration(rule.withinMs)}${failed.length === 1 ? '' : ', the latest of them'}`;
     return { failed, enough: failed.length >= rule.count, sentence };
   }
-  const failed = runs.slice(-rule.of).filter(isFailed);
+  const failed = outcomes.slice(-rule.of).filter(isFailed);
   const sentence = `${failed.length} of the last ${rule.of} runs failed, the latest of them`;
   return { failed, enough: failed.length * 100 >= rule.rate * rule.of, sentence };
 }
 
-function isFailed({ failed }: Run): boolean {
+function isFailed({ failed }: Outcome): boolean {
   return failed;
 }

@@ -9,13 +9,17 @@ const dayMs = 86_400_000;
 
 const defaultTimeZone = 'UTC';
 const defaultGraceMs = 600_000;
+const defaultEarlyMs = 300_000;
+const defaultLostAfterMs = 7 * dayMs;
 
 /** Bounds of durations, in ms. An evaluation reads the runs of the longest of them. */
 const bounds = {
   every: [10 * secondMs, 366 * dayMs],
   grace: [0, 7 * dayMs],
+  early: [0, dayMs],
   maxDuration: [secondMs, 31 * dayMs],
   within: [secondMs, 31 * dayMs],
+  lostAfter: [60 * secondMs, 366 * dayMs],
 } as const;
 
 /** Most runs that `failures` may count. */
@@ -29,17 +33,30 @@ export function readExpectation(
   fields: Fields,
   { isKnown } = { isKnown: false },
 ): { declared: DeclaredExpectation; expectation: Expectation } {
-  fields.only(['schedule', 'every', 'timeZone', 'grace', 'maxDuration', 'failures']);
+  fields.only(['schedule', 'every', 'timeZone', 'grace', 'early', 'maxDuration', 'failures', 'lostAfter']);
   const starts = readStarts(fields, isKnown);
   const grace = duration(fields, 'grace');
+  const early = duration(fields, 'early');
+  if (early !== undefined && !fields.has('schedule')) fields.problem('early', 'needs a schedule');
   const maxDuration = duration(fields, 'maxDuration');
   const failures = readFailures(fields);
-  const given = [starts?.declared, grace && { grace: grace.text }, maxDuration && { maxDuration: maxDuration.text }];
+  const never = fields.text('lostAfter') === 'never';
+  const lostAfter = never ? undefined : duration(fields, 'lostAfter');
+  const given = [
+    starts?.declared,
+    grace && { grace: grace.text },
+    early && { early: early.text },
+    maxDuration && { maxDuration: maxDuration.text },
+    never && { lostAfter: 'never' },
+    lostAfter && { lostAfter: lostAfter.text },
+  ];
   const declared = Object.assign({}, ...given, failures && { failures: failures.declared }) as DeclaredExpectation;
   const expectation = {
     starts: starts?.expected,
     graceMs: grace?.ms ?? defaultGraceMs,
+    earlyMs: early?.ms ?? defaultEarlyMs,
     maxDurationMs: maxDuration?.ms,
+    lostAfterMs: never ? undefined : (lostAfter?.ms ?? defaultLostAfterMs),
     failures: failures?.expected,
   };
   return { declared, expectation };

@@ -3,27 +3,61 @@ import type { Gap, Run } from './history.ts';
 import type { Finding } from './verdict.ts';
 import type { Zone } from './zone.ts';
 
+/** Most expected times that a sentence counts. */
+export const mostCounted = 10;
+
 /** A finding in words: one sentence, the facts, and one sentence about its end. */
 export type Described = Pick<Finding, 'reason' | 'facts' | 'resolvedReason'>;
 
 export interface MissedStart {
-  expected: number;
+  /** The expected times that passed without a run; the last one of ten or more is left out. */
+  missed: readonly number[];
   graceMs: number;
+  /** Of a rule on the time between two starts. */
+  everyMs: number | undefined;
   last: Run | undefined;
   next: Run | undefined;
 }
 
-export function describeMissing(zone: Zone, { expected, graceMs, last, next }: MissedStart): Described {
-  const within = graceMs === 0 ? 'at' : `within ${describeDuration(graceMs)} of`;
+export function describeMissing(zone: Zone, { missed, graceMs, everyMs, last, next }: MissedStart): Described {
+  const [expected = 0] = missed;
+  const reused = last !== undefined && (last.startCount ?? 1) > 1 && last.lastEventAt > expected - graceMs;
+  const sentence =
+    everyMs === undefined
+      ? missedSchedule(zone, missed, graceMs)
+      : missedInterval(zone, last?.startedAt ?? expected - everyMs, everyMs, graceMs);
+  const why = reused ? `: ${describeReuse(last)}` : '';
   return {
-    reason: `No run started ${within} the expected time, ${zone.describe(expected)}.`,
+    reason: `${sentence}${why}.`,
     facts: {
       expected_at: iso(expected),
       grace_seconds: graceMs / 1_000,
+      ...(missed.length > 1 && { missed: missed.length }),
       ...(last && { last_execution: last.executionId, last_started_at: iso(last.startedAt) }),
+      ...(reused && { anomaly: 'start_repeated' }),
     },
     ...(next && { resolvedReason: `The run ${next.executionId} started at ${zone.describe(next.startedAt)}.` }),
   };
+}
+
+function missedSchedule(zone: Zone, missed: readonly number[], graceMs: number): string {
+  const [expected = 0] = missed;
+  const within = graceMs === 0 ? 'at' : `within ${describeDuration(graceMs)} of`;
+  const latest = missed.at(-1) ?? expected;
+  if (missed.length === 1) return `No run started ${within} the expected time, ${zone.describe(expected)}`;
+  const from = `the first ${zone.describe(expected)}, the last ${zone.describe(latest)}`;
+  if (missed.length <= mostCounted) return `No run started ${within} ${missed.length} expected times, ${from}`;
+  return `No run started ${within} more than ${mostCounted} expected times since ${zone.describe(expected)}`;
+}
+
+function missedInterval(zone: Zone, since: number, everyMs: number, graceMs: number): string {
+  const late = graceMs === 0 ? '' : `, at most ${describeDuration(graceMs)} late`;
+  const often = `one is expected every ${describeDuration(everyMs)}${late}`;
+  return `No run has started since ${zone.describe(since)}; ${often}`;
+}
+
+function describeReuse({ executionId, startCount }: Run): string {
+  return `${startCount} STARTs came with the execution_id ${executionId}, which is one run (start_repeated)`;
 }
 
 export function describeLate(
@@ -43,36 +77,53 @@ export function describeLate(
   };
 }
 
-export function describeUnknownStart(zone: Zone, expected: number, gap: Gap): Described {
+export interface UnknownStart {
+  /** The first expected time of which nothing is known. */
+  expected: number;
+  /** At least one. */
+  gaps: readonly Gap[];
+  last: Run | undefined;
+  /** When it ended, if it has. */
+  until: number | undefined;
+}
+
+export function describeUnknownStart(zone: Zone, { expected, gaps, last, until }: UnknownStart): Described {
+  const recorded =
+    last === undefined || gaps.length === 1 ? '' : `no run is recorded since ${zone.describe(last.startedAt)}, and `;
+  const [first, latest] = [gaps[0], gaps.at(-1)];
   return {
-    reason: `It is unknown whether a run started at the expected time, ${zone.describe(expected)}: ${mayLack(zone, gap)}.`,
-    facts: { expected_at: iso(expected), gap_from: iso(gap.from), gap_until: iso(gap.until) },
+    reason: `It is unknown whether a run started at the expected time, ${zone.describe(expected)}: ${recorded}${mayLack(zone, gaps)}.`,
+    facts: {
+      expected_at: iso(expected),
+      ...(gaps.length > 1 && { gaps: gaps.length }),
+      ...(first && latest && { gap_from: iso(first.from), gap_until: iso(latest.until) }),
+      ...(last && { last_execution: last.executionId, last_started_at: iso(last.startedAt) }),
+    },
+    ...(until !== undefined && { resolvedReason: `The record was complete again at ${zone.describe(until)}.` }),
   };
 }
 
-/** A run that took longer than it may, until `end`. */
+/** A run that takes longer than it may. */
 export interface LongRun {
   run: Run;
   maxDurationMs: number;
-  end: number;
 }
 
-export function describeOverrun(zone: Zone, { run, maxDurationMs, end }: LongRun): Described {
-  const started = `started at ${zone.describe(run.startedAt)}`;
-  const ended =
-    run.finishedAt === end
-      ? `It ${run.failed ? 'failed' : 'ended'} after ${describeDuration(end - run.startedAt)}.`
-      : 'It had not ended a day later, and counts as abandoned.';
+export function describeOverrun(zone: Zone, { run, maxDurationMs }: LongRun): Described {
+  const { executionId, startedAt, failedAt = Infinity, endedAt } = run;
+  const failed = failedAt <= (endedAt ?? Infinity) && failedAt !== Infinity;
+  const took = endedAt === undefined ? '' : describeDuration(endedAt - startedAt);
+  const since = failed && endedAt === undefined ? `, failed at ${zone.describe(failedAt)}, and has sent no END` : '';
   return {
-    reason: `The run ${run.executionId}, which ${started}, takes longer than ${describeDuration(maxDurationMs)}.`,
+    reason: `The run ${executionId}, which started at ${zone.describe(startedAt)}, takes longer than ${describeDuration(maxDurationMs)}${since}.`,
     facts: factsOf(run, maxDurationMs),
-    resolvedReason: ended,
+    ...(endedAt !== undefined && { resolvedReason: `It ${failed ? 'failed and ended' : 'ended'} after ${took}.` }),
   };
 }
 
 export function describeUnknownEnd(zone: Zone, { run, maxDurationMs }: LongRun, gap: Gap): Described {
   return {
-    reason: `It is unknown whether the run ${run.executionId} ended within ${describeDuration(maxDurationMs)}: ${mayLack(zone, gap)}.`,
+    reason: `It is unknown whether the run ${run.executionId} ended within ${describeDuration(maxDurationMs)}: ${mayLack(zone, [gap])}.`,
     facts: { ...factsOf(run, maxDurationMs), gap_from: iso(gap.from), gap_until: iso(gap.until) },
   };
 }
@@ -81,13 +132,42 @@ function factsOf(run: Run, maxDurationMs: number): Described['facts'] {
   return { execution: run.executionId, started_at: iso(run.startedAt), max_duration_seconds: maxDurationMs / 1_000 };
 }
 
-function mayLack(zone: Zone, gap: Gap): string {
-  return `Runledger may lack events from ${zone.describe(gap.from)} to ${zone.describe(gap.until)}`;
+/** Gaps from before the first note of ingest begin in 1970. */
+function mayLack(zone: Zone, gaps: readonly Gap[]): string {
+  const latest = gaps.at(-1) ?? { from: 0, until: 0 };
+  const [from, until] = zone.describeSpan(latest.from, latest.until);
+  const span = latest.from === 0 ? `before ${until}` : `from ${from} to ${until}`;
+  if (gaps.length === 1) return `Runledger may lack events ${span}`;
+  const lengths = gaps.map((gap) => gap.until - gap.from).toSorted((a, b) => a - b);
+  const length = describeDuration(lengths[Math.floor(lengths.length / 2)] ?? 0);
+  return `Runledger may lack events in ${gaps.length} gaps of about ${length}, the latest ${span}`;
+}
+
+export function describeLost(zone: Zone, run: Run, lostAfterMs: number): Described {
+  const { executionId, startedAt, lastEventAt } = run;
+  const silent = `has sent no END, and no event since ${zone.describe(lastEventAt)}`;
+  return {
+    reason: `The run ${executionId}, which started at ${zone.describe(startedAt)}, ${silent}: it counts as lost.`,
+    facts: {
+      execution: executionId,
+      started_at: iso(startedAt),
+      last_event_at: iso(lastEventAt),
+      lost_after_seconds: lostAfterMs / 1_000,
+    },
+  };
+}
+
+/** How a run is no longer lost. */
+export function describeFound(zone: Zone, { executionId, failedAt, endedAt, lastEventAt }: Run): string {
+  if (failedAt !== undefined) return `The run ${executionId} failed at ${zone.describe(failedAt)}.`;
+  if (endedAt !== undefined) return `The run ${executionId} ended at ${zone.describe(endedAt)}.`;
+  return `The run ${executionId} sent an event again at ${zone.describe(lastEventAt)}.`;
 }
 
 export interface Failing {
-  /** The latest failure. */
+  /** The latest failure, and its time. */
   run: Run;
+  at: number;
   /** The rule that holds: `The last run failed`. The run and its time follow. */
   sentence: string;
   facts: Described['facts'];
@@ -95,8 +175,7 @@ export interface Failing {
   until: number | undefined;
 }
 
-export function describeFailing(zone: Zone, { run, sentence, facts, until }: Failing): Described {
-  const at = run.finishedAt ?? run.startedAt;
+export function describeFailing(zone: Zone, { run, at, sentence, facts, until }: Failing): Described {
   return {
     reason: `${sentence}: ${run.executionId} at ${zone.describe(at)}.`,
     facts: { ...facts, execution: run.executionId, failed_at: iso(at) },

@@ -8,7 +8,7 @@ import type { Zone } from './zone.ts';
  * Clocks of callers and of ingest may be wrong by so much, in ms: an event of an expected time may
  * carry a time before it.
  */
-const wrongClocksMs = 300_000;
+export const wrongClocksMs = 300_000;
 
 /** When starts are expected; times in ms since the Unix epoch. */
 export interface StartRule {
@@ -18,12 +18,16 @@ export interface StartRule {
   first(declaredAt: number): number | undefined;
   /** The first expected time for which this run does not count. */
   next(run: Run, declaredAt: number): number | undefined;
+  /** The expected time after this one, while no run starts. */
+  following(expected: number): number | undefined;
   /** The first expected time that is provable again after a gap of the record. */
   afterGap(until: number): number | undefined;
   /** From when on the record must be complete, to prove that a start is missing. */
   provableFrom(expected: number): number;
   /** From when on a start counts for the next expected time. */
   nextFrom(expected: number): number;
+  /** Since when the rule must hold for a time that was told; undefined if it is not expected. */
+  holdsSince(told: number): number | undefined;
 }
 
 /** The time zone of sentences about an automation. */
@@ -31,10 +35,11 @@ export function zoneOf({ starts }: Expectation, schedules: Schedules): Zone {
   return schedules.zone(starts?.kind === 'schedule' ? starts.timeZone : 'UTC');
 }
 
-export function startRule(starts: NonNullable<Expectation['starts']>, schedules: Schedules): StartRule {
+export function startRule({ starts, earlyMs }: Expectation, schedules: Schedules): StartRule | undefined {
+  if (starts === undefined) return undefined;
   return starts.kind === 'every'
     ? everyRule(starts.everyMs, schedules.zone('UTC'))
-    : scheduleRule(schedules.get(starts.schedule, starts.timeZone));
+    : scheduleRule(schedules.get(starts.schedule, starts.timeZone), earlyMs);
 }
 
 /** Expects a start at most so long after the one before. */
@@ -43,38 +48,44 @@ function everyRule(everyMs: number, zone: Zone): StartRule {
     zone,
     first: (declaredAt) => declaredAt + everyMs,
     next: ({ startedAt }, declaredAt) => Math.max(startedAt, declaredAt) + everyMs,
+    following: (expected) => expected + everyMs,
     afterGap: (until) => until + 1 + everyMs,
     provableFrom: (expected) => expected - everyMs,
     nextFrom: () => Infinity,
+    holdsSince: (told) => told - everyMs,
   };
 }
 
 /**
- * A start counts for an expected time from the middle between it and the one before on, because
- * clocks differ. A run without START began before its first event: it counts for the time before,
- * unless the next one is near.
+ * A start counts for the expected time before it, and for the next one only if that is near: within
+ * `earlyMs`, and within half of the interval. A Job counts for the time of its schedule.
  */
-function scheduleRule(times: ExpectedTimes): StartRule {
-  const next = ({ startedAt, lacksStart }: Run): number | undefined => {
-    const after = times.after(startedAt);
-    const before = times.upTo(startedAt);
-    if (before === undefined || after === undefined) return after;
-    const middle = (before + after) / 2;
-    const countsFrom = lacksStart === true ? Math.max(middle, after - wrongClocksMs) : middle;
-    return startedAt >= countsFrom ? times.after(after) : after;
+function scheduleRule(times: ExpectedTimes, earlyMs: number): StartRule {
+  const leadMs = (before: number | undefined, after: number, mostMs: number): number =>
+    before === undefined ? mostMs : Math.min(mostMs, (after - before) / 2);
+  const nextOf = ({ startedAt, lacksStart, scheduledFor }: Run): number | undefined => {
+    const start = typeof scheduledFor === 'number' ? scheduledFor : startedAt;
+    const after = times.after(start);
+    if (after === undefined) return undefined;
+    // Without START it began before its first event: that is no reason to count it for a later time.
+    const mostMs = lacksStart === true ? Math.min(earlyMs, wrongClocksMs) : earlyMs;
+    return start >= after - leadMs(times.upTo(start), after, mostMs) ? times.after(after) : after;
   };
+  const unprovenMs = Math.max(earlyMs, wrongClocksMs);
   return {
     zone: times.zone,
     first: (declaredAt) => times.after(declaredAt - 1),
     next: (run, declaredAt) => {
-      const expected = next(run);
+      const expected = nextOf(run);
       return expected !== undefined && expected < declaredAt ? times.after(declaredAt - 1) : expected;
     },
-    afterGap: (until) => times.after(until + wrongClocksMs),
-    provableFrom: (expected) => expected - wrongClocksMs,
+    following: (expected) => times.after(expected),
+    afterGap: (until) => times.after(until + unprovenMs),
+    provableFrom: (expected) => expected - unprovenMs,
     nextFrom: (expected) => {
       const following = times.after(expected);
-      return following === undefined ? Infinity : (expected + following) / 2;
+      return following === undefined ? Infinity : following - leadMs(expected, following, earlyMs);
     },
+    holdsSince: (told) => (times.upTo(told) === told ? told : undefined),
   };
 }

@@ -1,7 +1,5 @@
-/**
- * `late` and `unknown` are no alerts: a late start is noted, and an unknown one cannot be proven.
- */
-export const verdictKinds = ['missing', 'late', 'overrunning', 'failing', 'unknown'] as const;
+/** A `late` start is noted, and is no alert that lasts. An `unknown` one is told if it lasts long. */
+export const verdictKinds = ['missing', 'late', 'overrunning', 'failing', 'lost', 'unknown'] as const;
 export type VerdictKind = (typeof verdictKinds)[number];
 
 /** The facts that a verdict rests on; times as ISO texts in UTC, durations in seconds. */
@@ -17,6 +15,8 @@ export interface Verdict {
   facts: Facts;
   /** Since when it holds: an ISO text in UTC. */
   since: string;
+  /** True for an alert: a person should look. */
+  told: boolean;
 }
 
 /** An expectation that was not met, from one time to another; times in ms since the Unix epoch. */
@@ -28,9 +28,11 @@ export interface Finding {
   from: number;
   /** Undefined while it holds. */
   until: number | undefined;
+  /** From when on it is told, if it still holds then. Default: `from`. Infinity: never. */
+  toldFrom?: number;
   /** One sentence for people about its end, with `until`. */
   resolvedReason?: string;
 }
 
 /** Why a finding is an alert. */
-export type AlertKind = Exclude<VerdictKind, 'unknown'>;
+export type AlertKind = VerdictKind;

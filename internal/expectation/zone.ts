@@ -6,12 +6,13 @@ export class Zone {
   readonly name: string;
   readonly #offset: Intl.DateTimeFormat;
   readonly #text: Intl.DateTimeFormat;
+  readonly #exact: Intl.DateTimeFormat;
 
   /** @throws {RangeError} for an unknown name. */
   constructor(name: string) {
     this.name = name;
     this.#offset = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'longOffset' });
-    this.#text = new Intl.DateTimeFormat('en-GB', {
+    const minutes = {
       timeZone: name,
       day: 'numeric',
       month: 'long',
@@ -19,7 +20,9 @@ export class Zone {
       hour: '2-digit',
       minute: '2-digit',
       hourCycle: 'h23',
-    });
+    } as const;
+    this.#text = new Intl.DateTimeFormat('en-GB', minutes);
+    this.#exact = new Intl.DateTimeFormat('en-GB', { ...minutes, second: '2-digit' });
   }
 
   /** The offset from UTC at a time, in ms. */
@@ -33,6 +36,13 @@ export class Zone {
   /** A time for people: `25 November 2026, 02:30 (Europe/Madrid)`. */
   describe(time: number): string {
     return `${this.#text.format(time).replace(' at ', ', ')} (${this.name})`;
+  }
+
+  /** The begin and the end of a span for people: with seconds, if both are in one minute. */
+  describeSpan(from: number, until: number): [string, string] {
+    const format = until - from < minuteMs && this.describe(from) === this.describe(until) ? this.#exact : this.#text;
+    const text = (time: number) => `${format.format(time).replace(' at ', ', ')} (${this.name})`;
+    return [text(from), text(until)];
   }
 }
 

@@ -1,4 +1,5 @@
 import type { AutomationLink, DeclaredExpectation } from '../expectation/automation.ts';
+import type { Rules } from '../expectation/rules.ts';
 import type { Verdict } from '../expectation/verdict.ts';
 import type { AutomationsTable } from '../store/automations-table.ts';
 import type { Database } from '../store/database.ts';
@@ -17,8 +18,10 @@ export interface Declaration {
   /** Null without expectations. */
   expect: DeclaredExpectation | null;
   suspend: boolean;
-  /** Expectations hold from this time on. */
+  /** Starts are expected from this time on; without such a rule, when the declaration changed. */
   declared_at: string;
+  /** One sentence for its owner, if something of the declaration is not as declared. */
+  note: string | null;
   /** All events up to this time were considered; null before the first verdict. */
   evaluated_at: string | null;
   /** Empty when every expectation is met; null when nothing is judged. */
@@ -50,7 +53,8 @@ function declarationOf(row: Selectable<AutomationsTable>): Declaration {
     links: row.links as AutomationLink[],
     expect: row.expect as DeclaredExpectation | null,
     suspend: row.suspend,
-    declared_at: row.declared_at.toISOString(),
+    declared_at: new Date((row.rules as Rules).starts?.since ?? row.declared_at).toISOString(),
+    note: row.note,
     evaluated_at: row.evaluated_at?.toISOString() ?? null,
     verdicts: row.expect === null || row.suspend ? null : (row.verdict as Verdict[] | null),
   };

@@ -5,7 +5,7 @@ export interface AlertsTable {
   id: string;
   organization: string;
   automation_id: string;
-  kind: 'missing' | 'late' | 'overrunning' | 'failing';
+  kind: 'missing' | 'late' | 'overrunning' | 'failing' | 'lost' | 'unknown';
   /** The expected time, the execution, or `failing`. */
   occurrence: string;
   reason: string;

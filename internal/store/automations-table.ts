@@ -21,11 +21,12 @@ export interface AutomationsTable {
   expect: ColumnType<unknown, string | null, string | null>;
   alert_labels: Json;
   suspend: boolean;
-  /**
-   * Expectations hold from this time on. A declaration whose `expect` or `suspend` changed gets a
-   * new time.
-   */
+  /** When the meaning of a rule, or `suspend`, last changed. */
   declared_at: Date;
+  /** What each rule means, and since when: `Rules` of `internal/expectation`. */
+  rules: ColumnType<unknown, string | undefined, string>;
+  /** One sentence for its owner about the declaration, if something of it is not as declared. */
+  note: string | null;
   /**
    * The watermark at which the verdicts may change without new events. Null: at the next tick. A
    * changed declaration sets it to null.

@@ -11,6 +11,7 @@ export function eraseTraces(db: Database, scope: ErasureScope): Promise<void> {
     await sql`delete from deliveries where ${chosenDeliveries(scope)}`.execute(trx);
     if (scope.text !== undefined) return;
     await eraseEmptyExecutions(trx, scope);
+    await sql`delete from scheduled_runs where ${ofExecution(scope)}`.execute(trx);
     await sql`
       with gone as (delete from alerts where ${chosenAlerts(scope)} returning id)
       delete from alert_notices where alert_id in (select id from gone)
@@ -37,6 +38,13 @@ function chosenAlerts(scope: ErasureScope): RawBuilder<unknown> {
   const { executionId } = scope;
   if (executionId === undefined) return ofAutomation(scope);
   return sql`${ofAutomation(scope)} and ${named(sql`facts`, executionId)}`;
+}
+
+function ofExecution(scope: ErasureScope): RawBuilder<unknown> {
+  const { executionId } = scope;
+  return executionId === undefined
+    ? ofAutomation(scope)
+    : sql`${ofAutomation(scope)} and execution_id = ${executionId}`;
 }
 
 /** True where facts are about an execution. */

@@ -7,4 +7,6 @@ export interface RunningExecutionsTable {
   automation_id: string;
   execution_id: string;
   first_event_at: Date;
+  /** Since when it counts as lost, until an event comes; null while it does not. */
+  lost_at: Date | null;
 }

@@ -14,8 +14,8 @@ CREATE FUNCTION public.keep_running_executions() RETURNS trigger
         delete from running_executions r using changed c
         where c.state <> 'running'
           and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
-        update running_executions r set first_event_at = c.first_event_at from changed c
-        where c.state = 'running' and c.first_event_at <> r.first_event_at
+        update running_executions r set first_event_at = c.first_event_at, lost_at = null from changed c
+        where c.state = 'running' and (c.first_event_at <> r.first_event_at or c.last_event_at > r.lost_at)
           and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
       else
         delete from running_executions r using changed c
@@ -100,7 +100,7 @@ CREATE TABLE public.alerts (
     seen_at timestamp(3) with time zone NOT NULL,
     resolved_at timestamp(3) with time zone,
     resolved_reason text,
-    CONSTRAINT alerts_kind_check CHECK ((kind = ANY (ARRAY['missing'::text, 'late'::text, 'overrunning'::text, 'failing'::text])))
+    CONSTRAINT alerts_kind_check CHECK ((kind = ANY (ARRAY['missing'::text, 'late'::text, 'overrunning'::text, 'failing'::text, 'lost'::text, 'unknown'::text])))
 );
 
 CREATE TABLE public.automations (
@@ -119,7 +119,9 @@ CREATE TABLE public.automations (
     declared_at timestamp(3) with time zone NOT NULL,
     next_at timestamp(3) with time zone,
     evaluated_at timestamp(3) with time zone,
-    verdict jsonb
+    verdict jsonb,
+    rules jsonb DEFAULT '{}'::jsonb NOT NULL,
+    note text
 )
 WITH (fillfactor='50');
 
@@ -800,7 +802,16 @@ CREATE TABLE public.running_executions (
     organization text NOT NULL COLLATE pg_catalog."C",
     automation_id uuid NOT NULL,
     execution_id text NOT NULL COLLATE pg_catalog."C",
-    first_event_at timestamp(3) with time zone NOT NULL
+    first_event_at timestamp(3) with time zone NOT NULL,
+    lost_at timestamp(3) with time zone
+);
+
+CREATE TABLE public.scheduled_runs (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    automation_id uuid NOT NULL,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    scheduled_at timestamp(3) with time zone,
+    recorded_at timestamp(3) with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.sessions (
@@ -981,6 +992,9 @@ ALTER TABLE ONLY public.record_gaps
 
 ALTER TABLE ONLY public.running_executions
     ADD CONSTRAINT running_executions_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.scheduled_runs
+    ADD CONSTRAINT scheduled_runs_pkey PRIMARY KEY (organization, automation_id, execution_id);
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (digest);
@@ -1194,7 +1208,11 @@ CREATE INDEX log_tiles_of_ids ON public.log_tiles USING btree (organization, las
 
 CREATE INDEX moving_events_of_organization ON public.moving_events USING btree (organization);
 
+CREATE INDEX running_executions_lost ON public.running_executions USING btree (organization, first_event_at) WHERE (lost_at IS NOT NULL);
+
 CREATE INDEX running_executions_newest ON public.running_executions USING btree (organization, first_event_at);
+
+CREATE INDEX scheduled_runs_oldest ON public.scheduled_runs USING btree (recorded_at);
 
 CREATE INDEX sessions_of_subject ON public.sessions USING btree (subject);
 

@@ -1,4 +1,5 @@
 import type { AlertedAutomation } from '../expectation/transition.ts';
+import type { Rules } from '../expectation/rules.ts';
 import type { Verdict } from '../expectation/verdict.ts';
 import type { Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
@@ -11,6 +12,7 @@ export interface DueAutomation {
   expect: unknown;
   suspend: boolean;
   declared_at: Date;
+  rules: Rules;
   evaluated_at: Date | null;
   next_at: Date | null;
   /** As the evaluation before wrote them. */
@@ -37,9 +39,9 @@ export interface DueOptions {
 }
 
 /**
- * The keys of the automations whose verdicts may have changed: those that are due, those with an
- * open alert that any event came from since the watermark before, and those that an ERROR came
- * from. Everything else changes at a known time.
+ * The keys of the automations whose verdicts may have changed: those that are due, those with a
+ * verdict or an open alert that any event came from since the watermark before, and those that an
+ * ERROR came from. Everything else changes at a known time.
  */
 export async function listDue(
   trx: Transaction<Tables>,
@@ -51,8 +53,12 @@ export async function listDue(
     select organization, automation_id from (
     select organization, automation_id from automations where next_at is null or next_at <= ${new Date(watermark)}
     union
-    select a.organization, a.automation_id from alerts a join automations using (organization, automation_id)
-    where a.resolved_at is null and exists (
+    select a.organization, a.automation_id from (
+      select organization, automation_id from alerts join automations using (organization, automation_id)
+      where resolved_at is null
+      union select organization, automation_id from automations where verdict <> '[]'
+    ) as a
+    where exists (
       select from events e where e.organization = a.organization and e.automation_id = a.automation_id
         and ${isNew(storedLaterMs.alert)}
     )
@@ -85,7 +91,7 @@ export async function readAutomations(
   keys: readonly AutomationKey[],
 ): Promise<DueAutomation[]> {
   const { rows } = await sql<DueAutomation>`
-    select organization, automation_id, expect, suspend, declared_at, evaluated_at, next_at, verdict,
+    select organization, automation_id, expect, suspend, declared_at, rules, evaluated_at, next_at, verdict,
       jsonb_build_object('namespace', namespace, 'name', name, 'displayName', display_name, 'owner', owner,
         'links', links, 'alertLabels', alert_labels) as declared
     from automations join unnest(

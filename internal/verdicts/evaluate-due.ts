@@ -3,15 +3,26 @@ import type { Expectation } from '../expectation/automation.ts';
 import { evaluate, type Evaluation } from '../expectation/evaluate.ts';
 import type { Gap, History } from '../expectation/history.ts';
 import { expectationOf } from '../expectation/read-expectation.ts';
+import { timesOf } from '../expectation/rules.ts';
 import type { Schedules } from '../expectation/schedules.ts';
+import { describeFound } from '../expectation/sentences.ts';
+import { zoneOf } from '../expectation/start-rule.ts';
 import type { Alert, Transition } from '../expectation/transition.ts';
-import type { AlertKind, Finding, Verdict } from '../expectation/verdict.ts';
+import type { Finding, Verdict } from '../expectation/verdict.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
 import { readAutomations, type AutomationKey, type DueAutomation } from './due-automations.ts';
-import { insertAlerts, readOpenAlerts, resolveAlerts, type Resolution } from './open-alerts.ts';
+import {
+  insertAlerts,
+  readOpenAlerts,
+  resolveAlerts,
+  updateAlerts,
+  type Resolution,
+  type SaidOfAlert,
+} from './open-alerts.ts';
+import { markLost, type LostRun } from './mark-lost.ts';
 import { readRuns, type RunsWanted } from './read-runs.ts';
-import { reconcile } from './reconcile.ts';
+import { reconcile, type OpenAlert } from './reconcile.ts';
 import { isWritten, saveEvaluations, type SavedEvaluation } from './save-evaluations.ts';
 
 /** Longest time between two evaluations of an automation, in ms: events may be stored very late. */
@@ -48,16 +59,27 @@ export async function evaluateDue(
   const saved: SavedEvaluation[] = [];
   const opened: Alert[] = [];
   const ends: Resolution[] = [];
+  const updates: SaidOfAlert[] = [];
+  const lost: LostRun[] = [];
   for (const [index, automation] of automations.entries()) {
     const [expectation, history] = [parsed[index], histories[index]];
     if (expectation === undefined || history === undefined) continue;
     const since = sinceOf(automation);
-    const result = evaluateOne(automation, expectation, history, context);
     const alerts = open.get(keyOf({ ...automation, automationId: automation.automation_id })) ?? [];
-    const options = { since, watermark: context.watermark, otherwise: reasonOfEnd(automation, alerts) };
+    const result = evaluateOne(automation, expectation, { ...history, told: alerts }, context);
+    const options = {
+      since,
+      watermark: context.watermark,
+      changedAt: automation.declared_at.getTime(),
+      otherwise: (alert: OpenAlert) => reasonOfEnd(automation, alert, expectation, history, context),
+    };
     const changes = reconcile(alerts, result.findings, options);
     opened.push(...changes.open.map((finding) => alertOf(automation, finding)));
     ends.push(...changes.resolve);
+    updates.push(...changes.update);
+    lost.push(
+      ...result.findings.filter(({ kind }) => kind === 'lost').map((finding) => ({ ...automation, ...finding })),
+    );
     const evaluation = {
       ...automation,
       verdicts: result.verdicts,
@@ -72,6 +94,8 @@ export async function evaluateDue(
     alert,
     automation: byKey.get(keyOf(alert))?.declared,
   });
+  await updateAlerts(trx, updates);
+  await markLost(trx, lost);
   const resolved = await resolveAlerts(trx, ends);
   const inserted = await insertAlerts(trx, opened, context.watermark);
   await saveEvaluations(trx, saved, context.watermark);
@@ -93,15 +117,22 @@ function sinceOf({ evaluated_at, declared_at }: DueAutomation): number {
 /** A run that ends now may have started long ago, and a failure counts for a while. */
 function wanted(automation: DueAutomation, expectation: Expectation | undefined): RunsWanted {
   const { organization, automation_id } = automation;
-  const failures = expectation?.failures;
-  const back = Math.max(expectation?.maxDurationMs ?? 0, failures?.kind === 'count' ? failures.withinMs : 0);
-  const runs = { consecutive: 0, count: 0, rate: 0, ...failures };
-  const before = Math.max(1, failures?.kind === 'rate' ? failures.of : runs.consecutive) + 1;
-  return { organization, automation_id, since: sinceOf(automation) - back, before };
+  const { failures, maxDurationMs = 0 } = expectation ?? {};
+  const since = sinceOf(automation);
+  const finished =
+    failures?.kind === 'rate' ? failures.of : failures?.kind === 'consecutive' ? failures.consecutive : 0;
+  return {
+    organization,
+    automation_id,
+    since,
+    unendedSince: since - maxDurationMs,
+    finished: failures === undefined ? 0 : finished + 1,
+    failedSince: failures?.kind === 'count' ? since - failures.withinMs : undefined,
+  };
 }
 
 function evaluateOne(
-  { suspend, declared_at }: DueAutomation,
+  { suspend, declared_at, rules }: DueAutomation,
   expectation: Expectation,
   runs: Omit<History, 'declaredAt' | 'gaps'>,
   { now, watermark, gaps, schedules }: TickContext,
@@ -110,7 +141,7 @@ function evaluateOne(
   const { begun = [], ahead = [] } = Object.groupBy(runs.runs, ({ startedAt }) =>
     startedAt <= now + aheadMs ? 'begun' : 'ahead',
   );
-  const history = { ...runs, runs: begun, gaps, declaredAt: declared_at.getTime() };
+  const history = { ...runs, runs: begun, gaps, declaredAt: timesOf(rules, declared_at.getTime()) };
   try {
     const result = evaluate(expectation, history, watermark, schedules);
     return { ...result, nextAt: Math.min(result.nextAt, ...ahead.map(({ startedAt }) => startedAt)) };
@@ -118,7 +149,7 @@ function evaluateOne(
     // One declaration of another release must not stop the others.
     const reason = `The expectation cannot be evaluated: ${String(error)}`;
     const since = new Date(watermark).toISOString();
-    const verdict: Verdict = { kind: 'unknown', occurrence: 'expectation', reason, facts: {}, since };
+    const verdict: Verdict = { kind: 'unknown', occurrence: 'expectation', reason, facts: {}, since, told: true };
     return { findings: [], verdicts: [verdict], nextAt: Infinity };
   }
 }
@@ -129,24 +160,32 @@ function nextAt({ nextAt: known }: Evaluation, { maxDurationMs }: Expectation, w
 }
 
 /** Why an alert ends that is no longer found. */
-function reasonOfEnd({ suspend, declared_at }: DueAutomation, alerts: readonly Alert[]): string {
+function reasonOfEnd(
+  { suspend, declared_at }: DueAutomation,
+  alert: OpenAlert,
+  expectation: Expectation,
+  { runs, otherRuns = [] }: Pick<History, 'runs' | 'otherRuns'>,
+  { schedules }: TickContext,
+): string {
   if (suspend) return 'The automation is suspended.';
-  const changed = alerts.some(({ openedAt }) => openedAt < declared_at.getTime());
-  return changed ? 'The expectation has changed.' : 'Events that were stored later show that it was met.';
+  const lost = alert.kind === 'lost' ? [...runs, ...otherRuns] : [];
+  const run = lost.find(({ executionId }) => executionId === alert.occurrence);
+  if (run !== undefined) return describeFound(zoneOf(expectation, schedules), run);
+  if (alert.openedAt < declared_at.getTime()) return 'The expectation has changed.';
+  return 'Events that were stored later show that it was met.';
 }
 
 function alertOf({ organization, automation_id: automationId }: DueAutomation, finding: Finding): Alert {
-  const { kind, occurrence, reason, facts, from, until, resolvedReason } = finding;
+  const { kind, occurrence, reason, facts, from, toldFrom, until, resolvedReason } = finding;
   return {
     id: randomUUID(),
     organization,
     automationId,
-    // The caller leaves out what is unknown.
-    kind: kind as AlertKind,
+    kind,
     occurrence,
     reason,
     facts,
-    openedAt: from,
+    openedAt: Math.max(from, toldFrom ?? from),
     resolvedAt: until,
     resolvedReason: until === undefined ? undefined : resolvedReason,
   };

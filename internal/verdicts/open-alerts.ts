@@ -57,6 +57,22 @@ export async function insertAlerts(
   return alerts.filter(({ id }) => ids.has(id));
 }
 
+/** What is said of an alert. */
+export type SaidOfAlert = Pick<Alert, 'id' | 'reason' | 'facts'>;
+
+/** Says something else of open alerts: how many starts are missing by now. */
+export async function updateAlerts(trx: Transaction<Tables>, said: readonly SaidOfAlert[]): Promise<void> {
+  if (said.length === 0) return;
+  await sql`
+    update alerts a set reason = w.reason, facts = w.facts::jsonb
+    from unnest(
+      ${said.map(({ id }) => id)}::uuid[], ${said.map(({ reason }) => reason)}::text[],
+      ${said.map(({ facts }) => JSON.stringify(facts))}::text[]
+    ) as w (id, reason, facts)
+    where a.id = w.id and a.resolved_at is null
+  `.execute(trx);
+}
+
 /** How alerts end; times in ms since the Unix epoch. */
 export interface Resolution {
   id: string;

@@ -23,7 +23,7 @@ export function isWritten({ next_at, verdict, nextAt, verdicts }: SavedEvaluatio
 }
 
 function textOf(verdicts: readonly Verdict[]): string {
-  return verdicts.map(({ kind, occurrence, since, reason }) => [kind, occurrence, since, reason].join(' ')).join('\n');
+  return verdicts.map((one) => [one.kind, one.occurrence, one.since, one.told, one.reason].join(' ')).join('\n');
 }
 
 /** Writes verdicts, except those of a declaration that has changed meanwhile: it is still due. */

@@ -1,4 +1,5 @@
 import type { DeclaredExpectation } from '../../internal/expectation/automation.ts';
+import { changedRules, type Rules } from '../../internal/expectation/rules.ts';
 import { Schedules } from '../../internal/expectation/schedules.ts';
 import type { Transition } from '../../internal/expectation/transition.ts';
 import type { Database } from '../../internal/store/database.ts';
@@ -18,6 +19,13 @@ export interface Declared {
 
 /** Writes declarations as `internal/automations` does, changed ones too. */
 export async function declare(db: Database, ...automations: (Partial<Declared> & Pick<Declared, 'automationId'>)[]) {
+  const known = await db
+    .selectFrom('automations')
+    .select(['organization', 'automation_id', 'suspend', 'rules'])
+    .execute();
+  const before = (organization: string, id: string, suspend: boolean) =>
+    known.find((row) => row.organization === organization && row.automation_id === id && row.suspend === suspend)
+      ?.rules;
   const rows = automations.map(
     ({ automationId, organization = 'acme', expect = null, declaredAt = 0, suspend = false }) => ({
       organization,
@@ -33,6 +41,9 @@ export async function declare(db: Database, ...automations: (Partial<Declared> &
       alert_labels: '{"severity":"page"}',
       suspend,
       declared_at: new Date(declaredAt),
+      rules: JSON.stringify(
+        changedRules(expect, before(organization, automationId, suspend) as Rules | undefined, declaredAt),
+      ),
       next_at: null,
     }),
   );
@@ -44,6 +55,7 @@ export async function declare(db: Database, ...automations: (Partial<Declared> &
         expect: excluded.ref('excluded.expect'),
         suspend: excluded.ref('excluded.suspend'),
         declared_at: excluded.ref('excluded.declared_at'),
+        rules: excluded.ref('excluded.rules'),
         next_at: null,
       })),
     )

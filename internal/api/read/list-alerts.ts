@@ -6,7 +6,7 @@ import type { ReadOptions } from './read-options.ts';
 
 const filters = {
   automation_id: uuid,
-  kind: oneOf(['missing', 'late', 'overrunning', 'failing']),
+  kind: oneOf(['missing', 'late', 'overrunning', 'failing', 'lost', 'unknown']),
   open: oneOf(['true', 'false']),
 } as const;
 

@@ -14,6 +14,7 @@ const marks: Readonly<Record<VerdictKind, Mark>> = {
   missing: { word: 'Missing', icon: 'missing', tone: 'failed' },
   overrunning: { word: 'Overrunning', icon: 'overrunning', tone: 'failed' },
   failing: { word: 'Failing', icon: 'failed', tone: 'failed' },
+  lost: { word: 'Lost', icon: 'unknown', tone: 'failed' },
   late: { word: 'Late', icon: 'overdue', tone: 'warning' },
   unknown: { word: 'Not known', icon: 'unknown', tone: 'quiet' },
 };
@@ -34,9 +35,9 @@ export function healthMark({ expect, suspend, verdicts }: Declaration): Html {
   return html`${verdictMark(worst)}${more}`;
 }
 
-/** True if a person should look: an expectation is not met now. */
+/** True if a person should look: an expectation is not met now, or that is unknown for long. */
 export function needsAttention({ verdicts }: Declaration): boolean {
-  return (verdicts ?? []).some(({ kind }) => kind !== 'unknown' && kind !== 'late');
+  return (verdicts ?? []).some(({ told }) => told);
 }
 
 /** What people call an automation. */
@@ -44,7 +45,7 @@ export function nameOf({ display_name, name }: Pick<Declaration, 'display_name' 
   return display_name === '' ? name : display_name;
 }
 
-const order: readonly VerdictKind[] = ['missing', 'overrunning', 'failing', 'late', 'unknown'];
+const order: readonly VerdictKind[] = ['missing', 'overrunning', 'failing', 'lost', 'late', 'unknown'];
 
 function worstOf(kinds: readonly VerdictKind[]): VerdictKind | undefined {
   return order.find((kind) => kinds.includes(kind));

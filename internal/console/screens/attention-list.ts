@@ -13,7 +13,7 @@ const listed = 8;
 /** Automations whose expectations are not met now, and why. */
 export function attentionList(attention: readonly Declaration[], { organization, now }: Visit, site: Site): Html {
   const items = attention.slice(0, listed).map((declaration) => {
-    const verdicts = (declaration.verdicts ?? []).filter(({ kind }) => kind !== 'unknown');
+    const verdicts = (declaration.verdicts ?? []).filter(({ told }) => told);
     return html`<li data-row>
       <a class="row-link" href="${site.automation(organization, declaration.automation)}"
         ><bdi>${nameOf(declaration)}</bdi></a

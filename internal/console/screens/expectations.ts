@@ -55,6 +55,7 @@ function verdictCard(declaration: Declaration, { now }: Visit): Html {
     <ul class="expected">
       ${describeExpectation(expect).map((phrase) => html`<li>${phrase}</li>`)}
     </ul>
+    ${declaration.note !== null && html`<p class="fine">${declaration.note}</p>`}
     ${
       verdicts !== null &&
       verdicts.length > 0 &&

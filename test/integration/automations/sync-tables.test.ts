@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { followDeclarations } from '../../../cmd/controller/declarations.ts';
 import type { Declarations, DeclaredAutomation, DeclaredWebhook } from '../../../internal/automations/declarations.ts';
+import type { Rules } from '../../../internal/expectation/rules.ts';
 import { TableSync } from '../../../internal/automations/table-sync.ts';
 import { failureOf } from '../../support/failure.ts';
 import { eachDatabase } from '../../support/store.ts';
@@ -60,6 +61,11 @@ describe('the tables of declarations', () => {
       next_at: null,
       evaluated_at: null,
       verdict: null,
+      rules: {
+        starts: { means: 'every 3600000', since: first.getTime() },
+        lost: { means: '604800000', since: first.getTime() },
+      },
+      note: null,
     });
     expect(rows[1]).to.include({ organization: 'globex', expect: null });
     expect(await database.db.selectFrom('webhooks').selectAll().execute()).to.deep.equal([
@@ -82,6 +88,8 @@ describe('the tables of declarations', () => {
     ['nothing', {}, first],
     ['the owner', { generation: 2, owner: 'finance' }, first],
     ['what is expected', { generation: 2, expect: { every: '2h' } }, later],
+    ['the text of what is expected, not its meaning', { generation: 2, expect: { every: '60m' } }, first],
+    ['the grace', { generation: 2, expect: { every: '1h', grace: '5m' } }, first],
     ['suspend', { generation: 2, suspend: true }, later],
     ['the resource, with the same expectations', { uid: 'uid-2' }, first],
   ] as const) {
@@ -95,6 +103,24 @@ describe('the tables of declarations', () => {
       expect(row?.next_at).to.deep.equal(what === 'nothing' ? later : null);
     });
   }
+
+  it('keep the time of each rule whose meaning did not change', async () => {
+    const since = async () => {
+      const row = await database.db.selectFrom('automations').select('rules').executeTakeFirstOrThrow();
+      const rules = Object.entries(row.rules as Rules);
+      return Object.fromEntries(
+        rules.map(([name, rule]) => [name, rule.since === first.getTime() ? 'first' : 'later']),
+      );
+    };
+    const before = { every: '1h', failures: { consecutive: 1 } };
+    await sync({ automations: [{ ...automation, expect: before }] });
+    const changed = { every: '60m', failures: { consecutive: 1 }, maxDuration: '1h' };
+    await sync({ automations: [{ ...automation, generation: 2, expect: changed }] }, later);
+    expect(await since()).to.deep.equal({ starts: 'first', failures: 'first', lost: 'first', maxDuration: 'later' });
+    const other = { schedule: '0 * * * *', failures: { consecutive: 2 }, lostAfter: '168h' };
+    await sync({ automations: [{ ...automation, generation: 3, expect: other }] }, later);
+    expect(await since()).to.deep.equal({ starts: 'later', failures: 'later', lost: 'first' });
+  });
 
   it('follow the declarations again after another controller changed them, or a tick was rolled back', async () => {
     const automations = [automation];

@@ -91,6 +91,7 @@ describe('a tick', () => {
         reason: 'No run started within 10 min of the expected time, 25 November 2026, 02:30 (UTC).',
         facts: { expected_at: '2026-11-25T02:30:00.000Z', grace_seconds: 600 },
         since: '2026-11-25T02:40:00.000Z',
+        told: true,
       },
     ]);
   });
@@ -106,10 +107,9 @@ describe('a tick', () => {
       'opened overrunning c',
     ]);
     await event('03:16', 'ERROR', 'a');
-    expect(told((await tickAt(database.db, when('03:17'))).transitions)).to.deep.equal([
-      'resolved overrunning a',
-      'opened failing failing',
-    ]);
+    expect(told((await tickAt(database.db, when('03:17'))).transitions)).to.deep.equal(['opened failing failing']);
+    await event('03:18', 'END', 'a');
+    expect(told((await tickAt(database.db, when('03:19'))).transitions)).to.deep.equal(['resolved overrunning a']);
     await event('03:20', 'END', 'c');
     expect(told((await tickAt(database.db, when('03:21'))).transitions)).to.have.members([
       'resolved overrunning c',
@@ -126,6 +126,7 @@ describe('a tick', () => {
     await tickAt(database.db, when('00:40'));
     await event('02:00', 'START');
     await event('02:55', 'ERROR');
+    await event('02:55', 'END');
     await event('03:00', 'START', 'b');
     await event('03:01', 'END', 'b');
     expect(told((await tickAt(database.db, when('03:05'))).transitions)).to.have.members([
@@ -194,6 +195,187 @@ describe('a tick', () => {
     ]);
   });
 
+  it('keeps what still holds through edits, and times each rule from its own declaration', async () => {
+    const failing = { failures: { consecutive: 1 } };
+    await declare(database.db, { automationId, expect: failing, declaredAt: at('00:00') });
+    await event('01:00', 'START');
+    await event('01:01', 'ERROR');
+    expect(told((await tickAt(database.db, when('01:02'))).transitions)).to.deep.equal(['opened failing failing']);
+    await declare(database.db, { automationId, expect: { ...failing, maxDuration: '1h' }, declaredAt: at('01:10') });
+    await event('01:20', 'START', 'b');
+    expect(told((await tickAt(database.db, when('01:30'))).transitions)).to.deep.equal([]);
+    await declare(database.db, { automationId, expect: { ...failing, maxDuration: '60m' }, declaredAt: at('01:40') });
+    expect(told((await tickAt(database.db, when('02:20'))).transitions)).to.deep.equal(['opened overrunning b']);
+    await declare(database.db, {
+      automationId,
+      expect: { failures: { rate: 100, of: 1 }, maxDuration: '30m' },
+      declaredAt: at('02:30'),
+    });
+    expect(told((await tickAt(database.db, when('02:31'))).transitions)).to.deep.equal([]);
+    await declare(database.db, { automationId, expect: { maxDuration: '2h' }, declaredAt: at('02:40') });
+    expect(told((await tickAt(database.db, when('02:41'))).transitions).toSorted()).to.deep.equal([
+      'resolved failing failing',
+      'resolved overrunning b',
+    ]);
+  });
+
+  it('keeps a missing start through an edit of its interval, of its grace and of its text', async () => {
+    await declare(database.db, { automationId, expect: { every: '2h', grace: '10m' }, declaredAt: at('00:00') });
+    expect(told((await tickAt(database.db, when('02:10'))).transitions)).to.have.length(1);
+    for (const [index, edit] of [
+      { every: '120m', grace: '5m' },
+      { every: '1h', grace: '5m' },
+      { every: '90m', grace: '1m' },
+    ].entries()) {
+      await declare(database.db, { automationId, expect: edit, declaredAt: at('02:20') + index * 60_000 });
+      expect(told((await tickAt(database.db, when('02:20') + index * 60_000)).transitions)).to.deep.equal([]);
+    }
+    await event('02:30', 'START');
+    expect(told((await tickAt(database.db, when('02:31'))).transitions)).to.include.members([
+      'resolved missing 2026-11-25T02:00:00.000Z',
+    ]);
+  });
+
+  it('counts failures in the order of ends, whatever starts and never ends in between', async () => {
+    await declare(database.db, { automationId, expect: { failures: { consecutive: 2 } }, declaredAt: at('00:00') });
+    await event('01:00', 'START', 'long');
+    await event('01:10', 'START', 'a');
+    await event('01:11', 'ERROR', 'a');
+    await event('01:11', 'END', 'a');
+    await tickAt(database.db, when('01:12'));
+    for (let index = 0; index < 6; index += 1) await event('01:20', 'START', `unfinished ${index}`);
+    await tickAt(database.db, when('02:30'));
+    await event('02:40', 'ERROR', 'long');
+    expect(told((await tickAt(database.db, when('02:41'))).transitions)).to.deep.equal(['opened failing failing']);
+    await tickAt(database.db, when('04:41'));
+    await event('04:50', 'START', 'b');
+    await event('04:51', 'END', 'b');
+    await tickAt(database.db, when('06:00'));
+    const [row] = await alerts();
+    expect(row?.resolved_reason).to.equal('The failures were below the limit again at 25 November 2026, 04:51 (UTC).');
+  });
+
+  it('tells once of a start that is unknown for more than two periods, with what is recorded', async () => {
+    const days = (count: number) => count * 86_400_000;
+    await declare(database.db, { automationId, expect: { every: '1d', grace: '10m' }, declaredAt: at('00:00') });
+    await event('01:00', 'START');
+    await event('01:05', 'END');
+    const gaps = [1, 2, 3, 4].map((day) => ({
+      from: at('00:30') + days(day - 1),
+      until: at('00:30') + days(day - 1) + 30_000,
+    }));
+    const later = (day: number, time: string) => {
+      const queue = { ...emptyQueue(when(time) + days(day)), gaps: gaps.slice(0, day + 1) };
+      return tickAt(database.db, when(time) + days(day), { queue });
+    };
+    for (const day of [0, 1, 2]) expect(told((await later(day, '02:00')).transitions)).to.deep.equal([]);
+    const { transitions } = await later(3, '01:10');
+    expect(transitions.map(({ change, alert }) => [change, alert.kind, alert.reason])).to.deep.equal([
+      [
+        'opened',
+        'unknown',
+        'It is unknown whether a run started at the expected time, 26 November 2026, 01:00 (UTC): no run is recorded since 25 November 2026, 01:00 (UTC), and Runledger may lack events in 3 gaps of about 30 s, the latest from 28 November 2026, 00:30:00 (UTC) to 28 November 2026, 00:30:30 (UTC).',
+      ],
+    ]);
+    expect(told((await later(3, '04:00')).transitions)).to.deep.equal([]);
+  });
+
+  it('looks again at an unknown start as soon as its events arrive', async () => {
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
+    await tickAt(database.db, when('02:00'));
+    const gaps = [{ from: at('02:31'), until: at('02:32') }];
+    await tickAt(database.db, when('02:40'), { queue: { ...emptyQueue(when('02:40')), gaps } });
+    const verdict = async () =>
+      (await database.db.selectFrom('automations').select('verdict').executeTakeFirstOrThrow()).verdict;
+    expect(await verdict()).to.have.nested.property('[0].kind', 'unknown');
+    await event('02:39', 'START');
+    expect(told((await tickAt(database.db, when('02:41'))).transitions)).to.deep.equal([]);
+    expect(await verdict()).to.deep.equal([]);
+  });
+
+  it('marks a run as lost after so long without an event, tells it once, and takes it back with an event', async () => {
+    const running = () => database.db.selectFrom('running_executions').select(['execution_id', 'lost_at']).execute();
+    await declare(database.db, { automationId, expect: { lostAfter: '1h' }, declaredAt: at('00:00') });
+    await event('01:00', 'START');
+    await event('01:30', 'EVENT');
+    expect(told((await tickAt(database.db, when('02:29'))).transitions)).to.deep.equal([]);
+    const { transitions } = await tickAt(database.db, when('02:30'));
+    expect(transitions.map(({ change, alert }) => `${change} ${alert.kind}: ${alert.reason}`)).to.deep.equal([
+      'opened lost: The run a, which started at 25 November 2026, 01:00 (UTC), has sent no END, and no event since 25 November 2026, 01:30 (UTC): it counts as lost.',
+    ]);
+    expect(await running()).to.deep.equal([{ execution_id: 'a', lost_at: new Date(at('02:30')) }]);
+    expect(told((await tickAt(database.db, when('04:00'))).transitions)).to.deep.equal([]);
+    await event('04:10', 'EVENT');
+    expect(await running()).to.deep.equal([{ execution_id: 'a', lost_at: null }]);
+    expect(told((await tickAt(database.db, when('04:11'))).transitions)).to.deep.equal(['resolved lost a']);
+    expect(told((await tickAt(database.db, when('05:10'))).transitions)).to.deep.equal(['opened lost a']);
+    await event('05:30', 'END');
+    expect(told((await tickAt(database.db, when('05:31'))).transitions)).to.deep.equal(['resolved lost a']);
+    expect((await alerts()).map(({ resolved_reason }) => resolved_reason)).to.deep.equal([
+      'The run a sent an event again at 25 November 2026, 04:10 (UTC).',
+      'The run a ended at 25 November 2026, 05:30 (UTC).',
+    ]);
+    expect(await running()).to.deep.equal([]);
+  });
+
+  it('counts a captured Job for the time of its schedule, and one made by hand for none', async () => {
+    await declare(database.db, { automationId, expect: { schedule: '0 * * * *' }, declaredAt: at('00:30') });
+    const schedule = (executionId: string, time: string | null) =>
+      database.db
+        .insertInto('scheduled_runs')
+        .values({
+          organization: 'acme',
+          automation_id: automationId,
+          execution_id: executionId,
+          scheduled_at: time === null ? null : new Date(at(time)),
+          recorded_at: new Date(at('01:00')),
+        })
+        .execute();
+    await schedule('a', '01:00');
+    await event('01:01', 'START', 'a');
+    expect(told((await tickAt(database.db, when('01:30'))).transitions)).to.deep.equal([]);
+    for (const name of ['hand 1', 'hand 2', 'hand 3']) {
+      await schedule(name, null);
+      await event('02:00', 'START', name);
+    }
+    expect(told((await tickAt(database.db, when('02:10'))).transitions)).to.deep.equal([
+      'opened missing 2026-11-25T02:00:00.000Z',
+    ]);
+    await schedule('b', '02:00');
+    await event('02:58', 'START', 'b');
+    expect(told((await tickAt(database.db, when('02:59'))).transitions)).to.deep.equal([
+      'resolved missing 2026-11-25T02:00:00.000Z',
+      'opened late 2026-11-25T02:00:00.000Z',
+    ]);
+    expect(told((await tickAt(database.db, when('03:10'))).transitions)).to.deep.equal([
+      'opened missing 2026-11-25T03:00:00.000Z',
+    ]);
+  });
+
+  it('says that an id was used again, where the runs of its schedule seem to be missing', async () => {
+    await declare(database.db, { automationId, expect: { schedule: '0 * * * *' }, declaredAt: at('00:30') });
+    await event('01:00', 'START');
+    await event('02:00', 'START');
+    const { transitions } = await tickAt(database.db, when('02:10'));
+    expect(transitions.map(({ alert }) => [alert.reason, alert.facts['anomaly']])).to.deep.equal([
+      [
+        'No run started within 10 min of the expected time, 25 November 2026, 02:00 (UTC): 2 STARTs came with the execution_id a, which is one run (start_repeated).',
+        'start_repeated',
+      ],
+    ]);
+  });
+
+  it('says how many starts are missing, in the verdict and in the open alert', async () => {
+    await declare(database.db, { automationId, expect: { schedule: '0 * * * *' }, declaredAt: at('00:30') });
+    await tickAt(database.db, when('01:10'));
+    for (const time of ['02:10', '03:10'])
+      expect((await tickAt(database.db, when(time))).transitions).to.deep.equal([]);
+    const reason =
+      'No run started within 10 min of 3 expected times, the first 25 November 2026, 01:00 (UTC), the last 25 November 2026, 03:00 (UTC).';
+    const rows = await database.db.selectFrom('alerts').select('reason').execute();
+    expect(rows).to.deep.equal([{ reason }]);
+  });
+
   it('stops at the oldest event in the queue, and continues when workers have stored it', async () => {
     await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
     await tickAt(database.db, when('02:00'));
@@ -224,6 +406,7 @@ describe('a tick', () => {
     // What was in the lane is stored hours later than the watermark has passed it.
     await event('02:31', 'START');
     await event('02:50', 'ERROR');
+    await event('02:50', 'END');
     await event('04:00', 'START', 'b');
     expect(told((await during('05:01')).transitions)).to.deep.equal([]);
     const { transitions } = await tickAt(database.db, when('05:02'));

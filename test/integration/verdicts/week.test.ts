@@ -30,7 +30,7 @@ const automations = [
 function sentOf({ automationId, executionId, startsAt, endsAt, failed }: TrueRun, retries: boolean): Sent[] {
   if (startsAt === undefined) return [];
   const sent = (at: number, kind: Sent['kind']) => ({ at, automationId, executionId, kind, retries });
-  return [sent(startsAt, 'START'), sent(endsAt, failed ? 'ERROR' : 'END')];
+  return [sent(startsAt, 'START'), ...(failed ? [sent(endsAt, 'ERROR')] : []), sent(endsAt, 'END')];
 }
 
 describe('a week with outages of each part', () => {

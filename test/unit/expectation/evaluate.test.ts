@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { evaluate } from '../../../internal/expectation/evaluate.ts';
 import { expectationOf } from '../../../internal/expectation/read-expectation.ts';
-import { at, evaluated, run, schedules, told, type Story } from '../../support/stories.ts';
+import { at, evaluated, run, schedules, since, told, type Story } from '../../support/stories.ts';
 
 const nightly = { schedule: '30 2 * * *', grace: '10m' };
 
@@ -55,13 +55,18 @@ describe('a verdict on durations', () => {
     });
   }
 
-  it('ends a day later, when the run counts as abandoned', () => {
-    const story = { expect: quick, runs: ['a 01:00'], at: '01:45', declaredAt: 0 };
-    const history = { declaredAt: 0, gaps: [], hasOlderRuns: false, runs: [run('a 01:00')] };
-    const later = evaluate(expectationOf(quick), history, at('01:45') + 86_400_000, schedules);
-    expect(evaluated(story).nextAt).to.equal(at('01:45') + 86_400_000);
-    expect(later.verdicts).to.deep.equal([]);
-    expect(later.findings[0]?.resolvedReason).to.equal('It had not ended a day later, and counts as abandoned.');
+  it('lasts until the run ends, however long that takes', () => {
+    const history = { declaredAt: since(0), gaps: [], hasOlderRuns: false, runs: [run('a 01:00')] };
+    const later = evaluate(expectationOf(quick), history, at('01:45') + 25 * 3_600_000, schedules);
+    expect(later.verdicts.map(({ kind }) => kind)).to.deep.equal(['overrunning']);
+  });
+
+  it('does not end with an ERROR: the run may hang after it', () => {
+    const story = { expect: quick, runs: ['a 01:00 error 01:10'], at: '02:00' };
+    expect(told(story)).to.deep.equal(['= overrunning 01:45–']);
+    expect(evaluated(story).verdicts[0]?.reason).to.equal(
+      'The run a, which started at 25 November 2026, 01:00 (UTC), takes longer than 45 min, failed at 25 November 2026, 01:10 (UTC), and has sent no END.',
+    );
   });
 });
 
@@ -86,13 +91,40 @@ describe('a verdict on failures', () => {
       is: [],
     },
     {
-      title: 'consecutive in the order of starts, without those that still run',
+      title: 'consecutive, without those that still run',
       story: {
         expect: { failures: { consecutive: 2 } },
         runs: ['a 01:00 failed 01:50', 'b 01:10', 'c 01:20 failed 01:30'],
         at: '02:00',
       },
       is: ['= failing 01:50–'],
+    },
+    {
+      title: 'in the order of ends: a run that started before a success may fail after it',
+      story: {
+        expect: { failures: { consecutive: 1 } },
+        runs: ['a 01:00 failed 01:50', 'b 01:10 01:20'],
+        at: '02:00',
+      },
+      is: ['= failing 01:50–'],
+    },
+    {
+      title: 'over with a success of a run that started before the failure',
+      story: {
+        expect: { failures: { consecutive: 1 } },
+        runs: ['a 01:00 01:50', 'b 01:10 failed 01:20'],
+        at: '02:00',
+      },
+      is: ['failing 01:20–01:50'],
+    },
+    {
+      title: 'again, if an ERROR comes after the END',
+      story: {
+        expect: { failures: { consecutive: 1 } },
+        runs: ['a 01:00 failed 01:10', 'b 01:20 01:30 01:40'],
+        at: '02:00',
+      },
+      is: ['= failing 01:10–01:30', '= failing 01:40–'],
     },
     {
       title: 'over with a success',

@@ -4,7 +4,10 @@ import type { DeclaredExpectation } from '../../../internal/expectation/automati
 import { evaluate, type Evaluation } from '../../../internal/expectation/evaluate.ts';
 import type { Gap, Run } from '../../../internal/expectation/history.ts';
 import { expectationOf } from '../../../internal/expectation/read-expectation.ts';
+import { readDuration } from '../../../internal/expectation/duration.ts';
+import { changedRules } from '../../../internal/expectation/rules.ts';
 import { Schedules } from '../../../internal/expectation/schedules.ts';
+import { since } from '../../support/stories.ts';
 
 /** The night in which Madrid repeats an hour. */
 const begin = Date.parse('2026-10-24T20:00:00Z');
@@ -30,15 +33,24 @@ const declared: fc.Arbitrary<DeclaredExpectation> = fc.record(
 const interval = fc.constantFrom<DeclaredExpectation>({ every: '1h', grace: '5m' }, { every: '20m', grace: '0s' });
 
 const runs: fc.Arbitrary<Run[]> = fc
-  .array(fc.record({ startedAt: time, lasts: fc.option(fc.integer({ min: 0, max: 300 })), failed: fc.boolean() }), {
-    maxLength: 25,
-  })
+  .array(
+    fc.record({
+      startedAt: time,
+      lasts: fc.option(fc.integer({ min: 0, max: 300 })),
+      failed: fc.boolean(),
+      hangs: fc.boolean(),
+    }),
+    {
+      maxLength: 25,
+    },
+  )
   .map((drawn) =>
-    drawn.map(({ startedAt, lasts, failed }, index) => ({
+    drawn.map(({ startedAt, lasts, failed, hangs }, index) => ({
       executionId: `run ${index}`,
       startedAt,
-      finishedAt: lasts === null ? undefined : startedAt + lasts * 60_000,
-      failed: lasts !== null && failed,
+      endedAt: lasts === null || hangs ? undefined : startedAt + lasts * 60_000,
+      failedAt: lasts === null || !failed ? undefined : startedAt + Math.floor(lasts / 2) * 60_000,
+      lastEventAt: startedAt + (lasts ?? 0) * 60_000,
     })),
   );
 
@@ -58,7 +70,7 @@ function evaluated(
   watermark: number,
   schedules = new Schedules(),
 ): Evaluation {
-  const complete = { declaredAt: begin, runs: history, gaps: known, hasOlderRuns: false };
+  const complete = { declaredAt: since(begin), runs: history, gaps: known, hasOlderRuns: false };
   return evaluate(expectationOf(expectation), complete, watermark, schedules);
 }
 
@@ -66,8 +78,8 @@ function evaluated(
 function knownAt(given: Story, watermark: number): Story {
   const started = given.runs.filter(({ startedAt }) => startedAt <= watermark);
   const known = started.map((run) => {
-    const hasEnded = run.finishedAt !== undefined && run.finishedAt <= watermark;
-    return hasEnded ? run : { ...run, finishedAt: undefined, failed: false };
+    const known = (time: number | undefined) => (time !== undefined && time <= watermark ? time : undefined);
+    return { ...run, failedAt: known(run.failedAt), endedAt: known(run.endedAt) };
   });
   return { ...given, runs: known };
 }
@@ -157,6 +169,105 @@ describe('a verdict', () => {
         }
       }),
       checked,
+    );
+  });
+});
+
+describe('verdicts and people', () => {
+  it('stay as they are through an edit that changes no meaning', () => {
+    const sameMeaning = ({ maxDuration, schedule, every, ...rest }: DeclaredExpectation): DeclaredExpectation => ({
+      ...rest,
+      ...(maxDuration !== undefined && { maxDuration: `${(readDuration(maxDuration) ?? 0) / 1_000}s` }),
+      ...(every !== undefined && { every: `${(readDuration(every) ?? 0) / 1_000}s` }),
+      ...(schedule !== undefined && { schedule: ` ${schedule.replace('*/30', '0,30').replace('1,2,3', '1-3')}` }),
+    });
+    fc.assert(
+      fc.property(story, ({ declared: before, ...given }) => {
+        const after = sameMeaning(before);
+        const rules = changedRules(before, undefined, begin);
+        expect(changedRules(after, rules, given.watermark)).to.deep.equal(rules);
+        const edited = { ...given, declared: after };
+        expect(evaluated(edited, given.watermark)).to.deep.equal(
+          evaluated({ ...given, declared: before }, given.watermark),
+        );
+      }),
+      checked,
+    );
+  });
+
+  it('keep each alert that still holds, whatever is edited', () => {
+    fc.assert(
+      fc.property(story, fc.oneof(declared, interval), ({ declared: before, ...given }, after) => {
+        const { watermark, runs: history, gaps: known } = given;
+        const first = evaluated({ ...given, declared: before }, watermark);
+        const told = first.verdicts.map(({ kind, occurrence, since: openedAt }) => {
+          return { kind, occurrence, openedAt: Date.parse(openedAt) };
+        });
+        const judge = (declaredAt: number, open = told) => {
+          const complete = {
+            declaredAt: since(declaredAt),
+            runs: history,
+            gaps: known,
+            hasOlderRuns: false,
+            told: open,
+          };
+          return evaluate(expectationOf(after), complete, watermark, new Schedules()).verdicts;
+        };
+        // Declared long ago, the new rules would say the same of these runs.
+        const always = judge(begin, []).filter(({ kind }) => kind === 'overrunning' || kind === 'failing');
+        for (const { kind, occurrence } of always) {
+          if (!told.some((alert) => alert.kind === kind && alert.occurrence === occurrence)) continue;
+          expect(judge(watermark).map((one) => `${one.kind} ${one.occurrence}`)).to.include(`${kind} ${occurrence}`);
+        }
+      }),
+      checked,
+    );
+  });
+
+  it('of failures do not depend on runs without an outcome', () => {
+    fc.assert(
+      fc.property(story, runs, (given, more) => {
+        const unfinished = more.map((run, index) => ({
+          ...run,
+          executionId: `unfinished ${index}`,
+          failedAt: undefined,
+          endedAt: undefined,
+        }));
+        const failures = ({ findings }: Evaluation) => findings.filter(({ kind }) => kind === 'failing');
+        const both = { ...given, runs: [...given.runs, ...unfinished] };
+        expect(failures(evaluated(both, given.watermark))).to.deep.equal(failures(evaluated(given, given.watermark)));
+      }),
+      checked,
+    );
+  });
+
+  it('of starts do not depend on Jobs made by hand', () => {
+    fc.assert(
+      fc.property(story, runs, (given, more) => {
+        const byHand = more.map((run, index) => ({
+          ...run,
+          executionId: `by hand ${index}`,
+          scheduledFor: 'byHand' as const,
+        }));
+        const starts = ({ findings }: Evaluation) =>
+          findings.filter(({ kind, facts }) => ['missing', 'late', 'unknown'].includes(kind) && 'expected_at' in facts);
+        const both = { ...given, runs: [...given.runs, ...byHand] };
+        expect(starts(evaluated(both, given.watermark))).to.deep.equal(starts(evaluated(given, given.watermark)));
+      }),
+      checked,
+    );
+  });
+
+  it('count a run in between, outside of the lead, for no later time', () => {
+    const hourly = { schedule: '0 * * * *', grace: '5m' };
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 54 }), (minute) => {
+        const start = begin + minute * 60_000;
+        const run = { executionId: 'a', startedAt: start, failedAt: undefined, endedAt: undefined, lastEventAt: start };
+        const given = { declared: hourly, runs: [run], gaps: [], watermark: begin };
+        const missing = evaluated(given, begin + hourMs + 300_000).verdicts.map(({ kind }) => kind);
+        expect(missing).to.include('missing');
+      }),
     );
   });
 });

@@ -10,17 +10,52 @@ describe('a verdict on starts', () => {
     { title: 'missing from the end of the grace', story: { expect: nightly, at: '02:40' }, is: ['= missing 02:40–'] },
     { title: 'none for a start in time', story: { expect: nightly, runs: ['a 02:40'], at: '03:00' }, is: [] },
     {
-      title: 'none for a start before its time',
-      story: { expect: often, runs: ['a 01:31'], at: '02:20', declaredAt: at('01:30') },
+      title: 'none for a start five minutes before its time',
+      story: { expect: often, runs: ['a 01:55'], at: '02:20', declaredAt: at('01:30') },
       is: [],
     },
     {
       title: 'missing, if the start counts for the time before',
-      story: { expect: often, runs: ['a 01:29'], at: '02:20', declaredAt: at('01:05') },
+      story: { expect: often, runs: ['a 01:54'], at: '02:20', declaredAt: at('01:05') },
       is: ['= missing 02:10–'],
     },
     {
-      title: 'missing, if an event of a run without START came after the middle',
+      title: 'missing, after a run by hand in between, however late that was',
+      story: { expect: often, runs: ['a 01:00', 'b 01:50'], at: '02:20', declaredAt: at('00:30') },
+      is: ['= missing 02:10–'],
+    },
+    {
+      title: 'none for a start as early as declared',
+      story: { expect: { ...often, early: '20m' }, runs: ['a 01:40'], at: '02:20', declaredAt: at('01:30') },
+      is: [],
+    },
+    {
+      title: 'missing, for a start earlier than half of the interval',
+      story: { expect: { ...often, early: '50m' }, runs: ['a 01:00', 'b 01:29'], at: '02:20', declaredAt: at('00:30') },
+      is: ['= missing 02:10–'],
+    },
+    {
+      title: 'missing, if only a Job made by hand started',
+      story: { expect: often, runs: ['a@01:00 01:01', 'b! 02:00'], at: '02:20', declaredAt: at('00:30') },
+      is: ['= missing 02:10–'],
+    },
+    {
+      title: 'late for a Job that started long after the time of its schedule, and none for later times',
+      story: {
+        expect: often,
+        runs: ['a@01:00 01:01', 'b@03:00 03:01', 'c@02:00 03:05', 'd@04:00 04:00'],
+        at: '04:20',
+        declaredAt: at('00:30'),
+      },
+      is: ['missing 02:10–03:01'],
+    },
+    {
+      title: 'late, although the Job of that schedule started when the next time was near',
+      story: { expect: often, runs: ['a@01:00 01:01', 'b@02:00 02:58'], at: '02:59', declaredAt: at('00:30') },
+      is: ['= late 02:58–02:58'],
+    },
+    {
+      title: 'missing, if an event of a run without START came long before',
       story: { expect: often, runs: ['a? 01:40'], at: '02:20', declaredAt: at('01:05') },
       is: ['= missing 02:10–'],
     },
@@ -109,6 +144,18 @@ describe('a verdict on starts', () => {
       story: { expect: { every: '1h', grace: '5m' }, at: '03:00', gaps: [{ from: at('00:40'), until: at('00:50') }] },
       is: ['unknown 01:05–01:55', '= missing 01:55–'],
     },
+    {
+      title: 'unknown once, however many gaps there are',
+      story: {
+        expect: { every: '1h', grace: '5m' },
+        at: '05:00',
+        gaps: ['00:40', '01:20', '02:10', '03:00', '03:50', '04:40'].map((time) => ({
+          from: at(time),
+          until: at(time) + 30_000,
+        })),
+      },
+      is: ['= unknown 01:05–'],
+    },
   ] satisfies { title: string; story: Story; is: string[] }[]) {
     it(title, () => {
       expect(told(story)).to.deep.equal(is);
@@ -130,6 +177,7 @@ describe('a verdict on starts', () => {
           last_started_at: '2026-11-25T00:31:00.000Z',
         },
         since: '2026-11-25T01:40:00.000Z',
+        told: true,
       },
     ]);
   });
