@@ -6,6 +6,8 @@ export interface DeclaredAutomation extends AutomationSpec {
   namespace: string;
   name: string;
   uid: string;
+  /** One sentence for its owner, if something of it is not as declared. */
+  note?: string;
   /** Grows with each change; of a file it is another number after each change. */
   generation: number;
 }

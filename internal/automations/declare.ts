@@ -77,29 +77,44 @@ function acceptWebhook(manifest: ResourceManifest, manifests: Manifests, webhook
   return accepted('Webhook', manifest, organization);
 }
 
-/** Of the resources that declare the same automation of an organization, only the oldest counts. */
+/**
+ * Of the resources that declare the same automation of an organization, only the oldest counts, in
+ * a file the first one. A note on it names the others.
+ */
 function withoutDuplicates(acceptances: readonly Acceptance[]): Acceptance[] {
   const owners = new Map<string, Acceptance>();
   for (const acceptance of acceptances.toSorted(byAge)) {
     const key = identityOf(acceptance);
     if (key !== undefined && !owners.has(key)) owners.set(key, acceptance);
   }
+  const refused = Map.groupBy(acceptances, (acceptance) => identityOf(acceptance) ?? '');
   return acceptances.map((acceptance) => {
     const owner = owners.get(identityOf(acceptance) ?? '');
-    if (owner === undefined || owner === acceptance) return acceptance;
+    if (owner === undefined) return acceptance;
+    const others = refused.get(identityOf(acceptance) ?? '')?.filter((other) => other !== owner) ?? [];
+    if (owner === acceptance) return others.length === 0 ? acceptance : withNote(acceptance, others);
     const message = `${keyOf(owner.manifest)} declared this automationId of the organization before`;
     return refusing('Automation', acceptance.manifest)('DuplicateAutomation', message);
   });
+}
+
+function withNote(acceptance: Acceptance, others: readonly Acceptance[]): Acceptance {
+  if (acceptance.automation === undefined) return acceptance;
+  const names = others.map(({ manifest }) => keyOf(manifest)).join(', ');
+  const declare =
+    others.length === 1 ? 'declares this automationId too, and is' : 'declare this automationId too, and are';
+  return { ...acceptance, automation: { ...acceptance.automation, note: `${names} ${declare} refused.` } };
 }
 
 function identityOf({ automation }: Acceptance): string | undefined {
   return automation === undefined ? undefined : `${automation.organization}/${automation.automationId}`;
 }
 
-/** The oldest first; resources of the same second by name. In a file all have the same age. */
+/** The oldest first; resources of the same second by name. In a file they keep their order. */
 function byAge({ manifest: a }: Acceptance, { manifest: b }: Acceptance): number {
   const [one, other] = [a.metadata?.creationTimestamp ?? '', b.metadata?.creationTimestamp ?? ''];
   if (one !== other) return one < other ? -1 : 1;
+  if (one === '') return 0;
   return keyOf(a) < keyOf(b) ? -1 : 1;
 }
 

@@ -44,6 +44,7 @@ const severities: readonly (readonly [VerdictKind, string])[] = [
   ['missing', 'Missing'],
   ['failing', 'Failing'],
   ['overrunning', 'Overrunning'],
+  ['lost', 'Lost'],
   ['late', 'Late'],
   ['unknown', 'Unknown'],
 ];

@@ -7,6 +7,8 @@ export const webhookKinds = [
   'automation.late',
   'automation.overrunning',
   'automation.failing',
+  'automation.lost',
+  'automation.unknown',
   'automation.resolved',
   'execution.started',
   'execution.succeeded',

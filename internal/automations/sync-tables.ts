@@ -1,3 +1,4 @@
+import { changedRules, type Rules } from '../expectation/rules.ts';
 import { slices } from '../store/slices.ts';
 import type { Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
@@ -14,10 +15,12 @@ interface Known {
   name: string;
   uid: string;
   generation: string;
+  note: string | null;
 }
 
 /**
- * Makes the table `automations` equal to the declarations. Changed expectations hold from `now` on.
+ * Makes the table `automations` equal to the declarations. Rules whose meaning changed hold from
+ * `now` on.
  */
 export async function syncAutomations(
   trx: Transaction<Tables>,
@@ -37,7 +40,7 @@ export async function syncAutomations(
 
 /** Reads the table in pages: all rows at once would take 10 MB at each tick. */
 async function* knownAutomations(trx: Transaction<Tables>): AsyncGenerator<Known> {
-  const columns = ['organization', 'automation_id', 'namespace', 'name', 'uid', 'generation'] as const;
+  const columns = ['organization', 'automation_id', 'namespace', 'name', 'uid', 'generation', 'note'] as const;
   const page = trx
     .selectFrom('automations')
     .select(columns)
@@ -66,10 +69,10 @@ function keyOfRow({ organization, automation_id: automationId }: Known): string 
   return identityOf({ organization, automationId });
 }
 
-function differs({ namespace, name, uid, generation }: DeclaredAutomation, known: Known | undefined): boolean {
+function differs({ namespace, name, uid, generation, note }: DeclaredAutomation, known: Known | undefined): boolean {
   if (known === undefined) return true;
   if (known.uid !== uid || known.namespace !== namespace || known.name !== name) return true;
-  return known.generation !== String(generation);
+  return known.generation !== String(generation) || known.note !== (note ?? null);
 }
 
 /** It sends the rows as one JSON: any number of parameters would pass the limit of Postgres. */
@@ -78,6 +81,7 @@ async function upsertAutomations(
   automations: readonly DeclaredAutomation[],
   now: Date,
 ): Promise<void> {
+  const before = await readRules(trx, automations);
   const rows = automations.map((automation) => ({
     organization: automation.organization,
     automation_id: automation.automationId,
@@ -91,23 +95,53 @@ async function upsertAutomations(
     expect: automation.expect ?? null,
     alert_labels: automation.alertLabels,
     suspend: automation.suspend,
+    rules: rulesOf(automation, before.get(identityOf(automation)), now),
+    note: automation.note ?? null,
   }));
   await sql`
     insert into automations as old (organization, automation_id, namespace, name, uid, generation, display_name, owner,
-      links, expect, alert_labels, suspend, declared_at)
+      links, expect, alert_labels, suspend, rules, note, declared_at)
     select organization, automation_id, namespace, name, uid, generation, display_name, owner, links,
-      nullif(expect, 'null'::jsonb), alert_labels, suspend, ${now}
+      nullif(expect, 'null'::jsonb), alert_labels, suspend, rules, note, ${now}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as new (organization text, automation_id uuid,
       namespace text, name text, uid text, generation bigint, display_name text, owner text, links jsonb, expect jsonb,
-      alert_labels jsonb, suspend boolean)
+      alert_labels jsonb, suspend boolean, rules jsonb, note text)
     on conflict (organization, automation_id) do update set
       namespace = excluded.namespace, name = excluded.name, uid = excluded.uid, generation = excluded.generation,
       display_name = excluded.display_name, owner = excluded.owner, links = excluded.links, expect = excluded.expect,
-      alert_labels = excluded.alert_labels, suspend = excluded.suspend,
-      declared_at = case when (old.expect, old.suspend) is distinct from (excluded.expect, excluded.suspend)
+      alert_labels = excluded.alert_labels, suspend = excluded.suspend, rules = excluded.rules, note = excluded.note,
+      declared_at = case when (old.rules, old.suspend) is distinct from (excluded.rules, excluded.suspend)
         then excluded.declared_at else old.declared_at end,
       next_at = null
   `.execute(trx);
+}
+
+interface KnownRules {
+  suspend: boolean;
+  rules: Rules;
+}
+
+async function readRules(
+  trx: Transaction<Tables>,
+  automations: readonly DeclaredAutomation[],
+): Promise<Map<string, KnownRules>> {
+  const { rows } = await sql<KnownRules & Pick<Known, 'organization' | 'automation_id'>>`
+    select organization, automation_id, suspend, rules from automations join unnest(
+      ${automations.map(({ organization }) => organization)}::text[],
+      ${automations.map(({ automationId }) => automationId)}::uuid[]
+    ) as changed (organization, automation_id) using (organization, automation_id)
+  `.execute(trx);
+  return new Map(
+    rows.map(({ organization, automation_id: automationId, ...known }) => [
+      identityOf({ organization, automationId }),
+      known,
+    ]),
+  );
+}
+
+/** After a pause, every rule begins again. */
+function rulesOf({ expect, suspend }: DeclaredAutomation, known: KnownRules | undefined, now: Date): Rules {
+  return changedRules(expect, known?.suspend === suspend ? known.rules : undefined, now.getTime());
 }
 
 /** Makes the table `webhooks` equal to the declarations. */

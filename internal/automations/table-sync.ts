@@ -12,7 +12,7 @@ export class TableSync {
   /** The last declarations that the table was equal to, and its digest then. */
   #synced: { automations: Declarations['automations']; digest: string } | undefined;
 
-  /** Runs in the transaction of a tick. Changed expectations hold from `now` on. */
+  /** Runs in the transaction of a tick. Rules whose meaning changed hold from `now` on. */
   async run(trx: Transaction<Tables>, { automations, webhooks }: Declarations, now: Date): Promise<void> {
     if (this.#synced?.automations !== automations || this.#synced.digest !== (await digestOf(trx))) {
       await syncAutomations(trx, automations, now);

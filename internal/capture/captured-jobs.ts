@@ -24,6 +24,9 @@ export interface ListedJob {
 /** The Jobs that have a row and are not known to be gone. Deletes other rows after an hour. */
 export async function listCaptured(db: Database): Promise<ListedJob[]> {
   await sql`delete from captured_jobs where gone_at < now() - interval '1 hour'`.execute(db);
+  await sql`
+    delete from scheduled_runs where recorded_at < now() - ${sql.lit(scheduledDays)} * interval '1 day'
+  `.execute(db);
   return db
     .selectFrom('captured_jobs')
     .select(['uid', 'namespace', 'name', 'recorded'])
@@ -89,6 +92,34 @@ async function addStored(trx: Kysely<Tables>, jobs: readonly KnownJob[]): Promis
     if (stored.error_count > 0) recorded.add('ERROR');
     if (stored.end_count === 0) continue;
     for (const key of ['END', ...failures.map((failure) => failure.key)]) recorded.add(key);
+  }
+}
+
+/** How long it is kept for which time a Job was scheduled: longer than any interval, in days. */
+const scheduledDays = 400;
+
+/**
+ * Writes for which times Jobs were scheduled, before their events are in the queue: a tick that
+ * reads the run knows it. The row of a Job that was made by hand has none.
+ */
+export async function saveSchedules(
+  trx: Transaction<Tables>,
+  jobs: readonly KnownJob[],
+  otherDatabaseOf: (organization: string) => Database | undefined = () => undefined,
+): Promise<void> {
+  const fresh = jobs.filter(({ facts, recorded }) => {
+    return !recorded.has('START') && (facts?.byHand === true || facts?.scheduledAt !== undefined);
+  });
+  for (const [other, part] of Map.groupBy(fresh, ({ organization }) => otherDatabaseOf(organization))) {
+    const scheduled = part.map(({ facts }) => (facts?.byHand === true ? undefined : facts?.scheduledAt));
+    await sql`
+      insert into scheduled_runs (organization, automation_id, execution_id, scheduled_at)
+      select * from unnest(
+        ${part.map(({ organization }) => organization)}::text[], ${part.map((job) => job.automationId)}::uuid[],
+        ${part.map(({ uid }) => uid)}::text[],
+        ${scheduled.map((time) => (time === undefined ? null : new Date(time).toISOString()))}::timestamptz[]
+      ) on conflict do nothing
+    `.execute(other ?? trx);
   }
 }
 

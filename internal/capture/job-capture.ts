@@ -10,7 +10,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { findMissing, withoutPresent, type Attempt } from './missing-jobs.ts';
 import type { ChangedJob } from './changed-job.ts';
 import { declarationsOf } from './default-declarations.ts';
-import { jobWarnings } from './job-warnings.ts';
+import { cronJobWarnings, jobWarnings } from './job-warnings.ts';
 import { JobView } from './job-view.ts';
 import { recordJobs, type RecordOptions } from './record-jobs.ts';
 import { Rounds, type RoundTimes } from './rounds.ts';
@@ -151,6 +151,7 @@ export class JobCapture {
 
   #warn({ view, access, end }: Attempt): void {
     const warnings = jobWarnings(this.#jobs.present(view), view.capturing());
+    warnings.push(...cronJobWarnings(view.cronJobs, view.capturing()));
     this.#reporter.report(warnings, (event) => createEvent(access, event, end), end);
   }
 

@@ -1,5 +1,6 @@
 import { warningEvent, type WarningEvent } from '../kubernetes/events.ts';
 import { automationAnnotation } from './batch.ts';
+import type { CronJobFacts } from './read-cron-job.ts';
 import type { JobFacts } from './read-job.ts';
 
 /** Returns a Warning Event for each labelled Job that is not recorded as its owner wants. */
@@ -26,5 +27,20 @@ function warningOf({ namespace, name, uid }: JobFacts, reason: string, message: 
     message,
     change: [uid, reason],
     component: 'controller',
+  });
+}
+
+/** Returns a Warning Event for each captured CronJob whose schedule cannot be read. */
+export function cronJobWarnings(
+  cronJobs: readonly CronJobFacts[],
+  organizationOf: (cronJob: CronJobFacts) => string | undefined,
+): WarningEvent[] {
+  return cronJobs.flatMap((cronJob) => {
+    const { namespace, name, uid, note } = cronJob;
+    if (note === undefined || organizationOf(cronJob) === undefined) return [];
+    const object = { apiVersion: 'batch/v1', kind: 'CronJob', namespace, name, uid, resourceVersion: '' };
+    return [
+      warningEvent({ object, reason: 'UnknownSchedule', message: note, change: [uid, note], component: 'controller' }),
+    ];
   });
 }

@@ -21,18 +21,22 @@ const descriptors: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 };
 
-/** Reads a CronJob. Nothing is expected if Runledger does not know its form of schedule. */
+/**
+ * Reads a CronJob. Nothing is expected of a schedule that Runledger cannot read, and a note for its
+ * owner says why.
+ */
 export function readCronJob({ metadata = {}, spec = {} }: CronJobManifest): CronJobFacts {
   const { uid = '', namespace = '', name = '', generation = 0, creationTimestamp = '' } = metadata;
   const template = spec.jobTemplate?.metadata;
   const capture = template?.labels?.[captureLabel];
   const identity = { automationId: annotatedAutomation(template) ?? uid, displayName: name };
-  const { spec: checked } = readAutomation({ ...identity, expect: expectationOf(spec) });
+  const { spec: checked, problems } = readAutomation({ ...identity, expect: expectationOf(spec) });
   return {
     ...identity,
     owner: '',
     links: [],
     expect: checked?.expect,
+    ...(checked === undefined && { note: noteOf(spec.schedule ?? '', problems) }),
     alertLabels: {},
     suspend: spec.suspend === true,
     namespace,
@@ -42,6 +46,11 @@ export function readCronJob({ metadata = {}, spec = {} }: CronJobManifest): Cron
     capture: typeof capture === 'string' ? capture : undefined,
     createdAt: creationTimestamp,
   };
+}
+
+function noteOf(schedule: string, problems: readonly string[]): string {
+  const why = problems.map((problem) => problem.replace(/^expect\.(\w+): /, '$1 ')).join('; ');
+  return `Nothing is expected of this CronJob, since its schedule ${schedule} cannot be read (${why}): declare an Automation for it.`;
 }
 
 function expectationOf({ schedule = '', timeZone }: NonNullable<CronJobManifest['spec']>): DeclaredExpectation {

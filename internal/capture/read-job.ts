@@ -4,6 +4,9 @@ import { annotatedAutomation, automationAnnotation, captureLabel, controllerOf, 
 /** The annotation of a Job of a CronJob: the time of its schedule. */
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 
+/** The annotation of a Job that `kubectl create job --from` made. */
+const instantiatedAnnotation = 'cronjob.kubernetes.io/instantiate';
+
 /** What is known about a Job. Times in ms since the Unix epoch. */
 export interface JobFacts {
   readonly uid: string;
@@ -18,6 +21,8 @@ export interface JobFacts {
   /** The name of its CronJob. */
   readonly cronJob: string | undefined;
   readonly scheduledAt: number | undefined;
+  /** True if a person made it from its CronJob. */
+  readonly byHand: boolean;
   readonly createdAt: number | undefined;
   /** Undefined until it starts, and while it is suspended. */
   readonly startedAt: number | undefined;
@@ -39,6 +44,7 @@ export function readJob(job: JobManifest): JobFacts {
   const annotated = annotatedAutomation(job.metadata);
   const capture = job.metadata?.labels?.[captureLabel];
   const scheduled = annotations[scheduledAnnotation];
+  const scheduledAt = typeof scheduled === 'string' ? timeOf(scheduled) : undefined;
   return {
     uid,
     namespace,
@@ -47,7 +53,8 @@ export function readJob(job: JobManifest): JobFacts {
     automationId: annotated ?? cronJob?.uid ?? uid,
     misnamed: annotated === undefined && automationAnnotation in annotations,
     cronJob: cronJob?.name,
-    scheduledAt: typeof scheduled === 'string' ? timeOf(scheduled) : undefined,
+    scheduledAt,
+    byHand: instantiatedAnnotation in annotations || (cronJob !== undefined && scheduledAt === undefined),
     createdAt: timeOf(job.metadata?.creationTimestamp ?? ''),
     startedAt: timeOf(job.status?.startTime ?? ''),
     deletedAt: timeOf(job.metadata?.deletionTimestamp ?? ''),

@@ -5,7 +5,7 @@ import { advisoryLocks } from '../store/advisory-locks.ts';
 import type { Database, Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
 import type { ChangedJob } from './changed-job.ts';
-import { readRecorded, saveRecorded, type KnownJob } from './captured-jobs.ts';
+import { readRecorded, saveRecorded, saveSchedules, type KnownJob } from './captured-jobs.ts';
 import { eventsOfDeletion, eventsOfJob, type JobEvent } from './job-events.ts';
 
 /** Most events of one request to the queue. */
@@ -53,6 +53,7 @@ export function recordJobs(
   return db.transaction().execute(async (trx) => {
     if (!(await takeTurn(trx))) return undefined;
     const jobs = await readRecorded(trx, changed, options.otherDatabaseOf);
+    await saveSchedules(trx, jobs, options.otherDatabaseOf);
     const due = jobs.flatMap((job) => missingOf(job).map((event): DueEvent => ({ job, event })));
     const kinds: EventKind[] = [];
     let failure: unknown;

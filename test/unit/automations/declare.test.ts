@@ -64,6 +64,10 @@ describe('declarations', () => {
       ],
     });
     expect(automations.map(({ name }) => name)).to.deep.equal(['older', 'of-another']);
+    expect(automations.map(({ note }) => note)).to.deep.equal([
+      'acme-one/younger declares this automationId too, and is refused.',
+      undefined,
+    ]);
     expect(said[0]).to.deep.equal([
       'acme-one/younger',
       false,

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import type { CronJobManifest } from '../../../internal/capture/batch.ts';
 import { declarationsOf, withDefaults } from '../../../internal/capture/default-declarations.ts';
+import { cronJobWarnings } from '../../../internal/capture/job-warnings.ts';
 import { readCronJob } from '../../../internal/capture/read-cron-job.ts';
+import { Schedules } from '../../../internal/expectation/schedules.ts';
 
 const automationId = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
 
@@ -32,6 +34,29 @@ describe('default expectation of a CronJob', () => {
   it('is none for a schedule that Runledger does not know', () => {
     expect(cronJob('01', { schedule: 'TZ=UTC 0 1 * * *' }).expect).to.equal(undefined);
   });
+
+  it('knows that a step from one number goes to the end of the hour', () => {
+    const { expect: quarters, note } = cronJob('01', { schedule: '0/15 * * * *' });
+    expect([quarters, note]).to.deep.equal([{ schedule: '0/15 * * * *' }, undefined]);
+    const times = new Schedules().get('0/15 * * * *', 'UTC');
+    expect(times.after(Date.parse('2026-11-25T00:00Z'))).to.equal(Date.parse('2026-11-25T00:15Z'));
+    expect(times.upTo(Date.parse('2026-11-25T00:59Z'))).to.equal(Date.parse('2026-11-25T00:45Z'));
+  });
+
+  for (const [schedule, why] of [
+    ['*/90 * * * *', 'the step of the minute must be from 1 to 59, not 90'],
+    ['@every 1.5h', 'every must be a duration such as 45s, 10m, 1h30m or 2d'],
+  ] as const) {
+    it(`is none for ${schedule}, and its owner is told`, () => {
+      const one = cronJob('01', { schedule });
+      expect(one.expect).to.equal(undefined);
+      expect(one.note).to.include(`its schedule ${schedule} cannot be read`).and.to.include(why);
+      const [warning] = cronJobWarnings([one], () => 'acme');
+      expect(warning).to.deep.include({ type: 'Warning', reason: 'UnknownSchedule', message: one.note });
+      expect(cronJobWarnings([one], () => undefined)).to.deep.equal([]);
+      expect(declarationsOf([one], () => 'acme')[0]?.note).to.equal(one.note);
+    });
+  }
 });
 
 describe('default declarations', () => {

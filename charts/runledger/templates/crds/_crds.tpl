@@ -28,6 +28,18 @@ x-kubernetes-validations:
     message: must be a duration {{ index . 2 }}, such as 45s, 10m, 1h30m or 2d
 {{- end -}}
 
+{{/* The same, or the word never. */}}
+{{- define "runledger.crds.durationOrNever" -}}
+type: string
+maxLength: 20
+x-kubernetes-validations:
+  - rule: >-
+      self == 'never' || (self.matches('^([0-9]{1,4}d)?([0-9]{1,5}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$') && self != '' &&
+      (self.matches('^0*[1-9][0-9]*d') ||
+      (!self.contains('d') && duration(self) >= duration('{{ index . 0 }}') && duration(self) <= duration('{{ index . 1 }}'))))
+    message: must be a duration {{ index . 2 }}, such as 45s, 10m, 1h30m or 2d
+{{- end -}}
+
 {{/* The schema of conditions, as Kubernetes has it. */}}
 {{- define "runledger.crds.conditions" -}}
 type: array

@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { contentOf } from '../../../internal/automations/file-content.ts';
+
+const automationId = '0190a0b0-0000-7000-8000-000000000001';
+const automation = (name: string) => `
+apiVersion: runledger.dev/v1alpha1
+kind: Automation
+metadata: { name: ${name} }
+spec: { automationId: ${automationId}, displayName: ${name} }
+`;
+const namespace = `
+apiVersion: v1
+kind: Namespace
+metadata: { name: default, labels: { runledger.dev/organization: acme } }
+`;
+
+describe('a file of declarations', () => {
+  it('counts the first of two declarations of an automation, and refuses the second by name', () => {
+    const text = [namespace, automation('zebra'), automation('aardvark')].join('---');
+    const { declarations, acceptances } = contentOf(text, 'automations.yaml');
+    expect(declarations.automations.map(({ name, note }) => [name, note])).to.deep.equal([
+      ['zebra', 'default/aardvark declares this automationId too, and is refused.'],
+    ]);
+    expect(
+      acceptances.map(({ manifest, accepted, message }) => [manifest.metadata?.name, accepted, message]),
+    ).to.deep.equal([
+      ['zebra', true, 'declared for organization acme'],
+      ['aardvark', false, 'default/zebra declared this automationId of the organization before'],
+    ]);
+  });
+});
