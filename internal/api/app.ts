@@ -1,5 +1,6 @@
 import { Router } from '@koa/router';
 import { requirePingKey, requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
+import { closeRun } from './close.ts';
 import { cloudEvents, cloudEventTypes } from './cloud-events.ts';
 import { fastPath } from './fast-path/fast-path.ts';
 import type { Handler } from './http-stack.ts';
@@ -63,6 +64,7 @@ function createRouter(options: ApiOptions, limiter: OrganizationLimiter): Router
   const authenticated = requireToken(options.authenticate, 'any', limitWrongTokens);
   const registering = writing(register(readJson, stack.sendJson, options));
   const registeringBulk = writing(registerBulk(readList, stack.sendJson, options));
+  const closing = writing(closeRun(readJson, stack.sendJson, options));
   const readCloudEvents = createJsonReader(
     bulkBodyLimit,
     stack.bodyReader(bulkBodyLimit, cloudEventTypes),
@@ -77,6 +79,7 @@ function createRouter(options: ApiOptions, limiter: OrganizationLimiter): Router
   const router = new Router<AuthenticatedState>({ sensitive: true });
   router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
   router.register('/v1/register/bulk', ['POST'], registeringBulk, { name: '/v1/register/bulk/' });
+  router.register('/v1/close', ['POST'], closing, { name: '/v1/close/' });
   router.register('/v1/cloudevents', ['POST'], takingCloudEvents, { name: '/v1/cloudevents/' });
   // OpenLineage's clients send to these paths, without a slash at the end.
   router.register('/api/v1/lineage', ['POST'], takingLineage, { name: '/api/v1/lineage' });

@@ -1,2 +1,5 @@
 /** The state of an execution (ARCHITECTURE.md, "Outcomes"). */
 export type ExecutionState = 'running' | 'succeeded' | 'failed';
+
+/** The state that readers see. A run that is lost has sent no event for long, and no END. */
+export type ShownState = ExecutionState | 'lost';

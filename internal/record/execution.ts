@@ -1,6 +1,6 @@
 import { mostAhead } from '../event/occurred-at.ts';
 import type { EventKind } from '../event/schema.ts';
-import type { ExecutionState } from '../outcome/execution-state.ts';
+import type { ShownState } from '../outcome/execution-state.ts';
 import { anomalies, type Anomaly } from '../outcome/stored-batch.ts';
 import { sql } from '../store/sql.ts';
 import type { Condition } from './conditions.ts';
@@ -10,7 +10,7 @@ export interface Execution {
   /** The automation's id in its canonical lower-case form. */
   automation: string;
   execution_id: string;
-  state: ExecutionState;
+  state: ShownState;
   first_event_at: string;
   last_event_at: string;
   started_at: string | null;
@@ -35,7 +35,7 @@ export interface ExecutionPosition {
 export interface ExecutionRow extends Record<Anomaly, boolean> {
   automation_id: string;
   execution_id: string;
-  state: ExecutionState;
+  state: ShownState;
   first_event_at: Date;
   last_event_at: Date;
   started_at: Date | null;
@@ -75,15 +75,30 @@ const otherColumns = [
 /** The columns of {@link ExecutionRow}. */
 export const executionColumns = sql.raw(`${keyColumns}, ${otherColumns}`);
 
+/**
+ * The columns of {@link ExecutionRow} of rows `r`, with the state that readers see: only a running
+ * execution can be lost.
+ */
+export const shownColumns = (organization: string): Condition => sql`
+  ${sql.raw([keyColumns, otherColumns].join(', ').replace(/\bstate\b, /, ''))},
+  case when state = 'running' and exists (
+    select from running_executions l where l.lost_at is not null and l.organization = ${organization}
+      and (l.automation_id, l.execution_id) = (r.automation_id, r.execution_id)
+  ) then 'lost' else state end as state
+`;
+
 /** The columns of {@link ExecutionKey}. */
 export const executionKeyColumns = sql.raw(`${keyColumns}, last_event_at, last_accepted_at`);
 
 /**
- * Running executions, with the columns of {@link ExecutionRow} and the organization; the caller
+ * Running executions, or those that are lost, with the columns of {@link ExecutionRow} and the organization; the caller
  * selects those of this organization.
  */
-export const runningExecutions = (organization: string): Condition =>
-  withOtherColumns(sql`running_executions`, organization);
+export const runningExecutions = (organization: string, isLost: boolean): Condition =>
+  withOtherColumns(
+    sql`(select * from running_executions where lost_at ${isLost ? sql`is not null` : sql`is null`})`,
+    organization,
+  );
 
 /**
  * Adds the other columns of {@link ExecutionRow} to rows of keys. `limit 1` has Postgres find each

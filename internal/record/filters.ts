@@ -1,5 +1,5 @@
 import type { EventKind } from '../event/schema.ts';
-import type { ExecutionState } from '../outcome/execution-state.ts';
+import type { ShownState } from '../outcome/execution-state.ts';
 import type { Anomaly } from '../outcome/stored-batch.ts';
 
 /** Filters of every list; an absent one allows everything. `from` is included, `to` is not. */
@@ -20,7 +20,7 @@ interface CommonFilters {
 
 /** `from` and `to` are compared with the first event. */
 export interface ExecutionFilters extends CommonFilters {
-  state?: ExecutionState | undefined;
+  state?: ShownState | undefined;
   anomaly?: Anomaly | undefined;
   /** True: only executions with a WARNING. */
   warning?: boolean | undefined;

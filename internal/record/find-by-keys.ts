@@ -1,5 +1,5 @@
 import { sql } from '../store/sql.ts';
-import { executionColumns, withOtherColumns, type ExecutionKey, type ExecutionRow } from './execution.ts';
+import { shownColumns, withOtherColumns, type ExecutionKey, type ExecutionRow } from './execution.ts';
 import type { Reading } from './read-as.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function findByKeys(
     ) with ordinality as keys (automation_id, execution_id, first_event_at, number))
   `;
   const { rows } = await sql<ExecutionRow>`
-    select ${executionColumns} from ${withOtherColumns(rowsOfKeys, organization)} order by number
+    select ${shownColumns(organization)} from ${withOtherColumns(rowsOfKeys, organization)} order by number
   `.execute(trx);
   return rows;
 }

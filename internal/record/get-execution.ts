@@ -1,6 +1,6 @@
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
-import { executionColumns, executionOf, type Execution, type ExecutionRow } from './execution.ts';
+import { executionOf, shownColumns, type Execution, type ExecutionRow } from './execution.ts';
 import { readAs } from './read-as.ts';
 
 /** One execution by its key; undefined when there is none. */
@@ -12,7 +12,7 @@ export function getExecution(
 ): Promise<Execution | undefined> {
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<ExecutionRow>`
-      select ${executionColumns} from executions
+      select ${shownColumns(organization)} from executions as r
       where organization = ${organization} and automation_id = ${automationId}::uuid and execution_id = ${executionId}
     `.execute(trx);
     return rows.map(executionOf)[0];

@@ -3,10 +3,10 @@ import { sql } from '../store/sql.ts';
 import { automationsWith } from './automations-of.ts';
 import { time, when, type Condition } from './conditions.ts';
 import {
-  executionColumns,
   executionKeyColumns,
   executionOf,
   positionOfExecution,
+  shownColumns,
   type Execution,
   type ExecutionKey,
   type ExecutionPosition,
@@ -49,7 +49,7 @@ export function listExecutions(
         const options: SliceOptions = { organization, base, filters, after, size };
         return searchesEvents(filters)
           ? searchSlice(trx, options)
-          : readSlice<ExecutionRow>(trx, executionColumns, options);
+          : readSlice<ExecutionRow>(trx, shownColumns(organization), options);
       }),
   });
 }
@@ -101,7 +101,7 @@ async function baseConditions(trx: Reading, organization: string, filters: Execu
 /** At most one: a second one would make the read of a slice unbounded. */
 function partialIndexCondition({ state, anomaly, errorId }: ExecutionFilters): Condition[] {
   // They come from a table of their own.
-  if (state === 'running') return [];
+  if (state === 'running' || state === 'lost') return [];
   // Not the state: an index on it would be written with each END.
   if (state === 'failed' || errorId !== undefined) return [sql`failed_at is not null`];
   return when(anomaly, () => sql`(start_missing or start_repeated or start_late or event_after_end)`);

@@ -38,7 +38,7 @@ export async function readSlice<Row extends ExecutionKey>(
   const { rows } = await sql<Row & Numbered>`
     with slice as materialized (${rowsOfSlice(options)}),
     numbered as (select *, ${rowsThatMatch(options.filters)} as matches, (row_number() over ())::integer as number from slice)
-    select ${columns}, matches, number from numbered where matches or number = ${options.size}::integer
+    select ${columns}, matches, number from numbered as r where matches or number = ${options.size}::integer
   `.execute(trx);
   return sliceOf(rows, options);
 }
@@ -50,7 +50,9 @@ export function rowsOfSlice({ organization, base, filters, after, size }: SliceO
     ({ firstEventAt, automationId, executionId }) =>
       sql`(first_event_at, automation_id, execution_id) < (${time(firstEventAt)}, ${automationId}::uuid, ${executionId})`,
   );
-  const source = filters.state === 'running' ? runningExecutions(organization) : sql`executions`;
+  const { state } = filters;
+  const isOpen = state === 'running' || state === 'lost';
+  const source = isOpen ? runningExecutions(organization, state === 'lost') : sql`executions`;
   return sql`
     select ${executionColumns} from ${source} where ${all([...base, ...following])}
     order by ${newestExecutionFirst} limit ${size}
@@ -60,7 +62,7 @@ export function rowsOfSlice({ organization, base, filters, after, size }: SliceO
 /** The conditions on the rows of a slice. */
 export function rowsThatMatch({ state, anomaly, warning }: ExecutionFilters): Condition {
   return all([
-    ...when(state, (state) => sql`state = ${state}`),
+    ...when(state, (state) => sql`state = ${state === 'lost' ? 'running' : state}`),
     ...when(anomaly, (anomaly) => sql.ref(anomaly)),
     ...(warning === true ? [sql`warning_count > 0`] : []),
   ]);

@@ -68,14 +68,22 @@ export async function readRuns(
   return wanted.map((_, index) => historyOf(byAutomation.get(index + 1) ?? []));
 }
 
-const columns = sql`e.execution_id, e.first_event_at, e.started_at, e.failed_at, e.ended_at, e.last_event_at, e.start_count`;
+const names = ['execution_id', 'first_event_at', 'started_at', 'failed_at', 'ended_at', 'last_event_at', 'start_count']
+  .map((name) => `e.${name}`)
+  .join(', ');
+const columns = sql.raw(names);
 const ofAutomation = sql`e.organization = w.organization and e.automation_id = w.automation_id`;
 const newest = sql`order by e.first_event_at desc limit`;
 
-/** A run by hand counts for no start, so it takes no place among those before. */
+/**
+ * Runs that started since the evaluation before, or had not ended then; and two before those. A run
+ * by hand counts for no start, so it takes no place among the two.
+ */
 const startsOf = sql`
-  (select 'since' as part, ${columns} from executions e
-    where ${ofAutomation} and e.first_event_at > w.since ${newest} ${sql.lit(mostRuns)})
+  (select case when e.first_event_at > w.since then 'since' else 'other' end as part, ${columns} from executions e
+    where ${ofAutomation} and e.first_event_at > least(w.since, w.unended_since)
+      and (e.first_event_at > w.since or e.ended_at is null or e.ended_at > w.since)
+    ${newest} ${sql.lit(mostRuns)})
   union all
   (select 'before', ${columns} from executions e
     where ${ofAutomation} and e.first_event_at <= w.since and not exists (
@@ -84,41 +92,34 @@ const startsOf = sql`
     ) ${newest} 2)
 `;
 
-/** Runs that had not ended when the automation was last evaluated, and those that ended last. */
+/** Runs that ended or failed last, and those that failed within a time. */
 const endsOf = sql`
-  (select 'other', ${columns} from executions e
-    where ${ofAutomation} and e.first_event_at <= w.since and e.first_event_at > w.unended_since
-      and (e.ended_at is null or e.ended_at > w.since) ${newest} ${sql.lit(mostRuns)})
-  union all
-  (select 'other', e.* from (
-    select ${columns} from executions e
-    where w.finished > 0 and ${ofAutomation} and e.first_event_at <= w.since
-      and (e.failed_at is not null or e.ended_at is not null)
-    ${newest} (w.finished + ${sql.lit(mostOverlapping)})
-  ) as e order by coalesce(e.failed_at, e.ended_at) desc limit w.finished)
-  union all
-  (select 'other', e.* from (
-    select ${columns} from executions e
-    where w.failed_since is not null and ${ofAutomation} and e.first_event_at <= w.since and e.failed_at is not null
-    ${newest} ${sql.lit(mostRuns + mostOverlapping)}
-  ) as e where e.failed_at > w.failed_since)
+  (select 'other', ${columns} from (
+    select e.*, row_number() over (order by coalesce(e.failed_at, e.ended_at) desc) as place from (
+      select ${columns} from executions e
+      where w.finished > 0 and ${ofAutomation} and e.first_event_at <= w.since
+        and (e.failed_at is not null or e.ended_at is not null)
+      ${newest} (w.finished + case when w.failed_since is null then 0 else ${sql.lit(mostRuns)} end + ${sql.lit(mostOverlapping)})
+    ) as e
+  ) as e where e.place <= w.finished or e.failed_at > w.failed_since)
 `;
 
-/** Runs that events, open alerts and the table of running ones name. */
+/** Runs that new events, open alerts and the table of running ones name. */
 const namedByOthers = sql`
-  (select 'other', ${columns} from executions e
-    where ${ofAutomation} and e.first_event_at <= w.since and e.execution_id in (
-      select n.execution_id from events n where n.organization = w.organization and n.automation_id = w.automation_id
-        and n.kind in ('ERROR', 'END') and n.created_at > w.since - ${sql.lit(endedLaterMs)} * interval '1 ms'
-      limit ${sql.lit(mostRuns)}
-    ))
-  union all
-  (select 'other', ${columns} from running_executions r join executions e using (organization, automation_id, execution_id)
-    where ${ofAutomation} and r.first_event_at <= w.since and r.lost_at is null order by r.first_event_at limit ${sql.lit(mostRuns)})
-  union all
-  (select 'other', ${columns} from alerts a join executions e using (organization, automation_id)
-    where ${ofAutomation} and a.resolved_at is null and a.kind in ('overrunning', 'lost', 'failing')
-      and e.execution_id = case a.kind when 'failing' then a.facts ->> 'execution' else a.occurrence end)
+  (select 'other', ${columns} from (
+    (select n.execution_id from events n where n.organization = w.organization and n.automation_id = w.automation_id
+      and n.kind in ('ERROR', 'END') and n.created_at > w.since - ${sql.lit(endedLaterMs)} * interval '1 ms'
+      limit ${sql.lit(mostRuns)})
+    union
+    (select r.execution_id from running_executions r
+      where r.organization = w.organization and r.automation_id = w.automation_id and r.lost_at is null
+        and r.first_event_at <= w.since
+      order by r.first_event_at limit ${sql.lit(mostRuns)})
+    union
+    select case a.kind when 'failing' then a.facts ->> 'execution' else a.occurrence end from alerts a
+      where a.organization = w.organization and a.automation_id = w.automation_id and a.resolved_at is null
+        and a.kind in ('overrunning', 'lost', 'failing')
+  ) as n join executions e on ${ofAutomation} and e.execution_id = n.execution_id and e.first_event_at <= w.since)
 `;
 
 /** Runs before the newest ones would make a pause look like one without a run. */

@@ -21,7 +21,7 @@ export const commonFilters = {
 
 /** The filters of executions beside these. */
 export const executionFilters = {
-  state: oneOf(['running', 'succeeded', 'failed']),
+  state: oneOf(['running', 'succeeded', 'failed', 'lost']),
   anomaly: oneOf(anomalies),
   has: oneOf(['warning']),
 } as const;

@@ -1,5 +1,5 @@
 import { html, type Html } from '../../html/html.ts';
-import type { ExecutionState } from '../../outcome/execution-state.ts';
+import type { ShownState } from '../../outcome/execution-state.ts';
 import { count, formatDuration } from '../parts/format.ts';
 import { stateWords } from '../parts/marks.ts';
 
@@ -15,7 +15,7 @@ export interface ActualRun {
   at: number;
   /** Null without END. */
   durationMs: number | null;
-  state: ExecutionState;
+  state: ShownState;
 }
 
 export interface Calendar {
@@ -96,9 +96,14 @@ function runMark({ at, durationMs, state }: ActualRun, place: Place): Html | fal
   >`;
 }
 
-function shapeOf(state: ExecutionState, x: number, y: number): Html {
+function shapeOf(state: ShownState, x: number, y: number): Html {
   if (state === 'failed') return html`<path d="M${x.toFixed(1)} ${y - 5}l5 5-5 5-5-5z" />`;
-  return html`<circle class="${state === 'running' && 'open'}" cx="${x.toFixed(1)}" cy="${y}" r="3.5" />`;
+  return html`<circle
+    class="${(state === 'running' || state === 'lost') && 'open'}"
+    cx="${x.toFixed(1)}"
+    cy="${y}"
+    r="3.5"
+  />`;
 }
 
 function textOf(at: number): string {

@@ -1,16 +1,19 @@
 import type { EventKind } from '../../event/schema.ts';
 import { html, markup, type Html } from '../../html/html.ts';
-import type { ExecutionState } from '../../outcome/execution-state.ts';
+import type { ShownState } from '../../outcome/execution-state.ts';
 
 /** The state of an execution: a shape, a word and a colour. */
-export function stateMark(state: ExecutionState, note = ''): Html {
-  return html`<span class="state ${state}">${icon(state)}<span>${stateWords[state]}${note}</span></span>`;
+export function stateMark(state: ShownState, note = ''): Html {
+  return html`<span class="state ${state === 'lost' ? 'failed' : state}"
+    >${icon(state === 'lost' ? 'unknown' : state)}<span>${stateWords[state]}${note}</span></span
+  >`;
 }
 
-export const stateWords: Readonly<Record<ExecutionState, string>> = {
+export const stateWords: Readonly<Record<ShownState, string>> = {
   running: 'Running',
   succeeded: 'Succeeded',
   failed: 'Failed',
+  lost: 'Lost',
 };
 
 /** The kind of an event: a shape, a word and a colour. */

@@ -37,7 +37,9 @@ export function executionHead({ execution, name, around }: ExecutionView, { orga
         <button type="button" data-copy-from="${json}">${icon('copy')}Copy as JSON</button>
       </div>
     </div>
-    <p class="big-state">${stateMark(state, state === 'running' ? ': no END yet' : '')}</p>`;
+    <p class="big-state">
+      ${stateMark(state, state === 'running' ? ': no END yet' : state === 'lost' ? ': no event for long, and no END' : '')}
+    </p>`;
 }
 
 /** Times, counts, and the duration against the usual ones of the automation. */
@@ -45,12 +47,13 @@ export function executionFacts(view: ExecutionView, visit: Visit, site: Site): H
   const { execution, name, around } = view;
   const { now } = visit;
   const { first_event_at, ended_at, duration_ms, state, automation, last_event_at } = execution;
-  const lasted = duration_ms ?? (state === 'running' ? now - Date.parse(first_event_at) : null);
+  const isOpen = state === 'running' || state === 'lost';
+  const lasted = duration_ms ?? (isOpen ? now - Date.parse(first_event_at) : null);
   return html`<section class="card facts" aria-label="Facts">
     <dl>
       <div class="wide">
         <dt>Duration</dt>
-        <dd>${duration(duration_ms, first_event_at, now, state === 'running')}${comparison(lasted, around)}</dd>
+        <dd>${duration(duration_ms, first_event_at, now, isOpen)}${comparison(lasted, around)}</dd>
       </div>
       <div>
         <dt>Started</dt>

@@ -40,7 +40,7 @@ export function executionRow(
     <td>${executionLink(href, execution_id)} ${anomalyFlag(execution)}</td>
     <td>${automationLink(site.automation(organization, automation), automation, nameOf?.(automation))}</td>
     <td>${age(first_event_at, now)}</td>
-    <td class="number">${duration(duration_ms, first_event_at, now, state === 'running')}</td>
+    <td class="number">${duration(duration_ms, first_event_at, now, state === 'running' || state === 'lost')}</td>
     <td>${eventCounts(execution)}</td>
   </tr>`;
 }

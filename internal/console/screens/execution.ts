@@ -29,7 +29,7 @@ export const execution: Screen = {
       return;
     }
     const { automation, execution_id, state, last_event_at } = view.execution;
-    const isLive = state === 'running' || visit.now - Date.parse(last_event_at) < liveMs;
+    const isLive = state === 'running' || state === 'lost' || visit.now - Date.parse(last_event_at) < liveMs;
     const live = `${console.site.execution(visit.organization, automation, execution_id)}/live`;
     const body = html`<div
       class="live-scope"

@@ -7,7 +7,7 @@ import type { ExecutionQuery } from './execution-filters.ts';
 
 type Given = ExecutionQuery['given'];
 
-const states = ['running', 'failed', 'succeeded'] as const;
+const states = ['running', 'failed', 'succeeded', 'lost'] as const;
 const windows = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days', '30d': 'Last 30 days' } as const;
 
 /** Names of filters for people. */
@@ -28,7 +28,7 @@ export function filterBar({ organization }: Visit, { given }: ExecutionQuery, si
     site.of(organization, 'executions', { ...given, ...change });
   const state = (value: (typeof states)[number] | undefined): Html =>
     html`<a href="${to({ state: value })}" ${given['state'] === value && html`aria-current="true"`}
-      >${value === undefined ? 'All' : html`${icon(value)}${stateWords[value]}`}</a
+      >${value === undefined ? 'All' : html`${icon(value === 'lost' ? 'unknown' : value)}${stateWords[value]}`}</a
     >`;
   return html`<div class="filters">
     <nav class="segments" aria-label="State">${[undefined, ...states].map(state)}</nav>

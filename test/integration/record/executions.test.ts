@@ -63,6 +63,22 @@ describe('lists of executions', () => {
     for (const limit of [1, 5, 23, 24]) expect(await listed({}, limit), `limit ${limit}`).to.deep.equal(expected);
   });
 
+  it('show a run that is lost, apart from those that run, until an event comes', async () => {
+    await store({ kind: 'START', executionId: 'silent' }, { kind: 'START', executionId: 'running' });
+    const lost = { lost_at: new Date(noon + 60_000) };
+    await database.db.updateTable('running_executions').set(lost).where('execution_id', '=', 'silent').execute();
+    const states = async () =>
+      (await record.listExecutions('acme', {}, { limit: 50 })).items.map((one) => `${one.execution_id} ${one.state}`);
+    expect(await states()).to.deep.equal(['running running', 'silent lost']);
+    expect(await listed({ state: 'lost' })).to.deep.equal(['silent']);
+    expect(await listed({ state: 'running' })).to.deep.equal(['running']);
+    expect(await listed({ q: 'silent' })).to.deep.equal(['silent']);
+    const { automationId } = anEvent();
+    expect((await record.getExecution('acme', automationId, 'silent'))?.state).to.equal('lost');
+    await store({ kind: 'EVENT', executionId: 'silent', createdAt: noon + 120_000 });
+    expect(await states()).to.deep.equal(['running running', 'silent running']);
+  });
+
   it('filter by state, automation, id, time, error_id, anomaly, warning and text', async () => {
     await store(
       { executionId: 'running', kind: 'START' },

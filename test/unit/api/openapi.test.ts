@@ -39,6 +39,7 @@ describe('openapi.yaml', () => {
     expect(Object.fromEntries(methods)).to.deep.equal({
       '/v1/register/': ['post'],
       '/v1/register/bulk/': ['post'],
+      '/v1/close/': ['post'],
       '/v1/cloudevents/': ['post'],
       '/api/v1/lineage': ['post'],
       '/api/v1/lineage/batch': ['post'],
