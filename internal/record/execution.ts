@@ -81,10 +81,10 @@ export const executionColumns = sql.raw(`${keyColumns}, ${otherColumns}`);
  */
 export const shownColumns = (organization: string): Condition => sql`
   ${sql.raw([keyColumns, otherColumns].join(', ').replace(/\bstate\b, /, ''))},
-  case when state = 'running' and exists (
-    select from running_executions l where l.lost_at is not null and l.organization = ${organization}
+  case when state = 'running' and (
+    select lost_at from running_executions l where l.organization = ${organization}
       and (l.automation_id, l.execution_id) = (r.automation_id, r.execution_id)
-  ) then 'lost' else state end as state
+  ) is not null then 'lost' else state end as state
 `;
 
 /** The columns of {@link ExecutionKey}. */

@@ -273,7 +273,9 @@ describe('plans of the read queries', () => {
     it(`${name}: ${indexes.join(', ')}`, async () => {
       const plans = await plansOf(work);
       const used = plans.flatMap(nodesOf).flatMap((node) => node['Index Name'] ?? []);
-      expect([...new Set(used.map((name) => parents.get(name) ?? name))].toSorted()).to.deep.equal(indexes);
+      // The rows that are shown look by their keys whether they are lost.
+      const own = used.filter((index) => index !== 'running_executions_pkey');
+      expect([...new Set(own.map((index) => parents.get(index) ?? index))].toSorted()).to.deep.equal(indexes);
       for (const plan of plans) {
         const nodes = nodesOf(plan);
         expect(nodes.filter(readsAWholeTable).map(describeNode), 'reads a whole table').to.deep.equal([]);
