@@ -14,8 +14,9 @@ const endings = ['ended', 'lost'] as const;
 const lostError = 'lost';
 
 /**
- * `POST /v1/close/`: a person ends a run that will not end by itself. `ended` records an END, `lost`
- * an ERROR before it. All events are recorded or none; the same request again records nothing.
+ * `POST /v1/close/`: a person ends a run that will not end by itself. `ended` records an END,
+ * `lost` an ERROR before it. All events are recorded or none; the same request again records
+ * nothing.
  */
 export function closeRun(
   readJson: ReadJson,
@@ -67,7 +68,8 @@ function checked(event: object, validate: BulkOptions['validate'], faults: Field
     if (!(error instanceof RequestError)) throw error;
     const known = new Set(faults.map((fault) => ('pointer' in fault ? fault.pointer : '')));
     for (const fault of error.faults) {
-      const named = 'pointer' in fault && /description$/.test(fault.pointer) ? { ...fault, pointer: '/reason' } : fault;
+      const named =
+        'pointer' in fault && fault.pointer.endsWith('description') ? { ...fault, pointer: '/reason' } : fault;
       if (!('pointer' in named) || !known.has(named.pointer)) faults.push(named);
     }
     return undefined;

@@ -140,9 +140,9 @@ export class ClusterDeclarationSource implements DeclarationSource {
 
   #take(view: ClusterView, access: ClusterAccess, end: AbortSignal): void {
     const { logger, metrics } = this.#options;
-    const { automations, webhooks, organizations } = view;
+    const { automations, webhooks, organizations, silent } = view;
     const keysOf = (namespace: string, secret: string) => this.#secrets.keysOf(namespace, secret);
-    const { declarations, acceptances } = declare({ automations, webhooks, organizations, keysOf });
+    const { declarations, acceptances } = declare({ automations, webhooks, organizations, silent, keysOf });
     this.#known.keep(automations);
     this.#declarations = declarations;
     this.#acceptances = acceptances;

@@ -3,15 +3,19 @@ import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { AutomationManifest } from './declare.ts';
 import { keepResource, type ManagedManifest } from './keep-resource.ts';
 import type { KnownAutomations } from './known-automations.ts';
-import { apiVersion, organizationLabel, organizationOf, type ResourceManifest } from './manifest.ts';
+import { apiVersion, organizationLabel, organizationOf, turnsDefaultsOff, type ResourceManifest } from './manifest.ts';
 
-type NamespaceOrganization = readonly [namespace: string, organization: string | undefined];
+interface NamespaceFacts {
+  readonly name: string;
+  readonly organization: string | undefined;
+  readonly silent: boolean;
+}
 
 /** The automations, webhooks and labelled namespaces of a cluster, as one attempt lists them. */
 export class ClusterView {
   readonly #automations: Lists<ManagedManifest, AutomationManifest>;
   readonly #webhooks: Lists<ManagedManifest, ResourceManifest>;
-  readonly #namespaces: Lists<KubernetesObject, NamespaceOrganization>;
+  readonly #namespaces: Lists<KubernetesObject, NamespaceFacts>;
   readonly #known: KnownAutomations;
 
   /** Of these namespaces, or of all if there are none. */
@@ -39,7 +43,15 @@ export class ClusterView {
   /** Namespace → organization. */
   get organizations(): ReadonlyMap<string, string> {
     const pairs = this.#namespaces.objects();
-    return new Map(pairs.flatMap(([name, organization]) => (organization === undefined ? [] : [[name, organization]])));
+    return new Map(
+      pairs.flatMap(({ name, organization }) => (organization === undefined ? [] : [[name, organization]])),
+    );
+  }
+
+  /** Organizations of which a namespace turns the defaults off. */
+  get silent(): string[] {
+    const silent = this.#namespaces.objects().filter((namespace) => namespace.silent);
+    return silent.flatMap(({ organization }) => organization ?? []);
   }
 
   /** Follows everything until `end` is aborted. Rejects after the first error. */
@@ -53,7 +65,11 @@ export class ClusterView {
       ),
       ...this.#webhooks.follow(keep, following),
       ...this.#namespaces.follow(
-        (namespace): NamespaceOrganization => [namespace.metadata?.name ?? '', organizationOf(namespace)],
+        (namespace): NamespaceFacts => ({
+          name: namespace.metadata?.name ?? '',
+          organization: organizationOf(namespace),
+          silent: turnsDefaultsOff(namespace),
+        }),
         following,
       ),
     ]);

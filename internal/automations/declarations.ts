@@ -32,6 +32,8 @@ export interface DeclaredWebhook extends WebhookSpec {
 export interface Declarations {
   readonly automations: readonly DeclaredAutomation[];
   readonly webhooks: readonly DeclaredWebhook[];
+  /** Organizations that want no defaults: only what is declared is told. */
+  readonly silent?: readonly string[];
 }
 
 /** A source of declarations. A component: `stop` is safe twice, and before `start`. */

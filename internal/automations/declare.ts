@@ -17,6 +17,8 @@ export interface Manifests {
   readonly webhooks: readonly ResourceManifest[];
   /** Namespace → organization, of the namespaces with the label. */
   readonly organizations: ReadonlyMap<string, string>;
+  /** Organizations that want no defaults. */
+  readonly silent?: readonly string[];
   /** The signing keys in a Secret; undefined while it is not read. */
   keysOf(namespace: string, secret: string): SigningKeys | undefined;
 }
@@ -40,7 +42,11 @@ export function declare(manifests: Manifests): { declarations: Declarations; acc
   const webhooks: DeclaredWebhook[] = [];
   const ofWebhooks = manifests.webhooks.map((manifest) => acceptWebhook(manifest, manifests, webhooks));
   return {
-    declarations: { automations: automations.flatMap(({ automation }) => automation ?? []), webhooks },
+    declarations: {
+      automations: automations.flatMap(({ automation }) => automation ?? []),
+      webhooks,
+      silent: manifests.silent ?? [],
+    },
     acceptances: [...automations, ...ofWebhooks],
   };
 }

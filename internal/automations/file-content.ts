@@ -4,7 +4,7 @@ import { keyOf, type KubernetesObject } from '../kubernetes/object.ts';
 import { isObject, parseManifests, type Manifest } from '../kubernetes/yaml.ts';
 import { declare, type AutomationManifest } from './declare.ts';
 import { collectGarbage, manifestsPerCollection } from './garbage.ts';
-import { apiVersion, organizationOf, type ResourceManifest } from './manifest.ts';
+import { apiVersion, organizationOf, turnsDefaultsOff, type ResourceManifest } from './manifest.ts';
 import { signingKeysOf, type SigningKeys } from './signing-keys.ts';
 
 /** The declarations of a file. */
@@ -21,6 +21,7 @@ export function contentOf(text: string, path: string): FileContent {
   const automations: AutomationManifest[] = [];
   const webhooks: ResourceManifest[] = [];
   const organizations = new Map<string, string>();
+  const silent: string[] = [];
   const secrets = new Map<string, SigningKeys>();
   let count = 0;
   for (const given of parseManifests(text, path)) {
@@ -30,6 +31,7 @@ export function contentOf(text: string, path: string): FileContent {
     const manifest = inNamespace(structuredClone(given), path);
     const organization = manifest.kind === 'Namespace' ? organizationOf(manifest) : undefined;
     if (organization !== undefined) organizations.set(manifest.metadata.name, organization);
+    if (organization !== undefined && turnsDefaultsOff(manifest)) silent.push(organization);
     if (manifest.kind === 'Secret') secrets.set(keyOf(manifest), signingKeysOf(manifest));
     if (manifest.kind === 'Automation') automations.push(readResource(asResource(manifest)));
     if (manifest.kind === 'Webhook') webhooks.push(asResource(manifest));
@@ -38,7 +40,7 @@ export function contentOf(text: string, path: string): FileContent {
   if (count === 0) throw new Error(`${path}: no manifest in it`);
   const keysOf = (namespace: string, secret: string) =>
     secrets.get(`${namespace}/${secret}`) ?? { reason: 'SecretNotFound', problem: 'it is not in the file' };
-  const declared = declare({ automations, webhooks, organizations, keysOf });
+  const declared = declare({ automations, webhooks, organizations, silent, keysOf });
   const keys = declared.declarations.webhooks.map(({ namespace, name, secretRef }) => {
     const found = keysOf(namespace, secretRef);
     return [`${namespace}/${name}`, 'keys' in found ? found.keys : []] as const;

@@ -5,6 +5,9 @@ export const apiVersion = 'runledger.dev/v1alpha1';
 /** The label of a namespace whose value is the organization of its resources. */
 export const organizationLabel = 'runledger.dev/organization';
 
+/** The annotation of a namespace whose value `off` turns the defaults of its organization off. */
+export const defaultsAnnotation = 'runledger.dev/defaults';
+
 export type ResourceKind = 'Automation' | 'Webhook';
 
 /** An `Automation` or a `Webhook`, from the API server or from a file. Nothing of it is checked. */
@@ -37,6 +40,11 @@ export interface Condition {
   readonly message: string;
   readonly lastTransitionTime: string;
   readonly observedGeneration?: number;
+}
+
+/** True for a namespace that turns the defaults of its organization off. */
+export function turnsDefaultsOff({ metadata }: KubernetesObject): boolean {
+  return metadata?.annotations?.[defaultsAnnotation] === 'off';
 }
 
 /** Returns the organization of a namespace; undefined without a value of the label. */

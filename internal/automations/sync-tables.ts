@@ -44,6 +44,7 @@ async function* knownAutomations(trx: Transaction<Tables>): AsyncGenerator<Known
   const page = trx
     .selectFrom('automations')
     .select(columns)
+    .where('declared', '=', true)
     .orderBy('organization')
     .orderBy('automation_id')
     .limit(sliceSize);
@@ -109,7 +110,7 @@ async function upsertAutomations(
     on conflict (organization, automation_id) do update set
       namespace = excluded.namespace, name = excluded.name, uid = excluded.uid, generation = excluded.generation,
       display_name = excluded.display_name, owner = excluded.owner, links = excluded.links, expect = excluded.expect,
-      alert_labels = excluded.alert_labels, suspend = excluded.suspend, rules = excluded.rules, note = excluded.note,
+      declared = true, alert_labels = excluded.alert_labels, suspend = excluded.suspend, rules = excluded.rules, note = excluded.note,
       declared_at = case when (old.rules, old.suspend) is distinct from (excluded.rules, excluded.suspend)
         then excluded.declared_at else old.declared_at end,
       next_at = null
@@ -142,6 +143,23 @@ async function readRules(
 /** After a pause, every rule begins again. */
 function rulesOf({ expect, suspend }: DeclaredAutomation, known: KnownRules | undefined, now: Date): Rules {
   return changedRules(expect, known?.suspend === suspend ? known.rules : undefined, now.getTime());
+}
+
+/** Notes which organizations want no defaults. Their automations are evaluated again. */
+export async function syncSilent(trx: Transaction<Tables>, silent: readonly string[]): Promise<void> {
+  await sql`
+    with changed as (
+      insert into known_organizations as old (organization, silent)
+      select organization, true from unnest(${silent}::text[]) as organization group by 1
+      on conflict (organization) do update set silent = true where not old.silent
+      returning organization
+    ), loud as (
+      update known_organizations set silent = false where silent and organization <> all(${silent}::text[])
+      returning organization
+    )
+    update automations set next_at = null
+    where organization in (select organization from changed union select organization from loud)
+  `.execute(trx);
 }
 
 /** Makes the table `webhooks` equal to the declarations. */

@@ -1,7 +1,7 @@
 import type { Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
 import type { Declarations } from './declarations.ts';
-import { syncAutomations, syncWebhooks } from './sync-tables.ts';
+import { syncAutomations, syncSilent, syncWebhooks } from './sync-tables.ts';
 
 /**
  * Keeps the tables equal to the declarations. It reads all rows only after a change of the
@@ -13,12 +13,13 @@ export class TableSync {
   #synced: { automations: Declarations['automations']; digest: string } | undefined;
 
   /** Runs in the transaction of a tick. Rules whose meaning changed hold from `now` on. */
-  async run(trx: Transaction<Tables>, { automations, webhooks }: Declarations, now: Date): Promise<void> {
+  async run(trx: Transaction<Tables>, { automations, webhooks, silent = [] }: Declarations, now: Date): Promise<void> {
     if (this.#synced?.automations !== automations || this.#synced.digest !== (await digestOf(trx))) {
       await syncAutomations(trx, automations, now);
       this.#synced = { automations, digest: await digestOf(trx) };
     }
     await syncWebhooks(trx, webhooks);
+    await syncSilent(trx, silent);
   }
 }
 
@@ -27,7 +28,7 @@ async function digestOf(trx: Transaction<Tables>): Promise<string> {
   const { rows } = await sql<{ digest: string }>`
     select coalesce(sum(hashtextextended(
       concat_ws('/', organization, automation_id, namespace, name, uid, generation), 0)), 0)::text as digest
-    from automations
+    from automations where declared
   `.execute(trx);
   return rows[0]?.digest ?? '';
 }

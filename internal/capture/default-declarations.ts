@@ -23,9 +23,9 @@ export function declarationsOf(
 
 /** Adds the defaults of the automations that nothing else declares. */
 export function withDefaults(
-  { automations, webhooks }: Declarations,
+  { automations, ...others }: Declarations,
   defaults: readonly DeclaredAutomation[],
 ): Declarations {
   const declared = new Set(automations.map(identityOf));
-  return { webhooks, automations: [...automations, ...defaults.filter((one) => !declared.has(identityOf(one)))] };
+  return { ...others, automations: [...automations, ...defaults.filter((one) => !declared.has(identityOf(one)))] };
 }

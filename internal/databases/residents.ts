@@ -3,7 +3,14 @@ import { sql, type Transaction } from '../store/sql.ts';
 import { firstDatabase, readPlaces, type Place } from './organization-map.ts';
 
 /** The tables of the controller's state of an organization. Notices go with their alerts. */
-const stateTables = ['automations', 'webhooks', 'alerts', 'deliveries'] as const;
+const stateTables = [
+  'automations',
+  'webhooks',
+  'alerts',
+  'deliveries',
+  'scheduled_runs',
+  'known_organizations',
+] as const;
 
 /**
  * The organizations of one database among several, as its controller sees them in a tick. A move

@@ -10,7 +10,9 @@ export type DeclaredFailures =
   /** At least so many failed runs within a duration. */
   | { count: number; within: string }
   /** At least so many percent of the last `of` runs. */
-  | { rate: number; of: number };
+  | { rate: number; of: number }
+  /** No failure is told, whatever the default of the organization is. */
+  | { never: true };
 
 /** Expectations as people declare them; durations are texts such as `1h30m`. */
 export interface DeclaredExpectation {
@@ -22,7 +24,7 @@ export interface DeclaredExpectation {
   timeZone?: string;
   /** How late a start may be. Default: 10m. */
   grace?: string;
-  /** How early a start counts for its expected time. Default: 5m. Never more than half the interval. */
+  /** How early a start counts for its time: at most half the interval. Default: 5m. */
   early?: string;
   /** How long any run may take. */
   maxDuration?: string;
@@ -50,6 +52,8 @@ export interface Expectation {
   earlyMs: number;
   maxDurationMs: number | undefined;
   lostAfterMs: number | undefined;
+  /** False: a lost run is marked, and not told. */
+  tellsLost: boolean;
   failures:
     | { kind: 'consecutive'; consecutive: number }
     | { kind: 'count'; count: number; withinMs: number }

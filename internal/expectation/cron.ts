@@ -51,7 +51,7 @@ export function readCron(text: string): Cron {
   const ofMonth = day.split(',').filter((part) => part !== 'L');
   const days = ofMonth.length === 0 ? [] : valuesOf(dayField, ofMonth.join(','));
   const inMonths = valuesOf(monthField, month);
-  const onWeekdays = valuesOf(weekdayField, weekday).map((value) => value % 7);
+  const onWeekdays = new Set(valuesOf(weekdayField, weekday).map((value) => value % 7));
   const either = !isStar(day) && !isStar(weekday);
   const hours = valuesOf(hourField, hour);
   return {
@@ -61,7 +61,7 @@ export function readCron(text: string): Cron {
     isOn(date) {
       if (!inMonths.includes(date.month)) return false;
       const onDay = days.includes(date.day) || (lastDay && date.day === lengthOf(date));
-      const onWeekday = onWeekdays.includes(new Date(Date.UTC(date.year, date.month - 1, date.day)).getUTCDay());
+      const onWeekday = onWeekdays.has(new Date(Date.UTC(date.year, date.month - 1, date.day)).getUTCDay());
       return either ? onDay || onWeekday : onDay && onWeekday;
     },
   };

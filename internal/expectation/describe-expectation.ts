@@ -22,6 +22,7 @@ export function describeExpectation(expect: DeclaredExpectation | null | undefin
 }
 
 function describeFailures(failures: DeclaredFailures): string {
+  if ('never' in failures) return 'runs may fail';
   if ('consecutive' in failures) {
     return failures.consecutive === 1 ? 'no run fails' : `fewer than ${failures.consecutive} runs fail in a row`;
   }

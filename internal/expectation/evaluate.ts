@@ -22,8 +22,8 @@ export interface Evaluation {
 
 /**
  * Compares the history with the expectations, up to the watermark. The result depends on nothing
- * else: not on the order of runs or gaps, nor on earlier evaluations except for the open alerts. Events after the watermark
- * can only end a finding: a run that started by now is not missing.
+ * else: not on the order of runs or gaps, and of earlier evaluations on the open alerts only.
+ * Events after the watermark can only end a finding: a run that started by now is not missing.
  */
 export function evaluate(
   expectation: Expectation,

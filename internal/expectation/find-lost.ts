@@ -8,7 +8,7 @@ import type { Part, Question } from './question.ts';
  * expects their END. A gap of the record changes nothing: it says what the record has.
  */
 export function findLost({ expectation, history, watermark, schedules }: Question): Part {
-  const { lostAfterMs } = expectation;
+  const { lostAfterMs, tellsLost } = expectation;
   const part: Part = { findings: [], nextAt: Infinity };
   if (lostAfterMs === undefined) return part;
   const zone = zoneOf(expectation, schedules);
@@ -20,7 +20,7 @@ export function findLost({ expectation, history, watermark, schedules }: Questio
       continue;
     }
     // Runs that were lost before anybody asked are marked, and not told.
-    const isToldNow = from >= history.declaredAt.lost || isTold(history, 'lost', run.executionId);
+    const isToldNow = tellsLost && (from >= history.declaredAt.lost || isTold(history, 'lost', run.executionId));
     part.findings.push({
       kind: 'lost',
       occurrence: run.executionId,

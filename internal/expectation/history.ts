@@ -5,7 +5,7 @@ export interface Run {
   startedAt: number;
   /** True if the record has no START of it: then it started earlier. */
   lacksStart?: boolean;
-  /** The time of its first ERROR. A run that fails may go on. */
+  /** The time of its first ERROR. A run that fails may continue. */
   failedAt: number | undefined;
   /** The time of its first END. */
   endedAt: number | undefined;

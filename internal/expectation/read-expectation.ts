@@ -56,16 +56,28 @@ export function readExpectation(
     graceMs: grace?.ms ?? defaultGraceMs,
     earlyMs: early?.ms ?? defaultEarlyMs,
     maxDurationMs: maxDuration?.ms,
+    tellsLost: true,
     lostAfterMs: never ? undefined : (lostAfter?.ms ?? defaultLostAfterMs),
     failures: failures?.expected,
   };
   return { declared, expectation };
 }
 
-/** The expectations of a declaration that has been checked before. */
-export function expectationOf(declared: unknown): Expectation {
-  return readExpectation(new Fields(declared, 'expect'), { isKnown: true }).expectation;
+/**
+ * The expectations of a declaration that has been checked before, with the defaults of an
+ * organization: every failure and every lost run is told. `silent`: it wants none.
+ */
+export function expectationOf(declared: unknown, { silent } = { silent: false }): Expectation {
+  const fields = new Fields(declared, 'expect');
+  const { expectation } = readExpectation(fields, { isKnown: true });
+  return {
+    ...expectation,
+    failures: expectation.failures ?? (silent || fields.has('failures') ? undefined : everyFailure),
+    tellsLost: !silent || fields.has('lostAfter'),
+  };
 }
+
+const everyFailure = { kind: 'consecutive', consecutive: 1 } as const;
 
 type Starts = { declared: DeclaredExpectation; expected: Expectation['starts'] };
 
@@ -92,12 +104,10 @@ function readStarts(fields: Fields, isKnown: boolean): Starts | undefined {
   };
 }
 
-function readFailures(
-  fields: Fields,
-): { declared: DeclaredFailures; expected: NonNullable<Expectation['failures']> } | undefined {
+function readFailures(fields: Fields): { declared: DeclaredFailures; expected: Expectation['failures'] } | undefined {
   const failures = fields.group('failures');
   if (failures === undefined) return undefined;
-  failures.only(['consecutive', 'count', 'within', 'rate', 'of']);
+  failures.only(['consecutive', 'count', 'within', 'rate', 'of', 'never']);
   const names = failures
     .names()
     .filter((name) => failures.has(name))
@@ -117,7 +127,11 @@ function readFailures(
     const of = failures.wholeNumber('of', 1, mostRuns) ?? 1;
     return { declared: { rate, of }, expected: { kind: 'rate', rate, of } };
   }
-  return fields.problem('failures', 'must have either consecutive, or count and within, or rate and of');
+  if (names === 'never' && failures.flag('never') === true) return { declared: { never: true }, expected: undefined };
+  return fields.problem(
+    'failures',
+    'must have either consecutive, or count and within, or rate and of, or never: true',
+  );
 }
 
 function duration(fields: Fields, name: keyof typeof bounds): { text: string; ms: number } | undefined {

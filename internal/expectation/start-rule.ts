@@ -67,7 +67,7 @@ function scheduleRule(times: ExpectedTimes, earlyMs: number): StartRule {
     const start = typeof scheduledFor === 'number' ? scheduledFor : startedAt;
     const after = times.after(start);
     if (after === undefined) return undefined;
-    // Without START it began before its first event: that is no reason to count it for a later time.
+    // Without START it began before its first event: no reason to count it for a later time.
     const mostMs = lacksStart === true ? Math.min(earlyMs, wrongClocksMs) : earlyMs;
     return start >= after - leadMs(times.upTo(start), after, mostMs) ? times.after(after) : after;
   };

@@ -1,4 +1,4 @@
-/** A `late` start is noted, and is no alert that lasts. An `unknown` one is told if it lasts long. */
+/** A `late` start is noted, and never stays open. An `unknown` one is told if it lasts long. */
 export const verdictKinds = ['missing', 'late', 'overrunning', 'failing', 'lost', 'unknown'] as const;
 export type VerdictKind = (typeof verdictKinds)[number];
 

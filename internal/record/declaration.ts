@@ -22,9 +22,11 @@ export interface Declaration {
   declared_at: string;
   /** One sentence for its owner, if something of the declaration is not as declared. */
   note: string | null;
+  /** False: nobody declared it, and the defaults of the organization apply. */
+  declared: boolean;
   /** All events up to this time were considered; null before the first verdict. */
   evaluated_at: string | null;
-  /** Empty when every expectation is met; null when nothing is judged. */
+  /** Empty when every expectation is met; null before the first verdict, and while suspended. */
   verdicts: Verdict[] | null;
 }
 
@@ -55,7 +57,8 @@ function declarationOf(row: Selectable<AutomationsTable>): Declaration {
     suspend: row.suspend,
     declared_at: new Date((row.rules as Rules).starts?.since ?? row.declared_at).toISOString(),
     note: row.note,
+    declared: row.declared,
     evaluated_at: row.evaluated_at?.toISOString() ?? null,
-    verdicts: row.expect === null || row.suspend ? null : (row.verdict as Verdict[] | null),
+    verdicts: row.suspend ? null : (row.verdict as Verdict[] | null),
   };
 }

@@ -91,8 +91,8 @@ export const shownColumns = (organization: string): Condition => sql`
 export const executionKeyColumns = sql.raw(`${keyColumns}, last_event_at, last_accepted_at`);
 
 /**
- * Running executions, or those that are lost, with the columns of {@link ExecutionRow} and the organization; the caller
- * selects those of this organization.
+ * Running executions, or those that are lost, with the columns of {@link ExecutionRow} and the
+ * organization; the caller selects those of this organization.
  */
 export const runningExecutions = (organization: string, isLost: boolean): Condition =>
   withOtherColumns(

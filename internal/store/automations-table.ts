@@ -1,4 +1,4 @@
-import type { ColumnType } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 
 /** JSON that queries write as text. */
 type Json = ColumnType<unknown, string, string>;
@@ -27,6 +27,8 @@ export interface AutomationsTable {
   rules: ColumnType<unknown, string | undefined, string>;
   /** One sentence for its owner about the declaration, if something of it is not as declared. */
   note: string | null;
+  /** False: the defaults of its organization apply, and ticks keep the row. */
+  declared: Generated<boolean>;
   /**
    * The watermark at which the verdicts may change without new events. Null: at the next tick. A
    * changed declaration sets it to null.

@@ -22,7 +22,7 @@ import type {
 import type { Settings } from './query-with-settings.ts';
 import type { RunningExecutionsTable } from './running-executions-table.ts';
 import { prepareSession, settings } from './session.ts';
-import type { ScheduledRunsTable } from './scheduled-runs-table.ts';
+import type { KnownOrganizationsTable, ScheduledRunsTable } from './scheduled-runs-table.ts';
 import type { SessionsTable } from './sessions-table.ts';
 import type { WebhooksTable } from './webhooks-table.ts';
 
@@ -43,6 +43,7 @@ export interface Tables {
   record_gaps: RecordGapsTable;
   captured_jobs: CapturedJobsTable;
   scheduled_runs: ScheduledRunsTable;
+  known_organizations: KnownOrganizationsTable;
   log_segments: LogSegmentsTable;
   log_tails: LogTailsTable;
   log_tiles: LogTilesTable;

@@ -121,7 +121,8 @@ CREATE TABLE public.automations (
     evaluated_at timestamp(3) with time zone,
     verdict jsonb,
     rules jsonb DEFAULT '{}'::jsonb NOT NULL,
-    note text
+    note text,
+    declared boolean DEFAULT true NOT NULL
 )
 WITH (fillfactor='50');
 
@@ -705,6 +706,11 @@ END) STORED NOT NULL,
 )
 WITH (fillfactor='50');
 
+CREATE TABLE public.known_organizations (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    silent boolean DEFAULT false NOT NULL
+);
+
 CREATE TABLE public.kysely_migration (
     name character varying(255) NOT NULL,
     "timestamp" character varying(255) NOT NULL
@@ -959,6 +965,9 @@ ALTER TABLE ONLY public.executions_8
 
 ALTER TABLE ONLY public.executions_9
     ADD CONSTRAINT executions_9_pkey PRIMARY KEY (organization, automation_id, execution_id);
+
+ALTER TABLE ONLY public.known_organizations
+    ADD CONSTRAINT known_organizations_pkey PRIMARY KEY (organization);
 
 ALTER TABLE ONLY public.kysely_migration_lock
     ADD CONSTRAINT kysely_migration_lock_pkey PRIMARY KEY (id);

@@ -13,6 +13,8 @@ export interface DueAutomation {
   suspend: boolean;
   declared_at: Date;
   rules: Rules;
+  /** True if the defaults of its organization are off. */
+  silent: boolean;
   evaluated_at: Date | null;
   next_at: Date | null;
   /** As the evaluation before wrote them. */
@@ -47,8 +49,6 @@ export async function listDue(
   trx: Transaction<Tables>,
   { from, watermark, held }: DueOptions,
 ): Promise<AutomationKey[]> {
-  const isNew = (laterMs: number) =>
-    sql`e.created_at > ${new Date(from - laterMs)} and e.created_at <= ${new Date(watermark)}`;
   const { rows } = await sql<AutomationKey>`
     select organization, automation_id from (
     select organization, automation_id from automations where next_at is null or next_at <= ${new Date(watermark)}
@@ -60,21 +60,32 @@ export async function listDue(
     ) as a
     where exists (
       select from events e where e.organization = a.organization and e.automation_id = a.automation_id
-        and ${isNew(storedLaterMs.alert)}
+        and ${isNew({ from, watermark }, storedLaterMs.alert)}
     )
     union
     select failed.organization, failed.automation_id
-    from (select distinct organization from automations where expect ? 'failures') as judged
-    cross join lateral (
-      select distinct e.organization, e.automation_id from events e
-      where e.organization = judged.organization and e.kind = 'ERROR' and ${isNew(storedLaterMs.failure)}
-    ) as failed
+    from (
+      select organization from known_organizations where not silent
+      union select organization from automations where expect ? 'failures'
+    ) as o
+    cross join lateral (${newErrors({ from, watermark })}) as failed
     join automations a on (a.organization, a.automation_id) = (failed.organization, failed.automation_id)
-      and a.expect ? 'failures'
     ) as due where organization <> all(${held}::text[])
     order by 1, 2
   `.execute(trx);
   return rows;
+}
+
+/** The automations of an organization `o` that an ERROR came from since the watermark before. */
+export function newErrors(times: Pick<DueOptions, 'from' | 'watermark'>) {
+  return sql`
+    select distinct e.organization, e.automation_id from events e
+    where e.organization = o.organization and e.kind = 'ERROR' and ${isNew(times, storedLaterMs.failure)}
+  `;
+}
+
+function isNew({ from, watermark }: Pick<DueOptions, 'from' | 'watermark'>, laterMs: number) {
+  return sql`e.created_at > ${new Date(from - laterMs)} and e.created_at <= ${new Date(watermark)}`;
 }
 
 /** Makes all automations of these organizations due: for the first tick that does not hold them. */
@@ -92,6 +103,9 @@ export async function readAutomations(
 ): Promise<DueAutomation[]> {
   const { rows } = await sql<DueAutomation>`
     select organization, automation_id, expect, suspend, declared_at, rules, evaluated_at, next_at, verdict,
+      exists (
+        select from known_organizations o where o.organization = automations.organization and o.silent
+      ) as silent,
       jsonb_build_object('namespace', namespace, 'name', name, 'displayName', display_name, 'owner', owner,
         'links', links, 'alertLabels', alert_labels) as declared
     from automations join unnest(

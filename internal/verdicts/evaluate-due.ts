@@ -50,7 +50,7 @@ export async function evaluateDue(
   context: TickContext,
 ): Promise<Transition[]> {
   const automations = await readAutomations(trx, keys);
-  const parsed = automations.map((automation) => expectationOf(automation.expect ?? {}));
+  const parsed = automations.map(({ expect, silent }) => expectationOf(expect ?? {}, { silent }));
   const histories = await readRuns(
     trx,
     automations.map((automation, index) => wanted(automation, parsed[index])),

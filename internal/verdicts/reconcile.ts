@@ -24,7 +24,7 @@ export interface ReconcileOptions {
   /** The watermark of the evaluation before: what ended by then has been written. */
   since: number;
   watermark: number;
-  /** When the declaration last changed: what it says of an alert from before may have another name. */
+  /** When the declaration last changed: an alert from before may have another name in it. */
   changedAt: number;
   /** The reason if an alert is no longer found. */
   otherwise: (alert: OpenAlert) => string;

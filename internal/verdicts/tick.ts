@@ -8,6 +8,7 @@ import { listDue, makeDue } from './due-automations.ts';
 import { evaluateDue } from './evaluate-due.ts';
 import { resolveUndeclared } from './open-alerts.ts';
 import type { TickListener } from './tick-listener.ts';
+import { followUndeclared } from './undeclared.ts';
 import { heldOf, reasonOfLag, watermarkOf, type Clocks, type QueueReading, type Watermark } from './watermark.ts';
 
 /** Automations that are evaluated at once: bounds the memory of a tick. */
@@ -82,7 +83,9 @@ async function evaluateUpTo(
   await keepGaps(trx, queue.gaps, from);
   const gaps = await readGaps(trx);
   const held = heldOf(queue);
-  const due = await listDue(trx, { from, watermark, held: held?.organizations ?? [] });
+  const times = { from, watermark, held: held?.organizations ?? [] };
+  await followUndeclared(trx, times);
+  const due = await listDue(trx, times);
   await makeDue(trx, held?.organizations ?? []);
   let transitions = 0;
   // Each part at once: 10,000 transitions would take 10 MB.

@@ -50,7 +50,7 @@ export function evaluated({ expect: declared, runs = [], at: watermark, ...histo
   const { declaredAt = at('00:00') } = history;
   const rules = typeof declaredAt === 'number' ? since(declaredAt) : declaredAt;
   const known = { gaps: [], hasOlderRuns: false, ...history, declaredAt: rules, runs: runs.map(run) };
-  return evaluate(expectationOf(declared), known, at(watermark), schedules);
+  return evaluate(expectationOf(declared, { silent: true }), known, at(watermark), schedules);
 }
 
 /** `missing 02:40–` for each finding, and `=` before those that hold. */

@@ -26,10 +26,10 @@ export function verdictMark(kind: VerdictKind): Html {
 
 /** How an automation does by its expectations, in one mark. */
 export function healthMark({ expect, suspend, verdicts }: Declaration): Html {
-  if (expect === null) return html`<span class="quiet">Nothing expected</span>`;
   if (suspend) return html`<span class="quiet">Suspended</span>`;
+  const worst = worstOf((verdicts ?? []).map(({ kind }) => kind));
+  if (expect === null && worst === undefined) return html`<span class="quiet">Nothing expected</span>`;
   if (verdicts === null) return html`<span class="quiet">Not judged yet</span>`;
-  const worst = worstOf(verdicts.map(({ kind }) => kind));
   if (worst === undefined) return markOf({ word: 'As expected', icon: 'succeeded', tone: 'succeeded' });
   const more = verdicts.length > 1 ? html` <span class="quiet">+${verdicts.length - 1}</span>` : false;
   return html`${verdictMark(worst)}${more}`;

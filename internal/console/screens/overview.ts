@@ -73,7 +73,11 @@ async function readOverview(
     errors: errors.items,
     judged: declared.filter(({ expect, suspend }) => expect !== null && !suspend).length,
     attention: declared.filter(needsAttention).sort(newestVerdictFirst),
-    names: new Map(declared.map((declaration) => [declaration.automation, nameOf(declaration)])),
+    names: new Map(
+      declared
+        .filter((declaration) => declaration.declared)
+        .map((declaration) => [declaration.automation, nameOf(declaration)]),
+    ),
   };
 }
 
@@ -131,7 +135,7 @@ function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Con
   const more = running.more ? ' or more' : '';
   const at = (ms: number): string => new Date(ms).toISOString();
   return html`<div class="tiles">
-      ${data.judged > 0 && attentionTile(data, visit, site)}
+      ${(data.judged > 0 || data.attention.length > 0) && attentionTile(data, visit, site)}
       ${tile({
         title: 'Failing now',
         figure: formatNumber(failing),
@@ -165,7 +169,7 @@ function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Con
         mark: '',
       })}
     </div>
-    ${data.judged > 0 && attentionList(data.attention, visit, site)}
+    ${(data.judged > 0 || data.attention.length > 0) && attentionList(data, visit, site)}
     <section class="card" aria-labelledby="chart-title">
       <header>
         <h2 id="chart-title">Executions by state</h2>

@@ -10,12 +10,19 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table automations
       add column rules jsonb not null default '{}',
-      add column note text
+      add column note text,
+      add column declared boolean not null default true
   `.execute(db);
   await sql`alter table alerts drop constraint alerts_kind_check`.execute(db);
   await sql`
     alter table alerts add constraint alerts_kind_check
       check (kind in ('missing', 'late', 'overrunning', 'failing', 'lost', 'unknown'))
+  `.execute(db);
+  await sql`
+    create table known_organizations (
+      organization text collate "C" primary key,
+      silent boolean not null default false
+    )
   `.execute(db);
   await createScheduledRuns(db);
   await markLostRuns(db);
@@ -35,7 +42,7 @@ async function createScheduledRuns(db: Kysely<unknown>): Promise<void> {
   await sql`create index scheduled_runs_oldest on scheduled_runs (recorded_at)`.execute(db);
 }
 
-/** A lost run that sends an event is no longer lost. Otherwise the function is that of migration 0003. */
+/** The function of migration 0003, and: a lost run that sends an event is no longer lost. */
 async function markLostRuns(db: Kysely<unknown>): Promise<void> {
   await sql`alter table running_executions add column lost_at timestamptz(3)`.execute(db);
   await sql`

@@ -63,8 +63,10 @@ describe('the tables of declarations', () => {
       verdict: null,
       rules: {
         starts: { means: 'every 3600000', since: first.getTime() },
+        failures: { means: '{"kind":"consecutive","consecutive":1}', since: first.getTime() },
         lost: { means: '604800000', since: first.getTime() },
       },
+      declared: true,
       note: null,
     });
     expect(rows[1]).to.include({ organization: 'globex', expect: null });

@@ -24,7 +24,9 @@ describe('expectations in the console', () => {
     const missing = transition('opened', { occurrence, reason, openedAt: expected + 600_000 });
     await storeAlert(db, missing);
     const { kind, facts, openedAt, id } = missing.alert;
-    const verdict = [{ kind, occurrence, reason, facts, since: new Date(openedAt).toISOString(), told: kind !== 'late' }];
+    const verdict = [
+      { kind, occurrence, reason, facts, since: new Date(openedAt).toISOString(), told: kind !== 'late' },
+    ];
     await db
       .updateTable('automations')
       .set({ verdict: JSON.stringify(verdict), evaluated_at: new Date(), declared_at: new Date(now - 5 * dayMs) })

@@ -15,6 +15,12 @@ metadata: { name: default, labels: { runledger.dev/organization: acme } }
 `;
 
 describe('a file of declarations', () => {
+  it('turns the defaults of an organization off by one line', () => {
+    const off = namespace.replace('labels:', "annotations: { runledger.dev/defaults: 'off' }, labels:");
+    expect(contentOf(off, 'automations.yaml').declarations.silent).to.deep.equal(['acme']);
+    expect(contentOf(namespace, 'automations.yaml').declarations.silent).to.deep.equal([]);
+  });
+
   it('counts the first of two declarations of an automation, and refuses the second by name', () => {
     const text = [namespace, automation('zebra'), automation('aardvark')].join('---');
     const { declarations, acceptances } = contentOf(text, 'automations.yaml');

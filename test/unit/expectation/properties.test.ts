@@ -71,7 +71,7 @@ function evaluated(
   schedules = new Schedules(),
 ): Evaluation {
   const complete = { declaredAt: since(begin), runs: history, gaps: known, hasOlderRuns: false };
-  return evaluate(expectationOf(expectation), complete, watermark, schedules);
+  return evaluate(expectationOf(expectation, { silent: true }), complete, watermark, schedules);
 }
 
 /** What is known at a watermark: runs that have started, and ends that have come. */
@@ -203,7 +203,7 @@ describe('verdicts and people', () => {
         const told = first.verdicts.map(({ kind, occurrence, since: openedAt }) => {
           return { kind, occurrence, openedAt: Date.parse(openedAt) };
         });
-        const judge = (declaredAt: number, open = told) => {
+        const verdictsOf = (declaredAt: number, open = told) => {
           const complete = {
             declaredAt: since(declaredAt),
             runs: history,
@@ -211,13 +211,15 @@ describe('verdicts and people', () => {
             hasOlderRuns: false,
             told: open,
           };
-          return evaluate(expectationOf(after), complete, watermark, new Schedules()).verdicts;
+          return evaluate(expectationOf(after, { silent: true }), complete, watermark, new Schedules()).verdicts;
         };
         // Declared long ago, the new rules would say the same of these runs.
-        const always = judge(begin, []).filter(({ kind }) => kind === 'overrunning' || kind === 'failing');
+        const always = verdictsOf(begin, []).filter(({ kind }) => kind === 'overrunning' || kind === 'failing');
         for (const { kind, occurrence } of always) {
           if (!told.some((alert) => alert.kind === kind && alert.occurrence === occurrence)) continue;
-          expect(judge(watermark).map((one) => `${one.kind} ${one.occurrence}`)).to.include(`${kind} ${occurrence}`);
+          expect(verdictsOf(watermark).map((one) => `${one.kind} ${one.occurrence}`)).to.include(
+            `${kind} ${occurrence}`,
+          );
         }
       }),
       checked,

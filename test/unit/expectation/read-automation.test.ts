@@ -87,10 +87,13 @@ describe('a declaration of an automation', () => {
     [{ maxDuration: '1.5h' }, 'expect.maxDuration: must be a duration such as 45s, 10m, 1h30m or 2d'],
     [{ maxDuration: '32d' }, 'expect.maxDuration: must be at most 31d'],
     [{ grace: '1m' }, 'expect.grace: needs a schedule, or every'],
-    [{ failures: {} }, 'expect.failures: must have either consecutive, or count and within, or rate and of'],
+    [
+      { failures: {} },
+      'expect.failures: must have either consecutive, or count and within, or rate and of, or never: true',
+    ],
     [
       { failures: { consecutive: 1, count: 2 } },
-      'expect.failures: must have either consecutive, or count and within, or rate and of',
+      'expect.failures: must have either consecutive, or count and within, or rate and of, or never: true',
     ],
     [{ failures: { consecutive: 0 } }, 'expect.failures.consecutive: must be a whole number from 1 to 1000'],
     [{ failures: { rate: 101, of: 5 } }, 'expect.failures.rate: must be a whole number from 1 to 100'],

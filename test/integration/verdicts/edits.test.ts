@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import type { Transition } from '../../../internal/expectation/transition.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent } from '../../support/events.ts';
+import { declare, emptyQueue, marginMs, tickAt } from '../../support/expectations.ts';
+import { eachDatabase } from '../../support/store.ts';
+
+const automationId = '0190a0b0-0000-7000-8000-000000000001';
+const nightly = { schedule: '30 2 * * *', grace: '10m', maxDuration: '45m', failures: { consecutive: 1 } };
+
+/** A time of 25 November 2026, UTC. */
+function at(time: string): number {
+  return Date.parse(`2026-11-25T${time}Z`);
+}
+
+/** The clock at which the watermark is at this time. */
+function when(watermark: string): number {
+  return at(watermark) + marginMs;
+}
+
+function told(transitions: readonly Transition[]): string[] {
+  return transitions.map(({ change, alert: { kind, occurrence } }) => `${change} ${kind} ${occurrence}`);
+}
+
+describe('verdicts of people who edit, overlap and wait', () => {
+  const database = eachDatabase();
+
+  const event = (time: string, kind: AcceptedEvent['kind'], executionId = 'a', automation = automationId) =>
+    recordEvents(database.db, [anEvent({ automationId: automation, createdAt: at(time), kind, executionId })]);
+
+  const alerts = () =>
+    database.db
+      .selectFrom('alerts')
+      .select(['kind', 'occurrence', 'opened_at', 'resolved_at', 'resolved_reason'])
+      .orderBy('opened_at')
+      .execute();
+
+  it('keeps what still holds through edits, and times each rule from its own declaration', async () => {
+    const failing = { failures: { consecutive: 1 } };
+    await declare(database.db, { automationId, expect: failing, declaredAt: at('00:00') });
+    await event('01:00', 'START');
+    await event('01:01', 'ERROR');
+    expect(told((await tickAt(database.db, when('01:02'))).transitions)).to.deep.equal(['opened failing failing']);
+    await declare(database.db, { automationId, expect: { ...failing, maxDuration: '1h' }, declaredAt: at('01:10') });
+    await event('01:20', 'START', 'b');
+    expect(told((await tickAt(database.db, when('01:30'))).transitions)).to.deep.equal([]);
+    await declare(database.db, { automationId, expect: { ...failing, maxDuration: '60m' }, declaredAt: at('01:40') });
+    expect(told((await tickAt(database.db, when('02:20'))).transitions)).to.deep.equal(['opened overrunning b']);
+    await declare(database.db, {
+      automationId,
+      expect: { failures: { rate: 100, of: 1 }, maxDuration: '30m' },
+      declaredAt: at('02:30'),
+    });
+    expect(told((await tickAt(database.db, when('02:31'))).transitions)).to.deep.equal([]);
+    const fewer = { maxDuration: '2h', failures: { never: true } } as const;
+    await declare(database.db, { automationId, expect: fewer, declaredAt: at('02:40') });
+    expect(told((await tickAt(database.db, when('02:41'))).transitions).toSorted()).to.deep.equal([
+      'resolved failing failing',
+      'resolved overrunning b',
+    ]);
+  });
+
+  it('keeps a missing start through an edit of its interval, of its grace and of its text', async () => {
+    await declare(database.db, { automationId, expect: { every: '2h', grace: '10m' }, declaredAt: at('00:00') });
+    expect(told((await tickAt(database.db, when('02:10'))).transitions)).to.have.length(1);
+    for (const [index, edit] of [
+      { every: '120m', grace: '5m' },
+      { every: '1h', grace: '5m' },
+      { every: '90m', grace: '1m' },
+    ].entries()) {
+      await declare(database.db, { automationId, expect: edit, declaredAt: at('02:20') + index * 60_000 });
+      expect(told((await tickAt(database.db, when('02:20') + index * 60_000)).transitions)).to.deep.equal([]);
+    }
+    await event('02:30', 'START');
+    expect(told((await tickAt(database.db, when('02:31'))).transitions)).to.include.members([
+      'resolved missing 2026-11-25T02:00:00.000Z',
+    ]);
+  });
+
+  it('counts failures in the order of ends, whatever starts and never ends in between', async () => {
+    await declare(database.db, { automationId, expect: { failures: { consecutive: 2 } }, declaredAt: at('00:00') });
+    await event('01:00', 'START', 'long');
+    await event('01:10', 'START', 'a');
+    await event('01:11', 'ERROR', 'a');
+    await event('01:11', 'END', 'a');
+    await tickAt(database.db, when('01:12'));
+    for (let index = 0; index < 6; index += 1) await event('01:20', 'START', `unfinished ${index}`);
+    await tickAt(database.db, when('02:30'));
+    await event('02:40', 'ERROR', 'long');
+    expect(told((await tickAt(database.db, when('02:41'))).transitions)).to.deep.equal(['opened failing failing']);
+    await tickAt(database.db, when('04:41'));
+    await event('04:50', 'START', 'b');
+    await event('04:51', 'END', 'b');
+    await tickAt(database.db, when('06:00'));
+    const [row] = await alerts();
+    expect(row?.resolved_reason).to.equal('The failures were below the limit again at 25 November 2026, 04:51 (UTC).');
+  });
+
+  it('tells once of a start that is unknown for more than two periods, with what is recorded', async () => {
+    const days = (count: number) => count * 86_400_000;
+    await declare(database.db, { automationId, expect: { every: '1d', grace: '10m' }, declaredAt: at('00:00') });
+    await event('01:00', 'START');
+    await event('01:05', 'END');
+    const gaps = [1, 2, 3, 4].map((day) => ({
+      from: at('00:30') + days(day - 1),
+      until: at('00:30') + days(day - 1) + 30_000,
+    }));
+    const later = (day: number, time: string) => {
+      const queue = { ...emptyQueue(when(time) + days(day)), gaps: gaps.slice(0, day + 1) };
+      return tickAt(database.db, when(time) + days(day), { queue });
+    };
+    for (const day of [0, 1, 2]) expect(told((await later(day, '02:00')).transitions)).to.deep.equal([]);
+    const { transitions } = await later(3, '01:10');
+    expect(transitions.map(({ change, alert }) => [change, alert.kind, alert.reason])).to.deep.equal([
+      [
+        'opened',
+        'unknown',
+        'It is unknown whether a run started at the expected time, 26 November 2026, 01:00 (UTC): no run is recorded since 25 November 2026, 01:00 (UTC), and Runledger may lack events in 3 gaps of about 30 s, the latest from 28 November 2026, 00:30:00 (UTC) to 28 November 2026, 00:30:30 (UTC).',
+      ],
+    ]);
+    expect(told((await later(3, '04:00')).transitions)).to.deep.equal([]);
+  });
+
+  it('looks again at an unknown start as soon as its events arrive', async () => {
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
+    await tickAt(database.db, when('02:00'));
+    const gaps = [{ from: at('02:31'), until: at('02:32') }];
+    await tickAt(database.db, when('02:40'), { queue: { ...emptyQueue(when('02:40')), gaps } });
+    const verdict = async () =>
+      (await database.db.selectFrom('automations').select('verdict').executeTakeFirstOrThrow()).verdict;
+    expect(await verdict()).to.have.nested.property('[0].kind', 'unknown');
+    await event('02:39', 'START');
+    expect(told((await tickAt(database.db, when('02:41'))).transitions)).to.deep.equal([]);
+    expect(await verdict()).to.deep.equal([]);
+  });
+});
