@@ -38,7 +38,7 @@ const refusedExpectations: Refused[] = [
   ...[{ consecutive: 1, count: 2, within: '1h' }, { consecutive: 2, rate: 5, of: 10 }, {}].map((failures): Refused => [
     { failures },
     'spec.expect.failures',
-    'set exactly one form: consecutive, or count and within, or rate and of',
+    'set exactly one form: never, or consecutive, or count and within, or rate and of',
   ]),
   [{ failures: { count: 3 } }, 'spec.expect.failures', 'count and within belong together'],
   [{ failures: { of: 50 } }, 'spec.expect.failures', 'rate and of belong together'],
