@@ -81,7 +81,7 @@ describe('GET /v1/alerts/', () => {
   });
 
   it('refuses wrong filters', async () => {
-    const answer = await suite.client.send({ path: '/v1/alerts/?kind=unknown&open=yes' });
+    const answer = await suite.client.send({ path: '/v1/alerts/?kind=gone&open=yes' });
     expect(answer.status).to.equal(400);
     expect(answer.json<{ errors: { parameter: string }[] }>().errors.map(({ parameter }) => parameter)).to.deep.equal([
       'kind',
@@ -116,7 +116,11 @@ describe('the declaration of an automation', () => {
     };
     await suite.database.db
       .updateTable('automations')
-      .set({ declared_at: new Date(noon), evaluated_at: new Date(noon), verdict: JSON.stringify([verdict]) })
+      .set({
+        declared_at: new Date(noon),
+        evaluated_at: new Date(noon),
+        verdict: JSON.stringify([verdict]),
+      })
       .execute();
     const declaration = {
       namespace: 'acme-automations',
@@ -126,6 +130,8 @@ describe('the declaration of an automation', () => {
       links: [{ title: 'Runbook', url: 'https://wiki.acme.example/invoices' }],
       expect: { every: '1h' },
       suspend: false,
+      declared: true,
+      note: null,
       declared_at: '2026-11-20T12:00:00.000Z',
       evaluated_at: '2026-11-20T12:00:00.000Z',
       verdicts: [verdict],

@@ -43,6 +43,18 @@ function shown(event: ReturnType<typeof eventsOfJob>[number]): unknown[] {
 describe('events of a Job', () => {
   const start = ['START', 1, 'Job nightly-29'];
 
+  it('belong to the time of its schedule, or to none if it was made by hand', () => {
+    const scheduled = { 'batch.kubernetes.io/cronjob-scheduled-timestamp': at(0) };
+    const read = (annotations: Record<string, string>, ownerReferences?: typeof ofCronJob) => {
+      const { byHand, scheduledAt } = readJob(job({}, { annotations, ...(ownerReferences && { ownerReferences }) }));
+      return { byHand, scheduledAt };
+    };
+    expect(read(scheduled, ofCronJob)).to.deep.equal({ byHand: false, scheduledAt: Date.parse(at(0)) });
+    expect(read({}, ofCronJob)).to.deep.equal({ byHand: true, scheduledAt: undefined });
+    expect(read({ 'cronjob.kubernetes.io/instantiate': 'manual' })).to.deep.include({ byHand: true });
+    expect(read({})).to.deep.equal({ byHand: false, scheduledAt: undefined });
+  });
+
   it('are none before it starts, and while it is suspended', () => {
     expect(told(job())).to.deep.equal([]);
     expect(told(job({ conditions: [condition('Suspended', 0)] }))).to.deep.equal([]);
