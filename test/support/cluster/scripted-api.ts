@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { resetSocket } from '../reset-socket.ts';
 
 export interface ScriptedSecret {
   readonly metadata: { name: string; labels: Record<string, string>; resourceVersion?: string; uid?: string };
@@ -93,7 +94,7 @@ export class ScriptedApi {
   endWatches(how: 'end' | 'reset'): void {
     for (const watch of this.#watches) {
       if (how === 'end') watch.end();
-      else watch.socket?.resetAndDestroy();
+      else if (watch.socket !== null) resetSocket(watch.socket);
     }
   }
 
