@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import { RequestError, unavailable, type FieldError } from '../errors/request-error.ts';
+import { RequestError, Unavailable, type FieldError } from '../errors/request-error.ts';
 import { acceptEvent, recordedForm, type EventGroup, type RecordedEvent } from '../event/event.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import type { HttpStack } from './http-stack.ts';
@@ -27,7 +27,7 @@ export function lineage(
     const outcomeOf = await recordAll([keyed], ctx.state.organization, options);
     const { recorded, isWaiting } = outcomeOf(keyed);
     // OpenLineage's clients repeat a request after 503, but not after 409.
-    if (isWaiting) throw unavailable(underWay);
+    if (isWaiting) throw new Unavailable(underWay, 'under-way');
     sendJson(ctx, 200, JSON.stringify(recorded));
   };
 }

@@ -1,5 +1,5 @@
 import type { Context, Middleware } from 'koa';
-import { RequestError, unavailable } from '../errors/request-error.ts';
+import { RequestError, Unavailable } from '../errors/request-error.ts';
 import { acceptEvent, type EventGroup } from '../event/event.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
 import type { EventRequest, FieldLimits } from '../event/schema.ts';
@@ -134,5 +134,5 @@ function noRun(): RequestError {
 }
 
 function notNow(error: unknown): never {
-  throw unavailable('Events cannot be stored safely at the moment.', error);
+  throw new Unavailable('Events cannot be stored safely at the moment.', 'open-runs', 1, error);
 }

@@ -1,8 +1,8 @@
 import { within } from '../async/within.ts';
 import type { AcceptedEvent, EventGroup } from '../event/event.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
-import { RequestError, unavailable } from '../errors/request-error.ts';
-import type { ProducerLoad, ProducerMetrics, RejectionReason } from '../telemetry/producer-metrics.ts';
+import { RequestError, Unavailable, type RejectionReason } from '../errors/request-error.ts';
+import type { ProducerLoad, ProducerMetrics } from '../telemetry/producer-metrics.ts';
 import { BufferFull, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { withIdentities, type Keyed, type Keys, type Result } from './idempotency.ts';
 import { createKeys, type KeyPlaces } from './key-places.ts';
@@ -33,8 +33,6 @@ export interface ProducerOptions extends Omit<QueueConnectionOptions, 'redis' | 
   digests?: boolean | undefined;
   /** Undefined when no event goes to the overflow lane. */
   overflow?: Overflow | undefined;
-  /** Called for each event that gets 503. */
-  onRejected?: () => void;
   metrics: ProducerMetrics;
   /** How long an Idempotency-Key is remembered. */
   idempotencyHours: number;
@@ -130,14 +128,7 @@ export class Producer {
 
   #requireAdmission(events: number): void {
     const { rejection } = this.#options.shards;
-    if (rejection === undefined) return;
-    this.#countRejection(rejection.reason, events);
-    throw unavailable(notNow);
-  }
-
-  #countRejection(reason: RejectionReason, events: number): void {
-    this.#options.metrics.reject(reason, events);
-    this.#options.onRejected?.();
+    if (rejection !== undefined) throw new Unavailable(notNow, rejection.reason, events);
   }
 
   #rejectionOf(error: unknown, events: readonly AcceptedEvent[], lane: Lane): RequestError {
@@ -146,8 +137,8 @@ export class Producer {
     const [first] = events;
     if (error instanceof BufferFull && lane === this.#overflow && overflow && first)
       return overflow.refusalOf(first.organization);
-    this.#countRejection(reasonOf(error), events.length);
-    return unavailable(error instanceof BufferFull ? 'Too many events are waiting to be queued.' : notNow);
+    const detail = error instanceof BufferFull ? 'Too many events are waiting to be queued.' : notNow;
+    return new Unavailable(detail, reasonOf(error), events.length);
   }
 
   /** Makes {@link stop} wait for the work. */

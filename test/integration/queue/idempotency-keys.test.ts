@@ -82,7 +82,7 @@ describe('the names of keys in Redis', () => {
   it('are those of one organization and one key: no other one can imitate them', async () => {
     const owner = fc.record({
       organization: hostile,
-      key: fc.tuple(fc.constantFrom('caller', 'lineage', 'ping'), hostile, hostile) as fc.Arbitrary<Keyed['key']>,
+      key: fc.tuple(fc.constantFrom('caller', 'lineage', 'ping'), hostile, hostile),
     });
     const owners = fc.uniqueArray(owner, { selector: (one) => JSON.stringify(one), minLength: 20, maxLength: 50 });
     const server = await emptyRedis();
