@@ -47,6 +47,42 @@ describe('the clock of the queue', function () {
     expect((await clockOf(redis)).oldestAt).to.equal(before - 90_000);
   });
 
+  it('knows the oldest of many jobs that no worker can read, whenever they are due', async () => {
+    const redis = await emptyRedis();
+    const oldestAt = Date.now() - 600_000;
+    const data = plainJob([anEvent()]);
+    const jobs = (length: number, timestamp: number, delay: number) =>
+      Array.from({ length }, () => ({ name: '1 events', data, opts: { timestamp, delay } }));
+    await withQueue(redis.url, async (queue) => {
+      await queue.addBulk(jobs(5, oldestAt, 700_000));
+      await queue.addBulk(jobs(1_500, Date.now() - 1_000, 30_000));
+    });
+    expect((await clockOf(redis)).oldestAt).to.equal(oldestAt);
+  });
+
+  it('knows the oldest job of a queue that is too long to be read, and stands still until it has found it', async () => {
+    const redis = await emptyRedis();
+    const oldestAt = Date.now() - 600_000;
+    const data = plainJob([anEvent()]);
+    await withQueue(redis.url, async (queue) => {
+      await queue.add('1 events', data, { timestamp: oldestAt, delay: 3_600_000 });
+      const opts = { timestamp: oldestAt + 1_000 };
+      expect((await clockOf(redis)).oldestAt).to.equal(oldestAt);
+      // As if as many jobs had been added and done since the last look.
+      await redis.command('set', queueKey('events', 'id'), '12000');
+      await queue.addBulk(Array.from({ length: 2_100 }, () => ({ name: '1 events', data, opts })));
+      expect((await clockOf(redis)).oldestAt).to.equal(oldestAt);
+      await queue.remove('1');
+      const seen: (number | undefined)[] = [];
+      await until('the oldest job', async () => {
+        const { oldestAt: found } = await clockOf(redis);
+        seen.push(found);
+        return found === oldestAt + 1_000;
+      });
+      expect(seen).to.deep.equal([oldestAt, oldestAt, oldestAt + 1_000]);
+    });
+  });
+
   it('knows the oldest job of the overflow lane, and whose events may be there', async () => {
     const redis = await emptyRedis();
     const oldestAt = Date.now() - 90_000;
