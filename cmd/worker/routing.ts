@@ -6,11 +6,14 @@ import { movingQueue, waitingQueue } from '../../internal/queue/keys.ts';
 import type { Database } from '../../internal/store/database.ts';
 import type { Store } from '../../internal/store/store.ts';
 import { databaseMetrics } from '../../internal/telemetry/database-label.ts';
+import { Registry } from '../../internal/telemetry/metrics.ts';
+import { backlogMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { consumerMetrics, storeMetrics } from '../../internal/telemetry/worker-metrics.ts';
 import type { BatcherLimits } from '../../internal/worker/batcher.ts';
 import type { Storage } from '../../internal/worker/storage.ts';
 import type { RedisAddress } from '../../internal/queue/redis.ts';
+import type { durabilitySettings } from '../ingest/limits.ts';
 import { redisAddresses, type redisSettings } from '../ingest/redis.ts';
 import { allOf } from './databases.ts';
 import { createLane, stuck, type Lane, type LaneConfig } from './lane.ts';
@@ -20,7 +23,7 @@ import { inSeveralDatabases } from './storage.ts';
 const waitingConcurrency = 20;
 
 export interface RoutingParts {
-  config: LaneConfig & Config<'QUEUE_NAME' | (typeof redisSettings)[number]>;
+  config: LaneConfig & Config<'QUEUE_NAME' | (typeof redisSettings)[number] | (typeof durabilitySettings)[number]>;
   /** Of all shards, also of those that take no events any more. */
   addresses: readonly RedisAddress[];
   /** The first database, which has the map. */
@@ -51,7 +54,16 @@ export function createRouting(parts: RoutingParts, telemetry: Telemetry): Routin
   const { QUEUE_NAME: queueName } = config;
   const stores = allOf(store, parts.others);
   const map = new OrganizationMap(db, logger);
-  const aside = new AsideQueues({ shards: redisAddresses(config), logger, tracing });
+  const { REQUIRE_DURABLE_REDIS: requireDurable, REDIS_ACKS: replicaAcks } = config;
+  const aside = new AsideQueues({
+    shards: redisAddresses(config),
+    queueName,
+    durability: { requireDurable, replicaAcks },
+    // Not shown: ingest shows the state of Redis.
+    metrics: backlogMetrics(new Registry())(),
+    logger,
+    tracing,
+  });
   const metrics = databaseMetrics(registry);
   const several = { stores, map, aside, queueName, metrics };
   const lanes: Lane[] = [];

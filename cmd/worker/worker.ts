@@ -14,6 +14,7 @@ import {
   storeMetrics,
 } from '../../internal/telemetry/worker-metrics.ts';
 import { Maintenance } from '../../internal/worker/maintenance.ts';
+import { durabilitySettings } from '../ingest/limits.ts';
 import { drainedAddresses, readerRedisSettings, redisAddresses, shardsInOneRedis } from '../ingest/redis.ts';
 import { createLane, stuck, type Lane } from './lane.ts';
 import { RegisteredShards } from './registered-shards.ts';
@@ -24,6 +25,7 @@ import { inOneDatabase } from './storage.ts';
 /** The settings of a worker, beside those of every process. The caller opens the database. */
 export const workerSettings = [
   ...readerRedisSettings,
+  ...durabilitySettings,
   'QUEUE_NAME',
   'STORE_BATCH_EVENTS',
   'STORE_BATCH_BYTES',

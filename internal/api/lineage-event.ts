@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 import type { EventRequest, FieldLimits } from '../event/schema.ts';
+import type { RepeatKey } from '../event/repeat-key.ts';
 import { isStorable } from '../event/validate.ts';
 import { cut } from './cut-body.ts';
 import type { Fields, Projected } from './json-projection.ts';
@@ -20,10 +20,10 @@ export const lineageShape = {
   dataset: {},
 } as const satisfies Fields;
 
-/** An event to record, and its idempotency key. */
-export interface KeyedRequest {
-  request: EventRequest;
-  key: string;
+/** The events to record of one run event, and their idempotency key. */
+export interface KeyedRequests {
+  requests: EventRequest[];
+  key: RepeatKey;
 }
 
 export interface LineageOptions {
@@ -32,13 +32,13 @@ export interface LineageOptions {
 }
 
 /**
- * Returns the events of a run's event (ARCHITECTURE.md, "OpenLineage"). An event about a job or a
- * data set has no run, and gives none.
+ * Returns the events of a run's event (ARCHITECTURE.md, "OpenLineage"). Undefined for an event about
+ * a job or a data set, which has no run.
  * @throws {RequestError} that names each failing field.
  */
-export function requestsOf(event: Projected, { validate, textLimits }: LineageOptions): KeyedRequest[] {
+export function requestsOf(event: Projected, { validate, textLimits }: LineageOptions): KeyedRequests | undefined {
   if (!isObject(event)) throw invalid([{ pointer: '', detail: 'must be a JSON object' }]);
-  if (isWithoutRun(event)) return [];
+  if (isWithoutRun(event)) return undefined;
   const type = textOf(event['eventType'] ?? 'OTHER');
   const { runId, facets } = fieldsOf(event['run']);
   const { namespace, name } = fieldsOf(event['job']);
@@ -52,10 +52,11 @@ export function requestsOf(event: Projected, { validate, textLimits }: LineageOp
   ];
   if (faults.length > 0) throw invalid(faults);
   const message = fieldsOf(fieldsOf(facets)['errorMessage'])['message'];
-  return partsOf(type, `${textOf(namespace)} ${textOf(name)}`, textOf(message), textLimits).map((part) => {
-    const identity = [ids.automation_id, runId, type, time, part.event];
-    return { request: { ...ids, ...part }, key: `ol-${hash('sha256', JSON.stringify(identity), 'hex')}` };
-  });
+  const parts = partsOf(type, `${textOf(namespace)} ${textOf(name)}`, textOf(message), textLimits);
+  return {
+    requests: parts.map((part) => ({ ...ids, ...part })),
+    key: ['lineage', ids.automation_id, ids.execution_id, type, ids.occurred_at],
+  };
 }
 
 /** The automation of a job. README.md tells users how to compute it. */

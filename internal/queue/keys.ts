@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { hashTags, slotOf } from './hash-tags.ts';
 
 /** The part of a queue's name that says its shard inside one Redis. */
@@ -24,6 +25,15 @@ export function keyPrefix(queueName: string): string {
 /** The Redis key of a part of the queue: `wait`, `delayed`, `active`, … (BullMQ's naming). */
 export function queueKey(queueName: string, part: string): string {
   return `${keyPrefix(queueName)}:${queueName}:${part}`;
+}
+
+/**
+ * A name for the end of a Redis key that depends on what organizations and callers choose. A hash
+ * over the parts, each with its bounds: other parts never give the same name. Every such key must
+ * use it. 43 characters.
+ */
+export function hashedName(...parts: readonly string[]): string {
+  return hash('sha256', JSON.stringify(parts), 'base64url');
 }
 
 /** The slot of a queue's keys in a Redis Cluster. */

@@ -65,10 +65,10 @@ describe('captured Jobs', () => {
       connect: podAccount(sharedCluster().url, await world.account()),
       namespaces: [],
       db: database.db,
-      enqueueAll: async (events) => {
+      enqueueAll: async (groups) => {
         if (queueFails) throw new Error('no queue');
-        const all = events.map(({ event }) => event);
-        recorded.push(...all);
+        const all = groups.map(({ events }) => events);
+        recorded.push(...all.flat());
         return all;
       },
       identify: createIdentitySource(),
