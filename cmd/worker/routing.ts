@@ -14,6 +14,7 @@ import type { RedisAddress } from '../../internal/queue/redis.ts';
 import { redisAddresses, type redisSettings } from '../ingest/redis.ts';
 import { allOf } from './databases.ts';
 import { createLane, stuck, type Lane, type LaneConfig } from './lane.ts';
+import type { Rooms } from './rooms.ts';
 import { inSeveralDatabases } from './storage.ts';
 
 /** Jobs of one queue of waiting events under way at once. */
@@ -21,6 +22,7 @@ const waitingConcurrency = 20;
 
 export interface RoutingParts {
   config: LaneConfig & Config<'QUEUE_NAME' | (typeof redisSettings)[number]>;
+  rooms: Rooms;
   /** Of all shards, also of those that take no events any more. */
   addresses: readonly RedisAddress[];
   /** The first database, which has the map. */
@@ -46,7 +48,7 @@ export interface Routing {
 
 /** Wires the routing of events to the databases of their organizations. */
 export function createRouting(parts: RoutingParts, telemetry: Telemetry): Routing {
-  const { config, db, store, consumed, stored, overflowed } = parts;
+  const { config, rooms, db, store, consumed, stored, overflowed } = parts;
   const { logger, registry, probes, tracing } = telemetry;
   const { QUEUE_NAME: queueName } = config;
   const stores = allOf(store, parts.others);
@@ -65,7 +67,9 @@ export function createRouting(parts: RoutingParts, telemetry: Telemetry): Routin
         [...waiting.values()].reduce((sum, jobs) => sum + jobs, 0),
       );
     };
-    const limits = { jobs: waitingConcurrency, statementsInFlight: 1 };
+    // A queue for each database, and that of moves.
+    const room = rooms.aside(stores.size + 1);
+    const limits = { jobs: waitingConcurrency, room, statementsInFlight: 1 };
     const options = {
       ...limits,
       addresses: parts.addresses,
