@@ -69,7 +69,18 @@ export interface Lane {
  */
 export function createLane(
   config: LaneConfig,
-  { addresses, inside, queueName, jobs, room, statementsInFlight, consumed, storage, pingDatabase, onWaiting }: LaneOptions,
+  {
+    addresses,
+    inside,
+    queueName,
+    jobs,
+    room,
+    statementsInFlight,
+    consumed,
+    storage,
+    pingDatabase,
+    onWaiting,
+  }: LaneOptions,
   { logger, tracing }: Telemetry,
 ): Lane {
   const limits = {

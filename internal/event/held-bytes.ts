@@ -23,3 +23,9 @@ export function heldTextBytes(text: string): number {
   if (text.length === 0) return 0;
   return headerBytes + (wide.test(text) ? 2 : 1) * text.length;
 }
+
+/**
+ * Most bytes of memory that the events of one request may take, and so one job. Each body of
+ * `bulkBodyLimit` stays below it; a worker can hold several such jobs.
+ */
+export const mostHeldBytes = 6 * 1_024 * 1_024;

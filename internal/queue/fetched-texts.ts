@@ -1,5 +1,6 @@
 import type { BackendFactory, RedisQueueBackend } from 'bullmq';
 import { heldTextBytes } from '../event/held-bytes.ts';
+import { lookNow } from './fetch-cooldown.ts';
 
 /** The scripts of BullMQ that may reply with the next job: its hash, then its id. */
 const fetching = new Set(['moveToActive', 'moveToFinished', 'moveToDelayed']);
@@ -36,7 +37,7 @@ export class FetchedTexts {
     if (this.#hasRoom) this.#room.resolve();
   }
 
-  /** Lets a fetch that waits for room go on, so that BullMQ can close. */
+  /** Ends the wait for room, so that BullMQ can close. */
   close(): void {
     this.#closed = true;
     this.#room.resolve();
@@ -46,14 +47,17 @@ export class FetchedTexts {
   backend(make: BackendFactory<RedisQueueBackend>): BackendFactory<RedisQueueBackend> {
     return (...args) => {
       const backend = make(...args);
-      const { execCommand, moveToActive, moveToCompleted, moveToFailed } = backend;
+      const { execCommand, moveToActive, moveToCompleted, moveToFailed, waitForJob } = backend;
       backend.execCommand = (client, name, scriptArgs) => {
         const reply = execCommand.call(backend, client, name, scriptArgs) as unknown;
         return fetching.has(name) ? Promise.resolve(reply).then((value) => this.#keep(value)) : reply;
       };
-      backend.moveToActive = async (token, name) => {
-        await this.#untilRoom();
-        return this.#closed ? [] : moveToActive.call(backend, token, name);
+      // "No job": BullMQ handles none of those that it has fetched while it waits in a fetch.
+      backend.moveToActive = async (token, name) => (this.#hasRoom ? moveToActive.call(backend, token, name) : []);
+      backend.waitForJob = async (blockTimeout) => {
+        if (this.#hasRoom || this.#closed) return waitForJob.call(backend, blockTimeout);
+        await this.#room.promise;
+        return lookNow;
       };
       backend.moveToCompleted = (job, value, remove, token, fetchNext) =>
         moveToCompleted.call(backend, job, value, remove, token, fetchNext && this.#hasRoom);
@@ -65,13 +69,6 @@ export class FetchedTexts {
 
   get #hasRoom(): boolean {
     return this.#bytes < this.#mostBytes;
-  }
-
-  async #untilRoom(): Promise<void> {
-    while (!this.#hasRoom && !this.#closed) {
-      this.#room = Promise.withResolvers();
-      await this.#room.promise;
-    }
   }
 
   #keep(reply: unknown): unknown {
@@ -91,6 +88,7 @@ export class FetchedTexts {
     this.#fetched += 1;
     this.#texts.set(this.#fetched, text);
     this.#bytes += heldTextBytes(text);
+    if (!this.#hasRoom && !this.#closed) this.#room = Promise.withResolvers();
     return String(this.#fetched);
   }
 }

@@ -41,8 +41,7 @@ describe('the encoder of jobs', () => {
   });
 
   it('packs the digests of events when it is asked to, and again those that events came with', async () => {
-    const read = async (...given: Parameters<typeof encodeJob>) =>
-      decode(encodeJob(...given));
+    const read = async (...given: Parameters<typeof encodeJob>) => decode(encodeJob(...given));
     const batches = fc.array(someEvent, { minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(batches, async (events) => {
@@ -102,7 +101,9 @@ describe('decompression', () => {
     expect(failing.destroyed).to.equal(true);
 
     const unable = new Decompression(createZstdDecompress);
-    const failures = await Promise.all([1, 2].map(() => failureOf(unable.run(Buffer.from('28b52ffd2005ffffff', 'hex'), asText))));
+    const failures = await Promise.all(
+      [1, 2].map(() => failureOf(unable.run(Buffer.from('28b52ffd2005ffffff', 'hex'), asText))),
+    );
     unable.close();
     expect(failures.map((failure) => (failure as NodeJS.ErrnoException).code)).to.deep.equal(
       Array(2).fill('ZSTD_error_corruption_detected'),

@@ -144,7 +144,8 @@ describe('batcher', () => {
 
   it('gives a job back unless all of its statements have succeeded', async () => {
     const { store, sizes } = fakeStore({
-      record: (events) => (events.some(({ kind }) => kind === 'END') ? Promise.reject(new Error('moved')) : Promise.resolve()),
+      record: (events) =>
+        events.some(({ kind }) => kind === 'END') ? Promise.reject(new Error('moved')) : Promise.resolve(),
     });
     const moved = new Set(['acme']);
     const { batcher } = createBatcher(store, { batchBytes: 1_000, movedBecauseOf: () => moved });
