@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
@@ -117,12 +118,15 @@ describe('jobs that hold what they should not', () => {
       clock.gaps.filter(({ from, until }) => events.every(({ createdAt }) => from < createdAt && createdAt <= until)),
     ).to.have.length(ids.length);
 
-    await withQueue(redis.url, async (queue) => {
-      const job = await queue.getJob(ids[0] ?? '');
-      expect(job?.data).to.deep.equal(JSON.parse(flipped));
-      await job?.updateData(JSON.parse(sound));
-      await job?.retry('failed');
-    });
+    const [mended = ''] = ids;
+    expect(await redis.use((client) => client.hget(`{runledger}:events:${mended}`, 'data'))).to.equal(flipped);
+    await redis.command('hset', `{runledger}:events:${mended}`, 'data', sound);
+    const runbook = await readFile('deploy/runbooks/RunledgerJobsSetAside.md', 'utf8');
+    const fields = /HDEL "\$Q:7" (.*)/.exec(runbook)?.[1]?.split(' ') ?? [];
+    await redis.command('hdel', `{runledger}:events:${mended}`, ...fields);
+    const script = /EVAL "(.*)" 3/.exec(runbook)?.[1] ?? '';
+    const keys = ['failed', 'wait', 'marker'].map((part) => `{runledger}:events:${part}`);
+    await redis.command('eval', script, '3', ...keys, mended);
     await expectStored(database, ['behind them', ...events.map(({ description }) => description)]);
     await jobsBecome(redis, { ...none, failed: ids.length - 1 });
   });
