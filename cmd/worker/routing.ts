@@ -17,6 +17,7 @@ import type { durabilitySettings } from '../ingest/limits.ts';
 import { redisAddresses, type redisSettings } from '../ingest/redis.ts';
 import { allOf } from './databases.ts';
 import { createLane, stuck, type Lane, type LaneConfig } from './lane.ts';
+import type { Rooms } from './rooms.ts';
 import { inSeveralDatabases } from './storage.ts';
 
 /** Jobs of one queue of waiting events under way at once. */
@@ -24,6 +25,7 @@ const waitingConcurrency = 20;
 
 export interface RoutingParts {
   config: LaneConfig & Config<'QUEUE_NAME' | (typeof redisSettings)[number] | (typeof durabilitySettings)[number]>;
+  rooms: Rooms;
   /** Of all shards, also of those that take no events any more. */
   addresses: readonly RedisAddress[];
   /** The first database, which has the map. */
@@ -49,7 +51,7 @@ export interface Routing {
 
 /** Wires the routing of events to the databases of their organizations. */
 export function createRouting(parts: RoutingParts, telemetry: Telemetry): Routing {
-  const { config, db, store, consumed, stored, overflowed } = parts;
+  const { config, rooms, db, store, consumed, stored, overflowed } = parts;
   const { logger, registry, probes, tracing } = telemetry;
   const { QUEUE_NAME: queueName } = config;
   const stores = allOf(store, parts.others);
@@ -77,7 +79,9 @@ export function createRouting(parts: RoutingParts, telemetry: Telemetry): Routin
         [...waiting.values()].reduce((sum, jobs) => sum + jobs, 0),
       );
     };
-    const limits = { jobs: waitingConcurrency, statementsInFlight: 1 };
+    // A queue for each database, and that of moves.
+    const room = rooms.aside(stores.size + 1);
+    const limits = { jobs: waitingConcurrency, room, statementsInFlight: 1 };
     const options = {
       ...limits,
       addresses: parts.addresses,

@@ -59,6 +59,11 @@ export function movingQueue(queueName: string): string {
   return `${queueName}+moving`;
 }
 
+/** The common queue of the shard that any of its queues is in. */
+export function commonQueue(queueName: string): string {
+  return shardPart.exec(queueName)?.[0] ?? queueName.split('+')[0] ?? queueName;
+}
+
 function tagOf(queueName: string): string {
   const shard = Number(shardPart.exec(queueName)?.[1] ?? 0);
   const tag = hashTags[shard];
