@@ -166,10 +166,10 @@ describe('events of a Job', () => {
   });
 
   it('hold no text that Postgres cannot store, nor one that is too long', () => {
-    const failed = condition('Failed', 9, { reason: 'a\0b', message: 'x'.repeat(9_999) + '\u{1f600}' });
+    const failed = condition('Failed', 9, { reason: 'a\0b', message: 'x'.repeat(9_999) + '\u{1f600}y' });
     const [, error] = eventsOfJob(readJob(job({ startTime: at(1), conditions: [failed] })), []);
     expect(error?.errorId).to.equal('a\ufffdb');
-    expect(error?.errorDescription).to.equal('x'.repeat(9_999) + '\ufffd');
+    expect(error?.errorDescription).to.equal('x'.repeat(9_999) + '\u{1f600}');
   });
 });
 
