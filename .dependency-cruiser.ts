@@ -8,7 +8,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   archive: ['export', 'record', 'store'],
   async: [],
   audit: ['event', 'log', 'store'],
-  automations: ['event', 'expectation', 'kubernetes', 'outcome', 'store', 'telemetry'],
+  automations: ['async', 'event', 'expectation', 'kubernetes', 'outcome', 'store', 'telemetry'],
   batching: [],
   capture: ['async', 'automations', 'errors', 'event', 'expectation', 'kubernetes', 'store', 'telemetry'],
   client: [],

@@ -1,4 +1,4 @@
-import { RequestError } from '../errors/request-error.ts';
+import { RequestError, type RequestErrorCode } from '../errors/request-error.ts';
 import { acceptEvent, type AcceptedEvent, type EventIdentity, type KeyedEvent } from '../event/event.ts';
 import type { EventKind } from '../event/schema.ts';
 import { advisoryLocks } from '../store/advisory-locks.ts';
@@ -29,6 +29,8 @@ export interface RecordedJobs {
   readonly done: ReadonlySet<string>;
   /** The Jobs with a row, so recorded to their end. */
   readonly known: ReadonlySet<string>;
+  /** Why the queue takes an event of a Job now and later no more, by the UID of the Job. */
+  readonly refused: ReadonlyMap<string, string>;
   readonly kinds: readonly EventKind[];
   /** The first error of the queue. */
   readonly error: unknown;
@@ -55,6 +57,7 @@ export function recordJobs(
     const jobs = await readRecorded(trx, changed, options.otherDatabaseOf);
     const due = jobs.flatMap((job) => missingOf(job).map((event): DueEvent => ({ job, event })));
     const kinds: EventKind[] = [];
+    const refused = new Map<string, string>();
     let failure: unknown;
     for (const request of requests(due)) {
       const results = await enqueue(request, options).catch((error: unknown) => {
@@ -63,17 +66,23 @@ export function recordJobs(
       });
       results.forEach((result, index) => {
         const one = request[index];
-        if (one === undefined || !isRecorded(result)) return;
-        one.job.recorded.add(one.event.key);
-        kinds.push(one.event.kind);
+        if (one === undefined) return;
+        if (isRecorded(result)) {
+          one.job.recorded.add(one.event.key);
+          kinds.push(one.event.kind);
+        } else if (result instanceof RequestError && !passing.has(result.code))
+          refused.set(one.job.uid, result.message);
       });
     }
     // Also without a connection to Redis: a Job that is known is recorded when it is deleted.
     await saveRecorded(trx, jobs);
     const done = jobs.filter((job) => missingOf(job).length === 0).map(({ uid }) => uid);
-    return { done: new Set(done), known: new Set(jobs.map(({ uid }) => uid)), kinds, error: failure };
+    return { done: new Set(done), known: new Set(jobs.map(({ uid }) => uid)), refused, kinds, error: failure };
   });
 }
+
+/** Answers of the queue that another round may not get. */
+const passing: ReadonlySet<RequestErrorCode> = new Set(['unavailable', 'too-many-requests', 'request-in-progress']);
 
 async function takeTurn(trx: Transaction<Tables>): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`

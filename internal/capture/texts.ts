@@ -23,5 +23,5 @@ export interface EventTexts {
 
 /** The last lines of a termination message, which has at most 4 KiB. */
 export function lastLinesOf(message: string): string {
-  return message.trimEnd().split('\n').slice(-lastLines).join('\n');
+  return message.slice(-4_096).trimEnd().split('\n').slice(-lastLines).join('\n');
 }

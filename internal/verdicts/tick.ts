@@ -1,3 +1,4 @@
+import { inTurns } from '../async/in-turns.ts';
 import type { Schedules } from '../expectation/schedules.ts';
 import type { Blindness, Transition } from '../expectation/transition.ts';
 import { together, type Turns } from '../store/apart.ts';
@@ -5,12 +6,14 @@ import type { Database, Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
 import { lockState, saveState, type ControllerState } from './controller-state.ts';
 import { listDue, makeDue, postpone, type AutomationKey } from './due-automations.ts';
-import { turnsOf } from './due-turns.ts';
 import { evaluateDue } from './evaluate-due.ts';
 import { listUndeclared, resolveAlerts } from './open-alerts.ts';
 import { keepGaps, TickGaps } from './record-gaps.ts';
 import type { TickListener } from './tick-listener.ts';
 import { heldOf, reasonOfLag, watermarkOf, type Clocks, type QueueReading, type Watermark } from './watermark.ts';
+
+/** Automations that are evaluated at once: bounds the memory of a tick. */
+const chunkSize = 200;
 
 /**
  * A tick begins no further turns after so long, in ms. The first 200 due automations of each
@@ -107,8 +110,8 @@ async function evaluateUpTo(
   const context = { now: before.now, watermark, gaps: new TickGaps(trx), schedules };
   let evaluated = 0;
   const late: AutomationKey[] = [];
-  for (const { keys, mustRun } of turnsOf(due)) {
-    if (!mustRun && performance.now() - begun >= turnsMs) late.push(...keys);
+  for (const { items: keys, isFirst } of inTurns(due, chunkSize)) {
+    if (!isFirst && performance.now() - begun >= turnsMs) late.push(...keys);
     else {
       counts.push(...(await turns.run(trx, keys, async (part) => record(await evaluateDue(trx, part, context)))));
       evaluated += keys.length;
