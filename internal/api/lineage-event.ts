@@ -1,14 +1,13 @@
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 import type { EventRequest, FieldLimits } from '../event/schema.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
-import { isStorable } from '../event/validate.ts';
-import { cut } from './cut-body.ts';
+import { cutText, faultOfText, storable } from '../event/stored-text.ts';
 import type { Fields, Projected } from './json-projection.ts';
 import { urlNamespace, uuid5 } from './uuid5.ts';
 
 const types = ['START', 'RUNNING', 'COMPLETE', 'ABORT', 'FAIL', 'OTHER'];
 
-/** Longest namespace and name of a job, in UTF-16 units. */
+/** Longest namespace and name of a job, in Unicode characters. */
 const longestName = 4_096;
 
 /** The fields of an OpenLineage event that Runledger reads. All others are dropped. */
@@ -67,10 +66,10 @@ function automationOf(namespace: Projected | undefined, name: Projected | undefi
 type Part = Omit<EventRequest, 'automation_id' | 'execution_id'>;
 
 function partsOf(type: string, job: string, message: string, limits: LineageOptions['textLimits']): Part[] {
-  if (type === 'START') return [{ event: 'START', description: cut(job, limits.description) }];
+  if (type === 'START') return [{ event: 'START', description: cutText(job, limits.description) }];
   if (type === 'COMPLETE') return [{ event: 'END' }];
   if (type !== 'FAIL' && type !== 'ABORT') return [{ event: 'EVENT', description: type }];
-  const error_description = cut(message.replaceAll('\0', '\uFFFD').toWellFormed(), limits.errorDescription);
+  const error_description = storable(message, limits.errorDescription);
   return [{ event: 'ERROR', error_id: type, error_description }, { event: 'END' }];
 }
 
@@ -103,8 +102,8 @@ function faultsOf(
 
 function nameFaults(pointer: string, value: Projected | undefined): FieldError[] {
   if (typeof value !== 'string' || value === '') return textFaults(pointer, value);
-  if (value.length > longestName) return [{ pointer, detail: `must not be longer than ${longestName} characters` }];
-  return isStorable(value) ? [] : [{ pointer, detail: 'must not contain U+0000 or unpaired surrogates' }];
+  const detail = faultOfText(value, longestName);
+  return detail === undefined ? [] : [{ pointer, detail }];
 }
 
 function textFaults(pointer: string, value: Projected | undefined): FieldError[] {

@@ -1,4 +1,4 @@
-import { RequestError } from '../errors/request-error.ts';
+import { RequestError, type RequestErrorCode } from '../errors/request-error.ts';
 import { acceptEvent, type AcceptedEvent, type EventGroup, type EventIdentity } from '../event/event.ts';
 import type { EventKind, EventRequest } from '../event/schema.ts';
 import { advisoryLocks } from '../store/advisory-locks.ts';
@@ -29,6 +29,8 @@ export interface RecordedJobs {
   readonly done: ReadonlySet<string>;
   /** The Jobs with a row, so recorded to their end. */
   readonly known: ReadonlySet<string>;
+  /** Why the queue takes an event of a Job now and later no more, by the UID of the Job. */
+  readonly refused: ReadonlyMap<string, string>;
   readonly kinds: readonly EventKind[];
   /** The first error of the queue. */
   readonly error: unknown;
@@ -54,6 +56,7 @@ export function recordJobs(
     if (!(await takeTurn(trx))) return undefined;
     const jobs = await readRecorded(trx, changed, options.otherDatabaseOf);
     const kinds: EventKind[] = [];
+    const refused = new Map<string, string>();
     let failure: unknown;
     for (const request of requests(jobs.map(dueOf))) {
       const results = await enqueue(request, options).catch((error: unknown) => {
@@ -62,19 +65,25 @@ export function recordJobs(
       });
       results.forEach((result, index) => {
         const due = request[index];
-        if (due === undefined || !isRecorded(result)) return;
-        for (const { key, kind } of due.events) {
-          due.job.recorded.add(key);
-          kinds.push(kind);
-        }
+        if (due === undefined) return;
+        if (isRecorded(result)) {
+          for (const { key, kind } of due.events) {
+            due.job.recorded.add(key);
+            kinds.push(kind);
+          }
+        } else if (result instanceof RequestError && !passing.has(result.code))
+          refused.set(due.job.uid, result.message);
       });
     }
     // Also without a connection to Redis: a Job that is known is recorded when it is deleted.
     await saveRecorded(trx, jobs);
     const done = jobs.filter((job) => missingOf(job).length === 0).map(({ uid }) => uid);
-    return { done: new Set(done), known: new Set(jobs.map(({ uid }) => uid)), kinds, error: failure };
+    return { done: new Set(done), known: new Set(jobs.map(({ uid }) => uid)), refused, kinds, error: failure };
   });
 }
+
+/** Answers of the queue that another round may not get. */
+const passing: ReadonlySet<RequestErrorCode> = new Set(['unavailable', 'too-many-requests', 'request-in-progress']);
 
 async function takeTurn(trx: Transaction<Tables>): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`

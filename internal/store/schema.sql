@@ -100,6 +100,8 @@ CREATE TABLE public.alerts (
     seen_at timestamp(3) with time zone NOT NULL,
     resolved_at timestamp(3) with time zone,
     resolved_reason text,
+    declared jsonb,
+    told_webhooks jsonb,
     CONSTRAINT alerts_kind_check CHECK ((kind = ANY (ARRAY['missing'::text, 'late'::text, 'overrunning'::text, 'failing'::text])))
 );
 
@@ -1002,6 +1004,8 @@ CREATE INDEX deliveries_newest ON public.deliveries USING btree (organization, c
 
 CREATE INDEX deliveries_of_webhook ON public.deliveries USING btree (organization, webhook_namespace, webhook_name, next_attempt_at, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 
+CREATE INDEX deliveries_over ON public.deliveries USING btree (COALESCE(delivered_at, given_up_at)) WHERE ((delivered_at IS NOT NULL) OR (given_up_at IS NOT NULL));
+
 CREATE INDEX erasures_of_organization ON public.erasures USING btree (organization, id);
 
 CREATE INDEX events_of_execution ON ONLY public.events USING btree (automation_id, execution_id, organization);
@@ -1193,6 +1197,8 @@ CREATE INDEX executions_9_with_error_of_automation ON public.executions_9 USING 
 CREATE INDEX log_tiles_of_ids ON public.log_tiles USING btree (organization, last_id, first_id) WHERE (level = 0);
 
 CREATE INDEX moving_events_of_organization ON public.moving_events USING btree (organization);
+
+CREATE INDEX record_gaps_until ON public.record_gaps USING btree (until_at);
 
 CREATE INDEX running_executions_newest ON public.running_executions USING btree (organization, first_event_at);
 

@@ -295,6 +295,11 @@ export const alertCases: Record<string, AlertCase> = {
     fires: { [declarations]: steady(2) },
     nearly: { [declarations]: '0x113 1x5 0x40' },
   },
+  RunledgerSetAside: {
+    fires: { [ofController('organizations_set_aside')]: steady(1) },
+    alsoFires: { 'a Job is refused': { [ofController('jobs_set_aside')]: steady(1) } },
+    nearly: { [ofController('organizations_set_aside')]: '0x113 1x2 0x40' },
+  },
   RunledgerNotificationsFailing: {
     fires: { [notifications('ok')]: growing(4), [notifications('failed')]: growing(6) },
     nearly: { [notifications('ok')]: growing(6), [notifications('failed')]: growing(4) },
