@@ -9,8 +9,8 @@ import type { ConsoleLinks } from './links.ts';
 import { insertMessages } from './insert-messages.ts';
 import { asksFor, type Webhook } from './webhook-choice.ts';
 
-/** Most steps of an organization in one tick; the next tick continues. */
-const mostSteps = 5_000;
+/** Most notifications of an organization in one tick, about; the next tick continues. */
+const mostMessages = 5_000;
 
 /** Up to when the record is complete. */
 interface Complete {
@@ -73,8 +73,9 @@ async function enqueueSteps(
     const from = new Date(before.behind.get(organization) ?? before.until);
     const isHeld = held?.organizations.includes(organization) === true;
     const to = isHeld ? new Date(Math.max(from.getTime(), held.until)) : watermark;
+    const most = Math.max(1, Math.floor(mostMessages / own.length));
     const [until = from] = await turns.run(trx, [{ organization }], async () => {
-      const step = await executionSteps(trx, organization, { from, to, most: mostSteps });
+      const step = await executionSteps(trx, organization, { from, to, most });
       await enqueueOf(trx, organization, step.steps, own, links);
       return step.until;
     });

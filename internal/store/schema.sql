@@ -85,7 +85,8 @@ CREATE TABLE public.alert_notices (
     organization text NOT NULL COLLATE pg_catalog."C",
     first_told_at timestamp(3) with time zone,
     resolved_told_at timestamp(3) with time zone,
-    last_error text
+    last_error text,
+    known_as jsonb DEFAULT '[]'::jsonb NOT NULL
 );
 
 CREATE TABLE public.alerts (
@@ -990,13 +991,13 @@ ALTER TABLE ONLY public.sessions
 ALTER TABLE ONLY public.webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (organization, namespace, name);
 
+CREATE INDEX alert_notices_known ON public.alert_notices USING btree (receiver, alert_id) WHERE (known_as <> '[]'::jsonb);
+
 CREATE INDEX alerts_newest ON public.alerts USING btree (organization, opened_at, id);
 
 CREATE INDEX alerts_open ON public.alerts USING btree (organization, automation_id) WHERE (resolved_at IS NULL);
 
 CREATE INDEX alerts_resolved ON public.alerts USING btree (resolved_at);
-
-CREATE INDEX deliveries_due ON public.deliveries USING btree (next_attempt_at) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX deliveries_in_order ON public.deliveries USING btree (organization, automation_id, webhook_namespace, webhook_name, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 
@@ -1005,6 +1006,8 @@ CREATE INDEX deliveries_newest ON public.deliveries USING btree (organization, c
 CREATE INDEX deliveries_of_webhook ON public.deliveries USING btree (organization, webhook_namespace, webhook_name, next_attempt_at, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX deliveries_over ON public.deliveries USING btree (COALESCE(delivered_at, given_up_at)) WHERE ((delivered_at IS NOT NULL) OR (given_up_at IS NOT NULL));
+
+CREATE INDEX deliveries_waiting ON public.deliveries USING btree (created_at) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX erasures_of_organization ON public.erasures USING btree (organization, id);
 

@@ -25,6 +25,7 @@ const released = [
   '0015-cosignatures',
   '0016-databases',
   '0017-told-alerts',
+  '0018-notifications',
 ];
 
 describe('migrations', () => {
