@@ -1,7 +1,8 @@
 import { isIPv6 } from 'node:net';
 import type { Context } from 'koa';
+import { ipv6Bytes } from '../http/ipv6-bytes.ts';
 
-/** A prefix that one customer of a provider has: an address more costs nothing. */
+/** Groups of the prefix that one customer of a provider has: within it, another address is free. */
 const groupsOfCustomer = 4;
 
 /**
@@ -17,10 +18,6 @@ export function callerAddress(ctx: Context, trustProxy: boolean): string {
 }
 
 function networkOf(address: string): string {
-  const [head = '', tail] = address.replace(/%.*$/, '').toLowerCase().split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0');
-  const groups = [...before, ...zeros, ...after].slice(0, groupsOfCustomer);
-  return `${groups.map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`;
+  const groups = ipv6Bytes(address).toString('hex').match(/.{4}/g) ?? [];
+  return `${groups.slice(0, groupsOfCustomer).join(':')}::/64`;
 }

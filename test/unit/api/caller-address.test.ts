@@ -20,10 +20,10 @@ describe('the address of a caller', () => {
 
   it('is the /64 of an IPv6 address', () => {
     const one = of('2001:db8:0:1::1', '', false);
-    expect(one).to.equal('2001:db8:0:1::/64');
+    expect(one).to.equal('2001:0db8:0000:0001::/64');
     expect(of('2001:0db8::1:ffff:ffff:ffff:ffff', '', false)).to.equal(one);
     expect(of('2001:db8:0:2::1', '', false)).to.not.equal(one);
-    expect(of('::1', '', false)).to.equal('0:0:0:0::/64');
+    expect(of('::1', '', false)).to.equal('0000:0000:0000:0000::/64');
   });
 
   it('is the same for an IPv4 address in IPv6 form', () => {
