@@ -2,9 +2,9 @@
 const year = 31_536_000;
 
 /**
- * The headers of every answer but the 301 of plain HTTP. No body is read as another type than it
- * has. Browsers use HTTPS only from then on, also where a proxy ends TLS, since this service answers
- * plain HTTP with nothing else. Not for `localhost`: that would hold for every port of a developer's
+ * The headers of every answer but the 301 of plain HTTP. Browsers read no body as another type than
+ * it has, and use HTTPS only from then on. That is right where a proxy ends TLS too, since plain
+ * HTTP gets nothing but the 301. `localhost` is left out: it would bind every port of a developer's
  * machine.
  */
 export function answerHeaders({ hostname }: URL): Readonly<Record<string, string>> {

@@ -12,7 +12,7 @@ export function seal(key: Uint8Array, context: string, text: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** Opens a sealed text; undefined for anything that `seal` did not make with this key and context. */
+/** Opens a sealed text; undefined for what `seal` did not make with this key and context. */
 export function unseal(key: Uint8Array, context: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   const start = nonceBytes + tagBytes;

@@ -40,7 +40,7 @@ export const settings = {
   CONSOLE_PUBLIC_URL: httpsUrl({ desc: 'The https:// address readers use; 301s and links to next pages lead there' }),
   TRUST_PROXY: flag({
     default: false,
-    desc: 'Trust X-Forwarded-Proto and X-Forwarded-For; only behind a proxy that sets them',
+    desc: 'Trust X-Forwarded-Proto and -For; only behind a proxy that sets them',
   }),
   REDIS_URL: redisUrls({
     desc: 'redis:// or rediss://; several with commas are a Redis Cluster, several with spaces the shards of the queue',

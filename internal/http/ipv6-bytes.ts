@@ -1,4 +1,4 @@
-/** The 16 bytes of a valid IPv6 address, in any of its spellings; a zone such as `%eth0` is left out. */
+/** The 16 bytes of a valid IPv6 address, however it is spelt, without a zone such as `%eth0`. */
 export function ipv6Bytes(address: string): Buffer {
   // The URL's parser writes an address in its one short form, without dots.
   const short = new URL(`http://[${address.replace(/%.*$/, '')}]/`).hostname.slice(1, -1);

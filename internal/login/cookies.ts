@@ -21,7 +21,7 @@ export function readCookie(ctx: Context, name: string): string | undefined {
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** The id in the session's cookie; undefined for what cannot be one: Postgres is not asked for it. */
+/** The id in the session's cookie. Undefined for what cannot be one, so Postgres is not asked. */
 export function readSessionId(ctx: Context): string | undefined {
   const id = readCookie(ctx, sessionCookie);
   return id !== undefined && /^[\w-]{43}$/.test(id) ? id : undefined;

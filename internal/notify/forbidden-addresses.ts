@@ -82,7 +82,7 @@ const notPublicRanges6 = [
   ['::1:0:0:0', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
 ] as const;
 
-/** A list that also refuses IPv6 addresses which lead to the metadata service of an IPv4 address. */
+/** Also refuses IPv6 addresses that lead to the metadata service of an IPv4 address. */
 class ForbiddenAddresses extends BlockList {
   readonly #metadata = listOf(metadata, 'ipv4');
   readonly #embeddings = embeddings.map(({ prefix, places }) => ({ within: listOf([prefix], 'ipv6'), places }));
