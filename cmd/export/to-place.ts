@@ -3,6 +3,7 @@ import { exportDays, type DaysExport, type DaysExported, type Progress } from '.
 import { folderOfDay, folderOfOrganization, type Manifest } from '../../internal/archive/manifest.ts';
 import type { Objects } from '../../internal/archive/objects.ts';
 import { openObjects } from '../../internal/archive/open-objects.ts';
+import { s3Credentials } from '../../internal/config/credentials.ts';
 import { createRecord } from '../../internal/record/record.ts';
 import { dayOf, daysBefore, isoDay } from '../../internal/store/days.ts';
 import { hasEvents } from '../../internal/store/event-days.ts';
@@ -35,7 +36,7 @@ export async function exportToPlace(
   options: Options,
   { retentionDays, stdout, stderr, signal }: PlaceSurroundings,
 ): Promise<string> {
-  const objects = await openObjects(place);
+  const objects = await openObjects(place, s3Credentials());
   using closing = new DisposableStack();
   closing.defer(() => objects.close());
   await requirePlace(objects);

@@ -1,4 +1,5 @@
 import { Archive } from '../../internal/archive/archive.ts';
+import { s3Credentials } from '../../internal/config/credentials.ts';
 import { ConfigError, type Config } from '../../internal/config/read.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
@@ -59,7 +60,8 @@ export function createWorker(
   if (sealer !== undefined && others.size > 0) throw new ConfigError('LOG_KEY needs one database: unset DATABASE_URLS');
   const archives: Archive[] = [];
   const storeOf = (database: Database): Store => {
-    const archive = config.ARCHIVE_URL === undefined ? undefined : new Archive(database, config.ARCHIVE_URL);
+    const archive =
+      config.ARCHIVE_URL === undefined ? undefined : new Archive(database, config.ARCHIVE_URL, s3Credentials());
     if (archive !== undefined) archives.push(archive);
     return createStore(database, {
       leaves: sealer !== undefined,

@@ -55,7 +55,7 @@ function charging(options: ApiOptions, limiter: OrganizationLimiter): ApiOptions
  * pattern has none.
  */
 function createRouter(options: ApiOptions, limiter: OrganizationLimiter): Router {
-  const stack = options.fastPath ? fastPath : plainKoa;
+  const stack = options.fastPath ? fastPath(options.publicUrl) : plainKoa;
   const readJson = createJsonReader(options.bodyLimit, stack.bodyReader(options.bodyLimit));
   const readList = createJsonListReader(bulkBodyLimit, stack.bodyReader(bulkBodyLimit, listTypes));
   const limitWrongTokens = createWrongTokenLimiter();

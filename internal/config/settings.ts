@@ -38,7 +38,7 @@ export const settings = {
   }),
   PUBLIC_URL: httpsUrl({ desc: 'The https:// address of callers; the target of 301s' }),
   CONSOLE_PUBLIC_URL: httpsUrl({ desc: 'The https:// address readers use; 301s and links to next pages lead there' }),
-  TRUST_PROXY: flag({ default: false, desc: 'Trust X-Forwarded-Proto; only behind a proxy that sets it' }),
+  TRUST_PROXY: flag({ default: false, desc: 'Trust X-Forwarded-Proto and -For; only behind a proxy that sets them' }),
   REDIS_URL: redisUrls({
     desc: 'redis:// or rediss://; several with commas are a Redis Cluster, several with spaces the shards of the queue',
   }),

@@ -22,6 +22,7 @@ import type {
 import type { Settings } from './query-with-settings.ts';
 import type { RunningExecutionsTable } from './running-executions-table.ts';
 import { prepareSession, settings } from './session.ts';
+import type { ConsoleKeysTable } from './console-keys-table.ts';
 import type { SessionsTable } from './sessions-table.ts';
 import type { WebhooksTable } from './webhooks-table.ts';
 
@@ -32,6 +33,7 @@ export interface Tables {
   running_executions: RunningExecutionsTable;
   dead_letters: DeadLettersTable;
   sessions: SessionsTable;
+  console_keys: ConsoleKeysTable;
   access_log: AccessLogTable;
   automations: AutomationsTable;
   webhooks: WebhooksTable;

@@ -137,6 +137,11 @@ CREATE TABLE public.captured_jobs (
     gone_at timestamp(3) with time zone
 );
 
+CREATE TABLE public.console_keys (
+    name text NOT NULL,
+    key bytea NOT NULL
+);
+
 CREATE TABLE public.controller_state (
     only_row boolean DEFAULT true NOT NULL,
     watermark timestamp(3) with time zone,
@@ -882,6 +887,9 @@ ALTER TABLE ONLY public.automations
 
 ALTER TABLE ONLY public.captured_jobs
     ADD CONSTRAINT captured_jobs_pkey PRIMARY KEY (uid);
+
+ALTER TABLE ONLY public.console_keys
+    ADD CONSTRAINT console_keys_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.controller_state
     ADD CONSTRAINT controller_state_pkey PRIMARY KEY (only_row);

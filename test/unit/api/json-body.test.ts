@@ -3,10 +3,12 @@ import { IncomingMessage, ServerResponse, type IncomingHttpHeaders } from 'node:
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { fastPath } from '../../../internal/api/fast-path/fast-path.ts';
+import { fastPath as createFastPath } from '../../../internal/api/fast-path/fast-path.ts';
 import { createJsonReader } from '../../../internal/api/json-body.ts';
 import { plainKoa } from '../../../internal/api/plain-koa.ts';
 import { RequestError } from '../../../internal/errors/request-error.ts';
+
+const fastPath = createFastPath(new URL('https://runledger.example'));
 
 /** A request whose connection broke before anybody read its body, of which a part had come. */
 async function brokenRequest(headers: IncomingHttpHeaders): Promise<IncomingMessage> {
