@@ -9,6 +9,7 @@ import { fetchCooldownBackend } from './fetch-cooldown.ts';
 import { UnreadableJob } from './job.ts';
 import { JobDecoder } from './job-decoder.ts';
 import { keyPrefix, queueKey } from './keys.ts';
+import { redisDelays } from './redis-delays.ts';
 import type { RedisAddress } from './redis.ts';
 import { shardsInside } from './shard-registry.ts';
 
@@ -148,7 +149,8 @@ export class Consumer {
       removeOnComplete: { count: 0 },
       ...(tracing && { telemetry: tracing.queue }),
     };
-    const backend = fetchCooldownBackend(() => this.#taken, fetchCooldownMs);
+    const cooldown = fetchCooldownBackend(() => this.#taken, fetchCooldownMs);
+    const backend = redisDelays(main, queueName, cooldown);
     const worker = new Worker(queueName, (job, token) => this.#process(job, token), options, backend);
     worker.on('error', (error) => this.#onError(worker, error));
     worker.on('failed', (job, error) => logger.error({ error, job: job?.id }, 'job failed and will be retried'));
