@@ -130,8 +130,8 @@ function createProducer(
 }
 
 /**
- * Counts each 503, and notes each request that was not served. The end of one that waits for another
- * attempt is known to that attempt: otherwise an organization could make gaps for all.
+ * Counts each 503, and notes each request that was not served; but not one that waits for another
+ * attempt, whose own end is noted. Otherwise an organization could make gaps for all.
  */
 function noteIn(journal: AdmissionJournal, registry: Registry): (error: unknown) => void {
   const reject = rejectionMetrics(registry, rejectionReasons);

@@ -31,8 +31,8 @@ export interface LineageOptions {
 }
 
 /**
- * Returns the events of a run's event (ARCHITECTURE.md, "OpenLineage"). Undefined for an event about
- * a job or a data set, which has no run.
+ * Returns the events of a run's event (ARCHITECTURE.md, "OpenLineage"). Undefined for an event
+ * about a job or a data set, which has no run.
  * @throws {RequestError} that names each failing field.
  */
 export function requestsOf(event: Projected, { validate, textLimits }: LineageOptions): KeyedRequests | undefined {

@@ -30,7 +30,7 @@ export interface ServeOptions {
   tracing?: Tracing | undefined;
   /** Answers errors of pages; problem documents answer the others. */
   showError?: ShowError | undefined;
-  /** Called for each request that is not served through no fault of its caller: 503, or a defect. */
+  /** Called for each request that fails through no fault of its caller: 503, or a defect. */
   onNotServed?: ((error: unknown) => void) | undefined;
 }
 

@@ -10,6 +10,7 @@ import { UnknownFormat } from './job.ts';
 import { JobDecoder } from './job-decoder.ts';
 import { JobHandling, type Handle } from './job-handling.ts';
 import { keyPrefix, queueKey } from './keys.ts';
+import { redisDelays } from './redis-delays.ts';
 import type { RedisAddress } from './redis.ts';
 import type { Room } from './room.ts';
 import { SetAside } from './set-aside.ts';
@@ -154,7 +155,8 @@ export class Consumer {
       removeOnComplete: { count: 0 },
       ...(tracing && { telemetry: tracing.queue }),
     };
-    const backend = texts.backend(fetchCooldownBackend(() => this.#taken, fetchCooldownMs));
+    const fetching = texts.backend(fetchCooldownBackend(() => this.#taken, fetchCooldownMs));
+    const backend = redisDelays(main, queueName, fetching);
     const { handle, room } = this.#options;
     const { signal } = this.#stopping;
     const handling = new JobHandling({ redis: main, queueName, texts, decoder: this.#decoder, room, handle, signal });

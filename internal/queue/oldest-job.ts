@@ -12,11 +12,11 @@ const compared = 1_000;
 
 /**
  * Defines `oldestOf(prefix)` for scripts: the time at which the oldest job of a queue was added,
- * waiting, active or delayed; false without any. A job may be anywhere in these lists: it comes back
- * after an attempt, and is delayed while no worker can read it. BullMQ numbers the jobs of a queue
- * in their order. So the key `oldest` keeps the number below which all are done, and when that job
- * was added. If a long queue cannot be read up to its first job in one look, the result is a time
- * before it, and the next look goes on there. The work of a look is bounded: about 5 ms.
+ * waiting, active or delayed; false without any. A job may be anywhere in these lists: it comes
+ * back after an attempt, and is delayed while no worker can read it. BullMQ numbers the jobs of a
+ * queue in their order. So the key `oldest` keeps the number below which all are done, and when
+ * that job was added. If one look does not reach the first job of a long queue, the result is a
+ * time before it, and the next look continues there. The work of a look is bounded: about 5 ms.
  */
 export const oldestOf = `
 local function oldestOf(prefix)

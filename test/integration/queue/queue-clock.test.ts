@@ -60,7 +60,7 @@ describe('the clock of the queue', function () {
     expect((await clockOf(redis)).oldestAt).to.equal(oldestAt);
   });
 
-  it('knows the oldest job of a queue that is too long to be read, and stands still until it has found it', async () => {
+  it('knows the oldest job of a queue that is too long to be read, and gives no later time until it has found it', async () => {
     const redis = await emptyRedis();
     const oldestAt = Date.now() - 600_000;
     const data = plainJob([anEvent()]);
@@ -152,7 +152,7 @@ describe('a request that ingest does not serve, even in its last seconds,', func
     return (await clockOf(redis)).gaps.filter(({ from }) => from !== 0);
   }
 
-  /** Expects one gap about the time of a request, which `work` sends to an ingest that then stops. */
+  /** Expects one gap about the time of the request of `work`, at an ingest that then stops. */
   async function expectGap(
     redis: RedisServer,
     ingest: RunningIngest,

@@ -1,15 +1,21 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { encodeJob } from '../../../internal/queue/job-encoder.ts';
+import { queueKey } from '../../../internal/queue/keys.ts';
 import { readQueueClock } from '../../../internal/queue/queue-clock.ts';
 import { anEvent } from '../../support/events.ts';
+import { Clock, clocksCanStep, forgetProcess } from '../../support/fault/clock.ts';
+import { freePort } from '../../support/free-port.ts';
 import { startWorker } from '../../support/pipeline.ts';
 import { query } from '../../support/postgres-server.ts';
 import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
 import { expectStored, figure } from '../../support/rows.ts';
+import { RunledgerProcess } from '../../support/runledger-process.ts';
 import { emptyRedis } from '../../support/servers.ts';
 import { migratedUrl } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
@@ -82,6 +88,29 @@ describe('jobs that hold what they should not', () => {
     });
     await expectStored(database, ['readable', 'from the future']);
     await jobsBecome(redis, none);
+  });
+
+  it('a job that cannot be read is offered again soon, also by a worker whose clock is a year ahead', async function () {
+    if (!clocksCanStep) return this.skip();
+    const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
+    const folder = await mkdtemp(join(tmpdir(), 'runledger-clock-'));
+    const clock = new Clock(join(folder, 'clock'));
+    clock.step(365 * 86_400);
+    const settings = { REDIS_URL: redis.url, DATABASE_URL: database, OPS_PORT: String(await freePort()) };
+    const worker = new RunledgerProcess('worker', { ...clock.environment, ...settings });
+    try {
+      await worker.ready();
+      const { id = '' } = await withQueue(redis.url, (queue) => queue.add('events', { v: 3, rows: [] }));
+      const due = await until('it is kept', async () => {
+        const score = await redis.command('zscore', queueKey('events', 'delayed'), id);
+        return score !== null && Number(score) / 0x1000;
+      });
+      expect(due).to.be.within(Date.now(), Date.now() + 31_000);
+    } finally {
+      await worker.child.kill('SIGKILL');
+      forgetProcess(worker.child.process.pid);
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('damaged jobs are set aside whole, leave a gap in the record, and are stored once they are mended', async () => {
