@@ -19,6 +19,7 @@ import * as log from './migrations/0013-log.ts';
 import * as erasures from './migrations/0014-erasures.ts';
 import * as cosignatures from './migrations/0015-cosignatures.ts';
 import * as databases from './migrations/0016-databases.ts';
+import * as retentionApprovals from './migrations/0020-retention-approvals.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -39,6 +40,7 @@ const migrations = {
   '0014-erasures': erasures,
   '0015-cosignatures': cosignatures,
   '0016-databases': databases,
+  '0020-retention-approvals': retentionApprovals,
 };
 
 export interface MigrateOptions {

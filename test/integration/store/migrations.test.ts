@@ -24,6 +24,7 @@ const released = [
   '0014-erasures',
   '0015-cosignatures',
   '0016-databases',
+  '0020-retention-approvals',
 ];
 
 describe('migrations', () => {
