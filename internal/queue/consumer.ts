@@ -4,6 +4,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
 import { ConsumerConnections } from './consumer-connections.ts';
+import { delaysByRedis } from './delays.ts';
 import { fetchCooldownBackend } from './fetch-cooldown.ts';
 import { FetchedTexts } from './fetched-texts.ts';
 import { UnknownFormat } from './job.ts';
@@ -154,7 +155,8 @@ export class Consumer {
       removeOnComplete: { count: 0 },
       ...(tracing && { telemetry: tracing.queue }),
     };
-    const backend = texts.backend(fetchCooldownBackend(() => this.#taken, fetchCooldownMs));
+    const fetching = fetchCooldownBackend(() => this.#taken, fetchCooldownMs);
+    const backend = delaysByRedis(main, texts.backend(fetching));
     const { handle, room } = this.#options;
     const { signal } = this.#stopping;
     const handling = new JobHandling({ redis: main, queueName, texts, decoder: this.#decoder, room, handle, signal });

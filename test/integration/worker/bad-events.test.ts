@@ -84,6 +84,22 @@ describe('jobs that hold what they should not', () => {
     await jobsBecome(redis, none);
   });
 
+  it('a job of a newer release waits by the clock of Redis, whatever time it is for the worker', async () => {
+    const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
+    await withQueue(redis.url, (queue) => queue.add('events', { v: 2, rows: [] }));
+    const trueClock = Date.now;
+    Date.now = () => trueClock() + 365 * 86_400_000;
+    try {
+      await using _worker = await startWorker({ REDIS_URL: redis.url, DATABASE_URL: database });
+      await jobsBecome(redis, { ...none, delayed: 1 });
+    } finally {
+      Date.now = trueClock;
+    }
+    const [, score] = await redis.use((client) => client.zrange('{runledger}:events:delayed', '0', '0', 'WITHSCORES'));
+    // BullMQ's score: the time, times 4,096.
+    expect(Number(score) / 4_096).to.be.within(trueClock(), trueClock() + 60_000);
+  });
+
   it('damaged jobs are set aside whole, leave a gap in the record, and are stored once they are mended', async () => {
     const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
     const events = Array.from({ length: 60 }, (_, index) => anEvent({ description: `of a damaged job ${index}` }));
