@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
@@ -118,7 +119,9 @@ describe('retention', () => {
     await sql`update dead_letters set dead_at = ${new Date(old)}`.execute(db);
     await maintain(db, keepAll);
     const dropsNothing = { dropped: [], asks: { partitions: 5, before: '2026-11-18' } };
-    const approve = (before: string) => db.insertInto('retention_approvals').values({ before }).execute();
+    const runbook = await readFile('deploy/runbooks/RunledgerRetentionAsks.md', 'utf8');
+    const [statement = ''] = /insert into retention_approvals .*/.exec(runbook) ?? [];
+    const approve = (before: string) => sql.raw(statement.replace(/\d{4}-\d\d-\d\d/, before)).execute(db);
 
     expect(await maintain(db, keepThree)).to.deep.include(dropsNothing);
     // A day to come approves nothing.
