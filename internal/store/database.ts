@@ -23,6 +23,7 @@ import type { Settings } from './query-with-settings.ts';
 import type { RunningExecutionsTable } from './running-executions-table.ts';
 import { prepareSession, settings } from './session.ts';
 import type { ConsoleKeysTable } from './console-keys-table.ts';
+import type { RetentionApprovalsTable } from './retention-approvals-table.ts';
 import type { SessionsTable } from './sessions-table.ts';
 import type { WebhooksTable } from './webhooks-table.ts';
 
@@ -52,6 +53,7 @@ export interface Tables {
   organization_databases: OrganizationDatabasesTable;
   moved_organizations: MovedOrganizationsTable;
   moving_events: MovingEventsTable;
+  retention_approvals: RetentionApprovalsTable;
 }
 
 /** An open database. `destroy` closes its connections. */

@@ -21,6 +21,7 @@ import * as cosignatures from './migrations/0015-cosignatures.ts';
 import * as databases from './migrations/0016-databases.ts';
 import * as toldAlerts from './migrations/0017-told-alerts.ts';
 import * as notifications from './migrations/0018-notifications.ts';
+import * as retentionApprovals from './migrations/0020-retention-approvals.ts';
 import * as consoleKeys from './migrations/0021-console-keys.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
@@ -44,6 +45,7 @@ const migrations = {
   '0016-databases': databases,
   '0017-told-alerts': toldAlerts,
   '0018-notifications': notifications,
+  '0020-retention-approvals': retentionApprovals,
   '0021-console-keys': consoleKeys,
 };
 

@@ -804,6 +804,12 @@ CREATE TABLE public.record_gaps (
     reason text NOT NULL
 );
 
+CREATE TABLE public.retention_approvals (
+    before date NOT NULL,
+    approved_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    approved_by text DEFAULT SESSION_USER NOT NULL
+);
+
 CREATE TABLE public.running_executions (
     organization text NOT NULL COLLATE pg_catalog."C",
     automation_id uuid NOT NULL,

@@ -214,6 +214,20 @@ export function maintenanceMetrics(registry: Registry) {
       labelNames: ['database'] as const,
       registers,
     }),
+    asked: new Gauge({
+      name: 'runledger_retention_asked_partitions',
+      help: 'Partitions past retention that stay until a person approves that so many are dropped at once. Every worker reports the same value: use max.',
+      labelNames: ['database'] as const,
+      registers,
+    }),
+    clockAhead: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_worker_clock_ahead_seconds',
+        help: 'How far the clock of the worker is ahead of that of Postgres, at least; negative: behind. Beyond a minute, the worker drops no partition.',
+        labelNames: ['database'] as const,
+        registers,
+      }),
+    ),
     failures: new Counter({
       name: 'runledger_maintenance_failures_total',
       help: 'Failed runs of the maintenance. The worker retries; the log has the reason.',
@@ -230,6 +244,8 @@ export function maintenanceMetricsOf(metrics: ReturnType<typeof maintenanceMetri
     running: gaugeOf(metrics.running, database),
     overdue: gaugeOf(metrics.overdue, database),
     waiting: gaugeOf(metrics.waiting, database),
+    asked: gaugeOf(metrics.asked, database),
+    clockAhead: gaugeOf(metrics.clockAhead, database),
     failures: metrics.failures,
   };
 }

@@ -26,6 +26,7 @@ const released = [
   '0016-databases',
   '0017-told-alerts',
   '0018-notifications',
+  '0020-retention-approvals',
   '0021-console-keys',
 ];
 

@@ -192,6 +192,15 @@ export const alertCases: Record<string, AlertCase> = {
     fires: { [ofWorker(archive)]: steady(2) },
     nearly: { [waitingFor('first', archive)]: `0x80 2x20 0x50`, [waitingFor('eu', archive)]: `0x101 2x20 0x30` },
   },
+  RunledgerRetentionAsks: {
+    fires: { [ofWorker('retention_asked_partitions')]: steady(5) },
+    nearly: { [ofWorker('retention_asked_partitions')]: `0x90 5x3 0x60` },
+  },
+  RunledgerWorkerClockWrong: {
+    fires: { [ofWorker('worker_clock_ahead_seconds')]: steady(61) },
+    nearly: { [ofWorker('worker_clock_ahead_seconds')]: steady(-59) },
+    alsoFires: { 'a clock that is behind': { [ofWorker('worker_clock_ahead_seconds')]: steady(-61) } },
+  },
   RunledgerLogNotSealed: {
     fires: { [logFailures]: growing(2) },
     nearly: { [logFailures]: Array.from({ length: 15 }, (_, failures) => `${failures}x9`).join(' ') },
