@@ -1,8 +1,8 @@
 /**
  * What an organization, and each of its namespaces, may declare: the controller keeps all of it in
- * memory, and reads it at each change. Bytes are those of the checked specs, as UTF-16.
+ * memory, reads it at each change, and makes a notification for each webhook. Bytes are those of the checked specs, as UTF-16.
  */
-export const declaredLimits = { automations: 10_000, webhooks: 200, bytes: 8 * 1024 * 1024 };
+export const declaredLimits = { automations: 10_000, webhooks: 50, bytes: 8 * 1024 * 1024 };
 
 /** The bytes of a checked spec. */
 export function bytesOf(spec: unknown): number {

@@ -183,16 +183,16 @@ describe('declarations', () => {
       resource('acme-one', `h-${index}`, { automationId: id(index), links }, index === 0 ? 59 : 1),
     );
     const secretRef = { name: 'key' };
-    const hooks = Array.from({ length: 201 }, (_, index) =>
+    const hooks = Array.from({ length: 51 }, (_, index) =>
       resource('acme-two', `w-${String(index).padStart(3, '0')}`, { url: 'https://acme.example', secretRef }),
     );
     const quiet = resource('globex', 'q', { automationId });
     const { automations, webhooks, said } = declared({ resources: [...hostile, quiet], webhooks: hooks });
     const left = said.filter(([, , reason]) => reason === 'TooMany').map(([name]) => name);
-    expect(left).to.include('acme-one/h-0').and.to.include('acme-two/w-200');
+    expect(left).to.include('acme-one/h-0').and.to.include('acme-two/w-050');
     expect(automations.length).to.be.within(90, 110);
     expect(automations.at(-1)).to.include({ organization: 'globex' });
-    expect(webhooks).to.have.length(200);
+    expect(webhooks).to.have.length(50);
     expect(JSON.stringify(automations).length * 2).to.be.below(9 * 1024 * 1024);
   });
 });
