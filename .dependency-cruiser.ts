@@ -26,7 +26,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   lifecycle: ['ops', 'telemetry'],
   log: [],
   login: ['api', 'async', 'errors', 'event', 'html', 'kubernetes', 'store', 'telemetry', 'tokens'],
-  notify: ['async', 'errors', 'expectation', 'http', 'store', 'telemetry'],
+  notify: ['async', 'errors', 'event', 'expectation', 'http', 'store', 'telemetry'],
   ops: ['http', 'telemetry'],
   outbox: [],
   outcome: ['event'],

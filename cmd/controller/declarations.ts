@@ -1,4 +1,4 @@
-import type { DeclarationSource } from '../../internal/automations/declarations.ts';
+import type { DeclarationSource, Declarations, DeclaredAutomation } from '../../internal/automations/declarations.ts';
 import { TableSync } from '../../internal/automations/table-sync.ts';
 import { withDefaults } from '../../internal/capture/default-declarations.ts';
 import type { Residents } from '../../internal/databases/residents.ts';
@@ -30,6 +30,8 @@ export async function createDeclarationSource(
   return source;
 }
 
+const none: readonly DeclaredAutomation[] = [];
+
 /**
  * Brings the tables up to date at each tick, and then shows the verdicts in the resources. Captured
  * CronJobs declare the automations that nothing else declares.
@@ -42,14 +44,18 @@ export function followDeclarations(
 ): TickListener {
   const tables = new TableSync();
   const stored = new StoredDeclarations(residents);
+  let last: { declarations: Declarations; defaults: readonly DeclaredAutomation[]; all: Declarations } | undefined;
   return {
     async recordTransitions() {},
     async recordTick(trx, _watermark, _held, turns) {
       const declarations = source.current();
-      const defaults = cronJobs === undefined ? [] : cronJobs.declarations();
+      const defaults = cronJobs === undefined ? none : cronJobs.declarations();
       if (declarations === undefined || defaults === undefined) return;
-      const all = defaults.length === 0 ? declarations : withDefaults(declarations, defaults);
-      const refused = stored.refuse(await tables.run(trx, stored.of(all), new Date(), turns));
+      if (last?.declarations !== declarations || last.defaults !== defaults) {
+        const all = defaults.length === 0 ? declarations : withDefaults(declarations, defaults);
+        last = { declarations, defaults, all };
+      }
+      const refused = stored.refuse(await tables.run(trx, stored.of(last.all), new Date(), turns));
       if (refused.length > 0) source.refuse(refused);
     },
     async announce() {

@@ -66,7 +66,7 @@ export class ClusterDeclarationSource implements DeclarationSource {
     this.#supervision = new Supervision({
       connect,
       times: this.#times,
-      attempt: (access, end) => this.#follow(access, end),
+      attempt: (access, end, listed) => this.#follow(access, end, listed),
       onFailure: (error, pauseMs) => this.#failed(error, pauseMs),
     });
     this.#secrets = new SecretPoll(this.#times.secretMs, this.#times.listTimeoutMs);
@@ -130,11 +130,19 @@ export class ClusterDeclarationSource implements DeclarationSource {
     logger.warn({ error, pauseMs, serving: this.#declarations !== undefined }, 'automation watch failed, restarting');
   }
 
-  async #follow(access: ClusterAccess, end: AbortSignal): Promise<void> {
+  async #follow(access: ClusterAccess, end: AbortSignal, listed: () => Promise<void>): Promise<void> {
     const view = new ClusterView(this.#options.namespaces, this.#known);
     const settling = new Settling(this.#times.settleMs, () => this.#take(view, access, end));
+    let listing: Promise<void> | undefined;
+    let counts = false;
     const onChange = (): void => {
-      if (view.complete) settling.changed();
+      if (counts) settling.changed();
+      else if (view.complete) {
+        listing ??= listed().then(() => {
+          counts = !end.aborted;
+          if (counts) settling.changed();
+        });
+      }
     };
     try {
       await Promise.all([
@@ -143,7 +151,7 @@ export class ClusterDeclarationSource implements DeclarationSource {
       ]);
     } finally {
       settling.flush();
-      this.#attempt = undefined;
+      if (this.#attempt?.access === access) this.#attempt = undefined;
     }
   }
 

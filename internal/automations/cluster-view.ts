@@ -1,6 +1,7 @@
 import { Lists, namespacesQueries, queriesIn, type Following } from '../kubernetes/lists.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { AutomationManifest } from './declare.ts';
+import { Budgets, bytesOf, declaredLimits } from './declared-limits.ts';
 import { keepResource, type ManagedManifest } from './keep-resource.ts';
 import type { KnownAutomations } from './known-automations.ts';
 import { apiVersion, organizationLabel, organizationOf, type ResourceManifest } from './manifest.ts';
@@ -13,6 +14,8 @@ export class ClusterView {
   readonly #webhooks: Lists<ManagedManifest, ResourceManifest>;
   readonly #namespaces: Lists<KubernetesObject, NamespaceOrganization>;
   readonly #known: KnownAutomations;
+  /** Of webhooks; what was deleted counts until the next list. */
+  readonly #budgets = new Budgets(declaredLimits.webhooks);
 
   /** Of these namespaces, or of all if there are none. */
   constructor(namespaces: readonly string[], known: KnownAutomations) {
@@ -42,6 +45,12 @@ export class ClusterView {
     return new Map(pairs.flatMap(([name, organization]) => (organization === undefined ? [] : [[name, organization]])));
   }
 
+  #bounded(webhook: ResourceManifest): ResourceManifest {
+    const { uid = '', namespace = '' } = webhook.metadata ?? {};
+    if (this.#budgets.take(uid, namespace, bytesOf(webhook.spec))) return webhook;
+    return { ...webhook, spec: undefined, isLeftOut: true };
+  }
+
   /** Follows everything until `end` is aborted. Rejects after the first error. */
   async follow(following: Following): Promise<void> {
     const keep = (manifest: ManagedManifest): ResourceManifest => keepResource(manifest, this.#known.texts);
@@ -51,7 +60,7 @@ export class ClusterView {
         following,
         (before, after) => before !== after,
       ),
-      ...this.#webhooks.follow(keep, following),
+      ...this.#webhooks.follow((webhook) => this.#bounded(keep(webhook)), following),
       ...this.#namespaces.follow(
         (namespace): NamespaceOrganization => [namespace.metadata?.name ?? '', organizationOf(namespace)],
         following,

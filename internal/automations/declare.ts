@@ -1,6 +1,8 @@
 import type { ReadAutomation } from '../expectation/read-automation.ts';
 import { keyOf } from '../kubernetes/object.ts';
+import { storable } from '../event/stored-text.ts';
 import type { Declarations, DeclaredAutomation, DeclaredWebhook } from './declarations.ts';
+import { Budgets, bytesOf, declaredLimits } from './declared-limits.ts';
 import type { ResourceKind, ResourceManifest } from './manifest.ts';
 import { readWebhook } from './read-webhook.ts';
 import type { SigningKeys } from './signing-keys.ts';
@@ -8,7 +10,10 @@ import type { SigningKeys } from './signing-keys.ts';
 /** An `Automation`, and what its spec says. `manifest` may lack the spec. */
 export interface AutomationManifest {
   readonly manifest: ResourceManifest;
-  readonly read: ReadAutomation;
+  /** Undefined if its namespace declares more than is kept. */
+  readonly read: ReadAutomation | undefined;
+  /** Of `read`. */
+  readonly bytes: number;
 }
 
 /** Everything that declares something, as it was read. */
@@ -36,13 +41,45 @@ export interface Acceptance {
 
 /** Returns the declarations of all resources, and what to tell the owner of each. */
 export function declare(manifests: Manifests): { declarations: Declarations; acceptances: Acceptance[] } {
-  const automations = withoutDuplicates(manifests.automations.map((each) => acceptAutomation(each, manifests)));
+  const beyond = beyondBounds(manifests);
+  const automations = withoutDuplicates(
+    manifests.automations.map((each) =>
+      beyond.has(each.manifest)
+        ? refusing('Automation', each.manifest)('TooMany', tooMany)
+        : acceptAutomation(each, manifests),
+    ),
+  );
   const webhooks: DeclaredWebhook[] = [];
-  const ofWebhooks = manifests.webhooks.map((manifest) => acceptWebhook(manifest, manifests, webhooks));
+  const ofWebhooks = manifests.webhooks.map((manifest) =>
+    beyond.has(manifest)
+      ? refusing('Webhook', manifest)('TooMany', tooMany)
+      : acceptWebhook(manifest, manifests, webhooks),
+  );
   return {
     declarations: { automations: automations.flatMap(({ automation }) => automation ?? []), webhooks },
     acceptances: [...automations, ...ofWebhooks],
   };
+}
+
+const tooMany = `the organization declares more than ${declaredLimits.automations} automations, ${declaredLimits.webhooks} webhooks, or 8 MiB of either`;
+
+/** What an organization has declared beyond its bounds: the newest resources. */
+function beyondBounds({ automations, webhooks, organizations }: Manifests): ReadonlySet<ResourceManifest> {
+  const beyond = new Set<ResourceManifest>();
+  const bound = (most: number, all: readonly { manifest: ResourceManifest; bytes: number }[]): void => {
+    const budgets = new Budgets(most);
+    for (const { manifest, bytes } of all.toSorted(byAge)) {
+      const organization = organizations.get(manifest.metadata?.namespace ?? '');
+      const fits = manifest.isLeftOut !== true && budgets.take(keyOf(manifest), organization ?? '', bytes);
+      if (organization !== undefined && !fits) beyond.add(manifest);
+    }
+  };
+  bound(declaredLimits.automations, automations);
+  bound(
+    declaredLimits.webhooks,
+    webhooks.map((manifest) => ({ manifest, bytes: bytesOf(manifest.spec) })),
+  );
+  return beyond;
 }
 
 function acceptAutomation({ manifest, read }: AutomationManifest, { organizations }: Manifests): Acceptance {
@@ -50,6 +87,7 @@ function acceptAutomation({ manifest, read }: AutomationManifest, { organization
   const refused = refusing('Automation', manifest);
   const organization = organizations.get(namespace);
   if (organization === undefined) return refused('NoOrganization', withoutLabel(namespace));
+  if (read === undefined) return refused('TooMany', tooMany);
   const { spec, problems } = read;
   if (spec === undefined) {
     const ofSchedule = problems.every((problem) => /^expect\.(schedule|timeZone):/.test(problem));
@@ -96,8 +134,10 @@ function identityOf({ automation }: Acceptance): string | undefined {
   return automation === undefined ? undefined : `${automation.organization}/${automation.automationId}`;
 }
 
+type Aged = Pick<Acceptance, 'manifest'>;
+
 /** The oldest first; resources of the same second by name. In a file all have the same age. */
-function byAge({ manifest: a }: Acceptance, { manifest: b }: Acceptance): number {
+function byAge({ manifest: a }: Aged, { manifest: b }: Aged): number {
   const [one, other] = [a.metadata?.creationTimestamp ?? '', b.metadata?.creationTimestamp ?? ''];
   if (one !== other) return one < other ? -1 : 1;
   return keyOf(a) < keyOf(b) ? -1 : 1;
@@ -115,6 +155,9 @@ function withoutLabel(namespace: string): string {
   return `namespace ${namespace} has no label runledger.dev/organization, which names the organization`;
 }
 
+/** Longest message of a condition, in characters. */
+const longestMessage = 4_000;
+
 function inSpec(problems: readonly string[]): string {
-  return problems.map((problem) => `spec.${problem}`).join('; ');
+  return storable(problems.map((problem) => `spec.${problem}`).join('; '), longestMessage);
 }

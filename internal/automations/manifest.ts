@@ -11,6 +11,8 @@ export type ResourceKind = 'Automation' | 'Webhook';
 /** An `Automation` or a `Webhook`, from the API server or from a file. Nothing of it is checked. */
 export interface ResourceManifest extends KubernetesObject {
   readonly spec?: unknown;
+  /** True if its namespace declares more than is kept; then it has no spec. */
+  readonly isLeftOut?: boolean;
   /** As the API server has it; it changes with each write. */
   status?: ResourceStatus | undefined;
   /** Time of the last write of the status, ISO 8601. */

@@ -23,6 +23,13 @@ import { TrackedJobs, type Candidate } from './tracked-jobs.ts';
 /** Most Jobs of one transaction. */
 const chunkSize = 200;
 
+/** What an attempt of the supervision has. */
+interface Following {
+  readonly access: ClusterAccess;
+  readonly end: AbortSignal;
+  readonly listed: () => Promise<void>;
+}
+
 /** Longest wait of a stop for a round, in ms. Closing the database ends a round that hangs. */
 const stopMs = 5_000;
 
@@ -68,7 +75,7 @@ export class JobCapture {
     this.#supervision = new Supervision({
       connect: options.connect,
       times,
-      attempt: (access, end) => this.#follow(access, end, times),
+      attempt: (access, end, listed) => this.#follow({ access, end, listed }, times),
       onFailure: (error, pauseMs) => this.#failed(error, pauseMs),
     });
   }
@@ -115,18 +122,21 @@ export class JobCapture {
     logger.warn({ error, pauseMs }, 'job watch failed, restarting');
   }
 
-  async #follow(access: ClusterAccess, end: AbortSignal, times: SupervisionTimes): Promise<void> {
+  async #follow({ access, end, listed }: Following, times: SupervisionTimes): Promise<void> {
     const view = new JobView(this.#options.namespaces);
     this.#jobs.listing();
+    let listing: Promise<void> | undefined;
     const onChange = (): void => {
       if (!view.complete) return;
-      if (this.#attempt?.view !== view) this.#listed({ view, access, end, missing: undefined });
+      listing ??= listed().then(() => {
+        if (!end.aborted) this.#listed({ view, access, end, missing: undefined });
+      });
       this.#rounds.changed();
     };
     try {
       await view.follow(this.#jobs, { access, onChange, times, end });
     } finally {
-      this.#attempt = undefined;
+      if (this.#attempt?.view === view) this.#attempt = undefined;
     }
   }
 
@@ -136,6 +146,7 @@ export class JobCapture {
     this.#listedOnce = true;
     this.#problem = undefined;
     this.#jobs.listed();
+    this.#rounds.changed();
   }
 
   /** Resolves with true if everything is recorded. */

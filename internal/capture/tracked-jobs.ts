@@ -156,7 +156,8 @@ export class TrackedJobs {
       const settled = done.has(uid) || !known.has(uid);
       const job = this.#jobs.get(uid);
       if (settled && job !== undefined) Object.assign(job, { recorded: version, problem: undefined });
-      if (done.has(uid)) this.#failures.recorded(uid);
+      // A failure that came during the round is not recorded yet.
+      if (done.has(uid) && job?.version === version) this.#failures.recorded(uid);
       if (settled && gone) this.forget(uid);
       all &&= settled;
     }

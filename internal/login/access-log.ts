@@ -91,15 +91,21 @@ export class AccessLog {
 
   async #write(): Promise<void> {
     const { db, metrics, logger } = this.#options;
+    /** One by one after a refusal, so that only the entry at fault is lost. */
+    let alone = 0;
     while (this.#waiting.length > 0) {
-      const entries = this.#waiting.slice(0, batch);
+      const entries = this.#waiting.slice(0, alone > 0 ? 1 : batch);
+      alone = Math.max(0, alone - 1);
       try {
         await db.insertInto('access_log').values(entries).execute();
       } catch (error) {
         if (isDataError(error)) {
-          // Entries that Postgres refuses must not delay the next ones.
-          logger.error({ error }, 'access log entries refused');
-          this.#lose(entries.length);
+          // An entry that Postgres refuses must not delay the next ones.
+          if (entries.length > 1) alone = entries.length;
+          else {
+            logger.error({ error }, 'access log entry refused');
+            this.#lose(1);
+          }
           continue;
         }
         if (!this.#failing) logger.error({ error }, 'access log cannot be written, entries wait');

@@ -1,3 +1,4 @@
+import { storable } from '../event/stored-text.ts';
 import type { AlertmanagerAlert } from './alertmanager-alert.ts';
 
 /** Most alerts of one request. */
@@ -26,8 +27,9 @@ export class Alertmanager {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Tells it about alerts. Rejects unless it accepts all of them. */
+  /** Tells it about alerts: about all, also if it refuses some. Rejects unless it accepts all. */
   async tell(alerts: readonly AlertmanagerAlert[]): Promise<void> {
+    let refusal: Error | undefined;
     for (let from = 0; from < alerts.length; from += batch) {
       const answer = await fetch(this.#url, {
         method: 'POST',
@@ -37,7 +39,8 @@ export class Alertmanager {
         signal: AbortSignal.timeout(this.#timeoutMs),
       });
       const text = await answer.text();
-      if (!answer.ok) throw new Error(`answered ${answer.status}: ${text.slice(0, 200)}`);
+      if (!answer.ok) refusal ??= new Error(`answered ${answer.status}: ${storable(text, 200)}`);
     }
+    if (refusal !== undefined) throw refusal;
   }
 }

@@ -6,6 +6,7 @@ import { JobCapture } from '../../internal/capture/job-capture.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { podAccount } from '../../internal/kubernetes/pod-account.ts';
+import type { SupervisionTimes } from '../../internal/kubernetes/supervision.ts';
 import { captureMetrics } from '../../internal/telemetry/capture-metrics.ts';
 import { createRegistry } from '../../internal/telemetry/metrics.ts';
 import { DeclaredCluster, rulesOfController } from '../support/cluster/declared-cluster.ts';
@@ -69,7 +70,7 @@ describe('captured Jobs', () => {
     return player;
   };
 
-  const start = async (): Promise<JobCapture> => {
+  const start = async (times: Partial<SupervisionTimes> = {}): Promise<JobCapture> => {
     const capture = new JobCapture({
       connect: podAccount(sharedCluster().url, await world.account()),
       namespaces: [],
@@ -83,7 +84,7 @@ describe('captured Jobs', () => {
       identify: createIdentitySource(),
       metrics: captureMetrics(createRegistry('test'), () => 0),
       logger: recordingLogger().logger,
-      times: { settleMs: 20, againMs: 20, longestMs: 50, backoff: { firstMs: 20, longestMs: 50 } },
+      times: { settleMs: 20, againMs: 20, longestMs: 50, backoff: { firstMs: 20, longestMs: 50 }, ...times },
     });
     captures.push(capture);
     await capture.start();
@@ -243,5 +244,19 @@ describe('captured Jobs', () => {
     await sql`alter table captured_jobs drop constraint refused`.execute(database.db);
     await hostile.complete('refused', ago(30));
     await isRecorded(refused, 'END');
+  });
+
+  it('have their real outcome if they end and are deleted while the list is read again', async () => {
+    const acme = await inNamespace('relisted', { 'runledger.dev/organization': 'acme', ...label });
+    await start({ relistMs: 20, overlapMs: 100 });
+    const uids: string[] = [];
+    for (let index = 0; index < 40; index += 1) {
+      const name = `short-${index}`;
+      uids.push(await acme.create(name));
+      await acme.complete(name, ago(0), ago(10));
+      await acme.delete(name);
+    }
+    for (const uid of uids) await isRecorded(uid, 'END');
+    expect(uids.flatMap(kindsOf).filter((kind) => kind.startsWith('ERROR'))).to.deep.equal([]);
   });
 });
