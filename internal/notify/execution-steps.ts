@@ -54,7 +54,7 @@ export async function executionSteps(
 ): Promise<StepsUntil> {
   const { rows } = await sql<{ created_at: Date }>`
     select e.created_at from events e where ${isIn(organization, { from, to })}
-    order by e.created_at, e.id offset ${most}::bigint limit 1
+    order by e.created_at, e.id offset ${most - 1}::bigint limit 1
   `.execute(trx);
   // The rest of a millisecond belongs to the same part, or would be left out.
   const until = rows[0]?.created_at ?? to;
