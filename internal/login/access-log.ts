@@ -3,6 +3,7 @@ import type { Database } from '../store/database.ts';
 import { isDataError } from '../store/errors.ts';
 import type { LoginMetrics } from '../telemetry/login-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { plainText } from '../telemetry/plain-text.ts';
 
 /** Somebody reads the record of an organization. */
 export interface Access {
@@ -62,7 +63,8 @@ export class AccessLog {
 
   note(access: Access): void {
     if (access.action === 'looked' && this.#isKnown(access)) return;
-    const { subject, name, organization, action } = access;
+    const { subject, organization, action } = access;
+    const name = plainText(access.name);
     this.#options.logger.info({ audit: true, subject, name, organization, action }, 'record accessed');
     this.#waiting.push({ subject, name, organization, action, at: new Date(this.#now()) });
     if (this.#waiting.length > mostWaiting) this.#lose(batch);
