@@ -41,10 +41,11 @@ function charging(options: ApiOptions, limiter: OrganizationLimiter): ApiOptions
       limiter.charge(event.organization, 1);
       return options.enqueue(event, key);
     },
-    enqueueAll: (events, which) => {
+    enqueueAll: (groups, which) => {
+      const events = groups.flatMap((group) => group.events);
       const [first] = events;
-      if (first !== undefined) limiter.charge(first.event.organization, events.length);
-      return options.enqueueAll(events, which);
+      if (first !== undefined) limiter.charge(first.organization, events.length);
+      return options.enqueueAll(groups, which);
     },
   };
 }

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
-import { acceptEvent, recordedForm, type KeyedEvent } from '../event/event.ts';
+import { acceptEvent, recordedForm, type EventGroup } from '../event/event.ts';
+import type { RepeatKey } from '../event/repeat-key.ts';
 import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import type { HttpStack } from './http-stack.ts';
@@ -40,16 +40,13 @@ export function cloudEvents(
     const checked = given.map((one) => check(one, validate));
     const faults = [...checked.flatMap((one) => one.faults), ...repeatedKeys(checked)];
     if (faults.length > 0) throw new RequestError('invalid-event', 'Some events are not valid; see errors.', faults);
-    const events = checked.flatMap(({ requests, key }) => {
-      return requests.map((request, index): KeyedEvent => {
-        const event = acceptEvent(request, ctx.state.organization, identify());
-        return { event, key: index === 0 ? key : `${key}-${index}` };
-      });
+    const groups = checked.map(({ requests, key }): EventGroup => {
+      return { key, events: requests.map((request) => acceptEvent(request, ctx.state.organization, identify())) };
     });
-    const results = await enqueueAll(events, 'all');
-    const recorded = results.map((result) => {
+    const results = await enqueueAll(groups, 'all');
+    const recorded = results.flatMap((result) => {
       if (result instanceof RequestError) throw result;
-      return recordedForm(result);
+      return result.map(recordedForm);
     });
     sendJson(ctx, 201, JSON.stringify(recorded));
   };
@@ -87,7 +84,7 @@ function decoded(text: string): string {
 interface Checked {
   pointer: string;
   requests: EventRequest[];
-  key: string | undefined;
+  key: RepeatKey | undefined;
   faults: FieldError[];
 }
 
@@ -103,8 +100,12 @@ function check({ pointer, event }: Given, validate: BulkOptions['validate']): Ch
   if (typeof data !== 'object' || data === null || Array.isArray(data)) fault('data', 'must be a JSON object');
   if (faults.length > 0 || read === undefined) return { pointer, requests: [], key: undefined, faults };
   const requests = read.requests as unknown as EventRequest[];
-  const key = `ce-${hash('sha256', JSON.stringify([source, id]), 'hex')}`;
-  return { pointer, requests, key, faults: faultsOf(pointer, read, validate) };
+  return {
+    pointer,
+    requests,
+    key: ['cloud-event', String(source), String(id)],
+    faults: faultsOf(pointer, read, validate),
+  };
 }
 
 function requestsOf(type: string, time: unknown, data: unknown): CloudEventRequests | undefined {
@@ -136,8 +137,9 @@ function repeatedKeys(checked: readonly Checked[]): FieldError[] {
   const seen = new Set<string>();
   return checked.flatMap(({ pointer, key }) => {
     if (key === undefined) return [];
-    const repeated = seen.has(key);
-    seen.add(key);
+    const name = JSON.stringify(key);
+    const repeated = seen.has(name);
+    seen.add(name);
     return repeated ? [{ pointer: `${pointer}/id`, detail: 'is in the batch twice, with the same source' }] : [];
   });
 }

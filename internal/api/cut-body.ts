@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { storable } from '../event/stored-text.ts';
 import { readPieces } from './body-pieces.ts';
 
 /**
@@ -7,9 +8,8 @@ import { readPieces } from './body-pieces.ts';
  */
 export async function readCutText(ctx: Context, limit: number): Promise<string> {
   const bytes = await firstBytes(ctx, limit);
-  // The cut may divide a character, and U+0000 cannot be stored.
-  const text = new TextDecoder().decode(bytes, { stream: bytes.length === limit });
-  return text.replaceAll('\0', '\uFFFD');
+  // The cut may divide a character.
+  return storable(new TextDecoder().decode(bytes, { stream: bytes.length === limit }));
 }
 
 async function firstBytes(ctx: Context, limit: number): Promise<Buffer> {
@@ -20,9 +20,4 @@ async function firstBytes(ctx: Context, limit: number): Promise<Buffer> {
     missing -= piece.length;
   });
   return Buffer.concat(pieces);
-}
-
-/** The first `most` characters of a text, in Unicode characters. */
-export function cut(text: string, most: number): string {
-  return text.length <= most ? text : Array.from(text).slice(0, most).join('');
 }

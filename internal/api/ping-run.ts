@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
-import { RequestError, unavailable } from '../errors/request-error.ts';
-import { acceptEvent, type KeyedEvent } from '../event/event.ts';
+import { RequestError, Unavailable } from '../errors/request-error.ts';
+import { acceptEvent, type EventGroup } from '../event/event.ts';
+import type { RepeatKey } from '../event/repeat-key.ts';
 import type { EventRequest, FieldLimits } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import { readCutText } from './cut-body.ts';
@@ -55,10 +55,10 @@ export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState>
       return { id: open?.run ?? id, alone: open?.confirmed !== true };
     }
 
-    function keyed(part: Omit<EventRequest, 'automation_id' | 'execution_id'>): KeyedEvent {
+    function keyed(part: Omit<EventRequest, 'automation_id' | 'execution_id'>): EventGroup {
       const request = { automation_id: automation, execution_id: run.id, ...part };
       const key = part.event === 'EVENT' ? undefined : keyOf(request);
-      return { event: acceptEvent(request, organization, identify()), key };
+      return { events: [acceptEvent(request, organization, identify())], key };
     }
 
     /** The events are on disk: the ping has succeeded, even if Redis fails now. */
@@ -102,9 +102,12 @@ function ridOf({ query: { rid } }: Context): string | undefined {
   throw invalid([{ parameter: 'rid', detail: 'must be given once' }]);
 }
 
-/** The same ping of the same run gives the same key. */
-function keyOf({ automation_id, execution_id, event, description = '' }: EventRequest): string {
-  return `ping-${hash('sha256', JSON.stringify([automation_id, execution_id, event, description]), 'hex')}`;
+/**
+ * The same ping of the same run gives the same key. Each event has one of its own: two pings may
+ * share the START or the END of their run, and both count it once.
+ */
+function keyOf({ automation_id, execution_id, event, description, error_id }: EventRequest): RepeatKey {
+  return ['ping', automation_id.toLowerCase(), execution_id, event, description ?? '', error_id ?? ''];
 }
 
 const parameters: Record<string, string> = { '/automation_id': 'automation_id', '/execution_id': 'rid' };
@@ -131,5 +134,5 @@ function noRun(): RequestError {
 }
 
 function notNow(error: unknown): never {
-  throw unavailable('Events cannot be stored safely at the moment.', error);
+  throw new Unavailable('Events cannot be stored safely at the moment.', 'open-runs', 1, error);
 }

@@ -1,10 +1,10 @@
 import type { Context, Middleware } from 'koa';
-import { acceptEvent, recordedForm, type AcceptedEvent, type KeyedEvent } from '../event/event.ts';
+import { acceptEvent, recordedForm, type AcceptedEvent, type EventGroup } from '../event/event.ts';
 import type { EventRequest } from '../event/schema.ts';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import type { HttpStack } from './http-stack.ts';
-import { isBareKey } from './idempotency-key.ts';
+import { callerKey, isBareKey } from './idempotency-key.ts';
 import type { ReadJsonList } from './json-body.ts';
 import type { RegisterOptions } from './register.ts';
 
@@ -13,14 +13,14 @@ export const mostEvents = 500;
 export const bulkBodyLimit = 2 * 1_024 * 1_024;
 
 /**
- * Makes events durable in one commit. Resolves with each as it was first accepted, in order, or
- * with an error for an event whose key cannot be used. With `all`, one error means that none was
+ * Makes events durable in one commit. Resolves with each group as it was first accepted, in order,
+ * or with an error for one whose key cannot be used. With `all`, one error means that none was
  * recorded. Rejects with a {@link RequestError} if none can be recorded now.
  */
 export type EnqueueAll = (
-  events: readonly KeyedEvent[],
+  groups: readonly EventGroup[],
   which: 'all' | 'each',
-) => Promise<(AcceptedEvent | RequestError)[]>;
+) => Promise<(readonly AcceptedEvent[] | RequestError)[]>;
 
 export interface BulkOptions extends Pick<RegisterOptions, 'validate' | 'identify'> {
   enqueueAll: EnqueueAll;
@@ -52,7 +52,7 @@ export function registerBulk(
     if (!partial && invalid.length > 0) throw invalidEvents(invalid);
     const valid = checked.filter((one) => 'request' in one);
     const events = valid.map(({ request, key }) => {
-      return { event: acceptEvent(request, ctx.state.organization, identify()), key };
+      return { events: [acceptEvent(request, ctx.state.organization, identify())], key: callerKey(key) };
     });
     const results = events.length === 0 ? [] : await enqueueAll(events, partial ? 'each' : 'all');
     const refused = results.flatMap((result, place) => {
@@ -66,8 +66,8 @@ export function registerBulk(
   };
 }
 
-function recordedForms(results: readonly (AcceptedEvent | RequestError)[]) {
-  return results.flatMap((result) => (result instanceof RequestError ? [] : recordedForm(result)));
+function recordedForms(results: readonly (readonly AcceptedEvent[] | RequestError)[]) {
+  return results.flatMap((result) => (result instanceof RequestError ? [] : result.map(recordedForm)));
 }
 
 function requireOneToMost(values: unknown[]): void {

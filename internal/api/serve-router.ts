@@ -29,6 +29,8 @@ export interface ServeOptions {
   tracing?: Tracing | undefined;
   /** Answers errors of pages; problem documents answer the others. */
   showError?: ShowError | undefined;
+  /** Called for each request that is not served through no fault of its caller: 503, or a defect. */
+  onNotServed?: ((error: unknown) => void) | undefined;
 }
 
 /**
@@ -52,7 +54,7 @@ export function serveRouter(router: Router, endpoints: string, options: ServeOpt
 }
 
 /** Turns errors into answers. Counts and times every answer. */
-function answer({ metrics, logger, showError = () => false }: ServeOptions): Middleware {
+function answer({ metrics, logger, showError = () => false, onNotServed }: ServeOptions): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
     try {
@@ -60,6 +62,7 @@ function answer({ metrics, logger, showError = () => false }: ServeOptions): Mid
       await next();
     } catch (error) {
       if (!showError(ctx, error)) answerProblem(ctx, error);
+      if (ctx.status >= 500) onNotServed?.(error);
       reportError(ctx, error, logger);
     }
     metrics.requests.add(routeNameOf(ctx), ctx.method, ctx.status, (performance.now() - started) / 1_000);

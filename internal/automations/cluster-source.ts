@@ -14,6 +14,7 @@ import type { Declarations, DeclarationSource } from './declarations.ts';
 import { KnownAutomations } from './known-automations.ts';
 import { SecretPoll } from './secret-poll.ts';
 import { StatusWriter } from './status-writer.ts';
+import { UnstoredResources, type UnstoredResource } from './unstored.ts';
 
 export interface ClusterSourceOptions {
   readonly connect: ConnectToCluster;
@@ -48,7 +49,10 @@ export class ClusterDeclarationSource implements DeclarationSource {
   readonly #reporter: EventReporter;
   readonly #status: StatusWriter;
   readonly #known = new KnownAutomations();
+  readonly #unstored = new UnstoredResources();
   #declarations: Declarations | undefined;
+  /** As the resources were read. */
+  #read: readonly Acceptance[] = [];
   #acceptances: readonly Acceptance[] = [];
   /** Connection and end of the attempt under way, once all lists are read. */
   #attempt: { access: ClusterAccess; end: AbortSignal } | undefined;
@@ -106,6 +110,11 @@ export class ClusterDeclarationSource implements DeclarationSource {
     return found !== undefined && 'keys' in found ? found.keys : [];
   }
 
+  refuse(resources: readonly UnstoredResource[]): void {
+    this.#unstored.add(resources, this.#read);
+    if (this.#attempt !== undefined) this.#show(this.#attempt);
+  }
+
   afterTick(): void {
     const attempt = this.#attempt;
     if (attempt === undefined || this.#writing !== undefined) return;
@@ -145,16 +154,22 @@ export class ClusterDeclarationSource implements DeclarationSource {
     const { declarations, acceptances } = declare({ automations, webhooks, organizations, keysOf });
     this.#known.keep(automations);
     this.#declarations = declarations;
-    this.#acceptances = acceptances;
+    this.#read = acceptances;
     this.#secrets.want(
       new Set(declarations.webhooks.map(({ namespace, secretRef }) => `${namespace}/${secretRef}` as const)),
     );
-    showAcceptances(metrics, acceptances);
     if (this.#attempt?.access !== access) metrics.listedAt.setToCurrentTime();
     this.#attempt = { access, end };
     if (this.#problem !== undefined)
       logger.info({ automations: declarations.automations.length }, 'automations loaded');
     this.#problem = undefined;
-    this.#reporter.report(acceptanceEvents(acceptances), (event) => createEvent(access, event, end), end);
+    this.#show({ access, end });
+  }
+
+  /** Shows what is accepted: in metrics, Events, and with the next tick in the status. */
+  #show({ access, end }: { access: ClusterAccess; end: AbortSignal }): void {
+    this.#acceptances = this.#unstored.applyTo(this.#read);
+    showAcceptances(this.#options.metrics, this.#acceptances);
+    this.#reporter.report(acceptanceEvents(this.#acceptances), (event) => createEvent(access, event, end), end);
   }
 }

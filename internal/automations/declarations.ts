@@ -1,4 +1,5 @@
 import type { AutomationSpec } from '../expectation/automation.ts';
+import type { UnstoredResource } from './unstored.ts';
 
 /** An accepted `Automation`. */
 export interface DeclaredAutomation extends AutomationSpec {
@@ -46,6 +47,8 @@ export interface DeclarationSource {
   current(): Declarations | undefined;
   /** The signing keys of a webhook, from memory; none while its Secret is not read. */
   secretsOf(webhook: { readonly namespace: string; readonly name: string }): readonly string[];
+  /** Shows that Postgres refused the declarations of these resources. */
+  refuse(resources: readonly UnstoredResource[]): void;
   /**
    * Shows the verdicts in the status of the resources, in the background. The replica that held the
    * turn calls it after its tick.

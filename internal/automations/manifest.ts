@@ -1,3 +1,4 @@
+import { isOrganization } from '../event/stored-text.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 
 export const apiVersion = 'runledger.dev/v1alpha1';
@@ -39,8 +40,8 @@ export interface Condition {
   readonly observedGeneration?: number;
 }
 
-/** Returns the organization of a namespace; undefined without a value of the label. */
+/** Returns the organization of a namespace; undefined without a valid value of the label. */
 export function organizationOf({ metadata }: KubernetesObject): string | undefined {
   const organization = metadata?.labels?.[organizationLabel];
-  return typeof organization === 'string' && organization !== '' ? organization : undefined;
+  return isOrganization(organization) ? organization : undefined;
 }

@@ -62,7 +62,7 @@ export const settings = {
     min: 0,
     max: 100,
     default: 0,
-    desc: 'Replicas of Redis that must have an event before its 201',
+    desc: 'Replicas of Redis that must have an event before its 201, or before a worker moves it',
   }),
   REDIS_USERNAME: str({ default: undefined, desc: 'User name, if REDIS_URL has none' }),
   REDIS_PASSWORD: str({ default: undefined, desc: 'Password, if REDIS_URL has none; any characters' }),
@@ -112,7 +112,7 @@ export const settings = {
   KUBERNETES_SERVICE_HOST: str({ default: undefined, desc: 'Host of the API server; set by Kubernetes' }),
   KUBERNETES_SERVICE_PORT: portNumber({ default: 443, desc: 'Port of the API server; set by Kubernetes' }),
   KUBECONFIG: str({ default: undefined, desc: "A kubeconfig file to use instead of the pod's account" }),
-  REQUIRE_DURABLE_REDIS: flag({ default: false, desc: 'true rejects events while Redis may lose them' }),
+  REQUIRE_DURABLE_REDIS: flag({ default: false, desc: 'true lets no event into a Redis that may lose it: ingest answers 503' }),
   REDIS_MAX_MEMORY_RATIO: ratio({ default: 0.75, desc: "Share of Redis' maxmemory from which ingest answers 503" }),
   BACKLOG_MAX_JOBS: wholeNumber({
     min: 1,

@@ -1,3 +1,5 @@
+import { storable } from '../event/stored-text.ts';
+
 /** The claims of a person, from an id token or the userinfo endpoint. */
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -41,9 +43,4 @@ export function nameOf({ name, preferred_username, email, sub }: Claims): string
 export function subjectOf(issuer: string, { sub }: Claims): string | undefined {
   const isSubject = typeof sub === 'string' && /^[\x20-\x7e]{1,255}$/.test(sub);
   return isSubject ? `${issuer}#${sub}` : undefined;
-}
-
-/** A text that Postgres can hold. */
-function storable(text: string, length: number): string {
-  return text.toWellFormed().replaceAll('\0', '\uFFFD').slice(0, length).toWellFormed();
 }

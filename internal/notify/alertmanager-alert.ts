@@ -20,16 +20,19 @@ const mostSentences = 10;
 const runbooks = 'https://github.com/runledger/runledger/blob/main/deploy/runbooks';
 
 /**
- * The alerts of Alertmanager. Alerts of one kind and automation have the same labels, so they are
- * one alert there: it is resolved when all of them are.
+ * The alerts of Alertmanager. Alerts of one kind and automation with the same labels are one alert
+ * there: it is resolved when all of them are.
  */
 export function alertmanagerAlerts(
   alerts: readonly ToldAlert[],
   links: ConsoleLinks,
   now: number,
 ): AlertmanagerAlert[] {
-  const keyOf = ({ organization, automationId, kind }: ToldAlert): string =>
-    JSON.stringify([organization, automationId, kind]);
+  const keyOf = ({ organization, automationId, kind, automation }: ToldAlert): string => {
+    const { namespace, name, alertLabels } = automation;
+    const labels = Object.entries(alertLabels).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return JSON.stringify([organization, automationId, kind, namespace, name, labels]);
+  };
   const groups = Map.groupBy(alerts, keyOf);
   return [...groups.values()].flatMap((group) => {
     const open = group.filter(({ resolvedAt }) => resolvedAt === undefined);

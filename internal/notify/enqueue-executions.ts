@@ -1,4 +1,5 @@
 import type { Held } from '../expectation/transition.ts';
+import type { Turns } from '../store/apart.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
 import { executionEvent } from './cloud-event.ts';
@@ -8,8 +9,8 @@ import type { ConsoleLinks } from './links.ts';
 import { insertMessages } from './insert-messages.ts';
 import { asksFor, type Webhook } from './webhook-choice.ts';
 
-/** Most steps of an organization in one tick; the next tick continues. */
-const mostSteps = 5_000;
+/** Most notifications of an organization in one tick, about; the next tick continues. */
+const mostMessages = 5_000;
 
 /** Up to when the record is complete. */
 interface Complete {
@@ -27,6 +28,7 @@ export async function enqueueExecutions(
   trx: Transaction<Tables>,
   complete: Complete,
   links: ConsoleLinks,
+  turns: Turns,
 ): Promise<void> {
   const { watermark } = complete;
   const state = await trx
@@ -36,7 +38,13 @@ export async function enqueueExecutions(
   const until = state?.executions_until;
   if (until && until >= watermark) return;
   const behind = until
-    ? await enqueueSteps(trx, { until, behind: new Map(Object.entries(state.executions_behind)) }, complete, links)
+    ? await enqueueSteps(
+        trx,
+        { until, behind: new Map(Object.entries(state.executions_behind)) },
+        complete,
+        links,
+        turns,
+      )
     : new Map<string, string>();
   await trx
     .updateTable('controller_state')
@@ -56,6 +64,7 @@ async function enqueueSteps(
   before: Enqueued,
   { watermark, held }: Complete,
   links: ConsoleLinks,
+  turns: Turns,
 ): Promise<Enqueued['behind']> {
   const webhooks = await trx.selectFrom('webhooks').selectAll().execute();
   const asking = webhooks.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('execution.')));
@@ -64,8 +73,12 @@ async function enqueueSteps(
     const from = new Date(before.behind.get(organization) ?? before.until);
     const isHeld = held?.organizations.includes(organization) === true;
     const to = isHeld ? new Date(Math.max(from.getTime(), held.until)) : watermark;
-    const { steps, until } = await executionSteps(trx, organization, { from, to, most: mostSteps });
-    await enqueueOf(trx, organization, steps, own, links);
+    const most = Math.max(1, Math.floor(mostMessages / own.length));
+    const [until = from] = await turns.run(trx, [{ organization }], async () => {
+      const step = await executionSteps(trx, organization, { from, to, most });
+      await enqueueOf(trx, organization, step.steps, own, links);
+      return step.until;
+    });
     if (until < watermark) behind.set(organization, until.toISOString());
   }
   return behind;

@@ -1,11 +1,12 @@
 import type { Held, Transition } from '../expectation/transition.ts';
+import { together, type Turns } from '../store/apart.ts';
 import type { Tables } from '../store/database.ts';
-import type { Transaction } from '../store/sql.ts';
+import { sql, type Transaction } from '../store/sql.ts';
 import { alertEvents } from './cloud-event.ts';
 import { enqueueExecutions } from './enqueue-executions.ts';
 import { insertMessages } from './insert-messages.ts';
 import { ConsoleLinks } from './links.ts';
-import { asksFor } from './webhook-choice.ts';
+import { asksFor, wasTold } from './webhook-choice.ts';
 
 /**
  * Puts the notifications of a tick into the outbox, the table `deliveries`, for each webhook that
@@ -26,8 +27,8 @@ export class Outbox {
   }
 
   /** Notifications about executions up to the watermark, in ms since the Unix epoch. */
-  enqueueExecutions(trx: Transaction<Tables>, watermark: number, held?: Held): Promise<void> {
-    return enqueueExecutions(trx, { watermark: new Date(watermark), held }, this.#links);
+  enqueueExecutions(trx: Transaction<Tables>, watermark: number, held?: Held, turns: Turns = together): Promise<void> {
+    return enqueueExecutions(trx, { watermark: new Date(watermark), held }, this.#links, turns);
   }
 }
 
@@ -40,16 +41,38 @@ async function enqueueAlerts(
   const organizations = [...new Set(transitions.map(({ alert }) => alert.organization))];
   const webhooks = await trx.selectFrom('webhooks').selectAll().where('organization', 'in', organizations).execute();
   if (webhooks.length === 0) return;
+  const told = new Map<string, [namespace: string, name: string][]>();
   const messages = transitions.flatMap((transition) => {
-    const { organization, automationId, kind } = transition.alert;
-    const subject = { automationId, owner: transition.automation?.owner };
+    const { alert, automation, change, toldWebhooks = [] } = transition;
+    const own = webhooks.filter(({ organization }) => organization === alert.organization);
+    const subject = { automationId: alert.automationId, owner: automation?.owner };
+    // Whoever was told of the beginning is told of the end, whatever is declared by now.
+    const isTold = own.filter((webhook) =>
+      change === 'opened' ? asksFor(webhook, [`automation.${alert.kind}`], subject) : wasTold(webhook, toldWebhooks),
+    );
+    if (change === 'opened' && isTold.length > 0)
+      told.set(
+        alert.id,
+        isTold.map(({ namespace, name }) => [namespace, name]),
+      );
     return alertEvents(transition, links).flatMap((event) => {
-      // A webhook is told about the end of those alerts that it is told about.
-      const kinds = [event.type.replace('dev.runledger.', ''), `automation.${kind}`];
-      return webhooks
-        .filter((webhook) => webhook.organization === organization && asksFor(webhook, kinds, subject))
-        .map((webhook) => ({ webhook, automationId, event }));
+      const kind = event.type.replace('dev.runledger.', '');
+      const asking = isTold.filter((webhook) => asksFor(webhook, [kind], subject) || change === 'resolved');
+      return asking.map((webhook) => ({ webhook, automationId: alert.automationId, event }));
     });
   });
   await insertMessages(trx, messages);
+  await noteTold(trx, told);
+}
+
+async function noteTold(
+  trx: Transaction<Tables>,
+  told: ReadonlyMap<string, readonly (readonly [string, string])[]>,
+): Promise<void> {
+  if (told.size === 0) return;
+  const webhooks = [...told.values()].map((each) => JSON.stringify(each));
+  await sql`
+    update alerts set told_webhooks = told.webhooks::jsonb
+    from unnest(${[...told.keys()]}::uuid[], ${webhooks}::text[]) as told (id, webhooks) where alerts.id = told.id
+  `.execute(trx);
 }

@@ -1,7 +1,10 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import { pack } from './compression.ts';
 import { joinDigests } from './digests.ts';
-import { toRow, toTimedRow, type JobData } from './job.ts';
+import { checksumOf, jobVersion, toRow, type JobData } from './job.ts';
+
+/** A longer text is always compressed: a frame says before it is unpacked how large it becomes. */
+const longestPlain = 65_536;
 
 /**
  * Packs events into job data, in order: with their digests if `digests` asks for them, or if events
@@ -11,15 +14,15 @@ export function encodeJob(
   events: readonly AcceptedEvent[],
   { digests = false }: { digests?: boolean | undefined } = {},
 ): JobData {
-  const data = rowsOf(events);
-  const json = JSON.stringify(data.rows);
+  const rows = events.map(toRow);
+  const json = JSON.stringify(rows);
   const zstd = pack(json);
-  const packed = zstd.length < json.length ? { v: data.v, zstd } : data;
-  const hasDigests = digests || events.some(({ digest }) => digest !== undefined);
-  return hasDigests ? { ...packed, digests: joinDigests(events) } : packed;
-}
-
-function rowsOf(events: readonly AcceptedEvent[]) {
-  const isTimed = events.some(({ occurredAt }) => occurredAt !== undefined);
-  return isTimed ? { v: 2 as const, rows: events.map(toTimedRow) } : { v: 1 as const, rows: events.map(toRow) };
+  const joined = digests || events.some(({ digest }) => digest !== undefined) ? joinDigests(events) : undefined;
+  const compressed = zstd.length < json.length || json.length > longestPlain;
+  return {
+    v: jobVersion,
+    sum: checksumOf(compressed ? zstd : json, joined),
+    ...(compressed ? { zstd } : { rows }),
+    ...(joined !== undefined && { digests: joined }),
+  };
 }

@@ -3,12 +3,15 @@ import type { Database } from './database.ts';
 import { eraseLetters } from './erase-dead-letters.ts';
 import { eraseEmptyExecutions } from './erase-executions.ts';
 import { contains, type ErasureScope } from './erasure-scope.ts';
+import { isParked } from './parked-deliveries.ts';
 
 /** Erases executions without events, and alerts, deliveries and dead letters of erased events. */
 export function eraseTraces(db: Database, scope: ErasureScope): Promise<void> {
   return db.transaction().execute(async (trx) => {
     await eraseLetters(trx, scope);
     await sql`delete from deliveries where ${chosenDeliveries(scope)}`.execute(trx);
+    // Those that waited for an erased one.
+    await sql`update deliveries set next_attempt_at = now() where ${ofAutomation(scope)} and ${isParked}`.execute(trx);
     if (scope.text !== undefined) return;
     await eraseEmptyExecutions(trx, scope);
     await sql`

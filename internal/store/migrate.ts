@@ -19,6 +19,8 @@ import * as log from './migrations/0013-log.ts';
 import * as erasures from './migrations/0014-erasures.ts';
 import * as cosignatures from './migrations/0015-cosignatures.ts';
 import * as databases from './migrations/0016-databases.ts';
+import * as toldAlerts from './migrations/0017-told-alerts.ts';
+import * as notifications from './migrations/0018-notifications.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -39,6 +41,8 @@ const migrations = {
   '0014-erasures': erasures,
   '0015-cosignatures': cosignatures,
   '0016-databases': databases,
+  '0017-told-alerts': toldAlerts,
+  '0018-notifications': notifications,
 };
 
 export interface MigrateOptions {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Expectation } from '../expectation/automation.ts';
 import { evaluate, type Evaluation } from '../expectation/evaluate.ts';
-import type { Gap, History } from '../expectation/history.ts';
+import type { History } from '../expectation/history.ts';
 import { expectationOf } from '../expectation/read-expectation.ts';
 import type { Schedules } from '../expectation/schedules.ts';
 import type { Alert, Transition } from '../expectation/transition.ts';
@@ -9,8 +9,9 @@ import type { AlertKind, Finding, Verdict } from '../expectation/verdict.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
 import { readAutomations, type AutomationKey, type DueAutomation } from './due-automations.ts';
-import { insertAlerts, readOpenAlerts, resolveAlerts, type Resolution } from './open-alerts.ts';
+import { insertAlerts, readOpenAlerts, resolveAlerts, type OpenedAlert, type Resolution } from './open-alerts.ts';
 import { readRuns, type RunsWanted } from './read-runs.ts';
+import type { TickGaps } from './record-gaps.ts';
 import { reconcile } from './reconcile.ts';
 import { isWritten, saveEvaluations, type SavedEvaluation } from './save-evaluations.ts';
 
@@ -28,7 +29,7 @@ export interface TickContext {
   /** The clock of Postgres. */
   now: number;
   watermark: number;
-  gaps: readonly Gap[];
+  gaps: TickGaps;
   schedules: Schedules;
 }
 
@@ -44,19 +45,23 @@ export async function evaluateDue(
     trx,
     automations.map((automation, index) => wanted(automation, parsed[index])),
   );
+  const oldest = automations.map((automation, index) => oldestOf(automation, histories[index]));
+  const gaps = await context.gaps.since(Math.min(...oldest));
   const open = Map.groupBy(await readOpenAlerts(trx, keys), keyOf);
   const saved: SavedEvaluation[] = [];
-  const opened: Alert[] = [];
+  const opened: OpenedAlert[] = [];
   const ends: Resolution[] = [];
   for (const [index, automation] of automations.entries()) {
     const [expectation, history] = [parsed[index], histories[index]];
     if (expectation === undefined || history === undefined) continue;
     const since = sinceOf(automation);
-    const result = evaluateOne(automation, expectation, history, context);
+    const result = evaluateOne(automation, expectation, { ...history, gaps }, context);
     const alerts = open.get(keyOf({ ...automation, automationId: automation.automation_id })) ?? [];
     const options = { since, watermark: context.watermark, otherwise: reasonOfEnd(automation, alerts) };
     const changes = reconcile(alerts, result.findings, options);
-    opened.push(...changes.open.map((finding) => alertOf(automation, finding)));
+    opened.push(
+      ...changes.open.map((finding) => ({ alert: alertOf(automation, finding), declared: automation.declared })),
+    );
     ends.push(...changes.resolve);
     const evaluation = {
       ...automation,
@@ -66,23 +71,24 @@ export async function evaluateDue(
     if (changes.open.length + changes.resolve.length > 0 || !isWritten(evaluation, context.watermark))
       saved.push(evaluation);
   }
-  const byKey = new Map(automations.map((each) => [keyOf({ ...each, automationId: each.automation_id }), each]));
-  const transition = (change: Transition['change'], alert: Alert): Transition => ({
-    change,
-    alert,
-    automation: byKey.get(keyOf(alert))?.declared,
-  });
   const resolved = await resolveAlerts(trx, ends);
   const inserted = await insertAlerts(trx, opened, context.watermark);
   await saveEvaluations(trx, saved, context.watermark);
-  return [
-    ...resolved.map((alert) => transition('resolved', alert)),
-    ...inserted.map((alert) => transition('opened', alert)),
-  ];
+  return [...resolved, ...inserted];
 }
 
 function keyOf({ organization, automationId }: { organization: string; automationId: string }): string {
   return `${organization} ${automationId}`;
+}
+
+/** The oldest time that an evaluation looks at, in ms since the Unix epoch. */
+function oldestOf(
+  { declared_at }: DueAutomation,
+  history: Awaited<ReturnType<typeof readRuns>>[number] | undefined,
+): number {
+  const { runs = [], longRuns = [], hasOlderRuns = false } = history ?? {};
+  const times = [...runs, ...longRuns].map(({ startedAt }) => startedAt);
+  return Math.min(...times, hasOlderRuns ? Infinity : declared_at.getTime());
 }
 
 /** Until when the findings of an automation have been written, in ms since the Unix epoch. */
@@ -103,14 +109,14 @@ function wanted(automation: DueAutomation, expectation: Expectation | undefined)
 function evaluateOne(
   { suspend, declared_at }: DueAutomation,
   expectation: Expectation,
-  runs: Omit<History, 'declaredAt' | 'gaps'>,
-  { now, watermark, gaps, schedules }: TickContext,
+  runs: Omit<History, 'declaredAt'>,
+  { now, watermark, schedules }: TickContext,
 ): Evaluation {
   if (suspend) return { findings: [], verdicts: [], nextAt: Infinity };
   const { begun = [], ahead = [] } = Object.groupBy(runs.runs, ({ startedAt }) =>
     startedAt <= now + aheadMs ? 'begun' : 'ahead',
   );
-  const history = { ...runs, runs: begun, gaps, declaredAt: declared_at.getTime() };
+  const history = { ...runs, runs: begun, declaredAt: declared_at.getTime() };
   try {
     const result = evaluate(expectation, history, watermark, schedules);
     return { ...result, nextAt: Math.min(result.nextAt, ...ahead.map(({ startedAt }) => startedAt)) };

@@ -75,6 +75,12 @@ const cases: [title: string, values: string[], name: 'ingest' | 'worker', variab
     },
   ],
   [
+    'asks of a worker that moves events the durability that ingest asks for',
+    ['config.redisAcks=1'],
+    'worker',
+    { REDIS_ACKS: '1', REQUIRE_DURABLE_REDIS: 'true' },
+  ],
+  [
     'accepts the name of a Secret with the password',
     ['postgresql.auth.existingSecret=pg'],
     'worker',

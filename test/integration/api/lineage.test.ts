@@ -76,6 +76,20 @@ inBothModes('POST /api/v1/lineage', ({ suiteIngest }) => {
     expect(await kinds()).to.have.lengthOf(8);
   });
 
+  it('records a failure whole when its first attempt got 503 and the next one has another message', async () => {
+    const fail = (message: string) => event('FAIL', failure(message));
+    await suite.redis.command('set', '{runledger}:events:id', 'so that no job can be added');
+    expectProblem(await send(fail('first')), 503, 'unavailable');
+    expectProblem(await batch([fail('first')]), 503, 'unavailable');
+    await suite.redis.command('del', '{runledger}:events:id');
+
+    expect((await send(fail('second'))).json<object[]>()).to.have.lengthOf(2);
+    expect((await batch([fail('third')])).status).to.equal(200);
+    const stored = await suite.stored();
+    expect(stored.map(({ kind }) => kind)).to.deep.equal(['ERROR', 'END']);
+    expect(stored[0]).to.include({ errorDescription: 'second' });
+  });
+
   it('ignores events about a job or a data set', async () => {
     const aboutJob = event(undefined, { run: undefined });
     for (const one of [aboutJob, { ...aboutJob, job: undefined, dataset: { namespace: 'db', name: 'orders' } }]) {

@@ -78,6 +78,16 @@ inBothModes('/ping/', ({ startIngest, suiteIngest }) => {
     ).to.equal('aabbb');
   });
 
+  it('fails a run by an exit code when fail got 503 before', async () => {
+    await suite.redis.command('set', '{runledger}:events:id', 'so that no job can be added');
+    expectProblem(await ping('/fail?rid=a'), 503, 'unavailable');
+    await suite.redis.command('del', '{runledger}:events:id');
+    await pinged('/1?rid=a');
+    await pinged('/1?rid=a');
+    expect(await runs()).to.deep.equal(['ERROR END']);
+    expect((await suite.stored())[0]).to.include({ errorId: '1' });
+  });
+
   it('opens a second run for a second start, and ends the last one', async () => {
     await pinged('/start');
     await pinged('/start');

@@ -125,7 +125,7 @@ describe('Alertmanager', () => {
     }));
     for (const { name, automationId } of automations) {
       await declare(database.db, { name, automationId });
-      await storeAlert(database.db, transition('opened', { automationId }));
+      await storeAlert(database.db, transition('opened', { automationId, name }));
     }
     await alertmanager.silence('automation', 'acme-automations/bot-b');
     await start();

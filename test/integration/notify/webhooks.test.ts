@@ -200,7 +200,7 @@ describe('webhooks', () => {
     });
     await tick([
       transition('opened'),
-      transition('resolved'),
+      transition('resolved', { told: ['all', 'this', 'gone'] }),
       transition('opened', { owner: 'sales', kind: 'failing' }),
     ]);
     const sent = (await deliveries()).map((row) => `${row.webhook_name} ${String(row.event['type'])}`);

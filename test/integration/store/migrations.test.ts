@@ -24,6 +24,8 @@ const released = [
   '0014-erasures',
   '0015-cosignatures',
   '0016-databases',
+  '0017-told-alerts',
+  '0018-notifications',
 ];
 
 describe('migrations', () => {

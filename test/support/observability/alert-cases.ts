@@ -44,6 +44,7 @@ const oldestJob = ofIngest('queue_oldest_job_age_seconds');
 const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
 const waitingFor = (db: string, gauge = 'database_waiting_jobs') => ofWorker(gauge).replace('}', `,database="${db}"}`);
 const archive = 'archive_waiting_partitions';
+const setAside = 'runledger_jobs_set_aside_total{namespace="rl",pod="w",reason="damaged"}';
 const lostEntries = 'runledger_access_log_entries_total{namespace="rl",pod="c",result="lost"}';
 const limited = 'runledger_organization_limited_requests_total{namespace="rl",pod="i",organization="acme"}';
 const overflowed = 'runledger_overflowed_events_total{namespace="rl",pod="i",organization="acme"}';
@@ -163,6 +164,12 @@ export const alertCases: Record<string, AlertCase> = {
       'another worker has ended': { [dead]: `5x114`, [dead.replace('"w"', '"v"')]: `_x115 0x1 3x40` },
     },
     alsoNearly: { 'ten minutes without scrapes': { [dead]: `3x96 _x10 3x60` } },
+  },
+  RunledgerJobsSetAside: {
+    firesAt: 120,
+    fires: { [waiting.replace('waiting', 'failed')]: steady(1) },
+    nearly: { [waiting.replace('waiting', 'delayed')]: steady(1), [setAside]: steady(3) },
+    alsoFires: { 'a job of another queue': { [setAside]: `0x110 1x40` } },
   },
   RunledgerDefaultPartitionNotEmpty: {
     fires: { [ofWorker('default_partition_rows')]: steady(3) },
@@ -287,6 +294,11 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerDeclarationsRefused: {
     fires: { [declarations]: steady(2) },
     nearly: { [declarations]: '0x113 1x5 0x40' },
+  },
+  RunledgerSetAside: {
+    fires: { [ofController('organizations_set_aside')]: steady(1) },
+    alsoFires: { 'a Job is refused': { [ofController('jobs_set_aside')]: steady(1) } },
+    nearly: { [ofController('organizations_set_aside')]: '0x113 1x2 0x40' },
   },
   RunledgerNotificationsFailing: {
     fires: { [notifications('ok')]: growing(4), [notifications('failed')]: growing(6) },

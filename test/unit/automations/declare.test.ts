@@ -146,4 +146,26 @@ describe('declarations', () => {
       expect(said[0]?.[3]).to.include(message);
     });
   }
+
+  it('refuse each text that Postgres cannot hold, also in lists', () => {
+    const secretRef = { name: 'key' };
+    const webhook = (spec: object) => resource('acme-one', 'hook', { url: 'https://acme.example', secretRef, ...spec });
+    const { webhooks, said } = declared({
+      resources: [resource('acme-one', 'a', { automationId, owner: 'a\0b' })],
+      webhooks: [
+        webhook({ filter: { owners: ['a', 'a\0b'] } }),
+        webhook({ filter: { owners: ['a'.repeat(201)] } }),
+        webhook({ kinds: ['\ud800'] }),
+        webhook({ secretRef: { name: '../configmaps/a' } }),
+      ],
+    });
+    expect(webhooks).to.deep.equal([]);
+    expect(said.map(([, , reason, message]) => `${reason}: ${message}`)).to.deep.equal([
+      'InvalidSpec: spec.owner: must not contain U+0000 or unpaired surrogates',
+      'InvalidSpec: spec.filter.owners: each must not contain U+0000 or unpaired surrogates',
+      'InvalidSpec: spec.filter.owners: each must not be longer than 200 characters',
+      'InvalidSpec: spec.kinds: each must not contain U+0000 or unpaired surrogates',
+      'InvalidSpec: spec.secretRef.name: must be the name of a Secret',
+    ]);
+  });
 });
