@@ -8,7 +8,8 @@ import { plainJob, withQueue } from '../queue.ts';
 import type { RedisServer } from '../redis-server.ts';
 import { until } from '../until.ts';
 import { variant, type FaultType, type Heal, type Scene } from './fault.ts';
-import { memoryLimit, organization } from './system.ts';
+import { memoryLimit } from './system.ts';
+import { organization } from './tokens.ts';
 
 const places = ['redis'];
 
@@ -111,7 +112,7 @@ export const redisFaults: Record<string, FaultType> = {
   },
   'redis frozen': {
     places,
-    hold: [1_000, 40_000],
+    hold: [10_000, 40_000],
     inject: ({ system: { redis } }) => {
       redis.signal('SIGSTOP');
       return () => redis.signal('SIGCONT');
