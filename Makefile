@@ -65,7 +65,7 @@ bench: $(PACKAGES) ## Measure Runledger side by side with its baselines (SCENARI
 	@deploy/install.sh redis postgres wrk chromium
 	@exec $(NODE) test/bench/main.ts $(SCENARIOS)
 
-check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAPI, audit, words, references
+check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAPI, audit, columns, references
 	@mocha --no-config --timeout 120000 test/unit/checks.test.ts 'test/unit/lint/*.test.ts'
 
 docs: $(PACKAGES) ## Regenerate the parts of documents that come from the code
