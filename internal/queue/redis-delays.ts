@@ -3,7 +3,7 @@ import type { BackendFactory, RedisQueueBackend } from 'bullmq';
 import { queueKey } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
-/** How long a worker holds a job that its own clock calls due, in ms: it would take it in a loop. */
+/** How long a worker holds a job that is due by its own clock, in ms: it takes it again at once. */
 const holdMs = 1_000;
 
 const script = `
