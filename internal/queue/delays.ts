@@ -11,11 +11,11 @@ export function delaysByRedis(
 ): BackendFactory<RedisQueueBackend> {
   return (...args) => {
     const backend = make(...args);
-    const { moveToDelayed } = backend;
+    const moveToDelayed = backend.moveToDelayed.bind(backend);
     backend.moveToDelayed = async (jobId, _processTime, delay, token, options) => {
       const [seconds, micros] = await redis.time();
       const now = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
-      return moveToDelayed.call(backend, jobId, now, delay, token, options);
+      return moveToDelayed(jobId, now, delay, token, options);
     };
     return backend;
   };
