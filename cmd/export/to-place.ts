@@ -90,8 +90,8 @@ async function requirePlace(objects: Objects): Promise<void> {
 }
 
 /**
- * By the clock of Postgres. Days that have not settled yet are left for a later run. Days that retention drops today or
- * tomorrow are compared with Postgres.
+ * By the clock of Postgres. Days that have not settled yet are left for a later run. Days that
+ * retention drops today or tomorrow are compared with Postgres.
  */
 function rangeOf(
   { from, to, recheck }: Options,

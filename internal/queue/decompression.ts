@@ -25,9 +25,9 @@ export class Decompression {
 
   /**
    * Resolves with the result of `use` on the output. The caller has looked at the size that the
-   * frame claims: that much memory is taken, and no more. Rejects when the frame is damaged, becomes
-   * more or less than it claims, `use` throws, memory is short, or after `close`. Retries once in a
-   * new stream, since an earlier incomplete frame may have damaged the old one.
+   * frame claims: that much memory is taken, and no more. Rejects when the frame is damaged or
+   * becomes more or less than it claims, when `use` throws, when memory is short, or after `close`.
+   * Retries once in a new stream, since an earlier incomplete frame may have damaged the old one.
    */
   run<T>(frame: Buffer, use: (output: Buffer) => T): Promise<T> {
     const result = this.#last.then(() => this.#try(frame, use)).catch(() => this.#try(frame, use));

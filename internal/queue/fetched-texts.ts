@@ -17,7 +17,8 @@ export class FetchedTexts {
   #bytes = 0;
   #fetched = 0;
   #closed = false;
-  #room = Promise.withResolvers<void>();
+  /** Resolves once there is room again; undefined while there is. */
+  #room: PromiseWithResolvers<void> | undefined;
 
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
@@ -34,35 +35,41 @@ export class FetchedTexts {
     if (text === undefined) return;
     this.#texts.delete(Number(data));
     this.#bytes -= heldTextBytes(text);
-    if (this.#hasRoom) this.#room.resolve();
+    if (!this.#hasRoom) return;
+    this.#room?.resolve();
+    this.#room = undefined;
   }
 
   /** Ends the wait for room, so that BullMQ can close. */
   close(): void {
     this.#closed = true;
-    this.#room.resolve();
+    this.#room?.resolve();
   }
 
   /** The backend of `make`, with the data of each job kept here. */
   backend(make: BackendFactory<RedisQueueBackend>): BackendFactory<RedisQueueBackend> {
     return (...args) => {
       const backend = make(...args);
-      const { execCommand, moveToActive, moveToCompleted, moveToFailed, waitForJob } = backend;
+      const execCommand = backend.execCommand.bind(backend);
+      const moveToActive = backend.moveToActive.bind(backend);
+      const moveToCompleted = backend.moveToCompleted.bind(backend);
+      const moveToFailed = backend.moveToFailed.bind(backend);
+      const waitForJob = backend.waitForJob.bind(backend);
       backend.execCommand = (client, name, scriptArgs) => {
-        const reply = execCommand.call(backend, client, name, scriptArgs) as unknown;
+        const reply = execCommand(client, name, scriptArgs) as unknown;
         return fetching.has(name) ? Promise.resolve(reply).then((value) => this.#keep(value)) : reply;
       };
       // "No job": BullMQ handles none of those that it has fetched while it waits in a fetch.
-      backend.moveToActive = async (token, name) => (this.#hasRoom ? moveToActive.call(backend, token, name) : []);
+      backend.moveToActive = async (token, name) => (this.#hasRoom ? moveToActive(token, name) : []);
       backend.waitForJob = async (blockTimeout) => {
-        if (this.#hasRoom || this.#closed) return waitForJob.call(backend, blockTimeout);
+        if (this.#room === undefined || this.#closed) return waitForJob(blockTimeout);
         await this.#room.promise;
         return lookNow;
       };
       backend.moveToCompleted = (job, value, remove, token, fetchNext) =>
-        moveToCompleted.call(backend, job, value, remove, token, fetchNext && this.#hasRoom);
+        moveToCompleted(job, value, remove, token, fetchNext && this.#hasRoom);
       backend.moveToFailed = (job, reason, remove, token, fetchNext, fields) =>
-        moveToFailed.call(backend, job, reason, remove, token, fetchNext && this.#hasRoom, fields);
+        moveToFailed(job, reason, remove, token, fetchNext && this.#hasRoom, fields);
       return backend;
     };
   }
@@ -88,7 +95,7 @@ export class FetchedTexts {
     this.#fetched += 1;
     this.#texts.set(this.#fetched, text);
     this.#bytes += heldTextBytes(text);
-    if (!this.#hasRoom && !this.#closed) this.#room = Promise.withResolvers();
+    if (!this.#hasRoom) this.#room ??= Promise.withResolvers();
     return String(this.#fetched);
   }
 }

@@ -56,7 +56,7 @@ export class JobDecoder {
 
 function objectOf(text: string): Record<string, unknown> {
   try {
-    return { ...(JSON.parse(text) as object | null) } as Record<string, unknown>;
+    return { ...(JSON.parse(text) as object | null) };
   } catch (error) {
     throw new DamagedJob('the job is not JSON', { cause: error });
   }

@@ -13,7 +13,7 @@ export function parseRows(content: Buffer, largeFrom = large): unknown {
 }
 
 /** Rows hold texts, numbers and null, so that a bracket outside of a text begins or ends a row. */
-function* rowsOf(content: Buffer): Generator<unknown> {
+function* rowsOf(content: Buffer): Generator {
   let from = -1;
   for (let at = 1; at < content.length - 1; at += 1) {
     const byte = content[at];

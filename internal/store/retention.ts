@@ -81,7 +81,7 @@ export async function dropBefore(db: Database, { oldest, today, findArchived }: 
   return { dropped, ...(waiting !== undefined && { waiting }) };
 }
 
-/** The partitions before the first one that the archive does not hold, and what it lacks of that. */
+/** The partitions before the first one that the archive lacks, and what it lacks of that one. */
 async function findDroppable(
   partitions: readonly Partition[],
   findArchived: FindArchived | undefined,

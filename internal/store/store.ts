@@ -15,7 +15,7 @@ import type { FindArchived } from './retention.ts';
 
 const hourMs = 60 * 60 * 1_000;
 
-/** Largest difference, in ms, of the clocks of a worker and of Postgres that still drop something. */
+/** A worker drops nothing if its clock differs from that of Postgres by more than this, in ms. */
 const clocksDifferMs = 60_000;
 
 export interface StoreOptions {

@@ -113,7 +113,7 @@ describe('jobs that hold what they should not', () => {
     }
   });
 
-  it('damaged jobs are set aside whole, leave a gap in the record, and are stored once they are mended', async () => {
+  it('damaged jobs are set aside whole, leave a gap in the record, and are stored once they are repaired', async () => {
     const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
     const events = Array.from({ length: 60 }, (_, index) => anEvent({ description: `of a damaged job ${index}` }));
     const sound = JSON.stringify(encodeJob(events));
@@ -147,15 +147,15 @@ describe('jobs that hold what they should not', () => {
       clock.gaps.filter(({ from, until }) => events.every(({ createdAt }) => from < createdAt && createdAt <= until)),
     ).to.have.length(ids.length);
 
-    const [mended = ''] = ids;
-    expect(await redis.use((client) => client.hget(`{runledger}:events:${mended}`, 'data'))).to.equal(flipped);
-    await redis.command('hset', `{runledger}:events:${mended}`, 'data', sound);
+    const [repaired = ''] = ids;
+    expect(await redis.use((client) => client.hget(`{runledger}:events:${repaired}`, 'data'))).to.equal(flipped);
+    await redis.command('hset', `{runledger}:events:${repaired}`, 'data', sound);
     const runbook = await readFile('deploy/runbooks/RunledgerJobsSetAside.md', 'utf8');
     const fields = /HDEL "\$Q:7" (.*)/.exec(runbook)?.[1]?.split(' ') ?? [];
-    await redis.command('hdel', `{runledger}:events:${mended}`, ...fields);
+    await redis.command('hdel', `{runledger}:events:${repaired}`, ...fields);
     const script = /EVAL "(.*)" 3/.exec(runbook)?.[1] ?? '';
     const keys = ['failed', 'wait', 'marker'].map((part) => `{runledger}:events:${part}`);
-    await redis.command('eval', script, '3', ...keys, mended);
+    await redis.command('eval', script, '3', ...keys, repaired);
     await expectStored(database, ['behind them', ...events.map(({ description }) => description)]);
     await jobsBecome(redis, { ...none, failed: ids.length - 1 });
   });

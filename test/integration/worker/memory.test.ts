@@ -97,7 +97,7 @@ describe('a worker of the size that the chart gives it', function () {
     expect(worker.child.alive).to.equal(true);
   });
 
-  it('keeps what it holds within its memory while Postgres is away, and stores it afterwards', async () => {
+  it('keeps what it holds within its memory while Postgres is unavailable, and stores it afterwards', async () => {
     // Of texts with two bytes a character, 2 MiB of JSON each.
     await add(
       redis,
@@ -116,7 +116,7 @@ describe('a worker of the size that the chart gives it', function () {
     expect(limited.child.alive).to.equal(true);
   });
 
-  it('sets a job aside that would become more than it can hold, and goes on', async () => {
+  it('sets a job aside that would become more than it can hold, and stores the others', async () => {
     // Says that it becomes nearly 1 GB, in 16 bytes.
     const zstd = Buffer.from('28b52ffde00000003000000000010000', 'hex').toString('base64');
     await withQueue(redis.url, (queue) => queue.add('events', { v: 1, sum: checksumOf(zstd), zstd }));

@@ -17,6 +17,7 @@ import {
   transitions,
   waiting,
 } from './healthy-world.ts';
+import { workerAlertCases } from './worker-alert-cases.ts';
 
 /** Series that differ from the healthy world; undefined removes a series. */
 export type Differences = Record<string, string | undefined>;
@@ -44,14 +45,12 @@ const oldestJob = ofIngest('queue_oldest_job_age_seconds');
 const dead = 'runledger_events_dead_lettered_total{namespace="rl",pod="w",reason="22P02"}';
 const waitingFor = (db: string, gauge = 'database_waiting_jobs') => ofWorker(gauge).replace('}', `,database="${db}"}`);
 const archive = 'archive_waiting_partitions';
-const setAside = 'runledger_jobs_set_aside_total{namespace="rl",pod="w",reason="damaged"}';
 const lostEntries = 'runledger_access_log_entries_total{namespace="rl",pod="c",result="lost"}';
 const limited = 'runledger_organization_limited_requests_total{namespace="rl",pod="i",organization="acme"}';
 const overflowed = 'runledger_overflowed_events_total{namespace="rl",pod="i",organization="acme"}';
 const oldestOverflow = ofIngest('overflow_oldest_job_age_seconds');
 const declarations = 'runledger_declarations_refused{namespace="rl",pod="k",reason="InvalidSpec"}';
 const other = 'runledger_watermark_lag_seconds{namespace="rl",pod="k2"}';
-const maintenanceFailures = ofWorker('maintenance_failures_total');
 const witnessFailures = 'runledger_log_witness_failures_total{namespace="rl",pod="w",witness="witness.example"}';
 const cosignatures = witnessFailures.replace('witness_failures', 'cosignatures');
 const logFailures = ofWorker('log_failures_total');
@@ -62,6 +61,7 @@ const sealed = ofWorker('log_sealed_events_total');
 const noProgress: Differences = { [progressAt]: steady(1), [ofWorker('events_stored_total')]: steady(0) };
 
 export const alertCases: Record<string, AlertCase> = {
+  ...workerAlertCases,
   RunledgerAvailabilityBudgetBurning: {
     fires: { [requests(503)]: growing(6) },
     with: ['RunledgerAvailabilityBudgetEroding'],
@@ -165,12 +165,6 @@ export const alertCases: Record<string, AlertCase> = {
     },
     alsoNearly: { 'ten minutes without scrapes': { [dead]: `3x96 _x10 3x60` } },
   },
-  RunledgerJobsSetAside: {
-    firesAt: 120,
-    fires: { [waiting.replace('waiting', 'failed')]: steady(1) },
-    nearly: { [waiting.replace('waiting', 'delayed')]: steady(1), [setAside]: steady(3) },
-    alsoFires: { 'a job of another queue': { [setAside]: `0x110 1x40` } },
-  },
   RunledgerDefaultPartitionNotEmpty: {
     fires: { [ofWorker('default_partition_rows')]: steady(3) },
     nearly: { [ofWorker('default_partition_rows')]: `0x90 3x15 0x50` },
@@ -179,27 +173,9 @@ export const alertCases: Record<string, AlertCase> = {
     fires: { [ofWorker('partitions_ahead')]: steady(1) },
     nearly: { [ofWorker('partitions_ahead')]: steady(2) },
   },
-  RunledgerMaintenanceFailing: {
-    fires: { [maintenanceFailures]: growing(8) },
-    // One run every ten minutes, and each fails once.
-    nearly: { [maintenanceFailures]: Array.from({ length: 15 }, (_, failures) => `${failures}x9`).join(' ') },
-    alsoNearly: {
-      'for twenty minutes': { [maintenanceFailures]: `0x92 12+12x19 240x40` },
-      'Postgres is unavailable': { [maintenanceFailures]: growing(8), [ofWorker('store_retrying')]: steady(1) },
-    },
-  },
   RunledgerArchiveIncomplete: {
     fires: { [ofWorker(archive)]: steady(2) },
     nearly: { [waitingFor('first', archive)]: `0x80 2x20 0x50`, [waitingFor('eu', archive)]: `0x101 2x20 0x30` },
-  },
-  RunledgerRetentionAsks: {
-    fires: { [ofWorker('retention_asked_partitions')]: steady(5) },
-    nearly: { [ofWorker('retention_asked_partitions')]: `0x90 5x3 0x60` },
-  },
-  RunledgerWorkerClockWrong: {
-    fires: { [ofWorker('worker_clock_ahead_seconds')]: steady(61) },
-    nearly: { [ofWorker('worker_clock_ahead_seconds')]: steady(-59) },
-    alsoFires: { 'a clock that is behind': { [ofWorker('worker_clock_ahead_seconds')]: steady(-61) } },
   },
   RunledgerLogNotSealed: {
     fires: { [logFailures]: growing(2) },
