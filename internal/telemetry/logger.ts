@@ -16,9 +16,9 @@ const [limitedFrom, limitedTo] = [30, 50];
 
 /**
  * Writes one JSON line per record to stdout. `msg` is constant; variables are fields. Callers never
- * pass a token, its digest or a body. Texts are as a person sees them. `error` becomes type, message and code. Equal records
- * (message, error, status, reason) are limited to 10 a minute; `suppressed` counts the rest. Those
- * with `audit: true` all pass: each is a fact for auditors.
+ * pass a token, its digest or a body. Texts are as a person sees them. `error` becomes type,
+ * message and code. Equal records (message, error, status, reason) are limited to 10 a minute;
+ * `suppressed` counts the rest. Those with `audit: true` all pass: each is a fact for auditors.
  */
 export function createLogger(process: string, level: LogLevel, destination?: { write(line: string): void }): Logger {
   const limit = new RepeatLimit();

@@ -14,7 +14,7 @@ function replacementOf(characters: string): string {
   return /[\s\p{Cc}]/u.test(characters) ? ' ' : '';
 }
 
-/** The same for all texts in a value of plain objects and arrays; other objects stay as they are. */
+/** The same for all texts in plain objects and arrays; other objects stay as they are. */
 export function plainTexts(value: unknown, depth = 4): unknown {
   if (typeof value === 'string') return plainText(value);
   if (depth === 0 || typeof value !== 'object' || value === null) return value;

@@ -159,7 +159,7 @@ function apiServerRulesOf(manifests: readonly Manifest[]): { ports: number[]; to
     const policy = manifests.find(
       ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === `runledger-${component}`,
     );
-    const { egress } = policy?.['spec'] as Policy;
+    const { egress } = (policy?.['spec'] ?? { egress: [] }) as Policy;
     const { ports = [], to } = egress.find((rule) => rule.ports.some(({ port }) => port === 6443)) ?? {};
     return { ports: ports.map(({ port }) => port), ...(to && { to }) };
   });

@@ -30,8 +30,7 @@ export function stream({ streams, readMetrics, mayStillRead }: StreamOptions): E
 
 /**
  * Answers with a stream that continues after `Last-Event-ID`.
- * @throws {RequestError} for a wrong id, while the console stops, and while the key of the ids cannot be
- * read.
+ * @throws {RequestError} for a wrong id, while the console stops, and without the key of the ids.
  */
 export async function openStream(
   ctx: Context,
