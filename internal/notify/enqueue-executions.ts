@@ -9,7 +9,7 @@ import type { ConsoleLinks } from './links.ts';
 import { insertMessages, type Message } from './insert-messages.ts';
 import { asksFor, type Webhook } from './webhook-choice.ts';
 
-/** Most steps, and about the most messages, of an organization in one tick; the next tick continues. */
+/** About the most steps and messages of an organization in a tick; the next tick continues. */
 const mostSteps = 5_000;
 const mostMessages = 5_000;
 
