@@ -1,6 +1,10 @@
-import type { Declarations, DeclaredAutomation, DeclaredWebhook } from '../../internal/automations/declarations.ts';
+import type {
+  Declarations,
+  DeclaredAutomation,
+  DeclaredWebhook,
+  UnstoredResource,
+} from '../../internal/automations/declarations.ts';
 import type { Unstored } from '../../internal/automations/table-sync.ts';
-import type { UnstoredResource } from '../../internal/automations/unstored.ts';
 import type { Residents } from '../../internal/databases/residents.ts';
 
 /** Which of all declarations go into the tables of a database. */
@@ -15,7 +19,7 @@ export class StoredDeclarations {
     this.#residents = residents;
   }
 
-  /** Those of the organizations of the database, but for refused ones: one object until it changes. */
+  /** Those of the organizations here, but for refused ones: one object until it changes. */
   of(all: Declarations): Declarations {
     const residents = this.#residents;
     const refused = this.#refused;

@@ -6,7 +6,7 @@ import { apiVersion } from './manifest.ts';
 /** Not a fault: the controller reads the Secret within moments. */
 const passing = 'SecretNotRead';
 
-/** Returns Warning Events for resources that are not accepted, for the first hundred of a namespace. */
+/** Warning Events for resources that are not accepted: for the first hundred of a namespace. */
 export function acceptanceEvents(acceptances: readonly Acceptance[]): WarningEvent[] {
   const refused = acceptances.filter(({ accepted, reason }) => !accepted && reason !== passing);
   const events = refused.map(({ kind, manifest, reason, message }) => {

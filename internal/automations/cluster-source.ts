@@ -10,11 +10,11 @@ import { acceptanceEvents } from './acceptance-events.ts';
 import { showAcceptances } from './acceptance-gauges.ts';
 import { ClusterView } from './cluster-view.ts';
 import { declare, type Acceptance } from './declare.ts';
-import type { Declarations, DeclarationSource } from './declarations.ts';
+import type { Declarations, DeclarationSource, UnstoredResource } from './declarations.ts';
 import { KnownAutomations } from './known-automations.ts';
 import { SecretPoll } from './secret-poll.ts';
 import { StatusWriter } from './status-writer.ts';
-import { UnstoredResources, type UnstoredResource } from './unstored.ts';
+import { UnstoredResources } from './unstored.ts';
 
 export interface ClusterSourceOptions {
   readonly connect: ConnectToCluster;

@@ -1,5 +1,5 @@
 import type { AutomationSpec } from '../expectation/automation.ts';
-import type { UnstoredResource } from './unstored.ts';
+import type { ResourceKind } from './manifest.ts';
 
 /** An accepted `Automation`. */
 export interface DeclaredAutomation extends AutomationSpec {
@@ -31,6 +31,15 @@ export interface DeclaredWebhook extends WebhookSpec {
 export interface Declarations {
   readonly automations: readonly DeclaredAutomation[];
   readonly webhooks: readonly DeclaredWebhook[];
+}
+
+/** A resource whose declaration Postgres refused. */
+export interface UnstoredResource {
+  readonly kind: ResourceKind;
+  readonly namespace: string;
+  readonly name: string;
+  /** One sentence for people. */
+  readonly message: string;
 }
 
 /** A source of declarations. A component: `stop` is safe twice, and before `start`. */

@@ -1,6 +1,7 @@
 /**
- * What an organization, and each of its namespaces, may declare: the controller keeps all of it in
- * memory, reads it at each change, and makes a notification for each webhook. Bytes are those of the checked specs, as UTF-16.
+ * What an organization, and each of its namespaces, may declare. The controller keeps all of it in
+ * memory, reads it at each change, and makes a notification for each webhook. Bytes are those of
+ * the checked specs, as UTF-16.
  */
 export const declaredLimits = { automations: 10_000, webhooks: 50, bytes: 8 * 1024 * 1024 };
 
@@ -19,7 +20,7 @@ export class Budgets {
     this.#most = { count, bytes: declaredLimits.bytes };
   }
 
-  /** Takes a member, in place of what it used before. False if it does not fit: then it uses none. */
+  /** Takes a member, in place of what it used before. False if it does not fit. */
   take(member: string, group: string, bytes: number): boolean {
     this.free(member);
     const used = this.#used.get(group) ?? { count: 0, bytes: 0 };

@@ -4,10 +4,10 @@ import type { AutomationMetrics } from '../telemetry/automation-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { showAcceptances } from './acceptance-gauges.ts';
 import { contentOf, type FileContent } from './file-content.ts';
-import type { Declarations, DeclarationSource } from './declarations.ts';
+import type { Declarations, DeclarationSource, UnstoredResource } from './declarations.ts';
 import type { Acceptance } from './declare.ts';
 import { collectGarbage, manifestsPerCollection } from './garbage.ts';
-import { UnstoredResources, type UnstoredResource } from './unstored.ts';
+import { UnstoredResources } from './unstored.ts';
 
 export interface FileSourceOptions {
   /**

@@ -117,7 +117,7 @@ async function upsertAutomations(
   `.execute(trx);
 }
 
-/** Makes the table `webhooks` equal to the declarations. Resolves with those that Postgres refuses. */
+/** Makes the table `webhooks` equal to the declarations. Resolves with those it refuses. */
 export async function syncWebhooks(
   trx: Transaction<Tables>,
   webhooks: readonly DeclaredWebhook[],

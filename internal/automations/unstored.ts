@@ -1,16 +1,7 @@
 import type { Acceptance } from './declare.ts';
-import type { ResourceKind } from './manifest.ts';
+import type { UnstoredResource } from './declarations.ts';
 
-/** A resource whose declaration Postgres refused. */
-export interface UnstoredResource {
-  readonly kind: ResourceKind;
-  readonly namespace: string;
-  readonly name: string;
-  /** One sentence for people. */
-  readonly message: string;
-}
-
-/** Remembers the resources whose declaration Postgres refused, until the next generation of each. */
+/** Remembers the resources whose declaration Postgres refused, until each changes. */
 export class UnstoredResources {
   #known = new Map<string, { generation: number | undefined; message: string }>();
 

@@ -104,7 +104,7 @@ export class JobCapture {
     return this.#rounds.pendingSince;
   }
 
-  /** What captured CronJobs declare, one list until it changes; undefined while it may be out of date. */
+  /** What captured CronJobs declare: one list until it changes, undefined while it may be old. */
   declarations(): DeclaredAutomation[] | undefined {
     const view = this.#problem === undefined ? this.#attempt?.view : undefined;
     if (view === undefined) return undefined;
@@ -168,7 +168,7 @@ export class JobCapture {
     return complete;
   }
 
-  /** Asks the API server what a list may know too late. Leaves out Jobs that are there after all. */
+  /** Asks the API server what a list may tell too late. Leaves out Jobs that exist after all. */
   async #current(candidates: readonly Candidate[], attempt: Attempt): Promise<Candidate[]> {
     const owned = await findOwners(candidates, attempt);
     const known = candidates.map((each) =>

@@ -4,8 +4,8 @@ import type { JobFacts } from './read-job.ts';
 import type { PresentJob } from './tracked-jobs.ts';
 
 /**
- * Returns Warning Events for labelled Jobs that are not recorded as their owners want, for the first
- * hundred of a namespace.
+ * Returns Warning Events for labelled Jobs that are not recorded as their owners want: for the
+ * first hundred of a namespace.
  * @param left a Job of each namespace that has more than are followed.
  */
 export function jobWarnings(

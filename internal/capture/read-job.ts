@@ -69,7 +69,7 @@ export function withoutCronJob(facts: JobFacts): JobFacts {
   return { ...facts, cronJob: undefined, automationId: automationId === cronJob?.uid ? uid : automationId };
 }
 
-/** Whoever makes a Job may write anything into its owners. */
+/** The maker of a Job may write anything into its owners. */
 function cronJobOf(job: JobManifest): JobFacts['cronJob'] {
   const { uid, name } = controllerOf(job, 'CronJob') ?? {};
   if (!isUuid(uid) || typeof name !== 'string' || !/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(name))

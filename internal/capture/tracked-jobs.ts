@@ -100,7 +100,9 @@ export class TrackedJobs {
   present(view: JobView): PresentJob[] {
     return [...view.jobs].flatMap((uid): PresentJob[] => {
       const job = this.#jobs.get(uid);
-      return job === undefined ? [] : [{ facts: factsOf(job), isDisowned: job.hasOwner === false, problem: job.problem }];
+      return job === undefined
+        ? []
+        : [{ facts: factsOf(job), isDisowned: job.hasOwner === false, problem: job.problem }];
     });
   }
 

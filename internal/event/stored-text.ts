@@ -7,8 +7,8 @@ export function isStorable(text: string): boolean {
 }
 
 /**
- * The one check of a text on its way to Postgres or Redis. Returns what is wrong with it, as the end
- * of a sentence; undefined if nothing is. `longest`: in Unicode characters.
+ * The one check of a text on its way to Postgres or Redis. Returns what is wrong, as the end of a
+ * sentence; undefined if nothing is. `longest`: in Unicode characters.
  */
 export function faultOfText(text: string, longest: number): string | undefined {
   if (!isStorable(text)) return 'must not contain U+0000 or unpaired surrogates';
@@ -32,7 +32,9 @@ export function storable(text: string, longest = Infinity): string {
 export function cutText(text: string, longest: number): string {
   if (!isLonger(text, longest)) return text;
   // Each character has at most two units: the others need not be counted.
-  return Array.from(text.slice(0, 2 * longest)).slice(0, longest).join('');
+  return Array.from(text.slice(0, 2 * longest))
+    .slice(0, longest)
+    .join('');
 }
 
 function isLonger(text: string, longest: number): boolean {

@@ -53,7 +53,7 @@ export async function sendRequest(
   }
 }
 
-/** Reads a body up to a limit: whoever writes huge annotations decides how long a list is. */
+/** Reads a body up to a limit: huge annotations of one organization are in everybody's list. */
 async function readText(body: ResponseBody, action: string, mostBytes: number): Promise<string> {
   const stream = body.stream?.();
   if (stream === undefined || stream === null) return body.text();

@@ -46,7 +46,7 @@ export function warningEvent({ object, reason, message, change, component }: War
 /** Most Events of a namespace at a time: they are posted one after another. */
 const mostOfNamespace = 100;
 
-/** The first Events of each namespace: who makes 10,000 faults delays the Events of others by 100. */
+/** The first Events of each namespace: 10,000 faults of one do not delay those of the others. */
 export function firstOfNamespaces(events: readonly WarningEvent[]): WarningEvent[] {
   const byNamespace = Map.groupBy(events, ({ metadata }) => metadata.namespace);
   return [...byNamespace.values()].flatMap((own) => own.slice(0, mostOfNamespace));

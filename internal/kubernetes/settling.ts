@@ -1,4 +1,4 @@
-/** The work takes at most this share of the time: who changes an object all the time slows no other. */
+/** The share of time that the work may take, also if some object changes all the time. */
 const share = 0.1;
 
 /** Runs work after changes. Changes within the delay share one run. */

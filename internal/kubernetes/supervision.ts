@@ -6,7 +6,7 @@ import type { FollowTimes } from './follow.ts';
 export interface SupervisionTimes extends FollowTimes {
   /** Interval of full lists, in ms. */
   readonly relistMs: number;
-  /** How long an attempt goes on beside the list of the next one, in ms: its watch may be behind. */
+  /** How long an attempt lasts beside the list of the next one, in ms: its watch may be behind. */
   readonly overlapMs: number;
   /** Delay from a change to its effect, in ms. Changes during the delay share one. */
   readonly settleMs: number;

@@ -46,7 +46,7 @@ async function enqueueAlerts(
     const { alert, automation, change, toldWebhooks = [] } = transition;
     const own = webhooks.filter(({ organization }) => organization === alert.organization);
     const subject = { automationId: alert.automationId, owner: automation?.owner };
-    // Whoever was told of the beginning is told of the end, whatever is declared by now.
+    // A webhook that heard of the beginning hears of the end, whatever is declared by now.
     const isTold = own.filter((webhook) =>
       change === 'opened' ? asksFor(webhook, [`automation.${alert.kind}`], subject) : wasTold(webhook, toldWebhooks),
     );

@@ -21,7 +21,7 @@ export interface Turns {
     items: readonly T[],
     work: (part: readonly T[]) => Promise<R>,
   ): Promise<R[]>;
-  /** As `run`, but finds the single items that fail. The rest of their organization goes on. */
+  /** As `run`, but finds the single items that fail. The others are done. */
   runEach<T>(
     trx: Transaction<Tables>,
     items: readonly T[],
@@ -84,7 +84,7 @@ export class Apart implements Turns {
   }
 }
 
-/** @throws an error after which the connection cannot go on. */
+/** @throws an error after which the connection is of no more use. */
 async function halving<T>(
   trx: Transaction<Tables>,
   items: readonly T[],

@@ -21,7 +21,7 @@ export function isDataError(error: unknown): boolean {
 
 /**
  * True when only this work is at fault: Postgres refuses its data, it took too long, or our code
- * failed on it. The transaction can go on from a savepoint, with the work of others.
+ * failed on it. From a savepoint, the transaction can continue with the work of others.
  */
 export function isOfStatement(error: unknown): boolean {
   const code = codeOf(error);

@@ -67,6 +67,8 @@ export function tick(db: Database, options: TickOptions): Promise<TickReport | u
     await sql`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true)`.execute(
       trx,
     );
+    // The search for an organization that is too slow meets the time-out several times.
+    if (options.turns !== undefined) await sql`select set_config('statement_timeout', '10s', true)`.execute(trx);
     const { queue, clocks } = options;
     const now = clocks(state.now);
     const known: Watermark = 'reason' in queue ? queue : watermarkOf(queue, now);

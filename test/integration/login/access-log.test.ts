@@ -140,7 +140,7 @@ describe('the access log', () => {
   it('writes the others when Postgres refuses an entry', async () => {
     const { log, counted } = open();
     await log.start();
-    log.note({ ...look, organization: 'a'.repeat(100_000) + Math.random() });
+    log.note({ ...look, organization: 'b\0' });
     log.note(look);
     log.note({ ...look, organization: 'a\0' });
     await until('both refusals', async () => (await counted('lost')) === 2);

@@ -35,7 +35,7 @@ describe('the alerts that Alertmanager must know', () => {
     await store('ended, never told', { resolved: ago(10) }, {});
     await store('ended yesterday', { resolved: ago(1_500) }, told);
     await store('a late start', { resolved: ago(1), kind: 'late' }, told);
-    // Whoever was told of the beginning is told of the end, with the same labels.
+    // A receiver that heard of the beginning hears of the end, with the same labels.
     await db.deleteFrom('automations').execute();
     const occurrences = (await alertsToTell(db)).map(({ occurrence }) => occurrence);
     expect(occurrences).to.have.members(['open', 'ended, told before', 'knows of the end since 4 min']);

@@ -42,7 +42,7 @@ describe('a ticker', () => {
     );
   });
 
-  it('sets aside an organization whose data Postgres refuses, and goes on for the others', async () => {
+  it('sets aside an organization whose data Postgres refuses, and continues with the others', async () => {
     const { db } = database;
     const [hostile = '', quiet = ''] = ids;
     const expectation = { schedule: '* * * * *', grace: '0s' };

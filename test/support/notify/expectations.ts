@@ -78,7 +78,7 @@ export async function declareWebhook(
     .execute();
 }
 
-/** A change of an alert of `acme`. `told`: the webhooks that were told of its beginning. */
+/** A change of an alert of `acme`. `told`: the webhooks that heard of its beginning. */
 export function transition(
   change: Transition['change'],
   given: Partial<Transition['alert']> & { name?: string; owner?: string; told?: readonly string[] } = {},

@@ -17,25 +17,8 @@ import {
   transitions,
   waiting,
 } from './healthy-world.ts';
+import type { AlertCase, Differences } from './alert-case.ts';
 import { workerAlertCases } from './worker-alert-cases.ts';
-
-/** Series that differ from the healthy world; undefined removes a series. */
-export type Differences = Record<string, string | undefined>;
-
-/** Worlds in which an alert fires, and worlds in which it nearly does. */
-export interface AlertCase {
-  fires: Differences;
-  /** When it fires at the latest, in minutes; after an hour unless set. */
-  firesAt?: number;
-  /** Other alerts that fire with it. */
-  with?: string[];
-  nearly: Differences;
-  /** Other alerts that fire where this one nearly does. */
-  nearlyWith?: string[];
-  /** More such worlds, by title. */
-  alsoFires?: Record<string, Differences>;
-  alsoNearly?: Record<string, Differences>;
-}
 
 const refused = 'runledger_token_secrets_refused{namespace="rl",pod="i",reason="shared"}';
 const plain = 'runledger_plain_http_requests_total{namespace="rl",pod="i",token="true"}';

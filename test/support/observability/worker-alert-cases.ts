@@ -1,4 +1,4 @@
-import type { AlertCase } from './alert-cases.ts';
+import type { AlertCase } from './alert-case.ts';
 import { growing, ofWorker, steady, waiting } from './healthy-world.ts';
 
 const setAside = 'runledger_jobs_set_aside_total{namespace="rl",pod="w",reason="damaged"}';
