@@ -1,6 +1,7 @@
 import type { Held, Transition } from '../expectation/transition.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
+import { runsOfAlerts } from './alert-runs.ts';
 import { alertEvents } from './cloud-event.ts';
 import { enqueueExecutions } from './enqueue-executions.ts';
 import { insertMessages } from './insert-messages.ts';
@@ -40,10 +41,16 @@ async function enqueueAlerts(
   const organizations = [...new Set(transitions.map(({ alert }) => alert.organization))];
   const webhooks = await trx.selectFrom('webhooks').selectAll().where('organization', 'in', organizations).execute();
   if (webhooks.length === 0) return;
+  const alerts = transitions.map(({ alert }) => alert);
+  const told = new Set(webhooks.map(({ organization }) => organization));
+  const runs = await runsOfAlerts(
+    trx,
+    alerts.filter(({ organization }) => told.has(organization)),
+  );
   const messages = transitions.flatMap((transition) => {
     const { organization, automationId, kind } = transition.alert;
     const subject = { automationId, owner: transition.automation?.owner };
-    return alertEvents(transition, links).flatMap((event) => {
+    return alertEvents(transition, runs.get(transition.alert.id), links).flatMap((event) => {
       // A webhook is told about the end of those alerts that it is told about.
       const kinds = [event.type.replace('dev.runledger.', ''), `automation.${kind}`];
       return webhooks
