@@ -38,23 +38,6 @@ describe('webhooks', () => {
     expect(row).to.deep.include({ attempts: 1, last_status: 204, last_error: null, given_up_at: null });
   });
 
-  it('have the run of an alert, its page and the first line of its error', async () => {
-    const error = { errorId: 'E-LEDGER', errorDescription: 'The ledger is not closed.\nat close' };
-    await recordEvents(database.db, [
-      anEvent({ automationId: invoices, executionId: 'run 17', kind: 'START' }),
-      anEvent({ automationId: invoices, executionId: 'run 17', kind: 'ERROR', ...error }),
-    ]);
-    await declareWebhook(database.db, { url: suite.receiver.url });
-    const facts = { execution: 'run 17', failed: 1 };
-    await tick([transition('opened', { kind: 'failing', facts }), transition('opened')]);
-    const runs = (await deliveries()).map(({ event }) => (event['data'] as { alert: { run: unknown } }).alert.run);
-    const console = `https://console.example/runledger/o/acme/executions/${invoices}/run%2017`;
-    expect(runs).to.deep.equal([
-      { execution_id: 'run 17', console, error_id: 'E-LEDGER', error: 'The ledger is not closed.' },
-      null,
-    ]);
-  });
-
   it('pass the check of the receiver in deploy/examples', async () => {
     await declareWebhook(database.db, { url: suite.receiver.url });
     await start();
