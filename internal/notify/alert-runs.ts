@@ -22,6 +22,8 @@ export async function runsOfAlerts(
     return typeof executionId === 'string' ? [{ ...alert, executionId }] : [];
   });
   if (about.length === 0) return new Map();
+  const isError = sql`e.kind = 'ERROR' and
+    (e.organization, e.automation_id, e.execution_id) = (a.organization, a.automation_id, a.execution_id)`;
   const { rows } = await sql<{ id: string; error_id: string; error_description: string }>`
     select a.id, e.error_id, left(e.error_description, 4 * ${sql.lit(longestLine)}) as error_description
     from unnest(
@@ -30,12 +32,14 @@ export async function runsOfAlerts(
     ) as a (id, organization, automation_id, execution_id)
       join executions x using (organization, automation_id, execution_id)
     cross join lateral (
-      select e.error_id, e.error_description from events e
-      where (e.organization, e.automation_id, e.execution_id) = (a.organization, a.automation_id, a.execution_id)
-        and e.kind = 'ERROR' and e.created_at > x.first_event_at - interval '1 day'
-      order by e.created_at, e.id limit 1
+      -- The first error by an index. One with a time of its own is looked for: there are few of them.
+      (select e.error_id, e.error_description from events e where ${isError} and e.created_at = x.failed_at limit 1)
+      union all
+      (select e.error_id, e.error_description from events e
+        where ${isError} and e.created_at > x.failed_at - interval '1 hour' order by e.created_at, e.id limit 1)
+      limit 1
     ) e
-    where x.error_count > 0
+    where x.failed_at is not null
   `.execute(db);
   const errors = new Map(
     rows.map((row) => [row.id, { id: row.error_id, firstLine: firstLineOf(row.error_description) }]),
