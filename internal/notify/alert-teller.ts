@@ -106,7 +106,7 @@ export class AlertTeller {
     for (const { message, about } of messages) {
       for (const alert of about) outcome.set(alert, outcome.get(alert) ?? problems.get(message));
     }
-    // An open alert of the request without an answer may arrive after this end of it: told once more.
+    // A request without an answer may arrive after this one, and open an alert again.
     const isEnd = ({ resolvedAt }: ToldAlert): boolean => resolvedAt !== undefined;
     const told = Array.from(outcome, ([alert, why]) => ({ alert, problem: why }));
     const noted = wasSure ? told : told.filter(({ alert, problem: why }) => why !== undefined || !isEnd(alert));
@@ -116,7 +116,7 @@ export class AlertTeller {
     });
   }
 
-  /** While Postgres is unavailable, the open ones of the last round: an Alertmanager may restart. */
+  /** While Postgres is unavailable, the open ones of the last round: a replica may restart. */
   async #read(): Promise<readonly ToldAlert[]> {
     const { db, logger } = this.#options;
     try {

@@ -13,8 +13,8 @@ export interface AlertmanagerAlert {
 }
 
 /**
- * Alertmanager resolves an open alert by itself when nobody repeats it for so long, in ms. It is far
- * ahead: only a verdict resolves, and a controller may be away for a long weekend.
+ * Alertmanager resolves an open alert by itself when nobody repeats it for this long, in ms. Only a
+ * verdict should resolve, so it is longer than a controller may be away.
  */
 const aliveMs = 3 * 86_400_000;
 

@@ -48,7 +48,7 @@ export class Alertmanager {
       }
       if (answer.ok) continue;
       const byOrganization = [...Map.groupBy(part, ({ labels }) => labels['organization']).values()];
-      // It refuses all of a request for one alert of it, so no organization shares another one's refusal.
+      // One alert is enough for a refusal, so no organization shares another one's.
       if (answer.status === 400 && byOrganization.length > 1) parts.unshift(...byOrganization);
       else for (const alert of part) problems.set(alert, `answered ${answer.status}: ${answer.text.slice(0, 200)}`);
     }

@@ -143,7 +143,7 @@ describe('Alertmanager', () => {
     expect(await noticesOf(ours)).to.have.nested.property('[0].last_error', null);
   });
 
-  it('forgets a blindness as soon as it is over, whoever told of it', async () => {
+  it('forgets a blindness as soon as it is over, whichever process told it', async () => {
     const blind = { since: Date.now() - 60_000, reason: 'Redis does not answer.' };
     await declare(database.db);
     await storeAlert(database.db, transition('opened'));

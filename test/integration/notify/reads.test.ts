@@ -13,7 +13,7 @@ import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
 const organization = 'acme';
 const begin = Date.parse('2026-11-20T12:00:00Z');
 
-/** A long history: alerts that are over and were told, deliveries that wait, and a run with many events. */
+/** A long history: alerts that are over, deliveries that wait, and a run with many events. */
 async function fill({ db, url }: TestDatabase, count: number): Promise<void> {
   await declare(db);
   await storeAlert(db, transition('opened'));
