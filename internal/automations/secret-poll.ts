@@ -75,7 +75,7 @@ export class SecretPoll {
   }
 }
 
-/** One of each namespace, then the next one of each: no organization waits for all Secrets of another. */
+/** One of each namespace, then the next of each: nobody waits for all Secrets of another. */
 function inTurns(keys: Iterable<SecretKey>): SecretKey[] {
   const byNamespace = Map.groupBy(keys, (key) => key.slice(0, key.indexOf('/')));
   const placed = [...byNamespace.values()].flatMap((own) => own.map((key, place) => ({ key, place })));

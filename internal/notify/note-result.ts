@@ -54,7 +54,7 @@ export function noteFailed(
   });
 }
 
-/** Gives up the oldest deliveries that are too old. Resolves with their ids; with none, there are no more. */
+/** Gives up the oldest deliveries that are too old. Resolves with their ids, none at the end. */
 export function giveUpOld(db: Database): Promise<string[]> {
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<Line & { id: string }>`

@@ -2,6 +2,7 @@ import type { Held, Transition } from '../expectation/transition.ts';
 import { together, type Turns } from '../store/apart.ts';
 import type { Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
+import { runsOfAlerts } from './alert-runs.ts';
 import { alertEvents } from './cloud-event.ts';
 import { enqueueExecutions } from './enqueue-executions.ts';
 import { insertMessages } from './insert-messages.ts';
@@ -41,6 +42,9 @@ async function enqueueAlerts(
   const organizations = [...new Set(transitions.map(({ alert }) => alert.organization))];
   const webhooks = await trx.selectFrom('webhooks').selectAll().where('organization', 'in', organizations).execute();
   if (webhooks.length === 0) return;
+  const listening = new Set(webhooks.map(({ organization }) => organization));
+  const alerts = transitions.map(({ alert }) => alert).filter(({ organization }) => listening.has(organization));
+  const runs = await runsOfAlerts(trx, alerts);
   const told = new Map<string, [namespace: string, name: string][]>();
   const messages = transitions.flatMap((transition) => {
     const { alert, automation, change, toldWebhooks = [] } = transition;
@@ -55,7 +59,7 @@ async function enqueueAlerts(
         alert.id,
         isTold.map(({ namespace, name }) => [namespace, name]),
       );
-    return alertEvents(transition, links).flatMap((event) => {
+    return alertEvents(transition, runs.get(alert.id), links).flatMap((event) => {
       const kind = event.type.replace('dev.runledger.', '');
       const asking = isTold.filter((webhook) => asksFor(webhook, [kind], subject) || change === 'resolved');
       return asking.map((webhook) => ({ webhook, automationId: alert.automationId, event }));

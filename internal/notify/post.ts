@@ -16,7 +16,7 @@ export interface PostAnswer {
   retryAfterMs: number;
 }
 
-/** Most bytes of an answer that are read before the connection is closed, and the longest time, in ms. */
+/** Most bytes of an answer that are read, and the longest time for it, in ms. */
 const mostBytes = 64 * 1024;
 const drainMs = 1_000;
 

@@ -25,8 +25,9 @@ export function eraseTraces(db: Database, scope: ErasureScope): Promise<void> {
 function chosenDeliveries(scope: ErasureScope): RawBuilder<unknown> {
   const { organization, executionId, text } = scope;
   if (text !== undefined) {
-    const error = sql`event #> '{data,execution}'`;
-    const texts = sql`concat_ws(e'\\n', ${error} ->> 'error_id', ${error} ->> 'error_description')`;
+    const [execution, run] = [sql`event #> '{data,execution}'`, sql`event #> '{data,alert,run}'`];
+    const texts = sql`concat_ws(e'\\n', ${execution} ->> 'error_id', ${execution} ->> 'error_description',
+      ${run} ->> 'error_id', ${run} ->> 'error')`;
     return sql`organization = ${organization} and ${contains(texts, text)}`;
   }
   if (executionId === undefined) return ofAutomation(scope);

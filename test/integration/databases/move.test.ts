@@ -128,7 +128,8 @@ describe('a move of an organization', function () {
     await declareWebhook(first.db, { url: 'https://receiver.example' });
     const opened = transition('opened');
     await storeAlert(first.db, opened);
-    await new NoticeBook(first.db).note('alertmanager', await alertsToTell(first.db), undefined);
+    const told = (await alertsToTell(first.db, 'alertmanager')).map((alert) => ({ alert, problem: undefined }));
+    await new NoticeBook(first.db, 'alertmanager').end(told);
     const outbox = new Outbox(undefined);
     await first.db
       .transaction()

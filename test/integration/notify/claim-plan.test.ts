@@ -19,7 +19,7 @@ function countsOf(names: readonly string[]): [string, number][] {
   return [...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]);
 }
 
-/** Deliveries of one automation, unless `automation` says otherwise, to each webhook that is declared. */
+/** Deliveries to each webhook; of one automation unless `automation` says otherwise. */
 async function enqueue({ url }: TestDatabase, count: number, automation = `'${invoices}'`): Promise<void> {
   await query(
     url,

@@ -10,7 +10,7 @@ import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
 const organization = 'acme';
 const begin = new Date('2026-11-20T11:00:00Z');
 
-/** The steps in words, as an owner would count them: the first of each kind in the order of acceptance. */
+/** The steps in words, as an owner would count them: the first accepted of each kind. */
 function oracle(events: readonly AcceptedEvent[]): string[] {
   const order = (a: AcceptedEvent, b: AcceptedEvent) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
   const accepted = events.filter((event) => event.organization === organization).toSorted(order);
@@ -70,7 +70,7 @@ describe('the steps of executions', () => {
     );
   });
 
-  it('are told of a run that happened long before it was accepted, at the time it happened', async () => {
+  it('are told about a run that happened long before it was accepted, at the time it happened', async () => {
     await using database = await migratedDatabase();
     const occurredAt = begin.getTime() - 86_400_000;
     const kinds = ['START', 'ERROR', 'END'] as const;

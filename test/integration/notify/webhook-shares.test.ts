@@ -37,7 +37,7 @@ describe('webhooks of a hostile organization', () => {
     return { attempts: Number(attempts), organizations: Number(organizations) };
   };
 
-  /** How long the notification of a quiet organization takes from the outbox to its receiver, in ms. */
+  /** How long a quiet organization's notification takes from the outbox to its receiver, in ms. */
   const quietTakes = async (): Promise<number> => {
     const before = Date.now();
     await tick([transition('opened', { organization: 'quiet' })]);
