@@ -8,8 +8,8 @@ import type { ChangedJob } from './changed-job.ts';
 import { readRecorded, saveRecorded, type KnownJob } from './captured-jobs.ts';
 import { eventsOfDeletion, eventsOfJob, type JobEvent } from './job-events.ts';
 
-/** Most events of one request to the queue. */
-const mostEvents = 500;
+/** Most events of one request to the queue: with the longest texts, it is below `mostHeldBytes`. */
+const mostEvents = 200;
 
 /** Puts events of one organization into the queue; resolves with the result of each, in order. */
 export type EnqueueAll = (

@@ -1,8 +1,10 @@
 import { within } from '../async/within.ts';
 import type { AcceptedEvent, KeyedEvent } from '../event/event.ts';
+import { mostHeldBytes, tooMuchHeld } from '../event/held-bytes.ts';
 import { RequestError, unavailable } from '../errors/request-error.ts';
 import type { ProducerLoad, ProducerMetrics, RejectionReason } from '../telemetry/producer-metrics.ts';
-import { BufferFull, type Callers, type GroupCommitLimits } from './group-commit.ts';
+import { BufferFull, heldBytesOf, type Callers, type GroupCommitLimits } from './group-commit.ts';
+import { HeldEvents } from './held-events.ts';
 import type { Keyed, Keys, Reservation } from './idempotency.ts';
 import { createKeys, type KeyPlaces } from './key-places.ts';
 import { overflowQueue } from './keys.ts';
@@ -49,12 +51,14 @@ export class Producer {
   /** For organizations beyond their share; empty unless `overflow` is on. */
   readonly #overflow: Lane;
   readonly #idempotency: Keys;
+  readonly #held: HeldEvents;
   readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(options: ProducerOptions) {
     this.#options = options;
     const limits = { ...options.limits, intervalMs, answerWithinMs };
     this.#main = new Lane({ ...options, limits });
+    this.#held = new HeldEvents(limits);
     this.#overflow = createOverflowLane(options, limits);
     this.#idempotency = createKeys(options.shards.all, options.keyPlaces, options.idempotencyHours * 3_600_000);
   }
@@ -81,7 +85,8 @@ export class Producer {
    * Resolves with the event as first accepted, once Redis has synced it to disk and its replicas
    * have acknowledged it: this event, or the earlier one of the same Idempotency-Key.
    * @throws {RequestError} `unavailable` when Runledger cannot promise that now;
-   * `too-many-requests` when the overflow lane is full; see {@link Keys.reserve} for keys.
+   * `too-many-requests` when the overflow lane is full; `payload-too-large` beyond
+   * {@link mostHeldBytes}; see {@link Keys.reserve} for keys.
    */
   async enqueue(event: AcceptedEvent, idempotencyKey?: string): Promise<AcceptedEvent> {
     if (idempotencyKey !== undefined) {
@@ -89,14 +94,8 @@ export class Producer {
       if (result instanceof RequestError) throw result;
       return result ?? event;
     }
-    this.#requireAdmission(1);
-    const lane = this.#laneOf([event]);
-    try {
-      await lane.add([event]);
-      return event;
-    } catch (error) {
-      throw this.#rejectionOf(error, [event], lane);
-    }
+    await this.#hold([event], (lane, events, bytes) => lane.add(events, bytes));
+    return event;
   }
 
   /**
@@ -104,16 +103,34 @@ export class Producer {
    * all of them are on disk or none is. Resolves with the result of each, in order. An event
    * whose key cannot be reserved gives an error (see {@link Keys.reserve}). With `all`, one such
    * error means that no event is enqueued; with `each`, the others are.
-   * @throws {RequestError} `unavailable`, `too-many-requests`
+   * @param withinMs what is left of the time for the answer.
+   * @throws {RequestError} `unavailable`, `too-many-requests`, `payload-too-large`
    */
-  async enqueueAll(events: readonly KeyedEvent[], which: 'all' | 'each'): Promise<(AcceptedEvent | RequestError)[]> {
-    this.#requireAdmission(events.length);
+  async enqueueAll(
+    events: readonly KeyedEvent[],
+    which: 'all' | 'each',
+    withinMs = answerWithinMs,
+  ): Promise<(AcceptedEvent | RequestError)[]> {
     const all = events.map(({ event }) => event);
-    const lane = this.#laneOf(all);
+    const enqueued = (lane: Lane) => this.#track(this.#enqueueKeyed(events, which, lane));
+    return this.#hold(all, enqueued, (work) => within(withinMs, work));
+  }
+
+  /** Counts the events as held until `work` has put them into their lane. */
+  async #hold<T>(
+    events: AcceptedEvent[],
+    work: (lane: Lane, events: AcceptedEvent[], bytes: number) => Promise<T>,
+    inTime = (work: Promise<T>): Promise<T> => work,
+  ): Promise<T> {
+    this.#requireAdmission(events.length);
+    const bytes = heldBytesOf(events);
+    if (bytes > mostHeldBytes) throw tooMuchHeld();
+    const lane = this.#laneOf(events);
     try {
-      return await within(answerWithinMs, this.#track(this.#enqueueKeyed(events, which, lane)));
+      const release = this.#held.take(events, bytes);
+      return await inTime(work(lane, events, bytes).finally(release));
     } catch (error) {
-      throw this.#rejectionOf(error, all, lane);
+      throw this.#rejectionOf(error, events, lane);
     }
   }
 

@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { createDecompressor, Decompression } from '../../../internal/queue/decompression.ts';
 import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
 import { digestOf } from '../../../internal/event/digest.ts';
-import { encodeJob } from '../../../internal/queue/job-encoder.ts';
+import { encodeJob, encodeLargeJob } from '../../../internal/queue/job-encoder.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 
@@ -36,6 +36,20 @@ describe('the encoder of jobs', () => {
       }),
     );
     expect(forms).to.deep.equal(new Set(['v,rows', 'v,zstd']));
+  });
+
+  it('packs events that take much memory in steps, so that they are read as they were', async () => {
+    const long = fc.tuple(someEvent, fc.nat(200_000)).map(([event, length]) => {
+      return { ...event, errorDescription: `${event.errorDescription}${'x'.repeat(length)}` };
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(long, { minLength: 1, maxLength: 6 }), fc.boolean(), async (events, digests) => {
+        const data: unknown = JSON.parse(JSON.stringify(await encodeLargeJob(events, { digests })));
+        const read = await decoder.decode(data);
+        expect(read).to.deep.equal(digests ? events.map((event) => ({ ...event, digest: digestOf(event) })) : events);
+      }),
+      { numRuns: 20 },
+    );
   });
 
   it('packs the digests of events when it is asked to, and again those that events came with', async () => {
