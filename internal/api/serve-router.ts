@@ -27,6 +27,8 @@ export interface ServeOptions {
   logger: Logger;
   /** Absent if traces are off. */
   tracing?: Tracing | undefined;
+  /** Called with each refused request; delays the answer. */
+  onRefused?: ((ctx: Context, error: unknown) => Promise<void> | undefined) | undefined;
   /** Answers errors of pages; problem documents answer the others. */
   showError?: ShowError | undefined;
 }
@@ -52,13 +54,14 @@ export function serveRouter(router: Router, endpoints: string, options: ServeOpt
 }
 
 /** Turns errors into answers. Counts and times every answer. */
-function answer({ metrics, logger, showError = () => false }: ServeOptions): Middleware {
+function answer({ metrics, logger, onRefused, showError = () => false }: ServeOptions): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
     try {
       requireHost(ctx);
       await next();
     } catch (error) {
+      await onRefused?.(ctx, error);
       if (!showError(ctx, error)) answerProblem(ctx, error);
       reportError(ctx, error, logger);
     }

@@ -35,6 +35,7 @@ export async function startApi(
     enqueue,
     enqueueAll: (events) => Promise.all(events.map(({ event, key }) => enqueue(event, key))),
     runs: noRuns,
+    answerWithinMs: 1_000,
     textLimits: defaultFieldLimits,
     authenticate: () => ({ status: 'known', organization: 'acme', scope: 'write', tokenId: '0123456789ab' }),
     publicUrl: new URL('https://runledger.example'),
