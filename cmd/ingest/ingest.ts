@@ -13,7 +13,7 @@ import type { Callers } from '../../internal/queue/group-commit.ts';
 import { Overflow } from '../../internal/queue/overflow.ts';
 import { OpenRuns } from '../../internal/queue/open-runs.ts';
 import { Producer } from '../../internal/queue/producer.ts';
-import type { Shards } from '../../internal/queue/shards.ts';
+import { answerWithinMs, type Shards } from '../../internal/queue/shards.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { limitMetrics } from '../../internal/telemetry/limit-metrics.ts';
 import type { Registry } from '../../internal/telemetry/metrics.ts';
@@ -164,8 +164,9 @@ function createHandler(
     }),
     identify: createIdentitySource(),
     enqueue: (event, key) => producer.enqueue(event, key),
-    enqueueAll: (events, which) => producer.enqueueAll(events, which),
+    enqueueAll: (events, which, withinMs) => producer.enqueueAll(events, which, withinMs),
     runs,
+    answerWithinMs,
     textLimits: { description: config.DESCRIPTION_MAX_LENGTH, errorDescription: config.ERROR_DESCRIPTION_MAX_LENGTH },
     authenticate: (token) => tokens.authenticate(token),
     onNotServed,

@@ -28,7 +28,7 @@ export function lineage(
     const { recorded, isWaiting } = outcomeOf(keyed);
     // OpenLineage's clients repeat a request after 503, but not after 409.
     if (isWaiting) throw new Unavailable(underWay, 'under-way');
-    sendJson(ctx, 200, JSON.stringify(recorded));
+    sendJson(ctx, 200, await options.bodies.run(ctx, () => JSON.stringify(recorded)));
   };
 }
 
@@ -44,7 +44,8 @@ export function lineageBatch(
   options: LineageRouteOptions,
 ): Middleware<AuthenticatedState> {
   return async (ctx) => {
-    const checked = listOf(await read(ctx)).map((event) => check(event, options));
+    const events = listOf(await read(ctx));
+    const checked = await options.bodies.map(ctx, events, (event) => check(event, options));
     const faults = checked.flatMap((one, index) => faultsOf(one, index));
     if (checked.length > 0 && checked.every((one) => one instanceof RequestError)) throw invalidBatch(faults);
     const valid = checked.flatMap((one) => (one instanceof RequestError ? [] : one));

@@ -1,4 +1,5 @@
 import type { Context, Middleware } from 'koa';
+import { TimeBudget } from '../async/time-budget.ts';
 import { RequestError, Unavailable } from '../errors/request-error.ts';
 import { acceptEvent, type EventGroup } from '../event/event.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
@@ -25,6 +26,8 @@ export interface Runs {
 export interface PingRunOptions extends BulkOptions {
   runs: Runs;
   textLimits: Pick<FieldLimits, 'description' | 'errorDescription'>;
+  /** Time for all steps of a ping, in ms. */
+  answerWithinMs: number;
 }
 
 /**
@@ -32,16 +35,17 @@ export interface PingRunOptions extends BulkOptions {
  * of Healthchecks' clients (ARCHITECTURE.md, "Pings"). All events of a ping come into one commit.
  */
 export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState> {
-  const { runs, enqueueAll, identify, textLimits } = options;
+  const { runs, enqueueAll, identify, textLimits, bodies } = options;
   return async (ctx) => {
     const { organization } = ctx.state;
     const { automation = '', signal: word } = paramsOf(ctx);
     const signal = signalOf(word);
     const rid = ridOf(ctx);
     requireValid({ automation_id: automation, execution_id: rid ?? 'none', event: 'START' }, options);
-    const text = await readCutText(ctx, bodyLimit);
+    const text = await readCutText(ctx, bodyLimit, bodies);
+    const time = new TimeBudget(options.answerWithinMs);
     const run = rid === undefined ? await runOf(signal) : { id: rid, alone: false };
-    const results = await enqueueAll(eventsOf(signal, text, textLimits, run.alone).map(keyed), 'all');
+    const results = await enqueueAll(eventsOf(signal, text, textLimits, run.alone).map(keyed), 'all', time.leftMs);
     const refused = results.find((result) => result instanceof RequestError);
     if (refused !== undefined) throw refused;
     if (rid === undefined) await remember(signal);
@@ -49,8 +53,10 @@ export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState>
 
     async function runOf({ kind }: Signal): Promise<Run> {
       const { id } = identify();
-      if (kind === 'start') return { id: await runs.open(organization, automation, id).catch(notNow), alone: false };
-      const open = await runs.find(organization, automation).catch(notNow);
+      if (kind === 'start') {
+        return { id: await time.within(runs.open(organization, automation, id)).catch(notNow), alone: false };
+      }
+      const open = await time.within(runs.find(organization, automation)).catch(notNow);
       if (open === undefined && kind === 'log') throw noRun();
       return { id: open?.run ?? id, alone: open?.confirmed !== true };
     }
@@ -61,11 +67,11 @@ export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState>
       return { events: [acceptEvent(request, organization, identify())], key };
     }
 
-    /** The events are on disk: the ping has succeeded, even if Redis fails now. */
+    /** The events are on disk: the ping has succeeded, even if Redis fails or is slow now. */
     async function remember({ kind }: Signal): Promise<void> {
       if (kind === 'log') return;
       const noted = kind === 'start' ? runs.confirm(organization, automation, run.id) : closed();
-      await noted.catch(() => undefined);
+      await time.within(noted).catch(() => undefined);
     }
 
     function closed(): Promise<void> {

@@ -6,7 +6,7 @@ import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import type { HttpStack } from './http-stack.ts';
 import { callerKey, idempotencyKeyFaults, idempotencyKeyOf } from './idempotency-key.ts';
-import type { ReadJson } from './json-body.ts';
+import type { JsonBody } from './json-body.ts';
 
 /**
  * Makes an event durable; resolves with it as it was first accepted. Rejects with a {@link
@@ -25,16 +25,17 @@ export interface RegisterOptions {
  * on disk.
  */
 export function register(
-  readJson: ReadJson,
+  body: JsonBody,
   sendJson: HttpStack['sendJson'],
   options: RegisterOptions,
 ): Middleware<AuthenticatedState> {
   const { validate, identify, enqueue } = options;
   return async (ctx) => {
-    const body = await readJson(ctx);
-    const request = validated(ctx, body, validate);
-    const key = callerKey(idempotencyKeyOf(ctx));
-    const event = acceptEvent(request, ctx.state.organization, identify());
+    const { event, key } = await body.read(ctx, (value) => {
+      const request = validated(ctx, value, validate);
+      const key = callerKey(idempotencyKeyOf(ctx));
+      return { key, event: acceptEvent(request, ctx.state.organization, identify()) };
+    });
     const accepted = await enqueue(event, key);
     sendJson(ctx, 201, JSON.stringify(recordedForm(accepted)), accepted.id);
   };

@@ -28,6 +28,8 @@ export interface ServeOptions {
   logger: Logger;
   /** Absent if traces are off. */
   tracing?: Tracing | undefined;
+  /** Called with each refused request; delays the answer. */
+  onRefused?: ((ctx: Context, error: unknown) => Promise<void> | undefined) | undefined;
   /** Answers errors of pages; problem documents answer the others. */
   showError?: ShowError | undefined;
   /** Called for each request that fails through no fault of its caller: 503, or a defect. */
@@ -56,7 +58,7 @@ export function serveRouter(router: Router, endpoints: string, options: ServeOpt
 
 /** Turns errors into answers. Counts and times every answer. */
 function answer(options: ServeOptions): Middleware {
-  const { publicUrl, fastPath, metrics, logger, showError = () => false, onNotServed } = options;
+  const { publicUrl, fastPath, metrics, logger, onRefused, showError = () => false, onNotServed } = options;
   const fixed = answerHeaders(publicUrl);
   return async (ctx, next) => {
     const started = performance.now();
@@ -65,6 +67,7 @@ function answer(options: ServeOptions): Middleware {
       requireHost(ctx);
       await next();
     } catch (error) {
+      await onRefused?.(ctx, error);
       if (!showError(ctx, error)) answerProblem(ctx, error);
       if (ctx.status >= 500) onNotServed?.(error);
       reportError(ctx, error, logger);

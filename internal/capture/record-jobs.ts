@@ -8,8 +8,11 @@ import type { ChangedJob } from './changed-job.ts';
 import { readRecorded, saveRecorded, type KnownJob } from './captured-jobs.ts';
 import { eventsOfDeletion, eventsOfJob, type JobEvent } from './job-events.ts';
 
-/** Most events of one request to the queue, unless one Job alone has more. */
-const mostEvents = 500;
+/**
+ * Most events of one request to the queue, unless one Job alone has more: with the longest texts,
+ * they are below `mostHeldBytes`.
+ */
+const mostEvents = 200;
 
 /** Puts events of one organization into the queue; resolves with the result of each group. */
 export type EnqueueAll = (

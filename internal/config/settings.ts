@@ -152,7 +152,7 @@ export const settings = {
   }),
   COMMIT_BATCH_BYTES: wholeNumber({
     min: 1_024,
-    max: 64 * mebi,
+    max: 6 * mebi,
     default: 262_144,
     desc: 'Most bytes in one commit to Redis; a MiB takes ingest 2 to 18 ms to compress',
   }),
@@ -172,7 +172,7 @@ export const settings = {
     min: 1_024,
     max: 1024 * mebi,
     default: 64 * mebi,
-    desc: 'Bytes of waiting events from which ingest answers 503',
+    desc: 'Memory of waiting events, in bytes, from which ingest answers 503',
   }),
   DATABASE_WAIT_MS: wholeNumber({
     min: 0,

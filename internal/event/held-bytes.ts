@@ -1,3 +1,4 @@
+import { RequestError } from '../errors/request-error.ts';
 import type { AcceptedEvent } from './event.ts';
 import { optionalFields } from './fields.ts';
 
@@ -29,3 +30,10 @@ export function heldTextBytes(text: string): number {
  * `bulkBodyLimit` stays below it; a worker can hold several such jobs.
  */
 export const mostHeldBytes = 6 * 1_024 * 1_024;
+
+/** Returns a 413 for events beyond {@link mostHeldBytes}. */
+export function tooMuchHeld(): RequestError {
+  const measure = 'two for each character of a text that has one beyond U+00FF, otherwise one';
+  const detail = `The events of a request must not take more than ${mostHeldBytes} bytes: ${measure}.`;
+  return new RequestError('payload-too-large', detail);
+}

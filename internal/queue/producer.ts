@@ -1,9 +1,11 @@
 import { within } from '../async/within.ts';
 import type { AcceptedEvent, EventGroup } from '../event/event.ts';
+import { mostHeldBytes, tooMuchHeld } from '../event/held-bytes.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
 import { RequestError, Unavailable, type RejectionReason } from '../errors/request-error.ts';
 import type { ProducerLoad, ProducerMetrics } from '../telemetry/producer-metrics.ts';
-import { BufferFull, type Callers, type GroupCommitLimits } from './group-commit.ts';
+import { BufferFull, heldBytesOf, type Callers, type GroupCommitLimits } from './group-commit.ts';
+import { HeldEvents } from './held-events.ts';
 import { withIdentities, type Keyed, type Keys, type Result } from './idempotency.ts';
 import { createKeys, type KeyPlaces } from './key-places.ts';
 import { overflowQueue } from './keys.ts';
@@ -48,12 +50,14 @@ export class Producer {
   /** For organizations beyond their share; empty unless `overflow` is on. */
   readonly #overflow: Lane;
   readonly #idempotency: Keys;
+  readonly #held: HeldEvents;
   readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(options: ProducerOptions) {
     this.#options = options;
     const limits = { ...options.limits, intervalMs, answerWithinMs };
     this.#main = new Lane({ ...options, limits });
+    this.#held = new HeldEvents(limits);
     this.#overflow = createOverflowLane(options, limits);
     this.#idempotency = createKeys(options.shards.all, options.keyPlaces, options.idempotencyHours * 3_600_000);
   }
@@ -80,7 +84,8 @@ export class Producer {
    * Resolves with the event as first accepted, once Redis has synced it to disk and its replicas
    * have acknowledged it: this event, or the earlier one of the same Idempotency-Key.
    * @throws {RequestError} `unavailable` when Runledger cannot promise that now;
-   * `too-many-requests` when the overflow lane is full; see {@link Keys.reserve} for keys.
+   * `too-many-requests` when the overflow lane is full; `payload-too-large` beyond
+   * {@link mostHeldBytes}; see {@link Keys.reserve} for keys.
    */
   async enqueue(event: AcceptedEvent, key?: RepeatKey): Promise<AcceptedEvent> {
     if (key !== undefined) {
@@ -88,14 +93,8 @@ export class Producer {
       if (result instanceof RequestError) throw result;
       return result?.[0] ?? event;
     }
-    this.#requireAdmission(1);
-    const lane = this.#laneOf([event]);
-    try {
-      await lane.add([event]);
-      return event;
-    } catch (error) {
-      throw this.#rejectionOf(error, [event], lane);
-    }
+    await this.#hold([event], (lane, events, bytes) => lane.add(events, bytes));
+    return event;
   }
 
   /**
@@ -103,19 +102,34 @@ export class Producer {
    * all of them are on disk or none is. Resolves with the result of each group, in order. A group
    * whose key cannot be reserved gives an error (see {@link Keys.reserve}), and none of its events
    * is enqueued. With `all`, one such error means that no event is; with `each`, the others are.
-   * @throws {RequestError} `unavailable`, `too-many-requests`
+   * @param withinMs what is left of the time for the answer.
+   * @throws {RequestError} `unavailable`, `too-many-requests`, `payload-too-large`
    */
   async enqueueAll(
     groups: readonly EventGroup[],
     which: 'all' | 'each',
+    withinMs = answerWithinMs,
   ): Promise<(readonly AcceptedEvent[] | RequestError)[]> {
     const all = groups.flatMap(({ events }) => events);
-    this.#requireAdmission(all.length);
-    const lane = this.#laneOf(all);
+    const enqueued = (lane: Lane) => this.#track(this.#enqueueKeyed(groups, which, lane));
+    return this.#hold(all, enqueued, (work) => within(withinMs, work));
+  }
+
+  /** Counts the events as held until `work` has put them into their lane. */
+  async #hold<T>(
+    events: AcceptedEvent[],
+    work: (lane: Lane, events: AcceptedEvent[], bytes: number) => Promise<T>,
+    inTime = (work: Promise<T>): Promise<T> => work,
+  ): Promise<T> {
+    this.#requireAdmission(events.length);
+    const bytes = heldBytesOf(events);
+    if (bytes > mostHeldBytes) throw tooMuchHeld();
+    const lane = this.#laneOf(events);
     try {
-      return await within(answerWithinMs, this.#track(this.#enqueueKeyed(groups, which, lane)));
+      const release = this.#held.take(events, bytes);
+      return await inTime(work(lane, events, bytes).finally(release));
     } catch (error) {
-      throw this.#rejectionOf(error, all, lane);
+      throw this.#rejectionOf(error, events, lane);
     }
   }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { mostHeldBytes } from '../../../internal/event/held-bytes.ts';
 import type { Answer } from '../../support/api-client.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { expectValid, readOpenApi, type OpenApiDocument } from '../../support/openapi.ts';
@@ -148,6 +149,14 @@ inBothModes('POST /api/v1/lineage', ({ suiteIngest }) => {
       expectProblem(await batch(body), 400, 'invalid-event');
     }
     expect(await kinds()).to.deep.equal(['START', 'END']);
+  });
+
+  it('413 for a batch that becomes more than a worker can hold, however short its job would be', async () => {
+    const failed = event('FAIL', failure('x'.repeat(100_000)));
+    const answer = await batch(Array.from({ length: 70 }, (_, index) => ({ ...failed, eventTime: at(index) })));
+    expectProblem(answer, 413, 'payload-too-large');
+    expect(answer.json()['detail']).to.include(String(mostHeldBytes));
+    expect(await kinds()).to.deep.equal([]);
   });
 
   it('503 for an event that is being recorded, since clients repeat only that', async () => {

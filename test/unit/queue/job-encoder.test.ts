@@ -7,7 +7,7 @@ import { createDecompressor, Decompression } from '../../../internal/queue/decom
 import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
 import { digestOf } from '../../../internal/event/digest.ts';
 import type { JobData } from '../../../internal/queue/job.ts';
-import { encodeJob } from '../../../internal/queue/job-encoder.ts';
+import { encodeJob, encodeLargeJob } from '../../../internal/queue/job-encoder.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 
@@ -38,6 +38,19 @@ describe('the encoder of jobs', () => {
       }),
     );
     expect(forms).to.deep.equal(new Set(['v,sum,rows', 'v,sum,zstd']));
+  });
+
+  it('packs events that take much memory in steps, so that they are read as they were', async () => {
+    const long = fc.tuple(someEvent, fc.nat(200_000)).map(([event, length]) => {
+      return { ...event, errorDescription: `${event.errorDescription}${'x'.repeat(length)}` };
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(long, { minLength: 1, maxLength: 6 }), fc.boolean(), async (events, digests) => {
+        const read = await decode(await encodeLargeJob(events, { digests }));
+        expect(read).to.deep.equal(digests ? events.map((event) => ({ ...event, digest: digestOf(event) })) : events);
+      }),
+      { numRuns: 20 },
+    );
   });
 
   it('packs the digests of events when it is asked to, and again those that events came with', async () => {
