@@ -1,6 +1,7 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import { pack } from './compression.ts';
 import { joinDigests } from './digests.ts';
+import { contentSizeOf } from './frame.ts';
 import { checksumOf, jobVersion, toRow, type JobData } from './job.ts';
 
 /** Compression that saves less is not worth its time at the worker: 40 µs for a lone event. */
@@ -22,10 +23,19 @@ export function encodeJob(
   const zstd = pack(json);
   const joined = digests || events.some(({ digest }) => digest !== undefined) ? joinDigests(events) : undefined;
   const compressed = zstd.length < json.length * worthwhile || json.length > longestPlain;
-  return {
-    v: jobVersion,
-    sum: checksumOf(compressed ? zstd : json, joined),
-    ...(compressed ? { zstd } : { rows }),
-    ...(joined !== undefined && { digests: joined }),
-  };
+  if (compressed) return compressedJob(zstd, joined);
+  return { v: jobVersion, sum: checksumOf(json, joined), rows, ...(joined !== undefined && { digests: joined }) };
+}
+
+/** Longest header of a frame, in characters of base64. */
+const headerLength = 24;
+
+/**
+ * Returns the data of a job whose rows are in a frame, in base64.
+ * @throws when the frame does not say how large it becomes: no worker would take the job. Node's
+ * compressor says so only with `pledgedSrcSize`.
+ */
+export function compressedJob(zstd: string, digests?: string): JobData {
+  contentSizeOf(Buffer.from(zstd.slice(0, headerLength), 'base64'));
+  return { v: jobVersion, sum: checksumOf(zstd, digests), zstd, ...(digests !== undefined && { digests }) };
 }
