@@ -6,7 +6,7 @@ import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { digestOf } from '../../../internal/event/digest.ts';
 import { checksumOf, DamagedJob, UnknownFormat } from '../../../internal/queue/job.ts';
 import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
-import { encodeJob } from '../../../internal/queue/job-encoder.ts';
+import { compressedJob, encodeJob } from '../../../internal/queue/job-encoder.ts';
 import { parseRows } from '../../../internal/queue/parse-rows.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
@@ -20,6 +20,9 @@ function signed(data: { rows?: unknown; zstd?: string; digests?: string }): Reco
 function frameOf(text: string | Buffer): Buffer {
   return Buffer.from(compress(Buffer.from(text), 1));
 }
+
+/** A sound frame, as Node writes it without `pledgedSrcSize`. */
+const unsized = Buffer.from('28b52ffd00485400001061610100', 'hex');
 
 describe('job data', () => {
   let decoder: JobDecoder;
@@ -53,13 +56,17 @@ describe('job data', () => {
     'digests of other events': signed({ rows: [row], digests: 'a'.repeat(86) }),
     'damaged base64': signed({ zstd: '!!!' }),
     'damaged compression': signed({ zstd: Buffer.from('no zstd').toString('base64') }),
-    'a frame that does not say its size': signed({ zstd: '' }),
+    'a frame that does not say its size': signed({ zstd: unsized.toString('base64') }),
   };
   for (const [name, data] of Object.entries(damaged)) {
     it(`is damaged: ${name}`, async () => {
       expect(await failureOf(decode(data))).to.be.instanceOf(DamagedJob);
     });
   }
+
+  it('is not made of a frame that does not say its size', () => {
+    expect(() => compressedJob(unsized.toString('base64'))).to.throw('does not say how large');
+  });
 
   it('of another version is of another release', async () => {
     expect(await failureOf(decode({ v: 2, rows: [row] }))).to.be.instanceOf(UnknownFormat);
