@@ -23,7 +23,7 @@ export class TokenApi {
     api.putEntries(organization, organization, entries);
     const network = await Forwarder.start(Number(new URL(api.url).port));
     const kubeconfig = join(folder, 'kubeconfig.yaml');
-    // Plain HTTP, which the client takes only from whoever says so.
+    // The client accepts plain HTTP only with this setting.
     const server = `http://127.0.0.1:${network.port}`;
     const config = {
       apiVersion: 'v1',

@@ -52,7 +52,7 @@ export class Totals {
     this.findings.push(...found.findings);
   }
 
-  /** Adds runs that were called missing although they had started, or had been refused; in words. */
+  /** Adds runs that were called missing although they had started or were refused; in words. */
   addFalselyMissing(findings: readonly string[]): void {
     this.#falselyMissing += findings.length;
     this.findings.push(...findings.slice(0, 5));

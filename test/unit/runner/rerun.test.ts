@@ -75,6 +75,14 @@ describe('the runner of all tiers', () => {
     expect(output).to.match(/the first time only[^]*b\.mjs[^]*Once more, alone: a\.mjs/);
   });
 
+  it('draws with the same seed again', async () => {
+    const draws = 'console.log(`drawn with ${process.env.SEED}`);';
+    await using tier = await Tier.create({ 'a.mjs': `${fileOf('flaky')}\n${draws}` });
+    const { output } = await tier.run('*.mjs');
+    const [first, again] = [...output.matchAll(/drawn with (\d+)/g)].map(([, seed]) => seed);
+    expect(first, output).to.match(/\d/).and.equal(again);
+  });
+
   it('fails for a file that fails again, and counts its tests once', async () => {
     await using tier = await Tier.create({ 'a.mjs': fileOf('fails'), 'b.mjs': fileOf('passes') });
     const { code, summary, output } = await tier.run('*.mjs');
