@@ -50,7 +50,7 @@ export class Alertmanager {
       const byOrganization = [...Map.groupBy(part, ({ labels }) => labels['organization']).values()];
       // One alert is enough for a refusal, so no organization shares another one's.
       if (answer.status === 400 && byOrganization.length > 1) parts.unshift(...byOrganization);
-      else for (const alert of part) problems.set(alert, `answered ${answer.status}: ${answer.text.slice(0, 200)}`);
+      else for (const alert of part) problems.set(alert, `answered ${answer.status}: ${storable(answer.text)}`);
     }
     return { problems, isUnsure: false };
   }
@@ -65,6 +65,11 @@ export class Alertmanager {
     });
     return { ok: answer.ok, status: answer.status, text: await answer.text() };
   }
+}
+
+/** The beginning of an answer, as Postgres takes it. */
+function storable(text: string): string {
+  return text.slice(0, 200).replaceAll('\0', '').toWellFormed();
 }
 
 /** `fetch` hides the reason in the cause. */

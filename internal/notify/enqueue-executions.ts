@@ -8,8 +8,8 @@ import type { ConsoleLinks } from './links.ts';
 import { insertMessages } from './insert-messages.ts';
 import { asksFor, type Webhook } from './webhook-choice.ts';
 
-/** Most notifications of an organization in one tick, about; the next tick continues. */
-const mostMessages = 5_000;
+/** Most steps of an organization in one tick; the next tick continues. */
+const mostSteps = 5_000;
 
 /** Up to when the record is complete. */
 interface Complete {
@@ -64,8 +64,7 @@ async function enqueueSteps(
     const from = new Date(before.behind.get(organization) ?? before.until);
     const isHeld = held?.organizations.includes(organization) === true;
     const to = isHeld ? new Date(Math.max(from.getTime(), held.until)) : watermark;
-    const most = Math.max(1, Math.floor(mostMessages / own.length));
-    const { steps, until } = await executionSteps(trx, organization, { from, to, most });
+    const { steps, until } = await executionSteps(trx, organization, { from, to, most: mostSteps });
     await enqueueOf(trx, organization, steps, own, links);
     if (until < watermark) behind.set(organization, until.toISOString());
   }
