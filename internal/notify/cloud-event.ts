@@ -50,14 +50,14 @@ export function alertEvents(
 
 /** The event of an execution that started, succeeded or failed. */
 export function executionEvent(
-  { automationId, executionId, state, at, errorId, errorDescription }: ExecutionStep,
+  { automationId, executionId, state, occurredAt, errorId, errorDescription }: ExecutionStep,
   organization: string,
   automation: AlertedAutomation | undefined,
   links: ConsoleLinks,
 ): CloudEvent {
   const error = { error_id: errorId, error_description: errorDescription };
   return {
-    ...envelope(`execution.${state}`, organization, at, links),
+    ...envelope(`execution.${state}`, organization, occurredAt, links),
     subject: `${automationId}/${executionId}`,
     data: {
       organization,

@@ -6,8 +6,10 @@ export interface ExecutionStep {
   automationId: string;
   executionId: string;
   state: 'started' | 'succeeded' | 'failed';
-  /** When it happened, which may be long before it was accepted. */
+  /** When it was accepted. */
   at: Date;
+  /** When it happened, which may be long before. */
+  occurredAt: Date;
   errorId: string;
   errorDescription: string;
 }
@@ -23,7 +25,8 @@ interface Row {
   automation_id: string;
   execution_id: string;
   kind: 'START' | 'ERROR' | 'END';
-  at: Date;
+  created_at: Date;
+  occurred_at: Date;
   error_id: string;
   error_description: string;
 }
@@ -86,7 +89,7 @@ async function readSteps(trx: Transaction<Tables>, organization: string, window:
       from events e where ${isIn(organization, window)}
       window of_kind as (partition by e.automation_id, e.execution_id, e.kind order by e.created_at, e.id)
     )
-    select e.automation_id, e.execution_id, e.kind, coalesce(e.occurred_at, e.created_at) as at, e.error_id,
+    select e.automation_id, e.execution_id, e.kind, e.created_at, coalesce(e.occurred_at, e.created_at) as occurred_at, e.error_id,
       left(e.error_description, ${sql.lit(longestDescription)}) as error_description
     from accepted a
       join events e on (e.organization, e.created_at, e.id) = (${organization}, a.created_at, a.id)
@@ -107,7 +110,8 @@ function stepOf(row: Row): ExecutionStep {
     automationId: row.automation_id,
     executionId: row.execution_id,
     state: states[row.kind],
-    at: row.at,
+    at: row.created_at,
+    occurredAt: row.occurred_at,
     errorId: row.error_id,
     errorDescription: row.error_description,
   };

@@ -45,7 +45,7 @@ export function noteFailed(
       update deliveries set next_attempt_at = now() + ${pauseMs} * interval '1 millisecond',
         last_status = ${status}::integer, last_error = ${error},
         given_up_at = case when created_at < now() - ${givenUpAfter}::interval then now() end
-      where id = ${claim.id}::uuid and delivered_at is null and attempts = ${claim.attempts}
+      where id = ${claim.id}::uuid and ${isWaiting} and attempts = ${claim.attempts}
       returning given_up_at is not null as given_up
     `.execute(trx);
     if (rows[0]?.given_up !== true) return 'failed';

@@ -74,6 +74,7 @@ describe('erase, of alerts and notifications', () => {
         executionId,
         state: 'failed',
         at: new Date(),
+        occurredAt: new Date(),
         errorId: 'E1',
         errorDescription,
       } as const;

@@ -82,7 +82,7 @@ describe('the steps of executions', () => {
     );
     const window = { from: begin, to: new Date(begin.getTime() + 60_000), most: 100 };
     const { steps } = await database.db.transaction().execute((trx) => executionSteps(trx, organization, window));
-    expect(steps.map(({ state, at }) => [state, at.getTime()])).to.deep.equal([
+    expect(steps.map(({ state, occurredAt: at }) => [state, at.getTime()])).to.deep.equal([
       ['started', occurredAt],
       ['failed', occurredAt + 1],
     ]);
