@@ -16,8 +16,8 @@ export const bulkBodyLimit = 2 * 1_024 * 1_024;
 /**
  * Makes events durable in one commit. Resolves with each as it was first accepted, in order, or
  * with an error for an event whose key cannot be used. With `all`, one error means that none was
- * recorded. Rejects with a {@link RequestError} if none can be recorded now. `withinMs`: what is left
- * of the time for the answer.
+ * recorded. Rejects with a {@link RequestError} if none can be recorded now. `withinMs`: what is
+ * left of the time for the answer.
  */
 export type EnqueueAll = (
   events: readonly KeyedEvent[],
