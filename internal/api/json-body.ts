@@ -31,8 +31,8 @@ export interface ListUse<T> {
 
 /**
  * Reads JSON bodies. Values are used when they are parsed, and not kept: in memory they may take
- * twenty times their bytes. Rejects with 415, 413, 429 or 503 before the read, with 400, 413, 429 or
- * 503 after it.
+ * twenty times their bytes. Rejects with 415, 413, 429 or 503 before the read, with 400, 413, 429
+ * or 503 after it.
  */
 export class JsonBody {
   readonly #options: JsonBodyOptions;

@@ -55,8 +55,8 @@ export class JsonProjection {
   }
 
   /**
-   * @throws {Error} when the document is not JSON in UTF-8, is nested too deeply, or what is kept of
-   * it takes too much memory.
+   * @throws {Error} when the document is not JSON in UTF-8, is nested too deeply, or what is kept
+   * of it takes too much memory.
    */
   write(piece: Uint8Array): void {
     this.#takeAll(this.#parse(this.#decoder.decode(piece, { stream: true })));

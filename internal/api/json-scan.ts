@@ -36,7 +36,7 @@ export function* scanLines(bytes: Buffer): Generator<undefined, Range[]> {
     const found = bytes.indexOf(newline, from);
     const to = found === -1 ? bytes.length : found;
     const scan = new Scan(bytes.subarray(from, to));
-    while (to > from && scan.step()) yield;
+    while (scan.step()) yield;
     if (!scan.isBlank) lines.push([from, to]);
     values += scan.values;
     requireFew(values + lines.length);

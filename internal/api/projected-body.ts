@@ -7,7 +7,7 @@ import { readPieces } from './body-pieces.ts';
 import { malformed, requireType } from './json-body.ts';
 import { JsonProjection, type Projected, type Shape } from './json-projection.ts';
 
-/** Resolves with the part of a JSON body that has a shape. Rejects with 415, 413, 429, 503 or 400. */
+/** Resolves with the part of a JSON body that has a shape. Rejects with 400, 413, 415, 429, 503. */
 export type ReadProjected = (ctx: Context) => Promise<Projected>;
 
 /** Bytes of a step: small tokens of so many take about 0.3 ms. */

@@ -20,7 +20,7 @@ export class Turns {
         try {
           resolve(work());
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       };
       const own = this.#waiting.get(organization);

@@ -64,7 +64,7 @@ function pieces(request: IncomingMessage, take: (piece: Buffer) => boolean): Pro
     let failed = false;
     const fail = (error: unknown): void => {
       failed = true;
-      reject(error as Error);
+      reject(error);
     };
     request.on('data', (piece: Buffer) => {
       try {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 
 /**
- * A process that sends the same large body again and again: `node hostile.ts PORT TOKEN KIND`, until
- * it is killed. Prints how often each status was answered.
+ * A process that sends the same large body again and again: `node hostile.ts PORT TOKEN KIND`,
+ * until it is killed. Prints how often each status was answered.
  */
 const [port, token, kind = ''] = process.argv.slice(2);
 const mebi = 1_024 * 1_024;

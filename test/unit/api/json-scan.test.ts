@@ -4,7 +4,7 @@ import { mostValues, scanArray, scanLines } from '../../../internal/api/json-sca
 import { runAtOnce } from '../../../internal/api/turns.ts';
 import { RequestError } from '../../../internal/errors/request-error.ts';
 
-/** The value of a document whose elements are parsed one after the other; undefined if it is none. */
+/** The value of a document whose elements are parsed one by one; undefined if it is no JSON. */
 function parsed(text: string): unknown {
   const bytes = Buffer.from(text);
   try {
