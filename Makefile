@@ -28,36 +28,33 @@ test test-cluster test-fault check: export NODE_OPTIONS := --max-semi-space-size
 # The same for Go, in kube-apiserver, etcd and helm: a quarter less.
 test-cluster: export GOGC := 400
 
+# Runs a file that failed once more, alone and last.
+TIER := $(NODE) test/support/runner/run-tier.ts
+
 # Three processes keep two cores busy, and two take the files that mostly wait. With more alike,
 # some tests wait too long for a core.
-RUN := $(NODE) test/support/run-files.ts
-FILES := 'test/{unit,integration,chart,clients,e2e}/**/*.test.ts'
+FILES := test/{unit,integration,chart,clients,e2e}/**/*.test.ts
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
 	@deploy/install.sh redis postgres pgbouncer prometheus alertmanager caddy chromium python borg faketime
-	@test/support/at-once.sh "$(RUN) $(FILES)" "$(RUN) $(FILES)" "$(RUN) $(FILES)" \
-	  "$(RUN) --waiting $(FILES)" "$(RUN) --waiting $(FILES)"
+	@$(TIER) -- "$(FILES)" "$(FILES)" "$(FILES)" "--waiting $(FILES)" "--waiting $(FILES)"
 
 # Two thirds of the time of this tier: helm and a controller wait for the API server.
 INSTALLS := $(addprefix test/cluster/,chart-install.test.ts token-life.test.ts many-organizations.test.ts)
 OUTAGES := $(addprefix test/cluster/,api-server-outage.test.ts controller.test.ts)
-CLUSTER := mocha --config test/cluster/.mocharc.json
 test-cluster: $(PACKAGES) ## The tests against a real Kubernetes API server (needs Go, or kube-apiserver and etcd)
 	@deploy/install.sh redis postgres
 	@$(NODE) test/support/cluster/build.ts
-	@test/support/at-once.sh "$(CLUSTER) $(INSTALLS)" "$(CLUSTER) $(OUTAGES)" \
-	  "$(CLUSTER) 'test/cluster/*.test.ts' $(addprefix --ignore ,$(INSTALLS) $(OUTAGES))"
+	@$(TIER) --config test/cluster/.mocharc.json "$(INSTALLS)" "$(OUTAGES)" 'test/cluster/*.test.ts'
 
 test-node: $(PACKAGES) ## `helm install` on real nodes: containers, kubelet, Gateway (needs root and Go)
-	@mocha --config test/node/.mocharc.json
+	@$(TIER) --config test/node/.mocharc.json 'test/node/*.test.ts'
 
 # They compare latencies, and run alone.
 LATENCIES := test/fault/abuse-connections.test.ts test/fault/abuse-tokens.test.ts
 FAULTS := test/fault/faults.test.ts test/fault/shards.test.ts
 test-fault: $(PACKAGES) ## Real processes under a seeded selection of faults and abuse (SEED= repeats a run)
 	@deploy/install.sh redis postgres faketime caddy
-	@mocha --config test/fault/.mocharc.json $(LATENCIES)
-	@test/support/at-once.sh "mocha --config test/fault/.mocharc.json $(FAULTS)" \
-	  "mocha --config test/fault/.mocharc.json 'test/fault/*.test.ts' $(addprefix --ignore ,$(FAULTS) $(LATENCIES))"
+	@$(TIER) --config test/fault/.mocharc.json --first "$(LATENCIES)" "$(FAULTS)" 'test/fault/*.test.ts'
 
 MINUTES ?= 60
 soak: $(PACKAGES) ## Random faults for MINUTES=, then a table of lost and doubled events (SEED= repeats a run)
@@ -68,7 +65,7 @@ bench: $(PACKAGES) ## Measure Runledger side by side with its baselines (SCENARI
 	@deploy/install.sh redis postgres wrk chromium
 	@exec $(NODE) test/bench/main.ts $(SCENARIOS)
 
-check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAPI, audit, words, references
+check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAPI, audit, columns, references
 	@mocha --no-config --timeout 120000 test/unit/checks.test.ts 'test/unit/lint/*.test.ts'
 
 docs: $(PACKAGES) ## Regenerate the parts of documents that come from the code

@@ -5,6 +5,7 @@ import { createWrongTokenLimiter } from '../../internal/api/wrong-token-limiter.
 import type { Config } from '../../internal/config/read.ts';
 import { createConsolePages, type ConsolePagesOptions } from '../../internal/console/pages.ts';
 import { ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
+import { consoleKey } from '../../internal/login/console-key.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { sendTest } from '../../internal/notify/send-test.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
@@ -65,6 +66,7 @@ export function createConsole(
   probes.ready.set('tokens', () => tokens.unready());
   const streams = new Streams({
     record,
+    key: consoleKey(database.db, 'stream'),
     eventsPerSecond: config.STREAM_EVENTS_PER_SECOND,
     metrics: streamMetrics(registry),
     logger,

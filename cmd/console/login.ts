@@ -1,5 +1,7 @@
 import { ConfigError, type Config } from '../../internal/config/read.ts';
+import { callerAddress } from '../../internal/api/caller-address.ts';
 import { AccessLog } from '../../internal/login/access-log.ts';
+import { consoleKey } from '../../internal/login/console-key.ts';
 import { LoginWatch } from '../../internal/login/login-watch.ts';
 import { createLogin, type Login, type LoginOptions, type OidcOptions } from '../../internal/login/login.ts';
 import { OrganizationMap } from '../../internal/login/organization-map.ts';
@@ -22,7 +24,7 @@ export const loginSettings = [
   'SESSION_HOURS',
 ] as const;
 
-type LoginConfig = Config<(typeof loginSettings)[number] | 'CONSOLE_PUBLIC_URL'>;
+type LoginConfig = Config<(typeof loginSettings)[number] | 'CONSOLE_PUBLIC_URL' | 'TRUST_PROXY'>;
 
 /** What the login shares with the other parts of a console. */
 export type LoginParts = Pick<LoginOptions, 'tokens' | 'limitWrongTokens' | 'page' | 'oneTimeLink'>;
@@ -54,6 +56,8 @@ export function createConsoleLogin(
     publicUrl: config.CONSOLE_PUBLIC_URL,
     sessions: new Sessions(db, times),
     accessLog,
+    cookieKey: consoleKey(db, 'login'),
+    addressOf: (ctx) => callerAddress(ctx, config.TRUST_PROXY),
     oidc: oidcOf(config),
     metrics,
     logger,

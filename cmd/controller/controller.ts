@@ -18,6 +18,7 @@ import { controllerMetrics, controllerMetricsOf } from '../../internal/telemetry
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TickOptions } from '../../internal/verdicts/tick.ts';
 import type { TickListener } from '../../internal/verdicts/tick-listener.ts';
+import { Cleaner } from '../../internal/verdicts/cleaner.ts';
 import { Ticker } from '../../internal/verdicts/ticker.ts';
 import { drainedShards, readerRedisSettings, takingShards, type ShardAddress } from '../ingest/redis.ts';
 
@@ -79,6 +80,10 @@ export function createController(
     logger,
   });
   const metrics = controllerMetrics(registry);
+  const cleaners = databases.map(({ db, among }) => {
+    const log = among === undefined ? logger : logger.child({ database: among.name });
+    return new Cleaner({ db, retentionDays: config.RETENTION_DAYS, logger: log });
+  });
   const tickers = databases.map(({ db, listeners, among }) => {
     const ticker = new Ticker({
       db,
@@ -92,7 +97,6 @@ export function createController(
       },
       prepare: among?.prepare,
       listeners,
-      retentionDays: config.RETENTION_DAYS,
       metricsAutomations: config.METRICS_AUTOMATIONS,
       metrics: controllerMetricsOf(metrics, among?.name),
       logger: among === undefined ? logger : logger.child({ database: among.name }),
@@ -102,7 +106,11 @@ export function createController(
     else probes.degraded.set(`ticks ${among.name}`, () => ticker.problem);
     return ticker;
   });
-  return new ComponentGroup('controller', [connection, ...sources, inParallel('tickers', tickers)], logger);
+  return new ComponentGroup(
+    'controller',
+    [connection, ...sources, inParallel('tickers', [...tickers, ...cleaners])],
+    logger,
+  );
 }
 
 /** Why events for a database wait beside the queue; undefined if none do. */

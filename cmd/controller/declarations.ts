@@ -1,4 +1,4 @@
-import type { Declarations, DeclarationSource } from '../../internal/automations/declarations.ts';
+import type { DeclarationSource, Declarations, DeclaredAutomation } from '../../internal/automations/declarations.ts';
 import { TableSync } from '../../internal/automations/table-sync.ts';
 import { withDefaults } from '../../internal/capture/default-declarations.ts';
 import type { Residents } from '../../internal/databases/residents.ts';
@@ -8,6 +8,7 @@ import { automationMetrics } from '../../internal/telemetry/automation-metrics.t
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TickListener } from '../../internal/verdicts/tick-listener.ts';
 import type { DeclarationConfig } from './declaration-settings.ts';
+import { StoredDeclarations } from './stored-declarations.ts';
 
 /**
  * Declarations from `AUTOMATIONS_FILE` if it is set, else from the resources of the cluster. Only
@@ -29,42 +30,36 @@ export async function createDeclarationSource(
   return source;
 }
 
+const none: readonly DeclaredAutomation[] = [];
+
 /**
  * Brings the tables up to date at each tick, and then shows the verdicts in the resources. Captured
  * CronJobs declare the automations that nothing else declares.
  * @param residents the organizations of the database, if there are several.
  */
 export function followDeclarations(
-  source: Pick<DeclarationSource, 'current' | 'afterTick'>,
+  source: Pick<DeclarationSource, 'current' | 'refuse' | 'afterTick'>,
   cronJobs?: Pick<JobCapture, 'declarations'>,
   residents?: Residents,
 ): TickListener {
   const tables = new TableSync();
-  const ofResidents = residents === undefined ? (all: Declarations) => all : keepResidents(residents);
+  const stored = new StoredDeclarations(residents);
+  let last: { declarations: Declarations; defaults: readonly DeclaredAutomation[]; all: Declarations } | undefined;
   return {
     async recordTransitions() {},
-    async recordTick(trx) {
+    async recordTick(trx, _watermark, _held, turns) {
       const declarations = source.current();
-      const defaults = cronJobs === undefined ? [] : cronJobs.declarations();
+      const defaults = cronJobs === undefined ? none : cronJobs.declarations();
       if (declarations === undefined || defaults === undefined) return;
-      const all = defaults.length === 0 ? declarations : withDefaults(declarations, defaults);
-      await tables.run(trx, ofResidents(all), new Date());
+      if (last?.declarations !== declarations || last.defaults !== defaults) {
+        const all = defaults.length === 0 ? declarations : withDefaults(declarations, defaults);
+        last = { declarations, defaults, all };
+      }
+      const refused = stored.refuse(await tables.run(trx, stored.of(last.all), new Date(), turns));
+      if (refused.length > 0) source.refuse(refused);
     },
     async announce() {
       source.afterTick();
     },
-  };
-}
-
-/** Keeps what is declared for the organizations of a database: the same object until it changes. */
-function keepResidents(residents: Residents): (all: Declarations) => Declarations {
-  let last: { all: Declarations; version: string; kept: Declarations } | undefined;
-  return (all) => {
-    if (last?.all !== all || last.version !== residents.version) {
-      const isHere = ({ organization }: { organization: string }): boolean => residents.isHere(organization);
-      const kept = { ...all, automations: all.automations.filter(isHere), webhooks: all.webhooks.filter(isHere) };
-      last = { all, version: residents.version, kept };
-    }
-    return last.kept;
   };
 }

@@ -42,9 +42,17 @@ runMain(async () => {
   const links = consoleUrl();
   const notified = notifyMetrics(registry);
   const notifiers: Component[] = [];
-  const ticked = databases.all.map(({ name, db: own, residents }): TickedDatabase => {
+  const ticked = databases.all.map((database): TickedDatabase => {
+    const { name, db: own, residents } = database;
     const metrics = notifyMetricsOf(notified, name);
-    const notifier = createNotifier(config, own, links, (webhook) => source.secretsOf(webhook), telemetry, metrics);
+    const notifier = createNotifier(
+      config,
+      database,
+      links,
+      (webhook) => source.secretsOf(webhook),
+      telemetry,
+      metrics,
+    );
     notifiers.push(notifier);
     const listeners = [followDeclarations(source, jobs?.capture, residents), notifier];
     if (name === undefined || residents === undefined) return { db: own, listeners };

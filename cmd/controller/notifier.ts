@@ -15,13 +15,14 @@ export function consoleUrl(): URL | undefined {
 }
 
 /**
- * Wires the notifications of a controller.
+ * Wires the notifications of a controller about one database.
+ * @param database and its name among several.
  * @param links the address of the console, for links in notifications.
  * @param secretsOf finds the signing keys of a webhook.
  */
 export function createNotifier(
   config: NotifierConfig,
-  db: Database,
+  { db, name }: { db: Database; name?: string | undefined },
   links: URL | undefined,
   secretsOf: NotifierOptions['secretsOf'],
   { logger }: Telemetry,
@@ -29,6 +30,7 @@ export function createNotifier(
 ): Notifier {
   return new Notifier({
     db,
+    database: name,
     urls: config.ALERTMANAGER_URLS,
     consoleUrl: links,
     secretsOf,

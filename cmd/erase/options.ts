@@ -1,4 +1,5 @@
 import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
+import { faultOfText } from '../../internal/event/stored-text.ts';
 import type { ErasureRequest } from '../../internal/store/erase.ts';
 
 export const usage = `Erases data of an organization, and keeps the leaves of its log. Without --yes it only counts.
@@ -20,6 +21,9 @@ address of Postgres.
 Exit code 0: erased, counted or listed. 1: an error; run it again. 2: wrong arguments.
 `;
 
+/** Longest argument, in characters. */
+const longest = 1_000;
+
 /** The arguments of the command. */
 export interface Options {
   organization: string;
@@ -34,17 +38,12 @@ export function readOptions(args: string[]): Options {
   const one = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
   const options = { organization: one, by: one, reason: one, automation: one, execution: one, text: one };
-  const {
-    list,
-    yes,
-    organization = '',
-    ...values
-  } = parseOptions(args, {
-    ...options,
-    all: flag,
-    list: flag,
-    yes: flag,
-  });
+  const given = parseOptions(args, { ...options, all: flag, list: flag, yes: flag });
+  for (const [name, value] of Object.entries(given)) {
+    const fault = typeof value === 'string' ? faultOfText(value, longest) : undefined;
+    if (fault !== undefined) throw new UsageError(`--${name} ${fault}`);
+  }
+  const { list, yes, organization = '', ...values } = given;
   if (isBlank(organization)) throw new UsageError('--organization is required');
   if (!list) return { organization, erasure: { organization, ...readErasure(values) }, yes };
   const { all, ...others } = values;

@@ -3,6 +3,7 @@ import { readConfig } from '../../internal/config/read.ts';
 import { readMove } from '../../internal/databases/move/fence.ts';
 import { firstDatabase, readPlaces } from '../../internal/databases/organization-map.ts';
 import { writeErasure } from '../../internal/log/erasure-text.ts';
+import { readClock } from '../../internal/store/clock.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
 import { eraseTraces } from '../../internal/store/erase-traces.ts';
 import { countErasable, eraseEvents, type Erasable, type ErasureRequest } from '../../internal/store/erase.ts';
@@ -42,7 +43,7 @@ export async function run(args: string[], surroundings: Surroundings): Promise<n
     try {
       await requireHere(db, organization);
       if (erasure === undefined) await list(db, organization, surroundings);
-      else await erase(db, { ...erasure, before: new Date() }, yes, surroundings);
+      else await erase(db, { ...erasure, before: new Date((await readClock(db)).now) }, yes, surroundings);
     } finally {
       await db.destroy();
     }

@@ -64,5 +64,5 @@ function styled(style: Style | undefined, text: string): string {
 
 /** A text of a caller must not move the cursor or add lines. */
 function clean(text: string): string {
-  return stripVTControlCharacters(text).replaceAll(/\p{Cc}/gu, ' ');
+  return stripVTControlCharacters(text).replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, ' ');
 }

@@ -3,7 +3,9 @@ import { exportDays, type DaysExport, type DaysExported, type Progress } from '.
 import { folderOfDay, folderOfOrganization, type Manifest } from '../../internal/archive/manifest.ts';
 import type { Objects } from '../../internal/archive/objects.ts';
 import { openObjects } from '../../internal/archive/open-objects.ts';
+import { s3Credentials } from '../../internal/config/credentials.ts';
 import { createRecord } from '../../internal/record/record.ts';
+import { readClock } from '../../internal/store/clock.ts';
 import { dayOf, daysBefore, isoDay } from '../../internal/store/days.ts';
 import { hasEvents } from '../../internal/store/event-days.ts';
 import { withExportLock } from '../../internal/store/with-export-lock.ts';
@@ -35,14 +37,12 @@ export async function exportToPlace(
   options: Options,
   { retentionDays, stdout, stderr, signal }: PlaceSurroundings,
 ): Promise<string> {
-  const objects = await openObjects(place);
+  const objects = await openObjects(place, s3Credentials());
   using closing = new DisposableStack();
   closing.defer(() => objects.close());
   await requirePlace(objects);
-  const settled = dayOf(Date.now() - options.settleHours * 3_600_000);
   const bar = new ProgressBar(stderr);
-  const run: Run = {
-    ...rangeOf(options, settled, retentionDays),
+  const run: Omit<Run, 'from' | 'to' | 'recheckBefore'> = {
     objects,
     format: options.format ?? 'parquet',
     signal,
@@ -55,9 +55,13 @@ export async function exportToPlace(
   };
   const total: DaysExported = { written: 0, kept: 0, events: 0 };
   const errors: Error[] = [];
+  let settled = Number.NaN;
   for (const source of all) {
     try {
-      const { written, kept, events } = await exportFrom(source, run, options.organizations);
+      const { now } = await readClock(source.db);
+      settled = dayOf(now - options.settleHours * 3_600_000);
+      const range = rangeOf(options, { settled, now, retentionDays });
+      const { written, kept, events } = await exportFrom(source, { ...run, ...range }, options.organizations);
       total.written += written;
       total.kept += kept;
       total.events += events;
@@ -86,11 +90,14 @@ async function requirePlace(objects: Objects): Promise<void> {
 }
 
 /**
- * Days that have not settled yet are left for a later run. Days that retention drops today or
- * tomorrow are compared with Postgres.
+ * By the clock of Postgres. Days that have not settled yet are left for a later run. Days that
+ * retention drops today or tomorrow are compared with Postgres.
  */
-function rangeOf({ from, to, recheck }: Options, settled: number, retentionDays: number) {
-  const dueBefore = retentionDays === 0 ? -Infinity : daysBefore(dayOf(Date.now()), retentionDays - 1);
+function rangeOf(
+  { from, to, recheck }: Options,
+  { settled, now, retentionDays }: { settled: number; now: number; retentionDays: number },
+) {
+  const dueBefore = retentionDays === 0 ? -Infinity : daysBefore(dayOf(now), retentionDays - 1);
   return {
     from: from?.getTime() ?? -Infinity,
     to: Math.min(settled, to?.getTime() ?? Infinity),

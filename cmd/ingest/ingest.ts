@@ -3,6 +3,7 @@ import type { Handler } from '../../internal/api/http-stack.ts';
 import type { OrganizationLimits } from '../../internal/api/organization-limiter.ts';
 import type { ApiServer } from '../../internal/api/server.ts';
 import type { Config } from '../../internal/config/read.ts';
+import { rejectionReasons, Unavailable } from '../../internal/errors/request-error.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';
 import { ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
@@ -12,11 +13,13 @@ import type { Callers } from '../../internal/queue/group-commit.ts';
 import { Overflow } from '../../internal/queue/overflow.ts';
 import { OpenRuns } from '../../internal/queue/open-runs.ts';
 import { Producer } from '../../internal/queue/producer.ts';
-import type { Shards } from '../../internal/queue/shards.ts';
+import { answerWithinMs, type Shards } from '../../internal/queue/shards.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { limitMetrics } from '../../internal/telemetry/limit-metrics.ts';
+import type { Registry } from '../../internal/telemetry/metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import { rejectionMetrics } from '../../internal/telemetry/rejection-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TokenSource } from '../../internal/tokens/token-source.ts';
 import { backlogLimits, backlogSettings, producerLimits, producerSettings } from './limits.ts';
@@ -69,7 +72,7 @@ export function createIngest(
   const journal = new AdmissionJournal(queues, () => shards.rejection === undefined);
   const onLimited = limitMetrics(registry, telemetry.organization);
   const overflow = createOverflow(config, shards, onLimited);
-  const producer = createProducer(config, { shards, journal, overflow, callers: connections }, telemetry);
+  const producer = createProducer(config, { shards, overflow, callers: connections }, telemetry);
   // After the first admission the pod stays ready and answers 503 itself (ARCHITECTURE.md,
   // "Decisions").
   probes.ready.set('redis', () => (shards.admittedOnce ? undefined : shards.rejection?.detail));
@@ -77,7 +80,7 @@ export function createIngest(
   probes.ready.set('tokens', () => tokens.unready());
   const handler = createHandler(
     config,
-    { producer, runs: new OpenRuns(first.redis, first.queueName) },
+    { producer, runs: new OpenRuns(first.redis, first.queueName), onNotServed: noteIn(journal, registry) },
     { rate: config.ORGANIZATION_RATE, onLimited, overflow },
     tokens,
     telemetry,
@@ -98,19 +101,17 @@ function createOverflow(
 
 interface ProducerParts {
   shards: Shards;
-  journal: AdmissionJournal;
   overflow: Overflow | undefined;
   callers: Callers;
 }
 
 function createProducer(
   config: IngestConfig,
-  { shards, journal, overflow, callers }: ProducerParts,
+  { shards, overflow, callers }: ProducerParts,
   { logger, registry, organization, tracing }: Telemetry,
 ): Producer {
   // A scrape calls this after the producer exists.
   const metrics = producerMetrics(registry, () => producer.load, organization);
-  const onRejected = (): void => journal.rejected();
   const idempotencyHours = config.IDEMPOTENCY_HOURS;
   const producer = new Producer({
     shards,
@@ -121,7 +122,6 @@ function createProducer(
     callers,
     digests: config.LOG_DIGESTS,
     overflow,
-    onRejected,
     metrics,
     logger,
     tracing,
@@ -129,9 +129,27 @@ function createProducer(
   return producer;
 }
 
+/**
+ * Counts each 503, and notes each request that was not served; but not one that waits for another
+ * attempt, whose own end is noted. Otherwise an organization could make gaps for all.
+ */
+function noteIn(journal: AdmissionJournal, registry: Registry): (error: unknown) => void {
+  const reject = rejectionMetrics(registry, rejectionReasons);
+  return (error) => {
+    if (error instanceof Unavailable) reject(error.reason, error.events);
+    if (!(error instanceof Unavailable && error.reason === 'under-way')) journal.rejected();
+  };
+}
+
+interface HandlerParts {
+  producer: Producer;
+  runs: OpenRuns;
+  onNotServed: (error: unknown) => void;
+}
+
 function createHandler(
   config: IngestConfig,
-  { producer, runs }: { producer: Producer; runs: OpenRuns },
+  { producer, runs, onNotServed }: HandlerParts,
   organizationLimits: OrganizationLimits,
   tokens: TokenSource,
   { logger, tracing }: Telemetry,
@@ -146,10 +164,12 @@ function createHandler(
     }),
     identify: createIdentitySource(),
     enqueue: (event, key) => producer.enqueue(event, key),
-    enqueueAll: (events, which) => producer.enqueueAll(events, which),
+    enqueueAll: (events, which, withinMs) => producer.enqueueAll(events, which, withinMs),
     runs,
+    answerWithinMs,
     textLimits: { description: config.DESCRIPTION_MAX_LENGTH, errorDescription: config.ERROR_DESCRIPTION_MAX_LENGTH },
     authenticate: (token) => tokens.authenticate(token),
+    onNotServed,
     publicUrl: config.PUBLIC_URL,
     trustProxy: config.TRUST_PROXY,
     bodyLimit: config.BODY_LIMIT_BYTES,

@@ -11,13 +11,11 @@ export const producerSettings = [
   'BUFFER_BYTES',
 ] as const;
 
+/** The settings of what Redis must be before it holds an acknowledged event. */
+export const durabilitySettings = ['REDIS_ACKS', 'REQUIRE_DURABLE_REDIS'] as const;
+
 /** The settings of the queue from which events are rejected. */
-export const backlogSettings = [
-  'REDIS_ACKS',
-  'REQUIRE_DURABLE_REDIS',
-  'REDIS_MAX_MEMORY_RATIO',
-  'BACKLOG_MAX_JOBS',
-] as const;
+export const backlogSettings = [...durabilitySettings, 'REDIS_MAX_MEMORY_RATIO', 'BACKLOG_MAX_JOBS'] as const;
 
 export function producerLimits(config: Config<(typeof producerSettings)[number]>): ProducerOptions['limits'] {
   return {

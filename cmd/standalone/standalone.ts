@@ -162,7 +162,7 @@ export class Standalone implements Component {
     const source = await createDeclarationSource(declared, db, telemetry);
     const metrics = notifyMetrics(telemetry.registry);
     const links = consoleUrl() ?? new URL(`https://localhost:${readConfig(['CONSOLE_PORT']).CONSOLE_PORT}`);
-    const notifier = createNotifier(config, db, links, (webhook) => source.secretsOf(webhook), telemetry, metrics);
+    const notifier = createNotifier(config, { db }, links, (webhook) => source.secretsOf(webhook), telemetry, metrics);
     const listeners = [followDeclarations(source), notifier];
     await this.#parts.begin(
       createController(config, { databases: [{ db, listeners }], sources: [source, notifier] }, telemetry),

@@ -12,14 +12,14 @@ export const create: Command = async (args, { stdout, stderr }) => {
     label: { type: 'string' },
     read: { type: 'boolean', default: false },
     ping: { type: 'boolean', default: false },
-    'sha256-only': { type: 'boolean', default: false },
+    clear: { type: 'boolean', default: false },
   });
   const { organization, namespace, name, label } = options;
   if (organization === undefined) throw new UsageError('--organization is required');
 
   const scope = scopeOf(options);
   const token = createToken(scope);
-  const entries = tokenEntry({ token, scope, form: options['sha256-only'] ? 'sha256' : 'clear' }, 1);
+  const entries = tokenEntry({ token, scope, form: options.clear ? 'clear' : 'sha256' }, 1);
   stdout.write(secretManifest({ organization, scope, entries, namespace, name, label }));
   stderr.write(`${token}\n`);
   return 0;

@@ -13,7 +13,7 @@ export const rotate: Command = async (args, { stdin, stdout, stderr }) => {
     name: { type: 'string' },
     read: { type: 'boolean', default: false },
     ping: { type: 'boolean', default: false },
-    'sha256-only': { type: 'boolean', default: false },
+    clear: { type: 'boolean', default: false },
   });
   const secrets =
     manifest === undefined ? parseSecrets(await text(stdin), 'standard input') : await readManifestFile(manifest);
@@ -21,7 +21,7 @@ export const rotate: Command = async (args, { stdin, stdout, stderr }) => {
 
   const scope = scopeOf(options);
   const token = createToken(scope);
-  stdout.write(addToken(secret, { token, scope, form: options['sha256-only'] ? 'sha256' : 'clear' }));
+  stdout.write(addToken(secret, { token, scope, form: options.clear ? 'clear' : 'sha256' }));
   stderr.write(`${token}\n`);
   return 0;
 };

@@ -9,9 +9,9 @@ const commands: Readonly<Record<string, Command>> = { create, rotate, verify, 'l
 
 const usage = `Tokens of organizations, as Kubernetes Secrets.
 
-  token create --organization ID [--namespace NS] [--name NAME] [--label KEY] [--read | --ping] [--sha256-only]
+  token create --organization ID [--namespace NS] [--name NAME] [--label KEY] [--read | --ping] [--clear]
       Prints the manifest of a Secret with a new token on stdout, and the token, this once, on stderr.
-  token rotate [--manifest FILE] [--name NAME] [--read | --ping] [--sha256-only]
+  token rotate [--manifest FILE] [--name NAME] [--read | --ping] [--clear]
       Reads the manifest of a Secret, from stdin without --manifest, and prints it with one more token.
   token verify --manifest FILE [--label KEY]
       Reads a token from stdin and says which organization it belongs to and what it may do. Exit code 1: to none.
@@ -22,7 +22,7 @@ const usage = `Tokens of organizations, as Kubernetes Secrets.
 
   --read         makes a read token: it reads the record, and records no events
   --ping         makes a ping key: it serves in addresses under /ping/, and nowhere else
-  --sha256-only  keeps only the SHA-256 of the token in the Secret
+  --clear        keeps the token itself in the Secret, in place of its SHA-256
   --key-only     prints the key alone, for the file of LOG_KEY_FILE
   --label KEY    the label that names the organization (runledger.dev/organization)
 `;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CannotCheck } from '../../internal/audit/finding.ts';
 import { openCheckpoint, type TreeHead } from '../../internal/log/checkpoint.ts';
+import { s3Credentials } from '../../internal/config/credentials.ts';
 import type { VerifierKey } from '../../internal/log/keys.ts';
 import { readAll } from '../../internal/witness/bucket-checkpoints.ts';
 
@@ -16,7 +17,7 @@ export async function readKept(
   if (!where.startsWith('s3://')) return [openKept(where, await readFile(where, 'utf8'), organization, keys)];
   // Loaded only when needed: it takes as long as the rest of the command.
   const { LockedS3 } = await import('../../internal/archive/locked-s3.ts');
-  const objects = new LockedS3(where);
+  const objects = new LockedS3(where, s3Credentials());
   try {
     const heads = await readAll(objects, organization, keys);
     if (heads.length > 0) return heads;

@@ -9,6 +9,7 @@ import type { BatcherLimits } from '../../internal/worker/batcher.ts';
 import { ProgressWatch, type ProgressSources } from '../../internal/worker/progress-watch.ts';
 import type { Storage } from '../../internal/worker/storage.ts';
 import type { RedisAddress } from '../../internal/queue/redis.ts';
+import type { Room } from '../../internal/queue/room.ts';
 
 /** Pauses of retries while Postgres is unavailable: short at first, then about two seconds. */
 const retry = { retryMinMs: 50, retryMaxMs: 2_000 };
@@ -38,6 +39,8 @@ export interface LaneOptions {
   queueName: string;
   /** Jobs of a shard under way at once. */
   jobs: number;
+  /** Memory for the events of its jobs. */
+  room: Room;
   statementsInFlight: number;
   consumed: ReturnType<typeof consumerMetrics>;
   /** What stores its jobs. */
@@ -66,7 +69,18 @@ export interface Lane {
  */
 export function createLane(
   config: LaneConfig,
-  { addresses, inside, queueName, jobs, statementsInFlight, consumed, storage, pingDatabase, onWaiting }: LaneOptions,
+  {
+    addresses,
+    inside,
+    queueName,
+    jobs,
+    room,
+    statementsInFlight,
+    consumed,
+    storage,
+    pingDatabase,
+    onWaiting,
+  }: LaneOptions,
   { logger, tracing }: Telemetry,
 ): Lane {
   const limits = {
@@ -95,6 +109,7 @@ export function createLane(
       redis,
       queueName: shardQueue(queueName, shard),
       concurrency: jobs,
+      room,
       fetchCooldownMs,
       lockMs: config.JOB_LOCK_MS,
       handle: async (events, redelivered) => {

@@ -6,21 +6,26 @@ import { movingQueue, waitingQueue } from '../../internal/queue/keys.ts';
 import type { Database } from '../../internal/store/database.ts';
 import type { Store } from '../../internal/store/store.ts';
 import { databaseMetrics } from '../../internal/telemetry/database-label.ts';
+import { Registry } from '../../internal/telemetry/metrics.ts';
+import { backlogMetrics } from '../../internal/telemetry/queue-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { consumerMetrics, storeMetrics } from '../../internal/telemetry/worker-metrics.ts';
 import type { BatcherLimits } from '../../internal/worker/batcher.ts';
 import type { Storage } from '../../internal/worker/storage.ts';
 import type { RedisAddress } from '../../internal/queue/redis.ts';
+import type { durabilitySettings } from '../ingest/limits.ts';
 import { redisAddresses, type redisSettings } from '../ingest/redis.ts';
 import { allOf } from './databases.ts';
 import { createLane, stuck, type Lane, type LaneConfig } from './lane.ts';
+import type { Rooms } from './rooms.ts';
 import { inSeveralDatabases } from './storage.ts';
 
 /** Jobs of one queue of waiting events under way at once. */
 const waitingConcurrency = 20;
 
 export interface RoutingParts {
-  config: LaneConfig & Config<'QUEUE_NAME' | (typeof redisSettings)[number]>;
+  config: LaneConfig & Config<'QUEUE_NAME' | (typeof redisSettings)[number] | (typeof durabilitySettings)[number]>;
+  rooms: Rooms;
   /** Of all shards, also of those that take no events any more. */
   addresses: readonly RedisAddress[];
   /** The first database, which has the map. */
@@ -46,12 +51,21 @@ export interface Routing {
 
 /** Wires the routing of events to the databases of their organizations. */
 export function createRouting(parts: RoutingParts, telemetry: Telemetry): Routing {
-  const { config, db, store, consumed, stored, overflowed } = parts;
+  const { config, rooms, db, store, consumed, stored, overflowed } = parts;
   const { logger, registry, probes, tracing } = telemetry;
   const { QUEUE_NAME: queueName } = config;
   const stores = allOf(store, parts.others);
   const map = new OrganizationMap(db, logger);
-  const aside = new AsideQueues({ shards: redisAddresses(config), logger, tracing });
+  const { REQUIRE_DURABLE_REDIS: requireDurable, REDIS_ACKS: replicaAcks } = config;
+  const aside = new AsideQueues({
+    shards: redisAddresses(config),
+    queueName,
+    durability: { requireDurable, replicaAcks },
+    // Not shown: ingest shows the state of Redis.
+    metrics: backlogMetrics(new Registry())(),
+    logger,
+    tracing,
+  });
   const metrics = databaseMetrics(registry);
   const several = { stores, map, aside, queueName, metrics };
   const lanes: Lane[] = [];
@@ -65,7 +79,9 @@ export function createRouting(parts: RoutingParts, telemetry: Telemetry): Routin
         [...waiting.values()].reduce((sum, jobs) => sum + jobs, 0),
       );
     };
-    const limits = { jobs: waitingConcurrency, statementsInFlight: 1 };
+    // A queue for each database, and that of moves.
+    const room = rooms.aside(stores.size + 1);
+    const limits = { jobs: waitingConcurrency, room, statementsInFlight: 1 };
     const options = {
       ...limits,
       addresses: parts.addresses,

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { s3Credentials } from '../../internal/config/credentials.ts';
 import { ConfigError, type Config } from '../../internal/config/read.ts';
 import {
   readVerifierKey,
@@ -33,7 +34,7 @@ export function bucketWitnesses(
       open: async () => {
         // Loaded only when needed: it is large.
         const { LockedS3 } = await import('../../internal/archive/locked-s3.ts');
-        return new LockedS3(name);
+        return new LockedS3(name, s3Credentials());
       },
       onAway: (error) => onAway(name, error),
     });

@@ -1,4 +1,5 @@
 import { Archive } from '../../internal/archive/archive.ts';
+import { s3Credentials } from '../../internal/config/credentials.ts';
 import { ConfigError, type Config } from '../../internal/config/read.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
@@ -14,9 +15,11 @@ import {
   storeMetrics,
 } from '../../internal/telemetry/worker-metrics.ts';
 import { Maintenance } from '../../internal/worker/maintenance.ts';
+import { durabilitySettings } from '../ingest/limits.ts';
 import { drainedAddresses, readerRedisSettings, redisAddresses, shardsInOneRedis } from '../ingest/redis.ts';
 import { createLane, stuck, type Lane } from './lane.ts';
 import { RegisteredShards } from './registered-shards.ts';
+import { createRooms } from './rooms.ts';
 import { createRouting } from './routing.ts';
 import { createSealer, logSettings } from './sealer.ts';
 import { inOneDatabase } from './storage.ts';
@@ -24,6 +27,7 @@ import { inOneDatabase } from './storage.ts';
 /** The settings of a worker, beside those of every process. The caller opens the database. */
 export const workerSettings = [
   ...readerRedisSettings,
+  ...durabilitySettings,
   'QUEUE_NAME',
   'STORE_BATCH_EVENTS',
   'STORE_BATCH_BYTES',
@@ -56,7 +60,8 @@ export function createWorker(
   if (sealer !== undefined && others.size > 0) throw new ConfigError('LOG_KEY needs one database: unset DATABASE_URLS');
   const archives: Archive[] = [];
   const storeOf = (database: Database): Store => {
-    const archive = config.ARCHIVE_URL === undefined ? undefined : new Archive(database, config.ARCHIVE_URL);
+    const archive =
+      config.ARCHIVE_URL === undefined ? undefined : new Archive(database, config.ARCHIVE_URL, s3Credentials());
     if (archive !== undefined) archives.push(archive);
     return createStore(database, {
       leaves: sealer !== undefined,
@@ -75,7 +80,8 @@ export function createWorker(
   const { QUEUE_NAME: queueName, WORKER_CONCURRENCY: jobs, STORE_STATEMENTS_IN_FLIGHT: statementsInFlight } = config;
   const addresses = [...redisAddresses(config), ...drainedAddresses(config)];
   const inside = shardsInOneRedis(config);
-  const parts = { config, db, store, others: otherStores, consumed, stored, overflowed, addresses };
+  const rooms = createRooms();
+  const parts = { config, rooms, db, store, others: otherStores, consumed, stored, overflowed, addresses };
   const routing = others.size === 0 ? undefined : createRouting(parts, telemetry);
   const pingDatabase = () => store.ping();
   const main = createLane(
@@ -85,6 +91,7 @@ export function createWorker(
       inside,
       queueName,
       jobs,
+      room: rooms.common,
       statementsInFlight,
       consumed,
       pingDatabase,
@@ -99,6 +106,7 @@ export function createWorker(
       inside,
       queueName: overflowQueue(queueName),
       jobs: config.OVERFLOW_CONCURRENCY,
+      room: rooms.overflow,
       statementsInFlight: 1,
       consumed,
       pingDatabase,

@@ -5,6 +5,8 @@
 #   TOKEN=rlr_… export.sh https://record.example.com 2026-02-01T00:00:00Z events.ndjson
 set -eu
 console=$1 to=$2 file=$3
+# Only you may read the events.
+umask 077
 touch "$file"
 
 while :; do

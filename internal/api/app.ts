@@ -1,10 +1,11 @@
 import { Router } from '@koa/router';
 import { requirePingKey, requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
+import { Bodies } from './bodies.ts';
 import { closeRun } from './close.ts';
 import { cloudEvents, cloudEventTypes } from './cloud-events.ts';
 import { fastPath } from './fast-path/fast-path.ts';
 import type { Handler } from './http-stack.ts';
-import { createJsonListReader, createJsonReader, listTypes } from './json-body.ts';
+import { JsonBody, listTypes } from './json-body.ts';
 import { lineage, lineageBatch, lineageBatchShape, lineageBodyLimit } from './lineage.ts';
 import { lineageShape } from './lineage-event.ts';
 import { OrganizationLimiter, type OrganizationLimits } from './organization-limiter.ts';
@@ -13,11 +14,12 @@ import { ping } from './ping.ts';
 import { plainKoa } from './plain-koa.ts';
 import { createProjectedReader } from './projected-body.ts';
 import { bulkBodyLimit, registerBulk } from './register-bulk.ts';
+import { createRefusalLimiter } from './refusal-limiter.ts';
 import { register, type RegisterOptions } from './register.ts';
 import { serveRouter, type ServeOptions } from './serve-router.ts';
 import { createWrongTokenLimiter } from './wrong-token-limiter.ts';
 
-export interface ApiOptions extends RegisterOptions, PingRunOptions, ServeOptions {
+export interface ApiOptions extends RegisterOptions, Omit<PingRunOptions, 'bodies'>, ServeOptions {
   authenticate: Authenticate;
   /** Largest body, in bytes. */
   bodyLimit: number;
@@ -27,25 +29,28 @@ export interface ApiOptions extends RegisterOptions, PingRunOptions, ServeOption
 /** Creates the API of ingest. Its routes check in this order: 401, 403, 429, 415/413, 400. */
 export function createApi(options: ApiOptions): Handler {
   const limiter = new OrganizationLimiter(options.organizationLimits);
+  const bodies = new Bodies({ charge: (organization, events) => limiter.charge(organization, events) });
+  const limitRefusals = createRefusalLimiter();
+  const onRefused: ServeOptions['onRefused'] = (ctx, error) => {
+    bodies.drop(ctx);
+    return limitRefusals(ctx, error);
+  };
   return serveRouter(
-    createRouter(charging(options, limiter), limiter),
+    createRouter({ ...charging(options, limiter), bodies }, limiter),
     'POST /v1/register/, POST /v1/register/bulk/ or GET /v1/ping/',
-    options,
+    { ...options, onRefused },
   );
 }
 
-/** Takes the events that are enqueued from the rates of their organizations. */
+/** Takes the events that are enqueued from the rates of their organizations, past the first one. */
 function charging(options: ApiOptions, limiter: OrganizationLimiter): ApiOptions {
   return {
     ...options,
-    enqueue: (event, key) => {
-      limiter.charge(event.organization, 1);
-      return options.enqueue(event, key);
-    },
-    enqueueAll: (events, which) => {
+    enqueueAll: (groups, which, withinMs) => {
+      const events = groups.flatMap((group) => group.events);
       const [first] = events;
-      if (first !== undefined) limiter.charge(first.event.organization, events.length);
-      return options.enqueueAll(events, which);
+      if (first !== undefined) limiter.charge(first.organization, events.length - 1);
+      return options.enqueueAll(groups, which, withinMs);
     },
   };
 }
@@ -54,25 +59,21 @@ function charging(options: ApiOptions, limiter: OrganizationLimiter): ApiOptions
  * Each route's name is its path. The router accepts a path without its trailing slash only if the
  * pattern has none.
  */
-function createRouter(options: ApiOptions, limiter: OrganizationLimiter): Router {
-  const stack = options.fastPath ? fastPath : plainKoa;
-  const readJson = createJsonReader(options.bodyLimit, stack.bodyReader(options.bodyLimit));
-  const readList = createJsonListReader(bulkBodyLimit, stack.bodyReader(bulkBodyLimit, listTypes));
+function createRouter(options: ApiOptions & { bodies: Bodies }, limiter: OrganizationLimiter): Router {
+  const stack = options.fastPath ? fastPath(options.publicUrl) : plainKoa;
+  const { bodies } = options;
+  const bodyOf = (limit: number, types: readonly string[] = ['application/json']): JsonBody =>
+    new JsonBody({ limit, types, readBytes: stack.bodyReader(limit, types), bodies });
+  const readLineage = createProjectedReader(lineageBodyLimit, lineageShape, bodies);
+  const readLineageBatch = createProjectedReader(lineageBodyLimit, lineageBatchShape, bodies);
   const limitWrongTokens = createWrongTokenLimiter();
   const requireWriteToken = requireToken(options.authenticate, 'write', limitWrongTokens);
   const writing: typeof requireWriteToken = (route) => requireWriteToken(limiter.before(route));
   const authenticated = requireToken(options.authenticate, 'any', limitWrongTokens);
-  const registering = writing(register(readJson, stack.sendJson, options));
-  const registeringBulk = writing(registerBulk(readList, stack.sendJson, options));
-  const closing = writing(closeRun(readJson, stack.sendJson, options));
-  const readCloudEvents = createJsonReader(
-    bulkBodyLimit,
-    stack.bodyReader(bulkBodyLimit, cloudEventTypes),
-    cloudEventTypes,
-  );
-  const takingCloudEvents = writing(cloudEvents(readCloudEvents, stack.sendJson, options));
-  const readLineage = createProjectedReader(lineageBodyLimit, lineageShape);
-  const readLineageBatch = createProjectedReader(lineageBodyLimit, lineageBatchShape);
+  const registering = writing(register(bodyOf(options.bodyLimit), stack.sendJson, options));
+  const registeringBulk = writing(registerBulk(bodyOf(bulkBodyLimit, listTypes), stack.sendJson, options));
+  const closing = writing(closeRun(bodyOf(options.bodyLimit), stack.sendJson, options));
+  const takingCloudEvents = writing(cloudEvents(bodyOf(bulkBodyLimit, cloudEventTypes), stack.sendJson, options));
   const takingLineage = writing(lineage(readLineage, stack.sendJson, options));
   const takingLineageBatch = writing(lineageBatch(readLineageBatch, stack.sendJson, options));
   const pinging = requirePingKey(options.authenticate, pingKeyOf, limitWrongTokens)(limiter.before(pingRun(options)));

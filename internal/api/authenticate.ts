@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context, Middleware, ParameterizedContext } from 'koa';
-import { RequestError, unavailable } from '../errors/request-error.ts';
+import { RequestError, Unavailable } from '../errors/request-error.ts';
 import type { Scope } from '../tokens/token-entry.ts';
 import type { KnownToken } from '../tokens/token-set.ts';
 import type { Authentication } from '../tokens/token-source.ts';
@@ -31,7 +31,7 @@ export function requireToken(
   return (route) => (ctx, next) => {
     const { headers } = ctx.req;
     const result = authenticate(tokenOf(headers));
-    if (result.status === 'not-loaded') throw unavailable('Tokens are not loaded yet.');
+    if (result.status === 'not-loaded') throw new Unavailable('Tokens are not loaded yet.', 'tokens-not-loaded');
     if (result.status === 'unknown') return refuse(headers);
     ctx.state.organization = result.organization;
     ctx.state.scope = result.scope;
@@ -55,7 +55,7 @@ export function requirePingKey(
   return (route) => async (ctx, next) => {
     ctx.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
     const result = authenticate(keyOf(ctx));
-    if (result.status === 'not-loaded') throw unavailable('Tokens are not loaded yet.');
+    if (result.status === 'not-loaded') throw new Unavailable('Tokens are not loaded yet.', 'tokens-not-loaded');
     if (result.status === 'unknown') {
       await limitWrongTokens();
       throw new RequestError('unauthorized', 'The ping key is not valid.');

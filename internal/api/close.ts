@@ -1,10 +1,10 @@
 import type { Middleware } from 'koa';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
-import { acceptEvent, recordedForm, type KeyedEvent } from '../event/event.ts';
+import { acceptEvent, recordedForm, type EventGroup } from '../event/event.ts';
 import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import type { HttpStack } from './http-stack.ts';
-import type { ReadJson } from './json-body.ts';
+import type { JsonBody } from './json-body.ts';
 import type { BulkOptions } from './register-bulk.ts';
 
 /** What became of a run that a person closes. */
@@ -19,27 +19,29 @@ const lostError = 'lost';
  * nothing.
  */
 export function closeRun(
-  readJson: ReadJson,
+  body: JsonBody,
   sendJson: HttpStack['sendJson'],
   { validate, identify, enqueueAll }: BulkOptions,
 ): Middleware<AuthenticatedState> {
   return async (ctx) => {
-    const requests = eventsOf(await readJson(ctx), validate);
-    const events = requests.map((request): KeyedEvent => {
-      const event = acceptEvent(request, ctx.state.organization, identify());
-      return { event, key: `close-${request.event}-${event.automationId}-${request.execution_id}` };
+    const group = await body.read(ctx, (value): EventGroup => {
+      const requests = eventsOf(value, validate);
+      const [{ automation_id, execution_id }] = requests;
+      return {
+        key: ['close', automation_id.toLowerCase(), execution_id, ...requests.map(({ event }) => event)],
+        events: requests.map((request) => acceptEvent(request, ctx.state.organization, identify())),
+      };
     });
-    const results = await enqueueAll(events, 'all');
-    const recorded = results.map((result) => {
+    const recorded = (await enqueueAll([group], 'all')).flatMap((result) => {
       if (result instanceof RequestError) throw result;
-      return recordedForm(result);
+      return result.map(recordedForm);
     });
     sendJson(ctx, 201, JSON.stringify(recorded));
   };
 }
 
 /** @throws {RequestError} that lists every failing field. */
-function eventsOf(body: unknown, validate: BulkOptions['validate']): EventRequest[] {
+function eventsOf(body: unknown, validate: BulkOptions['validate']): [EventRequest, ...EventRequest[]] {
   const { automation_id, execution_id, as, reason } = Object(body) as Partial<Record<string, unknown>>;
   const faults: FieldError[] = [];
   const isKnown = endings.some((ending) => ending === as);

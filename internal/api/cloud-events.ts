@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
-import { acceptEvent, recordedForm, type KeyedEvent } from '../event/event.ts';
+import { acceptEvent, recordedForm, type AcceptedEvent, type EventGroup } from '../event/event.ts';
+import type { RepeatKey } from '../event/repeat-key.ts';
 import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import type { HttpStack } from './http-stack.ts';
-import type { ReadJson } from './json-body.ts';
+import type { JsonBody } from './json-body.ts';
 import { mostEvents, type BulkOptions } from './register-bulk.ts';
 import { tektonRequests, tektonTypes, type CloudEventRequests } from './tekton-event.ts';
 
@@ -31,38 +31,39 @@ interface Given {
  * idempotency key.
  */
 export function cloudEvents(
-  readJson: ReadJson,
+  body: JsonBody,
   sendJson: HttpStack['sendJson'],
-  { validate, identify, enqueueAll }: BulkOptions,
+  { validate, identify, enqueueAll, bodies }: BulkOptions,
 ): Middleware<AuthenticatedState> {
   return async (ctx) => {
-    const given = await read(ctx, readJson);
-    const checked = given.map((one) => check(one, validate));
+    const accept = (request: EventRequest) => acceptEvent(request, ctx.state.organization, identify());
+    const checked = await read(ctx, body, (given) => check(given, validate, accept));
     const faults = [...checked.flatMap((one) => one.faults), ...repeatedKeys(checked)];
     if (faults.length > 0) throw new RequestError('invalid-event', 'Some events are not valid; see errors.', faults);
-    const events = checked.flatMap(({ requests, key }) => {
-      return requests.map((request, index): KeyedEvent => {
-        const event = acceptEvent(request, ctx.state.organization, identify());
-        return { event, key: index === 0 ? key : `${key}-${index}` };
-      });
-    });
-    const results = await enqueueAll(events, 'all');
-    const recorded = results.map((result) => {
+    const results = await enqueueAll(
+      checked.map(({ events, key }): EventGroup => ({ events, key })),
+      'all',
+    );
+    const recorded = results.flatMap((result) => {
       if (result instanceof RequestError) throw result;
-      return recordedForm(result);
+      return result.map(recordedForm);
     });
-    sendJson(ctx, 201, JSON.stringify(recorded));
+    sendJson(ctx, 201, await bodies.run(ctx, () => JSON.stringify(recorded)));
   };
 }
 
-async function read(ctx: Context, readJson: ReadJson): Promise<Given[]> {
+async function read<T>(ctx: Context, body: JsonBody, use: (given: Given) => T): Promise<T[]> {
   const type = ctx.request.type.trim().toLowerCase();
-  const body = await readJson(ctx);
-  if (type === structured) return [{ pointer: '', event: body }];
-  if (type !== batch) return [{ pointer: '', event: { ...attributesOf(ctx), data: body } }];
-  if (Array.isArray(body) && body.length >= 1 && body.length <= mostEvents) {
-    return body.map((event: unknown, index) => ({ pointer: `/${index}`, event }));
+  if (type === batch) {
+    const each = (event: unknown, index: number): T => use({ pointer: `/${index}`, event });
+    return body.readList(ctx, { requireCount: requireOneToMost, each });
   }
+  const eventOf = (value: unknown) => (type === structured ? value : { ...attributesOf(ctx), data: value });
+  return [await body.read(ctx, (value) => use({ pointer: '', event: eventOf(value) }))];
+}
+
+function requireOneToMost(count = 0): void {
+  if (count >= 1 && count <= mostEvents) return;
   const detail = `must be a JSON array of 1 to ${mostEvents} events`;
   throw new RequestError('invalid-event', 'The batch is not valid; see errors.', [{ pointer: '', detail }]);
 }
@@ -86,12 +87,17 @@ function decoded(text: string): string {
 
 interface Checked {
   pointer: string;
-  requests: EventRequest[];
-  key: string | undefined;
+  events: AcceptedEvent[];
+  key: RepeatKey | undefined;
   faults: FieldError[];
 }
 
-function check({ pointer, event }: Given, validate: BulkOptions['validate']): Checked {
+/** Nothing of what is given is kept but the events. */
+function check(
+  { pointer, event }: Given,
+  validate: BulkOptions['validate'],
+  accept: (request: EventRequest) => AcceptedEvent,
+): Checked {
   const { specversion, type, source, id, time = null, data } = Object(event) as Record<string, unknown>;
   const faults: FieldError[] = [];
   const fault = (field: string, detail: string): void => void faults.push({ pointer: `${pointer}/${field}`, detail });
@@ -101,10 +107,15 @@ function check({ pointer, event }: Given, validate: BulkOptions['validate']): Ch
   if (typeof source !== 'string' || source === '') fault('source', 'must be a text that is not empty');
   if (typeof id !== 'string' || id === '') fault('id', 'must be a text that is not empty');
   if (typeof data !== 'object' || data === null || Array.isArray(data)) fault('data', 'must be a JSON object');
-  if (faults.length > 0 || read === undefined) return { pointer, requests: [], key: undefined, faults };
+  if (faults.length > 0 || read === undefined) return { pointer, events: [], key: undefined, faults };
+  faults.push(...faultsOf(pointer, read, validate));
   const requests = read.requests as unknown as EventRequest[];
-  const key = `ce-${hash('sha256', JSON.stringify([source, id]), 'hex')}`;
-  return { pointer, requests, key, faults: faultsOf(pointer, read, validate) };
+  return {
+    pointer,
+    events: faults.length > 0 ? [] : requests.map(accept),
+    key: ['cloud-event', String(source), String(id)],
+    faults,
+  };
 }
 
 function requestsOf(type: string, time: unknown, data: unknown): CloudEventRequests | undefined {
@@ -136,8 +147,9 @@ function repeatedKeys(checked: readonly Checked[]): FieldError[] {
   const seen = new Set<string>();
   return checked.flatMap(({ pointer, key }) => {
     if (key === undefined) return [];
-    const repeated = seen.has(key);
-    seen.add(key);
+    const name = JSON.stringify(key);
+    const repeated = seen.has(name);
+    seen.add(name);
     return repeated ? [{ pointer: `${pointer}/id`, detail: 'is in the batch twice, with the same source' }] : [];
   });
 }

@@ -2,15 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Router } from '@koa/router';
 import type Koa from 'koa';
 import type { Context, Middleware } from 'koa';
+import type { Bodies } from './bodies.ts';
 
 /** Takes a request and answers it. Never rejects, nor throws. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
 /**
- * Returns the bytes of a body, at once if Node has read them. Rejects with 413, or 400 for a broken
- * connection.
+ * Returns the bytes of a body, at once if Node has read them. Takes room for what it has to wait
+ * for. Rejects with 413, 429 or 503, or 400 for a broken connection.
  */
-export type ReadBytes = (ctx: Context) => Buffer | Promise<Buffer>;
+export type ReadBytes = (ctx: Context, bodies?: Bodies) => Buffer | Promise<Buffer>;
 
 /**
  * The steps of a request that exist twice, with the same behaviour: `plainKoa` uses the libraries

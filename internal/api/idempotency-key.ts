@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
+import type { RepeatKey } from '../event/repeat-key.ts';
 
 /**
  * Visible ASCII: in quotes, as the draft's section 2.1 requires, or bare, as many clients send it.
@@ -17,6 +18,11 @@ const fault: FieldError = {
   header: 'Idempotency-Key',
   detail: 'must be 1 to 255 visible ASCII characters, in double quotes or not, without quotes and backslashes',
 };
+
+/** The key that a caller chose, in the header or in an event; undefined without one. */
+export function callerKey(key: string | undefined): RepeatKey | undefined {
+  return key === undefined ? undefined : ['caller', key];
+}
 
 /**
  * Returns the header `Idempotency-Key` without its quotes; undefined if it is absent.

@@ -1,63 +1,111 @@
 import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import { RequestError } from '../errors/request-error.ts';
+import type { Bodies } from './bodies.ts';
 import { bodyTooLarge } from './body-errors.ts';
 import type { ReadBytes } from './http-stack.ts';
-
-/**
- * Resolves with the JSON value of a body. Rejects with 415 or 413 before the read, with 400 or 413
- * after it.
- */
-export type ReadJson = (ctx: Context) => Promise<unknown>;
-
-const jsonTypes: readonly string[] = ['application/json'];
-
-/**
- * Creates a reader for JSON bodies of up to `limit` bytes. `readBytes` must enforce the limit for a
- * body without a length.
- */
-export function createJsonReader(limit: number, readBytes: ReadBytes, types = jsonTypes): ReadJson {
-  return async (ctx) => {
-    requireType(ctx, types, limit);
-    inviteBody(ctx);
-    const bytes = readBytes(ctx);
-    return parse(Buffer.isBuffer(bytes) ? bytes : await bytes);
-  };
-}
+import { scanArray, scanLines } from './json-scan.ts';
 
 const jsonLines = 'application/x-ndjson';
 
 /** The types of a body with several JSON values. */
 export const listTypes = ['application/json', jsonLines] as const;
 
-/** Resolves with the values of a body; a line that is not JSON gives a {@link SyntaxError}. */
-export type ReadJsonList = (ctx: Context) => Promise<unknown[]>;
-
-/**
- * Creates a reader for a JSON array, or for one JSON value a line (NDJSON), as {@link
- * createJsonReader}. Lines without a value are left out.
- */
-export function createJsonListReader(limit: number, readBytes: ReadBytes): ReadJsonList {
-  return async (ctx) => {
-    requireType(ctx, listTypes, limit);
-    inviteBody(ctx);
-    const bytes = await readBytes(ctx);
-    if (ctx.request.type.trim().toLowerCase() === jsonLines) return linesOf(textOf(bytes));
-    const values = parse(bytes);
-    if (!Array.isArray(values)) throw malformed('must be a JSON array');
-    return values;
-  };
+/** How the bodies of a route are read. */
+export interface JsonBodyOptions {
+  /** Largest body, in bytes. */
+  limit: number;
+  /** Enforces the limit for a body without a length. */
+  readBytes: ReadBytes;
+  types: readonly string[];
+  bodies: Bodies;
 }
 
-function linesOf(text: string): unknown[] {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return lines.map((line) => {
-    try {
-      return JSON.parse(line) as unknown;
-    } catch (error) {
-      return error;
-    }
-  });
+/** What a route does with the values of a list, before the next one is parsed. */
+export interface ListUse<T> {
+  /** Throws unless there may be so many; undefined if the body is no list. */
+  requireCount: (count: number | undefined) => void;
+  /** A line that is not JSON is a {@link SyntaxError}. */
+  each: (value: unknown, index: number) => T;
+}
+
+/**
+ * Reads JSON bodies. Values are used when they are parsed, and not kept: in memory they may take
+ * twenty times their bytes. Rejects with 415, 413, 429 or 503 before the read, with 400, 413, 429
+ * or 503 after it.
+ */
+export class JsonBody {
+  readonly #options: JsonBodyOptions;
+
+  constructor(options: JsonBodyOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves with what `use` returns for the value of a body. */
+  async read<T>(ctx: Context, use: (value: unknown) => T): Promise<T> {
+    const { bodies } = this.#options;
+    const found = this.#bytesOf(ctx);
+    const read = Buffer.isBuffer(found) ? found : await found;
+    if (!bodies.isLarge(ctx)) return use(parse(read));
+    await bodies.runAll(ctx, scanArray(read));
+    const used = await bodies.run(ctx, () => use(parse(read)));
+    bodies.free(ctx);
+    return used;
+  }
+
+  /** Resolves with what `each` returns for the values of a JSON array, or of NDJSON lines. */
+  async readList<T>(ctx: Context, use: ListUse<T>): Promise<T[]> {
+    const { bodies } = this.#options;
+    const bytes = await this.#bytesOf(ctx);
+    requireUtf8(bytes);
+    const isLines = ctx.request.type.trim().toLowerCase() === jsonLines;
+    if (!isLines && !bodies.isLarge(ctx)) return useAll(parse(bytes), use);
+    const found = await bodies.runAll(ctx, isLines ? scanLines(bytes) : scanArray(bytes));
+    // No list, or no JSON: the parser says which.
+    if (found === undefined) return bodies.run(ctx, () => useAll(parse(bytes), use));
+    use.requireCount(found.length);
+    const parseOne = isLines ? parseLine : parseElement;
+    const used = await bodies.map(ctx, found, ([from, to], index) => {
+      return use.each(parseOne(bytes.toString('utf8', from, to)), index);
+    });
+    bodies.free(ctx);
+    return used;
+  }
+
+  /** At once where that is possible. */
+  #bytesOf(ctx: Context): Buffer | Promise<Buffer> {
+    const { types, limit, bodies } = this.#options;
+    requireType(ctx, types, limit);
+    const admitted = bodies.admit(ctx);
+    return admitted === undefined ? this.#invitedBytes(ctx) : admitted.then(() => this.#invitedBytes(ctx));
+  }
+
+  #invitedBytes(ctx: Context): Buffer | Promise<Buffer> {
+    inviteBody(ctx);
+    return this.#options.readBytes(ctx, this.#options.bodies);
+  }
+}
+
+function useAll<T>(values: unknown, { requireCount, each }: ListUse<T>): T[] {
+  const list = Array.isArray(values) ? (values as unknown[]) : undefined;
+  requireCount(list?.length);
+  return list?.map(each) ?? [];
+}
+
+function parseElement(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformed('must be valid JSON');
+  }
+}
+
+function parseLine(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return error;
+  }
 }
 
 /** @throws {RequestError} 415, or 413 when the length that the headers name is over `limit`. */
@@ -92,15 +140,14 @@ export function inviteBody({ req, res }: Context): void {
   if (expect !== undefined && req.httpVersion === '1.1' && /100-continue/i.test(expect)) res.writeContinue();
 }
 
-function textOf(body: Buffer): string {
+function requireUtf8(body: Buffer): void {
   if (!isUtf8(body)) throw malformed('must be valid UTF-8');
-  return body.toString();
 }
 
 function parse(body: Buffer): unknown {
-  const text = textOf(body);
+  requireUtf8(body);
   try {
-    return JSON.parse(text);
+    return JSON.parse(body.toString());
   } catch {
     throw malformed(body.length === 0 ? 'must not be empty' : 'must be valid JSON');
   }

@@ -1,5 +1,6 @@
 import { getManyValues, none } from 'stream-chain/core';
 import { jsonParser, type Token, type TokenSource } from 'stream-json/core/parser.js';
+import { heldTextBytes, tooMuchHeld } from '../event/held-bytes.ts';
 import { malformed } from './json-body.ts';
 
 /** The part of a JSON document to keep: a text, some fields of an object, or a list. */
@@ -16,6 +17,9 @@ export type Projected = { [field: string]: Projected } | Projected[] | string | 
 
 /** Deepest nesting of a document. */
 const maxDepth = 1_000;
+
+/** Bytes that an object or array takes in memory, about. */
+const objectBytes = 100;
 
 /** Longer keys are no fields of a shape. */
 const longestKey = 100;
@@ -38,15 +42,22 @@ export class JsonProjection {
   readonly #parse = jsonParser({ packValues: false });
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   readonly #levels: Level[] = [];
+  readonly #mostHeld: number;
+  #held = 0;
   /** The key or text that is read now, and how much of it to keep. */
   #text = '';
   #longest = 0;
 
-  constructor(shape: Shape) {
+  /** @param mostHeld bytes that the part may take in memory. */
+  constructor(shape: Shape, mostHeld: number) {
     this.#shape = shape;
+    this.#mostHeld = mostHeld;
   }
 
-  /** @throws {Error} when the document is not JSON in UTF-8, or is nested too deeply. */
+  /**
+   * @throws {Error} when the document is not JSON in UTF-8, is nested too deeply, or what is kept
+   * of it takes too much memory.
+   */
   write(piece: Uint8Array): void {
     this.#takeAll(this.#parse(this.#decoder.decode(piece, { stream: true })));
   }
@@ -74,7 +85,7 @@ export class JsonProjection {
       case 'endKey':
         return this.#setKey();
       case 'endString':
-        return this.#put(typeof this.#wanted() === 'number' ? this.#text.slice(0, this.#longest) : true);
+        return this.#put(typeof this.#wanted() === 'number' ? this.#keptText() : true);
       case 'startObject':
       case 'startArray':
         return this.#open(token.name === 'startArray');
@@ -103,6 +114,17 @@ export class JsonProjection {
     this.#longest = longest;
   }
 
+  #keptText(): string {
+    const text = this.#text.slice(0, this.#longest);
+    this.#hold(heldTextBytes(text));
+    return text;
+  }
+
+  #hold(bytes: number): void {
+    this.#held += bytes;
+    if (this.#held > this.#mostHeld) throw tooMuchHeld();
+  }
+
   #setKey(): void {
     const level = this.#levels.at(-1);
     if (level !== undefined) level.key = this.#text;
@@ -112,6 +134,7 @@ export class JsonProjection {
     if (this.#levels.length === maxDepth) throw malformed(`must not be nested deeper than ${maxDepth} levels`);
     const shape = this.#wanted();
     if (typeof shape === 'object' && Array.isArray(shape) === isArray) {
+      this.#hold(objectBytes);
       const into = isArray ? [] : {};
       this.#put(into);
       this.#levels.push({ shape, into, key: '' });

@@ -1,14 +1,13 @@
-import { hash } from 'node:crypto';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 import type { EventRequest, FieldLimits } from '../event/schema.ts';
-import { isStorable } from '../event/validate.ts';
-import { cut } from './cut-body.ts';
+import type { RepeatKey } from '../event/repeat-key.ts';
+import { cutText, faultOfText, storable } from '../event/stored-text.ts';
 import type { Fields, Projected } from './json-projection.ts';
 import { urlNamespace, uuid5 } from './uuid5.ts';
 
 const types = ['START', 'RUNNING', 'COMPLETE', 'ABORT', 'FAIL', 'OTHER'];
 
-/** Longest namespace and name of a job, in UTF-16 units. */
+/** Longest namespace and name of a job, in Unicode characters. */
 const longestName = 4_096;
 
 /** The fields of an OpenLineage event that Runledger reads. All others are dropped. */
@@ -20,10 +19,10 @@ export const lineageShape = {
   dataset: {},
 } as const satisfies Fields;
 
-/** An event to record, and its idempotency key. */
-export interface KeyedRequest {
-  request: EventRequest;
-  key: string;
+/** The events to record of one run event, and their idempotency key. */
+export interface KeyedRequests {
+  requests: EventRequest[];
+  key: RepeatKey;
 }
 
 export interface LineageOptions {
@@ -32,13 +31,13 @@ export interface LineageOptions {
 }
 
 /**
- * Returns the events of a run's event (ARCHITECTURE.md, "OpenLineage"). An event about a job or a
- * data set has no run, and gives none.
+ * Returns the events of a run's event (ARCHITECTURE.md, "OpenLineage"). Undefined for an event
+ * about a job or a data set, which has no run.
  * @throws {RequestError} that names each failing field.
  */
-export function requestsOf(event: Projected, { validate, textLimits }: LineageOptions): KeyedRequest[] {
+export function requestsOf(event: Projected, { validate, textLimits }: LineageOptions): KeyedRequests | undefined {
   if (!isObject(event)) throw invalid([{ pointer: '', detail: 'must be a JSON object' }]);
-  if (isWithoutRun(event)) return [];
+  if (isWithoutRun(event)) return undefined;
   const type = textOf(event['eventType'] ?? 'OTHER');
   const { runId, facets } = fieldsOf(event['run']);
   const { namespace, name } = fieldsOf(event['job']);
@@ -52,10 +51,11 @@ export function requestsOf(event: Projected, { validate, textLimits }: LineageOp
   ];
   if (faults.length > 0) throw invalid(faults);
   const message = fieldsOf(fieldsOf(facets)['errorMessage'])['message'];
-  return partsOf(type, `${textOf(namespace)} ${textOf(name)}`, textOf(message), textLimits).map((part) => {
-    const identity = [ids.automation_id, runId, type, time, part.event];
-    return { request: { ...ids, ...part }, key: `ol-${hash('sha256', JSON.stringify(identity), 'hex')}` };
-  });
+  const parts = partsOf(type, `${textOf(namespace)} ${textOf(name)}`, textOf(message), textLimits);
+  return {
+    requests: parts.map((part) => ({ ...ids, ...part })),
+    key: ['lineage', ids.automation_id, ids.execution_id, type, ids.occurred_at],
+  };
 }
 
 /** The automation of a job. README.md tells users how to compute it. */
@@ -66,10 +66,10 @@ function automationOf(namespace: Projected | undefined, name: Projected | undefi
 type Part = Omit<EventRequest, 'automation_id' | 'execution_id'>;
 
 function partsOf(type: string, job: string, message: string, limits: LineageOptions['textLimits']): Part[] {
-  if (type === 'START') return [{ event: 'START', description: cut(job, limits.description) }];
+  if (type === 'START') return [{ event: 'START', description: cutText(job, limits.description) }];
   if (type === 'COMPLETE') return [{ event: 'END' }];
   if (type !== 'FAIL' && type !== 'ABORT') return [{ event: 'EVENT', description: type }];
-  const error_description = cut(message.replaceAll('\0', '\uFFFD').toWellFormed(), limits.errorDescription);
+  const error_description = storable(message, limits.errorDescription);
   return [{ event: 'ERROR', error_id: type, error_description }, { event: 'END' }];
 }
 
@@ -102,8 +102,8 @@ function faultsOf(
 
 function nameFaults(pointer: string, value: Projected | undefined): FieldError[] {
   if (typeof value !== 'string' || value === '') return textFaults(pointer, value);
-  if (value.length > longestName) return [{ pointer, detail: `must not be longer than ${longestName} characters` }];
-  return isStorable(value) ? [] : [{ pointer, detail: 'must not contain U+0000 or unpaired surrogates' }];
+  const detail = faultOfText(value, longestName);
+  return detail === undefined ? [] : [{ pointer, detail }];
 }
 
 function textFaults(pointer: string, value: Projected | undefined): FieldError[] {

@@ -1,10 +1,10 @@
 import type { Middleware } from 'koa';
-import { RequestError, unavailable, type FieldError } from '../errors/request-error.ts';
-import { acceptEvent, recordedForm, type KeyedEvent, type RecordedEvent } from '../event/event.ts';
+import { RequestError, Unavailable, type FieldError } from '../errors/request-error.ts';
+import { acceptEvent, recordedForm, type EventGroup, type RecordedEvent } from '../event/event.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import type { HttpStack } from './http-stack.ts';
 import type { Projected, Shape } from './json-projection.ts';
-import { lineageShape, requestsOf, type KeyedRequest, type LineageOptions } from './lineage-event.ts';
+import { lineageShape, requestsOf, type KeyedRequests, type LineageOptions } from './lineage-event.ts';
 import type { ReadProjected } from './projected-body.ts';
 import { mostEvents, type BulkOptions } from './register-bulk.ts';
 
@@ -23,12 +23,12 @@ export function lineage(
   options: LineageRouteOptions,
 ): Middleware<AuthenticatedState> {
   return async (ctx) => {
-    const requests = requestsOf(await read(ctx), options);
-    const record = await recordAll(requests, ctx.state.organization, options);
-    const { recorded, isWaiting } = record(requests);
+    const keyed = requestsOf(await read(ctx), options);
+    const outcomeOf = await recordAll([keyed], ctx.state.organization, options);
+    const { recorded, isWaiting } = outcomeOf(keyed);
     // OpenLineage's clients repeat a request after 503, but not after 409.
-    if (isWaiting) throw unavailable(underWay);
-    sendJson(ctx, 200, JSON.stringify(recorded));
+    if (isWaiting) throw new Unavailable(underWay, 'under-way');
+    sendJson(ctx, 200, await options.bodies.run(ctx, () => JSON.stringify(recorded)));
   };
 }
 
@@ -44,14 +44,15 @@ export function lineageBatch(
   options: LineageRouteOptions,
 ): Middleware<AuthenticatedState> {
   return async (ctx) => {
-    const checked = listOf(await read(ctx)).map((event) => check(event, options));
+    const events = listOf(await read(ctx));
+    const checked = await options.bodies.map(ctx, events, (event) => check(event, options));
     const faults = checked.flatMap((one, index) => faultsOf(one, index));
     if (checked.length > 0 && checked.every((one) => one instanceof RequestError)) throw invalidBatch(faults);
     const valid = checked.flatMap((one) => (one instanceof RequestError ? [] : one));
-    const record = await recordAll(valid, ctx.state.organization, options);
+    const outcomeOf = await recordAll(valid, ctx.state.organization, options);
     const failed = checked.flatMap((one, index) => {
       if (one instanceof RequestError) return { index, reason: reasonOf(one), retriable: false };
-      return record(one).isWaiting ? { index, reason: underWay, retriable: true } : [];
+      return outcomeOf(one).isWaiting ? { index, reason: underWay, retriable: true } : [];
     });
     const received = checked.length;
     const summary = { received, successful: received - failed.length, failed: failed.length };
@@ -60,29 +61,29 @@ export function lineageBatch(
   };
 }
 
-/** Says for the requests of one event what became of them. */
-type Record = (requests: readonly KeyedRequest[]) => { recorded: RecordedEvent[]; isWaiting: boolean };
+/** Says what became of a run event; undefined for one without a run, which is not recorded. */
+type OutcomeOf = (keyed: KeyedRequests | undefined) => { recorded: RecordedEvent[]; isWaiting: boolean };
 
-/** Records requests in one commit. Of equal keys, one is recorded. */
+/** Records run events in one commit. Of equal keys, one is recorded. */
 async function recordAll(
-  requests: readonly KeyedRequest[],
+  all: readonly (KeyedRequests | undefined)[],
   organization: string,
   { identify, enqueueAll }: LineageRouteOptions,
-): Promise<Record> {
-  const events = new Map(
-    requests.map(({ request, key }): [string, KeyedEvent] => {
-      return [key, { event: acceptEvent(request, organization, identify()), key }];
+): Promise<OutcomeOf> {
+  const groups = new Map(
+    all.flatMap((one): [string, EventGroup][] => {
+      if (one === undefined) return [];
+      const events = one.requests.map((request) => acceptEvent(request, organization, identify()));
+      return [[JSON.stringify(one.key), { events, key: one.key }]];
     }),
   );
-  const results = events.size === 0 ? [] : await enqueueAll([...events.values()], 'each');
-  const resultOf = new Map([...events.keys()].map((key, index) => [key, results[index]]));
-  return (own) => {
-    const outcomes = own.map(({ key }) => resultOf.get(key));
-    return {
-      recorded: outcomes.flatMap((one) => (one === undefined || one instanceof RequestError ? [] : recordedForm(one))),
-      // The other error is a key that was used with another text: that event is recorded already.
-      isWaiting: outcomes.some((one) => one instanceof RequestError && one.code === 'request-in-progress'),
-    };
+  const results = groups.size === 0 ? [] : await enqueueAll([...groups.values()], 'each');
+  const resultOf = new Map([...groups.keys()].map((key, index) => [key, results[index]]));
+  return (keyed) => {
+    const result = resultOf.get(JSON.stringify(keyed?.key)) ?? [];
+    if (!(result instanceof RequestError)) return { recorded: result.map(recordedForm), isWaiting: false };
+    // The other error is a key that was used with another text: that event is recorded already.
+    return { recorded: [], isWaiting: result.code === 'request-in-progress' };
   };
 }
 
@@ -91,7 +92,7 @@ function listOf(value: Projected): Projected[] {
   throw invalidBatch([{ pointer: '', detail: `must be a JSON array of at most ${mostEvents} events` }]);
 }
 
-function check(event: Projected, options: LineageRouteOptions): KeyedRequest[] | RequestError {
+function check(event: Projected, options: LineageRouteOptions): KeyedRequests | RequestError | undefined {
   try {
     return requestsOf(event, options);
   } catch (error) {
@@ -100,7 +101,7 @@ function check(event: Projected, options: LineageRouteOptions): KeyedRequest[] |
   }
 }
 
-function faultsOf(checked: KeyedRequest[] | RequestError, index: number): FieldError[] {
+function faultsOf(checked: KeyedRequests | RequestError | undefined, index: number): FieldError[] {
   if (!(checked instanceof RequestError)) return [];
   return checked.faults.map((fault) => {
     return 'pointer' in fault ? { ...fault, pointer: `/${index}${fault.pointer}` } : fault;

@@ -20,8 +20,9 @@ interface Bucket {
 
 /**
  * Limits the events of each organization by a token bucket: after a quiet second it may send as
- * many at once as in a second. A request is admitted while one is free, and then takes as many
- * as it has events. So a bulk request larger than the rate passes, and the next one waits longer.
+ * many at once as in a second. A request is admitted while one is free, and takes one, also if it
+ * is refused or cut later. One with more events, or with a large body, then takes more. So a bulk
+ * request larger than the rate passes, and the next one waits longer.
  */
 export class OrganizationLimiter {
   readonly #limits: OrganizationLimits;
@@ -43,6 +44,7 @@ export class OrganizationLimiter {
     return (ctx, next) => {
       this.#limits.overflow?.requireRoom(ctx.state.organization);
       this.admit(ctx.state.organization, ctx.state.rate);
+      this.charge(ctx.state.organization, 1);
       return route(ctx, next);
     };
   };
@@ -62,7 +64,7 @@ export class OrganizationLimiter {
     if (this.#buckets.size > 0) this.#buckets.delete(organization);
   }
 
-  /** Takes events of an admitted request. */
+  /** Takes events of an admitted request, beside the one that it took. */
   charge(organization: string, events: number): void {
     if (this.#buckets.size === 0) return;
     const bucket = this.#buckets.get(organization);

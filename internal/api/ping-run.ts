@@ -1,7 +1,8 @@
-import { hash } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
-import { RequestError, unavailable } from '../errors/request-error.ts';
-import { acceptEvent, type KeyedEvent } from '../event/event.ts';
+import { TimeBudget } from '../async/time-budget.ts';
+import { RequestError, Unavailable } from '../errors/request-error.ts';
+import { acceptEvent, type EventGroup } from '../event/event.ts';
+import type { RepeatKey } from '../event/repeat-key.ts';
 import type { EventRequest, FieldLimits } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import { readCutText } from './cut-body.ts';
@@ -25,6 +26,8 @@ export interface Runs {
 export interface PingRunOptions extends BulkOptions {
   runs: Runs;
   textLimits: Pick<FieldLimits, 'description' | 'errorDescription'>;
+  /** Time for all steps of a ping, in ms. */
+  answerWithinMs: number;
 }
 
 /**
@@ -32,16 +35,17 @@ export interface PingRunOptions extends BulkOptions {
  * of Healthchecks' clients (ARCHITECTURE.md, "Pings"). All events of a ping come into one commit.
  */
 export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState> {
-  const { runs, enqueueAll, identify, textLimits } = options;
+  const { runs, enqueueAll, identify, textLimits, bodies } = options;
   return async (ctx) => {
     const { organization } = ctx.state;
     const { automation = '', signal: word } = paramsOf(ctx);
     const signal = signalOf(word);
     const rid = ridOf(ctx);
     requireValid({ automation_id: automation, execution_id: rid ?? 'none', event: 'START' }, options);
-    const text = await readCutText(ctx, bodyLimit);
+    const text = await readCutText(ctx, bodyLimit, bodies);
+    const time = new TimeBudget(options.answerWithinMs);
     const run = rid === undefined ? await runOf(signal) : { id: rid, alone: false };
-    const results = await enqueueAll(eventsOf(signal, text, textLimits, run.alone).map(keyed), 'all');
+    const results = await enqueueAll(eventsOf(signal, text, textLimits, run.alone).map(keyed), 'all', time.leftMs);
     const refused = results.find((result) => result instanceof RequestError);
     if (refused !== undefined) throw refused;
     if (rid === undefined) await remember(signal);
@@ -49,23 +53,25 @@ export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState>
 
     async function runOf({ kind }: Signal): Promise<Run> {
       const { id } = identify();
-      if (kind === 'start') return { id: await runs.open(organization, automation, id).catch(notNow), alone: false };
-      const open = await runs.find(organization, automation).catch(notNow);
+      if (kind === 'start') {
+        return { id: await time.within(runs.open(organization, automation, id)).catch(notNow), alone: false };
+      }
+      const open = await time.within(runs.find(organization, automation)).catch(notNow);
       if (open === undefined && kind === 'log') throw noRun();
       return { id: open?.run ?? id, alone: open?.confirmed !== true };
     }
 
-    function keyed(part: Omit<EventRequest, 'automation_id' | 'execution_id'>): KeyedEvent {
+    function keyed(part: Omit<EventRequest, 'automation_id' | 'execution_id'>): EventGroup {
       const request = { automation_id: automation, execution_id: run.id, ...part };
       const key = part.event === 'EVENT' ? undefined : keyOf(request);
-      return { event: acceptEvent(request, organization, identify()), key };
+      return { events: [acceptEvent(request, organization, identify())], key };
     }
 
-    /** The events are on disk: the ping has succeeded, even if Redis fails now. */
+    /** The events are on disk: the ping has succeeded, even if Redis fails or is slow now. */
     async function remember({ kind }: Signal): Promise<void> {
       if (kind === 'log') return;
       const noted = kind === 'start' ? runs.confirm(organization, automation, run.id) : closed();
-      await noted.catch(() => undefined);
+      await time.within(noted).catch(() => undefined);
     }
 
     function closed(): Promise<void> {
@@ -102,9 +108,12 @@ function ridOf({ query: { rid } }: Context): string | undefined {
   throw invalid([{ parameter: 'rid', detail: 'must be given once' }]);
 }
 
-/** The same ping of the same run gives the same key. */
-function keyOf({ automation_id, execution_id, event, description = '' }: EventRequest): string {
-  return `ping-${hash('sha256', JSON.stringify([automation_id, execution_id, event, description]), 'hex')}`;
+/**
+ * The same ping of the same run gives the same key. Each event has one of its own: two pings may
+ * share the START or the END of their run, and both count it once.
+ */
+function keyOf({ automation_id, execution_id, event, description, error_id }: EventRequest): RepeatKey {
+  return ['ping', automation_id.toLowerCase(), execution_id, event, description ?? '', error_id ?? ''];
 }
 
 const parameters: Record<string, string> = { '/automation_id': 'automation_id', '/execution_id': 'rid' };
@@ -131,5 +140,5 @@ function noRun(): RequestError {
 }
 
 function notNow(error: unknown): never {
-  throw unavailable('Events cannot be stored safely at the moment.', error);
+  throw new Unavailable('Events cannot be stored safely at the moment.', 'open-runs', 1, error);
 }

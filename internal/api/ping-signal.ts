@@ -1,6 +1,6 @@
 import { RequestError } from '../errors/request-error.ts';
 import type { EventRequest, FieldLimits } from '../event/schema.ts';
-import { cut } from './cut-body.ts';
+import { cutText } from '../event/stored-text.ts';
 
 /** The message of a ping about its run. An exit code above 0 is the `errorId` of a failure. */
 export interface Signal {
@@ -37,12 +37,12 @@ export function eventsOf(
   limits: Pick<FieldLimits, 'description' | 'errorDescription'>,
   alone: boolean,
 ): Part[] {
-  const description = cut(text, limits.description);
+  const description = cutText(text, limits.description);
   if (kind === 'start') return [{ event: 'START', description }];
   const first: Part[] = alone ? [{ event: 'START' }] : [];
   if (kind === 'log') return [...first, { event: 'EVENT', description }];
   if (kind === 'success') return [...first, { event: 'END', description }];
-  const error_description = cut(text, limits.errorDescription);
+  const error_description = cutText(text, limits.errorDescription);
   const error: Part = { event: 'ERROR', description, error_id: errorId, error_description };
   return [...first, error, { event: 'END' }];
 }

@@ -33,7 +33,9 @@ export function collectBody(limit: number, types: readonly string[] = ['applicat
     },
   };
   const collect = bodyParser(options);
-  return async (ctx) => {
+  return async (ctx, bodies) => {
+    const length = Number(ctx.req.headers['content-length'] ?? limit);
+    if (bodies?.isLarge(ctx) === false) bodies.take(ctx, length);
     // The parser pauses an oversized body. Drain the rest, or it blocks the next request on the
     // connection.
     await collect(ctx, nothing).finally(() => ctx.req.resume());

@@ -62,6 +62,7 @@ export function problemHeaders({ status }: Problem): Record<string, string> {
   return {
     'Content-Type': 'application/problem+json',
     'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
     ...challengeOf(status),
     ...(passing.has(status) && { 'Retry-After': String(retryAfter) }),
   };

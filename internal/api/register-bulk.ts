@@ -1,11 +1,12 @@
 import type { Context, Middleware } from 'koa';
-import { acceptEvent, recordedForm, type AcceptedEvent, type KeyedEvent } from '../event/event.ts';
+import { acceptEvent, recordedForm, type AcceptedEvent, type EventGroup } from '../event/event.ts';
 import type { EventRequest } from '../event/schema.ts';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 import type { AuthenticatedState } from './authenticate.ts';
+import type { Bodies } from './bodies.ts';
 import type { HttpStack } from './http-stack.ts';
-import { isBareKey } from './idempotency-key.ts';
-import type { ReadJsonList } from './json-body.ts';
+import { callerKey, isBareKey } from './idempotency-key.ts';
+import { malformed, type JsonBody } from './json-body.ts';
 import type { RegisterOptions } from './register.ts';
 
 /** Most events of a request, and largest body, in bytes. */
@@ -13,17 +14,20 @@ export const mostEvents = 500;
 export const bulkBodyLimit = 2 * 1_024 * 1_024;
 
 /**
- * Makes events durable in one commit. Resolves with each as it was first accepted, in order, or
- * with an error for an event whose key cannot be used. With `all`, one error means that none was
- * recorded. Rejects with a {@link RequestError} if none can be recorded now.
+ * Makes events durable in one commit. Resolves with each group as it was first accepted, in order,
+ * or with an error for one whose key cannot be used. With `all`, one error means that none was
+ * recorded. Rejects with a {@link RequestError} if none can be recorded now. `withinMs`: what is
+ * left of the time for the answer.
  */
 export type EnqueueAll = (
-  events: readonly KeyedEvent[],
+  groups: readonly EventGroup[],
   which: 'all' | 'each',
-) => Promise<(AcceptedEvent | RequestError)[]>;
+  withinMs?: number,
+) => Promise<(readonly AcceptedEvent[] | RequestError)[]>;
 
 export interface BulkOptions extends Pick<RegisterOptions, 'validate' | 'identify'> {
   enqueueAll: EnqueueAll;
+  bodies: Bodies;
 }
 
 /** An event of the request that is not recorded. `retriable`: it may be, if it is sent again. */
@@ -38,41 +42,40 @@ interface Failed {
  * records those that can be recorded, and answers 207 with the others.
  */
 export function registerBulk(
-  readList: ReadJsonList,
+  body: JsonBody,
   sendJson: HttpStack['sendJson'],
-  { validate, identify, enqueueAll }: BulkOptions,
+  { validate, identify, enqueueAll, bodies }: BulkOptions,
 ): Middleware<AuthenticatedState> {
   return async (ctx) => {
-    const values = await readList(ctx);
-    requireOneToMost(values);
+    const accept = (request: EventRequest) => acceptEvent(request, ctx.state.organization, identify());
+    const checked = await body.readList(ctx, { requireCount: requireOneToMost, each: checking(validate, accept) });
     refuseHeaderKey(ctx);
     const partial = isPartial(ctx);
-    const checked = checkAll(values, validate);
     const invalid = checked.filter((one) => 'errors' in one);
     if (!partial && invalid.length > 0) throw invalidEvents(invalid);
-    const valid = checked.filter((one) => 'request' in one);
-    const events = valid.map(({ request, key }) => {
-      return { event: acceptEvent(request, ctx.state.organization, identify()), key };
-    });
-    const results = events.length === 0 ? [] : await enqueueAll(events, partial ? 'each' : 'all');
+    const valid = checked.filter((one) => 'events' in one);
+    const results = valid.length === 0 ? [] : await enqueueAll(valid, partial ? 'each' : 'all');
     const refused = results.flatMap((result, place) => {
       return result instanceof RequestError ? { index: valid[place]?.index ?? 0, error: result } : [];
     });
     if (!partial && refused.length > 0) throw keysRefused(refused);
     const failed = [...invalid, ...refused.map(failedByKey)].toSorted((a, b) => a.index - b.index);
-    if (failed.length === 0) return sendJson(ctx, 201, JSON.stringify(recordedForms(results)));
-    const summary = { recorded: values.length - failed.length, failed: failed.length };
+    if (failed.length === 0) {
+      return sendJson(ctx, 201, await bodies.run(ctx, () => JSON.stringify(recordedForms(results))));
+    }
+    const summary = { recorded: checked.length - failed.length, failed: failed.length };
     sendJson(ctx, 207, JSON.stringify({ summary, failed }));
   };
 }
 
-function recordedForms(results: readonly (AcceptedEvent | RequestError)[]) {
-  return results.flatMap((result) => (result instanceof RequestError ? [] : recordedForm(result)));
+function recordedForms(results: readonly (readonly AcceptedEvent[] | RequestError)[]) {
+  return results.flatMap((result) => (result instanceof RequestError ? [] : result.map(recordedForm)));
 }
 
-function requireOneToMost(values: unknown[]): void {
-  if (values.length >= 1 && values.length <= mostEvents) return;
-  const detail = `must hold 1 to ${mostEvents} events, it holds ${values.length}`;
+function requireOneToMost(count: number | undefined): void {
+  if (count === undefined) throw malformed('must be a JSON array');
+  if (count >= 1 && count <= mostEvents) return;
+  const detail = `must hold 1 to ${mostEvents} events, it holds ${count}`;
   throw new RequestError('invalid-event', 'The number of events is not valid; see errors.', [{ pointer: '', detail }]);
 }
 
@@ -92,16 +95,20 @@ function isPartial({ query: { partial = 'false' } }: Context): boolean {
   ]);
 }
 
-interface Valid {
+interface Valid extends EventGroup {
   index: number;
-  request: EventRequest;
-  key: string | undefined;
 }
 
-/** Checks each event, and that no key comes twice. */
-function checkAll(values: readonly unknown[], validate: BulkOptions['validate']): (Valid | Failed)[] {
+/**
+ * Returns the check of each event of a request, which finds a key that comes twice, too. Nothing of
+ * the value is kept but the event.
+ */
+function checking(
+  validate: BulkOptions['validate'],
+  accept: (request: EventRequest) => AcceptedEvent,
+): (value: unknown, index: number) => Valid | Failed {
   const keys = new Map<string, number>();
-  return values.map((value, index) => {
+  return (value, index) => {
     const errors = faultsOf(value, validate);
     const key: unknown = Object(value).idempotency_key ?? undefined;
     if (isBareKey(key)) {
@@ -110,8 +117,8 @@ function checkAll(values: readonly unknown[], validate: BulkOptions['validate'])
       else keys.set(key, index);
     } else if (key !== undefined) errors.push(keyFault(keyRule));
     if (errors.length > 0) return { index, errors: errors.map((error) => within(index, error)), retriable: false };
-    return { index, request: value as EventRequest, key: key as string | undefined };
-  });
+    return { index, events: [accept(value as EventRequest)], key: callerKey(key as string | undefined) };
+  };
 }
 
 const keyRule = 'must be 1 to 255 visible ASCII characters, without quotes and backslashes';

@@ -1,17 +1,18 @@
 import type { Context, Middleware } from 'koa';
 import { acceptEvent, recordedForm, type AcceptedEvent, type EventIdentity } from '../event/event.ts';
+import type { RepeatKey } from '../event/repeat-key.ts';
 import { RequestError } from '../errors/request-error.ts';
 import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import type { HttpStack } from './http-stack.ts';
-import { idempotencyKeyFaults, idempotencyKeyOf } from './idempotency-key.ts';
-import type { ReadJson } from './json-body.ts';
+import { callerKey, idempotencyKeyFaults, idempotencyKeyOf } from './idempotency-key.ts';
+import type { JsonBody } from './json-body.ts';
 
 /**
  * Makes an event durable; resolves with it as it was first accepted. Rejects with a {@link
  * RequestError} otherwise.
  */
-export type Enqueue = (event: AcceptedEvent, idempotencyKey?: string) => Promise<AcceptedEvent>;
+export type Enqueue = (event: AcceptedEvent, key?: RepeatKey) => Promise<AcceptedEvent>;
 
 export interface RegisterOptions {
   validate: (body: unknown) => EventRequest;
@@ -24,16 +25,17 @@ export interface RegisterOptions {
  * on disk.
  */
 export function register(
-  readJson: ReadJson,
+  body: JsonBody,
   sendJson: HttpStack['sendJson'],
   options: RegisterOptions,
 ): Middleware<AuthenticatedState> {
   const { validate, identify, enqueue } = options;
   return async (ctx) => {
-    const body = await readJson(ctx);
-    const request = validated(ctx, body, validate);
-    const key = idempotencyKeyOf(ctx);
-    const event = acceptEvent(request, ctx.state.organization, identify());
+    const { event, key } = await body.read(ctx, (value) => {
+      const request = validated(ctx, value, validate);
+      const key = callerKey(idempotencyKeyOf(ctx));
+      return { key, event: acceptEvent(request, ctx.state.organization, identify()) };
+    });
     const accepted = await enqueue(event, key);
     sendJson(ctx, 201, JSON.stringify(recordedForm(accepted)), accepted.id);
   };

@@ -4,8 +4,9 @@ import { RequestError } from '../errors/request-error.ts';
 import type { ApiMetrics } from '../telemetry/api-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
+import { answerHeaders } from './answer-headers.ts';
 import type { AuthenticatedState } from './authenticate.ts';
-import { fastPath } from './fast-path/fast-path.ts';
+import { fastPath as createFastPath } from './fast-path/fast-path.ts';
 import type { Handler } from './http-stack.ts';
 import { noRoute } from './no-route.ts';
 import type { ShowError } from './page-route.ts';
@@ -27,8 +28,12 @@ export interface ServeOptions {
   logger: Logger;
   /** Absent if traces are off. */
   tracing?: Tracing | undefined;
+  /** Called with each refused request; delays the answer. */
+  onRefused?: ((ctx: Context, error: unknown) => Promise<void> | undefined) | undefined;
   /** Answers errors of pages; problem documents answer the others. */
   showError?: ShowError | undefined;
+  /** Called for each request that fails through no fault of its caller: 503, or a defect. */
+  onNotServed?: ((error: unknown) => void) | undefined;
 }
 
 /**
@@ -37,7 +42,7 @@ export interface ServeOptions {
  */
 export function serveRouter(router: Router, endpoints: string, options: ServeOptions): Handler {
   const { publicUrl, trustProxy, metrics, logger, tracing } = options;
-  const stack = options.fastPath ? fastPath : plainKoa;
+  const stack = options.fastPath ? createFastPath(publicUrl) : plainKoa;
   const app = new Koa();
   app.silent = true;
   app.on('error', (error: unknown, ctx?: Context) => reportDefect(error, ctx, logger));
@@ -52,16 +57,23 @@ export function serveRouter(router: Router, endpoints: string, options: ServeOpt
 }
 
 /** Turns errors into answers. Counts and times every answer. */
-function answer({ metrics, logger, showError = () => false }: ServeOptions): Middleware {
+function answer(options: ServeOptions): Middleware {
+  const { publicUrl, fastPath, metrics, logger, onRefused, showError = () => false, onNotServed } = options;
+  const fixed = answerHeaders(publicUrl);
   return async (ctx, next) => {
     const started = performance.now();
+    if (!fastPath) ctx.set(fixed);
     try {
       requireHost(ctx);
       await next();
     } catch (error) {
+      await onRefused?.(ctx, error);
       if (!showError(ctx, error)) answerProblem(ctx, error);
+      if (ctx.status >= 500) onNotServed?.(error);
       reportError(ctx, error, logger);
     }
+    // An answer that the fast path has sent already has them.
+    if (fastPath && !ctx.res.headersSent) ctx.set(fixed);
     metrics.requests.add(routeNameOf(ctx), ctx.method, ctx.status, (performance.now() - started) / 1_000);
   };
 }

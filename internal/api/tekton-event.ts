@@ -1,4 +1,4 @@
-import { cut } from './cut-body.ts';
+import { storable } from '../event/stored-text.ts';
 import { urlNamespace, uuid5 } from './uuid5.ts';
 
 /** The types of Tekton's events that Runledger records. */
@@ -78,11 +78,11 @@ function automationOf(run: Fields, { reference, label, kind }: Names): unknown {
 }
 
 function partsOf(change: string, title: string, { reason, message }: Condition): Fields[] {
-  const describe = (text: string) => cut(text, longest.description);
+  const describe = (text: string) => storable(text, longest.description);
   if (change === 'started') return [{ event: 'START', description: describe(title) }];
   if (change === 'successful') return [{ event: 'END' }];
   if (change !== 'failed') return [{ event: 'EVENT', description: describe(`${reason}: ${message}`) }];
-  const [errorId, details] = [cut(reason, longest.errorId), cut(message, longest.errorDescription)];
+  const [errorId, details] = [storable(reason, longest.errorId), storable(message, longest.errorDescription)];
   const error = { description: describe(`${title} failed`), error_id: errorId, error_description: details };
   return [{ event: 'ERROR', ...error }, { event: 'END' }];
 }

@@ -17,6 +17,7 @@ const wait = 1_000;
 export function createWrongTokenLimiter(
   now: () => number = Date.now,
   pause: (ms: number) => Promise<unknown> = sleep,
+  free = freePerSecond,
 ): () => Promise<void> {
   let second = 0;
   let wrong = 0;
@@ -27,6 +28,6 @@ export function createWrongTokenLimiter(
       wrong = 0;
     }
     wrong += 1;
-    if (wrong > freePerSecond) await pause(wait * (0.5 + Math.random()));
+    if (wrong > free) await pause(wait * (0.5 + Math.random()));
   };
 }

@@ -1,3 +1,4 @@
+import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { formatNames } from '../export/formats.ts';
 import type { Database } from '../store/database.ts';
 import { dayAfter, isoDay } from '../store/days.ts';
@@ -13,11 +14,13 @@ import { openObjects } from './open-objects.ts';
 export class Archive {
   readonly #db: Database;
   readonly #url: string;
+  readonly #config: S3ClientConfig;
   #objects: Promise<Objects> | undefined;
 
-  constructor(db: Database, url: string) {
+  constructor(db: Database, url: string, config: S3ClientConfig = {}) {
     this.#db = db;
     this.#url = url;
+    this.#config = config;
   }
 
   /**
@@ -60,7 +63,7 @@ export class Archive {
 
   /** After an error the next call tries again. */
   #open(): Promise<Objects> {
-    this.#objects ??= openObjects(this.#url).catch((error: unknown) => {
+    this.#objects ??= openObjects(this.#url, this.#config).catch((error: unknown) => {
       this.#objects = undefined;
       throw error;
     });

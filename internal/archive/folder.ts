@@ -8,7 +8,10 @@ import { untilAborted } from './until-aborted.ts';
 /** The extension of a file that is not whole yet. */
 const unfinished = '.partial';
 
-/** Objects as files below a folder, which is made when the first one is written. */
+/**
+ * Objects as files below a folder, which is made when the first one is written. They are events, so
+ * that only this user may read them.
+ */
 export function openFolder(root: string): Objects {
   return {
     where: pathToFileURL(root).href,
@@ -45,8 +48,10 @@ async function* readFileOf(root: string, name: string): AsyncGenerator<Uint8Arra
 }
 
 async function writeDurably(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-  const file = await open(path, 'w');
+  const file = await open(path, 'w', 0o600);
   try {
+    // It may be left from an earlier try, with other rights.
+    await file.chmod(0o600);
     for await (const piece of pieces) await file.writeFile(piece);
     await file.sync();
   } finally {
@@ -56,7 +61,7 @@ async function writeDurably(path: string, pieces: AsyncIterable<Uint8Array>): Pr
 
 /** Makes a folder, and each missing one above it; all are durable. */
 async function makeFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
+  const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }

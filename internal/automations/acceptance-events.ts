@@ -1,4 +1,4 @@
-import { warningEvent, type WarningEvent } from '../kubernetes/events.ts';
+import { firstOfNamespaces, warningEvent, type WarningEvent } from '../kubernetes/events.ts';
 import { referenceOf } from '../kubernetes/object.ts';
 import type { Acceptance } from './declare.ts';
 import { apiVersion } from './manifest.ts';
@@ -6,10 +6,10 @@ import { apiVersion } from './manifest.ts';
 /** Not a fault: the controller reads the Secret within moments. */
 const passing = 'SecretNotRead';
 
-/** Returns one Warning Event for each resource that is not accepted. */
+/** Warning Events for resources that are not accepted: for the first hundred of a namespace. */
 export function acceptanceEvents(acceptances: readonly Acceptance[]): WarningEvent[] {
   const refused = acceptances.filter(({ accepted, reason }) => !accepted && reason !== passing);
-  return refused.map(({ kind, manifest, reason, message }) => {
+  const events = refused.map(({ kind, manifest, reason, message }) => {
     const reference = referenceOf(manifest);
     return warningEvent({
       object: { apiVersion, kind, ...reference },
@@ -20,4 +20,5 @@ export function acceptanceEvents(acceptances: readonly Acceptance[]): WarningEve
       component: 'controller',
     });
   });
+  return firstOfNamespaces(events);
 }

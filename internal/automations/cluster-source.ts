@@ -10,10 +10,11 @@ import { acceptanceEvents } from './acceptance-events.ts';
 import { showAcceptances } from './acceptance-gauges.ts';
 import { ClusterView } from './cluster-view.ts';
 import { declare, type Acceptance } from './declare.ts';
-import type { Declarations, DeclarationSource } from './declarations.ts';
+import type { Declarations, DeclarationSource, UnstoredResource } from './declarations.ts';
 import { KnownAutomations } from './known-automations.ts';
 import { SecretPoll } from './secret-poll.ts';
 import { StatusWriter } from './status-writer.ts';
+import { UnstoredResources } from './unstored.ts';
 
 export interface ClusterSourceOptions {
   readonly connect: ConnectToCluster;
@@ -48,7 +49,10 @@ export class ClusterDeclarationSource implements DeclarationSource {
   readonly #reporter: EventReporter;
   readonly #status: StatusWriter;
   readonly #known = new KnownAutomations();
+  readonly #unstored = new UnstoredResources();
   #declarations: Declarations | undefined;
+  /** As the resources were read. */
+  #read: readonly Acceptance[] = [];
   #acceptances: readonly Acceptance[] = [];
   /** Connection and end of the attempt under way, once all lists are read. */
   #attempt: { access: ClusterAccess; end: AbortSignal } | undefined;
@@ -62,7 +66,7 @@ export class ClusterDeclarationSource implements DeclarationSource {
     this.#supervision = new Supervision({
       connect,
       times: this.#times,
-      attempt: (access, end) => this.#follow(access, end),
+      attempt: (access, end, listed) => this.#follow(access, end, listed),
       onFailure: (error, pauseMs) => this.#failed(error, pauseMs),
     });
     this.#secrets = new SecretPoll(this.#times.secretMs, this.#times.listTimeoutMs);
@@ -106,6 +110,11 @@ export class ClusterDeclarationSource implements DeclarationSource {
     return found !== undefined && 'keys' in found ? found.keys : [];
   }
 
+  refuse(resources: readonly UnstoredResource[]): void {
+    this.#unstored.add(resources, this.#read);
+    if (this.#attempt !== undefined) this.#show(this.#attempt);
+  }
+
   afterTick(): void {
     const attempt = this.#attempt;
     if (attempt === undefined || this.#writing !== undefined) return;
@@ -121,11 +130,19 @@ export class ClusterDeclarationSource implements DeclarationSource {
     logger.warn({ error, pauseMs, serving: this.#declarations !== undefined }, 'automation watch failed, restarting');
   }
 
-  async #follow(access: ClusterAccess, end: AbortSignal): Promise<void> {
+  async #follow(access: ClusterAccess, end: AbortSignal, listed: () => Promise<void>): Promise<void> {
     const view = new ClusterView(this.#options.namespaces, this.#known);
     const settling = new Settling(this.#times.settleMs, () => this.#take(view, access, end));
+    let listing: Promise<void> | undefined;
+    let counts = false;
     const onChange = (): void => {
-      if (view.complete) settling.changed();
+      if (counts) settling.changed();
+      else if (view.complete) {
+        listing ??= listed().then(() => {
+          counts = !end.aborted;
+          if (counts) settling.changed();
+        });
+      }
     };
     try {
       await Promise.all([
@@ -134,7 +151,7 @@ export class ClusterDeclarationSource implements DeclarationSource {
       ]);
     } finally {
       settling.flush();
-      this.#attempt = undefined;
+      if (this.#attempt?.access === access) this.#attempt = undefined;
     }
   }
 
@@ -145,16 +162,22 @@ export class ClusterDeclarationSource implements DeclarationSource {
     const { declarations, acceptances } = declare({ automations, webhooks, organizations, silent, keysOf });
     this.#known.keep(automations);
     this.#declarations = declarations;
-    this.#acceptances = acceptances;
+    this.#read = acceptances;
     this.#secrets.want(
       new Set(declarations.webhooks.map(({ namespace, secretRef }) => `${namespace}/${secretRef}` as const)),
     );
-    showAcceptances(metrics, acceptances);
     if (this.#attempt?.access !== access) metrics.listedAt.setToCurrentTime();
     this.#attempt = { access, end };
     if (this.#problem !== undefined)
       logger.info({ automations: declarations.automations.length }, 'automations loaded');
     this.#problem = undefined;
-    this.#reporter.report(acceptanceEvents(acceptances), (event) => createEvent(access, event, end), end);
+    this.#show({ access, end });
+  }
+
+  /** Shows what is accepted: in metrics, Events, and with the next tick in the status. */
+  #show({ access, end }: { access: ClusterAccess; end: AbortSignal }): void {
+    this.#acceptances = this.#unstored.applyTo(this.#read);
+    showAcceptances(this.#options.metrics, this.#acceptances);
+    this.#reporter.report(acceptanceEvents(this.#acceptances), (event) => createEvent(access, event, end), end);
   }
 }

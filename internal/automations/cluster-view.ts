@@ -1,6 +1,7 @@
 import { Lists, namespacesQueries, queriesIn, type Following } from '../kubernetes/lists.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { AutomationManifest } from './declare.ts';
+import { Budgets, bytesOf, declaredLimits } from './declared-limits.ts';
 import { keepResource, type ManagedManifest } from './keep-resource.ts';
 import type { KnownAutomations } from './known-automations.ts';
 import { apiVersion, organizationLabel, organizationOf, turnsDefaultsOff, type ResourceManifest } from './manifest.ts';
@@ -17,6 +18,8 @@ export class ClusterView {
   readonly #webhooks: Lists<ManagedManifest, ResourceManifest>;
   readonly #namespaces: Lists<KubernetesObject, NamespaceFacts>;
   readonly #known: KnownAutomations;
+  /** Of webhooks; what was deleted counts until the next list. */
+  readonly #budgets = new Budgets(declaredLimits.webhooks);
 
   /** Of these namespaces, or of all if there are none. */
   constructor(namespaces: readonly string[], known: KnownAutomations) {
@@ -54,6 +57,12 @@ export class ClusterView {
     return silent.flatMap(({ organization }) => organization ?? []);
   }
 
+  #bounded(webhook: ResourceManifest): ResourceManifest {
+    const { uid = '', namespace = '' } = webhook.metadata ?? {};
+    if (this.#budgets.take(uid, namespace, bytesOf(webhook.spec))) return webhook;
+    return { ...webhook, spec: undefined, isLeftOut: true };
+  }
+
   /** Follows everything until `end` is aborted. Rejects after the first error. */
   async follow(following: Following): Promise<void> {
     const keep = (manifest: ManagedManifest): ResourceManifest => keepResource(manifest, this.#known.texts);
@@ -63,7 +72,7 @@ export class ClusterView {
         following,
         (before, after) => before !== after,
       ),
-      ...this.#webhooks.follow(keep, following),
+      ...this.#webhooks.follow((webhook) => this.#bounded(keep(webhook)), following),
       ...this.#namespaces.follow(
         (namespace): NamespaceFacts => ({
           name: namespace.metadata?.name ?? '',

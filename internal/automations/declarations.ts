@@ -1,4 +1,5 @@
 import type { AutomationSpec } from '../expectation/automation.ts';
+import type { ResourceKind } from './manifest.ts';
 
 /** An accepted `Automation`. */
 export interface DeclaredAutomation extends AutomationSpec {
@@ -36,6 +37,15 @@ export interface Declarations {
   readonly silent?: readonly string[];
 }
 
+/** A resource whose declaration Postgres refused. */
+export interface UnstoredResource {
+  readonly kind: ResourceKind;
+  readonly namespace: string;
+  readonly name: string;
+  /** One sentence for people. */
+  readonly message: string;
+}
+
 /** A source of declarations. A component: `stop` is safe twice, and before `start`. */
 export interface DeclarationSource {
   readonly name: string;
@@ -50,6 +60,8 @@ export interface DeclarationSource {
   current(): Declarations | undefined;
   /** The signing keys of a webhook, from memory; none while its Secret is not read. */
   secretsOf(webhook: { readonly namespace: string; readonly name: string }): readonly string[];
+  /** Shows that Postgres refused the declarations of these resources. */
+  refuse(resources: readonly UnstoredResource[]): void;
   /**
    * Shows the verdicts in the status of the resources, in the background. The replica that held the
    * turn calls it after its tick.

@@ -1,6 +1,8 @@
 import type { ReadAutomation } from '../expectation/read-automation.ts';
 import { keyOf } from '../kubernetes/object.ts';
+import { storable } from '../event/stored-text.ts';
 import type { Declarations, DeclaredAutomation, DeclaredWebhook } from './declarations.ts';
+import { Budgets, bytesOf, declaredLimits } from './declared-limits.ts';
 import type { ResourceKind, ResourceManifest } from './manifest.ts';
 import { readWebhook } from './read-webhook.ts';
 import type { SigningKeys } from './signing-keys.ts';
@@ -8,7 +10,10 @@ import type { SigningKeys } from './signing-keys.ts';
 /** An `Automation`, and what its spec says. `manifest` may lack the spec. */
 export interface AutomationManifest {
   readonly manifest: ResourceManifest;
-  readonly read: ReadAutomation;
+  /** Undefined if its namespace declares more than is kept. */
+  readonly read: ReadAutomation | undefined;
+  /** Of `read`. */
+  readonly bytes: number;
 }
 
 /** Everything that declares something, as it was read. */
@@ -38,9 +43,20 @@ export interface Acceptance {
 
 /** Returns the declarations of all resources, and what to tell the owner of each. */
 export function declare(manifests: Manifests): { declarations: Declarations; acceptances: Acceptance[] } {
-  const automations = withoutDuplicates(manifests.automations.map((each) => acceptAutomation(each, manifests)));
+  const beyond = beyondBounds(manifests);
+  const automations = withoutDuplicates(
+    manifests.automations.map((each) =>
+      beyond.has(each.manifest)
+        ? refusing('Automation', each.manifest)('TooMany', tooMany)
+        : acceptAutomation(each, manifests),
+    ),
+  );
   const webhooks: DeclaredWebhook[] = [];
-  const ofWebhooks = manifests.webhooks.map((manifest) => acceptWebhook(manifest, manifests, webhooks));
+  const ofWebhooks = manifests.webhooks.map((manifest) =>
+    beyond.has(manifest)
+      ? refusing('Webhook', manifest)('TooMany', tooMany)
+      : acceptWebhook(manifest, manifests, webhooks),
+  );
   return {
     declarations: {
       automations: automations.flatMap(({ automation }) => automation ?? []),
@@ -51,11 +67,33 @@ export function declare(manifests: Manifests): { declarations: Declarations; acc
   };
 }
 
+const tooMany = `the organization declares more than ${declaredLimits.automations} automations, ${declaredLimits.webhooks} webhooks, or 8 MiB of either`;
+
+/** What an organization has declared beyond its bounds: the newest resources. */
+function beyondBounds({ automations, webhooks, organizations }: Manifests): ReadonlySet<ResourceManifest> {
+  const beyond = new Set<ResourceManifest>();
+  const bound = (most: number, all: readonly { manifest: ResourceManifest; bytes: number }[]): void => {
+    const budgets = new Budgets(most);
+    for (const { manifest, bytes } of all.toSorted(byAge)) {
+      const organization = organizations.get(manifest.metadata?.namespace ?? '');
+      const fits = manifest.isLeftOut !== true && budgets.take(keyOf(manifest), organization ?? '', bytes);
+      if (organization !== undefined && !fits) beyond.add(manifest);
+    }
+  };
+  bound(declaredLimits.automations, automations);
+  bound(
+    declaredLimits.webhooks,
+    webhooks.map((manifest) => ({ manifest, bytes: bytesOf(manifest.spec) })),
+  );
+  return beyond;
+}
+
 function acceptAutomation({ manifest, read }: AutomationManifest, { organizations }: Manifests): Acceptance {
   const { name = '', namespace = '', uid = '', generation = 0 } = manifest.metadata ?? {};
   const refused = refusing('Automation', manifest);
   const organization = organizations.get(namespace);
   if (organization === undefined) return refused('NoOrganization', withoutLabel(namespace));
+  if (read === undefined) return refused('TooMany', tooMany);
   const { spec, problems } = read;
   if (spec === undefined) {
     const ofSchedule = problems.every((problem) => /^expect\.(schedule|timeZone):/.test(problem));
@@ -93,20 +131,24 @@ function withoutDuplicates(acceptances: readonly Acceptance[]): Acceptance[] {
     const key = identityOf(acceptance);
     if (key !== undefined && !owners.has(key)) owners.set(key, acceptance);
   }
-  const refused = Map.groupBy(acceptances, (acceptance) => identityOf(acceptance) ?? '');
+  const sharing = Map.groupBy(acceptances, (acceptance) => identityOf(acceptance) ?? '');
   return acceptances.map((acceptance) => {
     const owner = owners.get(identityOf(acceptance) ?? '');
     if (owner === undefined) return acceptance;
-    const others = refused.get(identityOf(acceptance) ?? '')?.filter((other) => other !== owner) ?? [];
-    if (owner === acceptance) return others.length === 0 ? acceptance : withNote(acceptance, others);
+    if (owner === acceptance) return withNote(acceptance, sharing.get(identityOf(acceptance) ?? '') ?? []);
     const message = `${keyOf(owner.manifest)} declared this automationId of the organization before`;
     return refusing('Automation', acceptance.manifest)('DuplicateAutomation', message);
   });
 }
 
-function withNote(acceptance: Acceptance, others: readonly Acceptance[]): Acceptance {
-  if (acceptance.automation === undefined) return acceptance;
-  const names = others.map(({ manifest }) => keyOf(manifest)).join(', ');
+/** Most refused resources that a note names. */
+const mostNamed = 10;
+
+function withNote(acceptance: Acceptance, sharing: readonly Acceptance[]): Acceptance {
+  const others = sharing.filter((other) => other !== acceptance);
+  if (acceptance.automation === undefined || others.length === 0) return acceptance;
+  const more = others.length > mostNamed ? [`${others.length - mostNamed} more`] : [];
+  const names = [...others.slice(0, mostNamed).map(({ manifest }) => keyOf(manifest)), ...more].join(', ');
   const declare =
     others.length === 1 ? 'declares this automationId too, and is' : 'declare this automationId too, and are';
   return { ...acceptance, automation: { ...acceptance.automation, note: `${names} ${declare} refused.` } };
@@ -116,8 +158,10 @@ function identityOf({ automation }: Acceptance): string | undefined {
   return automation === undefined ? undefined : `${automation.organization}/${automation.automationId}`;
 }
 
+type Aged = Pick<Acceptance, 'manifest'>;
+
 /** The oldest first; resources of the same second by name. In a file they keep their order. */
-function byAge({ manifest: a }: Acceptance, { manifest: b }: Acceptance): number {
+function byAge({ manifest: a }: Aged, { manifest: b }: Aged): number {
   const [one, other] = [a.metadata?.creationTimestamp ?? '', b.metadata?.creationTimestamp ?? ''];
   if (one !== other) return one < other ? -1 : 1;
   if (one === '') return 0;
@@ -136,6 +180,9 @@ function withoutLabel(namespace: string): string {
   return `namespace ${namespace} has no label runledger.dev/organization, which names the organization`;
 }
 
+/** Longest message of a condition, in characters. */
+const longestMessage = 4_000;
+
 function inSpec(problems: readonly string[]): string {
-  return problems.map((problem) => `spec.${problem}`).join('; ');
+  return storable(problems.map((problem) => `spec.${problem}`).join('; '), longestMessage);
 }

@@ -3,6 +3,7 @@ import { readAutomation } from '../expectation/read-automation.ts';
 import { keyOf, type KubernetesObject } from '../kubernetes/object.ts';
 import { isObject, parseManifests, type Manifest } from '../kubernetes/yaml.ts';
 import { declare, type AutomationManifest } from './declare.ts';
+import { bytesOf } from './declared-limits.ts';
 import { collectGarbage, manifestsPerCollection } from './garbage.ts';
 import { apiVersion, organizationOf, turnsDefaultsOff, type ResourceManifest } from './manifest.ts';
 import { signingKeysOf, type SigningKeys } from './signing-keys.ts';
@@ -49,7 +50,8 @@ export function contentOf(text: string, path: string): FileContent {
 }
 
 function readResource({ spec, ...manifest }: ResourceManifest): AutomationManifest {
-  return { manifest, read: readAutomation(spec) };
+  const read = readAutomation(spec);
+  return { manifest, read, bytes: bytesOf(read) };
 }
 
 type NamedManifest = Manifest & KubernetesObject & { readonly metadata: { readonly name: string } };

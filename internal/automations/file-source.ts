@@ -4,8 +4,10 @@ import type { AutomationMetrics } from '../telemetry/automation-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { showAcceptances } from './acceptance-gauges.ts';
 import { contentOf, type FileContent } from './file-content.ts';
-import type { Declarations, DeclarationSource } from './declarations.ts';
+import type { Declarations, DeclarationSource, UnstoredResource } from './declarations.ts';
+import type { Acceptance } from './declare.ts';
 import { collectGarbage, manifestsPerCollection } from './garbage.ts';
+import { UnstoredResources } from './unstored.ts';
 
 export interface FileSourceOptions {
   /**
@@ -27,6 +29,8 @@ export class FileDeclarationSource implements DeclarationSource {
   readonly name = 'automations file';
   readonly #options: FileSourceOptions;
   readonly #file: WatchedFile<FileContent>;
+  readonly #unstored = new UnstoredResources();
+  #acceptances: readonly Acceptance[] = [];
   #content: Pick<FileContent, 'declarations' | 'secrets'> | undefined;
 
   constructor(options: FileSourceOptions) {
@@ -62,6 +66,17 @@ export class FileDeclarationSource implements DeclarationSource {
     return this.#content?.secrets.get(`${webhook.namespace}/${webhook.name}`) ?? [];
   }
 
+  refuse(resources: readonly UnstoredResource[]): void {
+    this.#unstored.add(resources, this.#acceptances);
+    for (const { kind, namespace, name, message } of resources) {
+      this.#options.logger.warn(
+        { kind, namespace, name, reason: 'NotStored', refusal: message },
+        'declaration refused',
+      );
+    }
+    showAcceptances(this.#options.metrics, this.#unstored.applyTo(this.#acceptances));
+  }
+
   /** A file has no status. */
   afterTick(): void {}
 
@@ -69,7 +84,11 @@ export class FileDeclarationSource implements DeclarationSource {
     const { path, logger, metrics } = this.#options;
     // Not what the declarations were read from: that is the larger part.
     this.#content = { declarations: content.declarations, secrets: content.secrets };
-    showAcceptances(metrics, content.acceptances);
+    this.#acceptances = content.acceptances.map(({ manifest: { metadata = {} }, ...rest }) => {
+      const { namespace, name, generation } = metadata;
+      return { ...rest, manifest: { metadata: { namespace, name, generation } } };
+    });
+    showAcceptances(metrics, this.#unstored.applyTo(this.#acceptances));
     metrics.listedAt.setToCurrentTime();
     for (const { accepted, kind, manifest, reason, message } of content.acceptances) {
       const { namespace, name } = manifest.metadata ?? {};

@@ -1,3 +1,4 @@
+import { isOrganization } from '../event/stored-text.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 
 export const apiVersion = 'runledger.dev/v1alpha1';
@@ -13,6 +14,8 @@ export type ResourceKind = 'Automation' | 'Webhook';
 /** An `Automation` or a `Webhook`, from the API server or from a file. Nothing of it is checked. */
 export interface ResourceManifest extends KubernetesObject {
   readonly spec?: unknown;
+  /** True if its namespace declares more than is kept; then it has no spec. */
+  readonly isLeftOut?: boolean;
   /** As the API server has it; it changes with each write. */
   status?: ResourceStatus | undefined;
   /** Time of the last write of the status, ISO 8601. */
@@ -47,8 +50,8 @@ export function turnsDefaultsOff({ metadata }: KubernetesObject): boolean {
   return metadata?.annotations?.[defaultsAnnotation] === 'off';
 }
 
-/** Returns the organization of a namespace; undefined without a value of the label. */
+/** Returns the organization of a namespace; undefined without a valid value of the label. */
 export function organizationOf({ metadata }: KubernetesObject): string | undefined {
   const organization = metadata?.labels?.[organizationLabel];
-  return typeof organization === 'string' && organization !== '' ? organization : undefined;
+  return isOrganization(organization) ? organization : undefined;
 }

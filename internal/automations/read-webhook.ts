@@ -15,6 +15,9 @@ export const webhookKinds = [
   'execution.failed',
 ] as const;
 
+/** The form of the name of a Secret. */
+const secretName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** A checked declaration, or every problem of it, as `field: problem`. */
@@ -24,16 +27,18 @@ export type ReadWebhook = { spec: WebhookSpec; problems: [] } | { spec?: undefin
 export function readWebhook(given: unknown): ReadWebhook {
   const fields = new Fields(given, '');
   fields.only(['url', 'secretRef', 'kinds', 'filter']);
-  const url = fields.text('url', 2_000) ?? fields.missing('url') ?? '';
+  const url = fields.text('url', 2_048) ?? fields.missing('url') ?? '';
   if (url !== '') checkUrl(url, fields);
   const secretRef = fields.group('secretRef') ?? fields.missing('secretRef');
   secretRef?.only(['name']);
+  const name = secretRef?.text('name', 253) ?? secretRef?.missing('name') ?? '';
+  if (name !== '' && !secretName.test(name)) secretRef?.problem('name', 'must be the name of a Secret');
   const filter = fields.group('filter');
   filter?.only(['automations', 'owners']);
-  const automations = filter?.texts('automations', 500);
+  const automations = filter?.texts('automations', 500, 36);
   for (const id of automations ?? []) if (!uuid.test(id)) filter?.problem('automations', `${id} is not a UUID`);
-  const owners = filter?.texts('owners', 100);
-  const kinds = fields.texts('kinds', 20) ?? [];
+  const owners = filter?.texts('owners', 100, 200);
+  const kinds = fields.texts('kinds', 20, 100) ?? [];
   for (const kind of kinds) {
     if (!webhookKinds.some((known) => known === kind)) {
       fields.problem('kinds', `${kind} is unknown; known are ${webhookKinds.join(', ')}`);
@@ -41,7 +46,7 @@ export function readWebhook(given: unknown): ReadWebhook {
   }
   const spec: WebhookSpec = {
     url,
-    secretRef: secretRef?.text('name') ?? secretRef?.missing('name') ?? '',
+    secretRef: name,
     kinds,
     filter: { ...(automations && { automations }), ...(owners && { owners }) },
   };

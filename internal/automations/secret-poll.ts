@@ -16,6 +16,7 @@ export class SecretPoll {
   readonly #intervalMs: number;
   readonly #timeoutMs: number;
   #wanted: ReadonlySet<SecretKey> = new Set();
+  #new: SecretKey[] = [];
   #found = new Map<SecretKey, SigningKeys>();
   #wake = new AbortController();
 
@@ -33,14 +34,22 @@ export class SecretPoll {
   want(wanted: ReadonlySet<SecretKey>): void {
     this.#wanted = wanted;
     this.#found = new Map([...this.#found].filter(([key]) => wanted.has(key)));
-    if ([...wanted].some((key) => !this.#found.has(key))) this.#wake.abort();
+    this.#new = inTurns([...wanted].filter((key) => !this.#found.has(key)));
+    if (this.#new.length > 0) this.#wake.abort();
   }
 
   /** Reads until `end` is aborted. Rejects when the API server does not answer. */
   async follow(access: ClusterAccess, onChange: () => void, end: AbortSignal): Promise<void> {
     while (!end.aborted) {
       this.#wake = new AbortController();
-      for (const key of this.#wanted) {
+      const known = inTurns(this.#wanted);
+      const read = new Set<SecretKey>();
+      while (!end.aborted) {
+        // New ones first, also those that are wanted since this round began.
+        const key = this.#new.shift() ?? known.shift();
+        if (key === undefined) break;
+        if (!this.#wanted.has(key) || read.has(key)) continue;
+        read.add(key);
         const keys = await this.#read(access, key, end);
         if (JSON.stringify(keys) === JSON.stringify(this.#found.get(key))) continue;
         this.#found.set(key, keys);
@@ -64,4 +73,11 @@ export class SecretPoll {
       return { reason: 'SecretForbidden', problem: 'the controller has no right to get it' };
     }
   }
+}
+
+/** One of each namespace, then the next of each: nobody waits for all Secrets of another. */
+function inTurns(keys: Iterable<SecretKey>): SecretKey[] {
+  const byNamespace = Map.groupBy(keys, (key) => key.slice(0, key.indexOf('/')));
+  const placed = [...byNamespace.values()].flatMap((own) => own.map((key, place) => ({ key, place })));
+  return placed.toSorted((a, b) => a.place - b.place).map(({ key }) => key);
 }

@@ -1,8 +1,8 @@
+import { inTurns } from '../async/in-turns.ts';
 import { ApiError } from '../kubernetes/api-error.ts';
 import { sendRequest } from '../kubernetes/api-request.ts';
 import type { ClusterAccess } from '../kubernetes/cluster-access.ts';
 import type { Database } from '../store/database.ts';
-import { slices } from '../store/slices.ts';
 import type { AutomationMetrics } from '../telemetry/automation-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { DeclaredAutomation } from './declarations.ts';
@@ -52,7 +52,7 @@ export class StatusWriter {
     for (const [database, part] of parts) await this.#writeOf(database, part, access, end);
   }
 
-  /** Writes the status of the resources of one database. */
+  /** Writes the status of the resources of one database: of each namespace some, in turns. */
   async #writeOf(
     db: Database,
     acceptances: readonly Acceptance[],
@@ -60,7 +60,14 @@ export class StatusWriter {
     end: AbortSignal,
   ): Promise<void> {
     try {
-      for (const slice of slices(acceptances, sliceSize)) await this.#writeSlice(db, slice, access, end);
+      const all = acceptances.map((acceptance) => ({
+        organization: acceptance.manifest.metadata?.namespace,
+        acceptance,
+      }));
+      for (const { items } of inTurns(all, sliceSize)) {
+        const slice = items.map(({ acceptance }) => acceptance);
+        await this.#writeSlice(db, slice, access, end);
+      }
     } catch (error) {
       if (end.aborted) return;
       this.#options.logger.warn({ error }, 'could not write the status of resources, retrying after the next tick');

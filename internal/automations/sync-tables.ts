@@ -1,4 +1,5 @@
 import { changedRules, type Rules } from '../expectation/rules.ts';
+import type { Failed, Turns } from '../store/apart.ts';
 import { slices } from '../store/slices.ts';
 import type { Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
@@ -20,13 +21,14 @@ interface Known {
 
 /**
  * Makes the table `automations` equal to the declarations. Rules whose meaning changed hold from
- * `now` on.
+ * `now` on. Resolves with those that Postgres refuses.
  */
 export async function syncAutomations(
   trx: Transaction<Tables>,
   automations: readonly DeclaredAutomation[],
   now: Date,
-): Promise<void> {
+  turns: Turns,
+): Promise<Failed<DeclaredAutomation>[]> {
   const changed = new Map(automations.map((automation) => [identityOf(automation), automation]));
   const gone: Known[] = [];
   for await (const row of knownAutomations(trx)) {
@@ -34,8 +36,12 @@ export async function syncAutomations(
     if (declared === undefined) gone.push(row);
     else if (!differs(declared, row)) changed.delete(keyOfRow(row));
   }
-  for (const part of slices([...changed.values()], sliceSize)) await upsertAutomations(trx, part, now);
+  const refused: Failed<DeclaredAutomation>[] = [];
+  for (const part of slices([...changed.values()], sliceSize)) {
+    refused.push(...(await turns.runEach(trx, part, (some) => upsertAutomations(trx, some, now))));
+  }
   for (const part of slices(gone, sliceSize)) await deleteAutomations(trx, part);
+  return refused;
 }
 
 /** Reads the table in pages: all rows at once would take 10 MB at each tick. */
@@ -162,21 +168,35 @@ export async function syncSilent(trx: Transaction<Tables>, silent: readonly stri
   `.execute(trx);
 }
 
-/** Makes the table `webhooks` equal to the declarations. */
-export async function syncWebhooks(trx: Transaction<Tables>, webhooks: readonly DeclaredWebhook[]): Promise<void> {
-  const rows = webhooks.map(({ secretRef, ...webhook }) => ({ ...webhook, secret_ref: secretRef }));
-  const declared = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as new (organization text, namespace text,
-    name text, url text, secret_ref text, kinds text[], filter jsonb)`;
+/** Makes the table `webhooks` equal to the declarations. Resolves with those it refuses. */
+export async function syncWebhooks(
+  trx: Transaction<Tables>,
+  webhooks: readonly DeclaredWebhook[],
+  turns: Turns,
+): Promise<Failed<DeclaredWebhook>[]> {
   await sql`
-    delete from webhooks where not exists (
-      select from ${declared} where (new.organization, new.namespace, new.name)
-        = (webhooks.organization, webhooks.namespace, webhooks.name)
+    delete from webhooks where (organization, namespace, name) not in (
+      select * from unnest(
+        ${webhooks.map(({ organization }) => organization)}::text[],
+        ${webhooks.map(({ namespace }) => namespace)}::text[], ${webhooks.map(({ name }) => name)}::text[]
+      )
     )
   `.execute(trx);
+  const refused: Failed<DeclaredWebhook>[] = [];
+  for (const part of slices(webhooks, sliceSize)) {
+    refused.push(...(await turns.runEach(trx, part, (some) => upsertWebhooks(trx, some))));
+  }
+  return refused;
+}
+
+async function upsertWebhooks(trx: Transaction<Tables>, webhooks: readonly DeclaredWebhook[]): Promise<void> {
+  const rows = webhooks.map(({ secretRef, ...webhook }) => ({ ...webhook, secret_ref: secretRef }));
   // The setting WEBHOOK_ALLOW_PRIVATE decides for all of them. Another address is tried at once.
   await sql`
     insert into webhooks as old (organization, namespace, name, url, secret_ref, kinds, filter, allow_private)
-    select organization, namespace, name, url, secret_ref, kinds, filter, true from ${declared}
+    select organization, namespace, name, url, secret_ref, kinds, filter, true
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as new (organization text, namespace text,
+      name text, url text, secret_ref text, kinds text[], filter jsonb)
     on conflict (organization, namespace, name) do update set
       url = excluded.url, secret_ref = excluded.secret_ref, kinds = excluded.kinds, filter = excluded.filter,
       failing_since = case when old.url = excluded.url then old.failing_since end,

@@ -5,7 +5,7 @@ export interface BatchLimits {
 }
 
 /**
- * Events that stay together in one batch: their number and their bytes, estimated as UTF-16 units.
+ * Events that stay together in one batch: their number, and the bytes that they take in memory.
  */
 export interface Portion {
   readonly count: number;

@@ -79,6 +79,9 @@ export function controllerOf({ metadata }: Owned, kind: string): OwnerReference 
 /** The automation that an annotation names; undefined unless it is a UUID. */
 export function annotatedAutomation(metadata: KubernetesObject['metadata']): string | undefined {
   const id = metadata?.annotations?.[automationAnnotation];
-  const isUuid = typeof id === 'string' && /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(id);
-  return isUuid ? id.toLowerCase() : undefined;
+  return isUuid(id) ? id.toLowerCase() : undefined;
+}
+
+export function isUuid(text: unknown): text is string {
+  return typeof text === 'string' && /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text);
 }

@@ -1,8 +1,12 @@
 import type { DeclaredAutomation, Declarations } from '../automations/declarations.ts';
+import { declaredLimits } from '../automations/declared-limits.ts';
 import { identityOf } from '../automations/health.ts';
 import type { CronJobFacts } from './read-cron-job.ts';
 
-/** The declarations of captured CronJobs; of two of the same automation, the one of the older. */
+/**
+ * The declarations of captured CronJobs; of two of the same automation, the one of the older. An
+ * organization has as many as it may declare by resources.
+ */
 export function declarationsOf(
   cronJobs: readonly CronJobFacts[],
   organizationOf: (cronJob: CronJobFacts) => string | undefined,
@@ -11,12 +15,16 @@ export function declarationsOf(
     return one.createdAt.localeCompare(other.createdAt) || one.uid.localeCompare(other.uid);
   });
   const declared = new Map<string, DeclaredAutomation>();
+  const counts = new Map<string, number>();
   for (const cronJob of oldestFirst) {
     const organization = organizationOf(cronJob);
     if (organization === undefined) continue;
     const { capture: _, createdAt: __, ...rest } = cronJob;
     const automation = { ...rest, organization };
-    if (!declared.has(identityOf(automation))) declared.set(identityOf(automation), automation);
+    const count = counts.get(organization) ?? 0;
+    if (declared.has(identityOf(automation)) || count >= declaredLimits.automations) continue;
+    counts.set(organization, count + 1);
+    declared.set(identityOf(automation), automation);
   }
   return [...declared.values()];
 }

@@ -1,23 +1,34 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { DeclaredAutomation } from '../automations/declarations.ts';
+import { inTurns } from '../async/in-turns.ts';
 import { settledWithin } from '../async/settled-within.ts';
 import type { ClusterAccess, ConnectToCluster } from '../kubernetes/cluster-access.ts';
 import { EventReporter } from '../kubernetes/event-reporter.ts';
 import { createEvent } from '../kubernetes/events.ts';
 import { defaultTimes, Supervision, type SupervisionTimes } from '../kubernetes/supervision.ts';
 import type { Database } from '../store/database.ts';
+import { isOfStatement } from '../store/errors.ts';
 import type { CaptureMetrics } from '../telemetry/capture-metrics.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import { findMissing, withoutPresent, type Attempt } from './missing-jobs.ts';
+import { slices } from '../store/slices.ts';
+import { describeError, type Logger } from '../telemetry/logger.ts';
+import { findMissing, findOwners, withoutPresent, type Attempt } from './missing-jobs.ts';
 import type { ChangedJob } from './changed-job.ts';
 import { declarationsOf } from './default-declarations.ts';
 import { cronJobWarnings, jobWarnings } from './job-warnings.ts';
 import { JobView } from './job-view.ts';
-import { recordJobs, type RecordOptions } from './record-jobs.ts';
+import { recordJobs, type RecordedJobs, type RecordOptions } from './record-jobs.ts';
 import { Rounds, type RoundTimes } from './rounds.ts';
-import { TrackedJobs } from './tracked-jobs.ts';
+import { TrackedJobs, type Candidate } from './tracked-jobs.ts';
 
 /** Most Jobs of one transaction. */
 const chunkSize = 200;
+
+/** What an attempt of the supervision has. */
+interface Following {
+  readonly access: ClusterAccess;
+  readonly end: AbortSignal;
+  readonly listed: () => Promise<void>;
+}
 
 /** Longest wait of a stop for a round, in ms. Closing the database ends a round that hangs. */
 const stopMs = 5_000;
@@ -44,6 +55,7 @@ export class JobCapture {
   readonly #jobs = new TrackedJobs();
   readonly #reporter: EventReporter;
   #attempt: Attempt | undefined;
+  #declared: DeclaredAutomation[] = [];
   #listedOnce = false;
   #problem: string | undefined = 'the first list of Jobs is not complete';
 
@@ -63,7 +75,7 @@ export class JobCapture {
     this.#supervision = new Supervision({
       connect: options.connect,
       times,
-      attempt: (access, end) => this.#follow(access, end, times),
+      attempt: (access, end, listed) => this.#follow({ access, end, listed }, times),
       onFailure: (error, pauseMs) => this.#failed(error, pauseMs),
     });
   }
@@ -92,10 +104,13 @@ export class JobCapture {
     return this.#rounds.pendingSince;
   }
 
-  /** What captured CronJobs declare; undefined while it may be out of date. */
+  /** What captured CronJobs declare: one list until it changes, undefined while it may be old. */
   declarations(): DeclaredAutomation[] | undefined {
     const view = this.#problem === undefined ? this.#attempt?.view : undefined;
-    return view && declarationsOf(view.cronJobs, view.capturing());
+    if (view === undefined) return undefined;
+    const declared = declarationsOf(view.cronJobs, view.capturing());
+    if (!isDeepStrictEqual(declared, this.#declared)) this.#declared = declared;
+    return this.#declared;
   }
 
   #failed(error: unknown, pauseMs: number): void {
@@ -107,17 +122,21 @@ export class JobCapture {
     logger.warn({ error, pauseMs }, 'job watch failed, restarting');
   }
 
-  async #follow(access: ClusterAccess, end: AbortSignal, times: SupervisionTimes): Promise<void> {
+  async #follow({ access, end, listed }: Following, times: SupervisionTimes): Promise<void> {
     const view = new JobView(this.#options.namespaces);
+    this.#jobs.listing();
+    let listing: Promise<void> | undefined;
     const onChange = (): void => {
       if (!view.complete) return;
-      if (this.#attempt?.view !== view) this.#listed({ view, access, end, missing: undefined });
+      listing ??= listed().then(() => {
+        if (!end.aborted) this.#listed({ view, access, end, missing: undefined });
+      });
       this.#rounds.changed();
     };
     try {
       await view.follow(this.#jobs, { access, onChange, times, end });
     } finally {
-      this.#attempt = undefined;
+      if (this.#attempt?.view === view) this.#attempt = undefined;
     }
   }
 
@@ -126,7 +145,8 @@ export class JobCapture {
     this.#attempt = attempt;
     this.#listedOnce = true;
     this.#problem = undefined;
-    this.#jobs.forgetOrphans();
+    this.#jobs.listed();
+    this.#rounds.changed();
   }
 
   /** Resolves with true if everything is recorded. */
@@ -134,35 +154,76 @@ export class JobCapture {
     const attempt = this.#attempt;
     if (attempt === undefined) return false;
     attempt.missing ??= await findMissing(attempt, this.#jobs, this.#options);
-    const candidates = this.#jobs.candidates(attempt.view);
-    const changed = await withoutPresent(candidates, ({ gone, facts }) => gone && facts.end === undefined, attempt);
     const lost = attempt.missing.map(({ uid }): ChangedJob => {
       return { uid, organization: undefined, facts: undefined, failures: [], gone: true };
     });
-    const all = [...changed, ...lost];
-    let complete = changed.length === candidates.length && this.#problem === undefined;
-    for (let from = 0; from < all.length; from += chunkSize) {
-      complete = (await this.#record(all.slice(from, from + chunkSize))) && complete;
+    let complete = this.#problem === undefined;
+    for (const { items } of inTurns(this.#jobs.candidates(attempt.view), chunkSize)) {
+      const changed = await this.#current(items, attempt);
+      complete = (await this.#record(changed)) && changed.length === items.length && complete;
     }
+    for (const part of slices(lost, chunkSize)) complete = (await this.#record(part)) && complete;
     if (complete) attempt.missing = [];
     this.#warn(attempt);
     return complete;
   }
 
+  /** Asks the API server what a list may tell too late. Leaves out Jobs that exist after all. */
+  async #current(candidates: readonly Candidate[], attempt: Attempt): Promise<Candidate[]> {
+    const owned = await findOwners(candidates, attempt);
+    const known = candidates.map((each) =>
+      each.asksForOwner ? this.#jobs.noteOwner(each, owned.has(each.uid)) : each,
+    );
+    return withoutPresent(known, ({ gone, facts }) => gone && facts.end === undefined, attempt);
+  }
+
   #warn({ view, access, end }: Attempt): void {
-    const warnings = jobWarnings(this.#jobs.present(view), view.capturing());
+    this.#options.metrics.setAside.set(this.#jobs.problems + this.#jobs.left.length);
+    const warnings = jobWarnings(this.#jobs.present(view), this.#jobs.left, view.capturing());
     warnings.push(...cronJobWarnings(view.cronJobs, view.capturing()));
     this.#reporter.report(warnings, (event) => createEvent(access, event, end), end);
   }
 
-  /** Resolves with false if some of them are not recorded. */
+  /**
+   * Resolves with false if some of them are not recorded. A Job that Postgres refuses is found by
+   * halves, and set aside: it keeps no other from the record, nor the watermark.
+   */
   async #record(changed: readonly ChangedJob[]): Promise<boolean> {
     const { db, metrics } = this.#options;
-    const result = await recordJobs(db, changed, this.#options);
+    const [first] = changed;
+    if (first === undefined) return true;
+    let result: RecordedJobs | undefined;
+    try {
+      result = await recordJobs(db, changed, this.#options);
+    } catch (error) {
+      if (!isOfStatement(error)) throw error;
+      if (changed.length === 1) {
+        this.#setAside(first, describeError(error).message, error);
+        return true;
+      }
+      const middle = Math.ceil(changed.length / 2);
+      const before = await this.#record(changed.slice(0, middle));
+      return (await this.#record(changed.slice(middle))) && before;
+    }
     if (result === undefined) return false;
     for (const kind of result.kinds) metrics.events.inc({ kind });
-    const all = this.#jobs.settle(changed, result);
+    const { refused } = result;
+    const all = this.#jobs.settle(
+      changed.filter(({ uid }) => !refused.has(uid)),
+      result,
+    );
+    for (const job of changed) {
+      const problem = refused.get(job.uid);
+      if (problem !== undefined) this.#setAside(job, problem);
+    }
     if (result.error !== undefined) throw result.error;
     return all;
+  }
+
+  #setAside(job: ChangedJob, problem: string, error?: unknown): void {
+    const { namespace, name } = job.facts ?? {};
+    const { uid, organization } = job;
+    this.#options.logger.error({ error, organization, namespace, job: name, uid, problem }, 'job cannot be recorded');
+    this.#jobs.refuse(job, problem);
   }
 }

@@ -43,7 +43,7 @@ function startOf(startedAt: number, description: string): JobEvent {
 
 function startSentence({ name, cronJob, scheduledAt }: JobFacts, startedAt: number): string {
   if (cronJob === undefined) return `Job ${name}`;
-  const of = `Job ${name} of CronJob ${cronJob}`;
+  const of = `Job ${name} of CronJob ${cronJob.name}`;
   if (scheduledAt === undefined) return of;
   const lateness = Math.max(0, Math.round((startedAt - scheduledAt) / 1_000));
   const time = new Date(scheduledAt).toISOString().replace('.000Z', 'Z');

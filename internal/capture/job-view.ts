@@ -45,6 +45,11 @@ export class JobView {
     return new Set(this.#jobs.objects());
   }
 
+  /** True if the list has the CronJob that a Job of the same namespace names. */
+  hasCronJobOf({ namespace, cronJob }: Pick<JobFacts, 'namespace' | 'cronJob'>): boolean {
+    return cronJob !== undefined && this.#cronJobs.get(`${namespace}/${cronJob.name}`)?.uid === cronJob.uid;
+  }
+
   get cronJobs(): CronJobFacts[] {
     return this.#cronJobs.objects();
   }

@@ -1,23 +1,43 @@
-import { warningEvent, type WarningEvent } from '../kubernetes/events.ts';
+import { firstOfNamespaces, warningEvent, type WarningEvent } from '../kubernetes/events.ts';
 import { automationAnnotation } from './batch.ts';
 import type { CronJobFacts } from './read-cron-job.ts';
 import type { JobFacts } from './read-job.ts';
+import type { PresentJob } from './tracked-jobs.ts';
 
-/** Returns a Warning Event for each labelled Job that is not recorded as its owner wants. */
+/**
+ * Returns Warning Events for labelled Jobs that are not recorded as their owners want: for the
+ * first hundred of a namespace.
+ * @param left a Job of each namespace that has more than are followed.
+ */
 export function jobWarnings(
-  jobs: readonly JobFacts[],
+  jobs: readonly PresentJob[],
+  left: readonly JobFacts[],
   organizationOf: (job: JobFacts) => string | undefined,
 ): WarningEvent[] {
-  return jobs.flatMap((job) => {
-    const organization = organizationOf(job);
-    if (organization === undefined && job.capture === 'true') {
-      const message = `not recorded: namespace ${job.namespace} has no label runledger.dev/organization`;
-      return [warningOf(job, 'NoOrganization', message)];
-    }
-    if (organization === undefined || !job.misnamed) return [];
-    const message = `the annotation ${automationAnnotation} is not a UUID; recorded as automation ${job.automationId}`;
-    return [warningOf(job, 'InvalidAutomationId', message)];
-  });
+  const tooMany = left
+    .filter((job) => organizationOf(job) !== undefined)
+    .map((job) => warningOf(job, 'TooManyJobs', 'not recorded: the namespace has more Jobs than Runledger follows'));
+  const others = jobs.flatMap((job) => warningAbout(job, organizationOf(job.facts)) ?? []);
+  return firstOfNamespaces([...tooMany, ...others]);
+}
+
+function warningAbout(
+  { facts, isDisowned, problem }: PresentJob,
+  organization: string | undefined,
+): WarningEvent | undefined {
+  if (organization === undefined) {
+    if (facts.capture !== 'true') return undefined;
+    const message = `not recorded: namespace ${facts.namespace} has no label runledger.dev/organization`;
+    return warningOf(facts, 'NoOrganization', message);
+  }
+  if (problem !== undefined) return warningOf(facts, 'NotRecorded', `not recorded: ${problem}`);
+  const as = `recorded as automation ${facts.automationId}`;
+  if (facts.misnamed) {
+    const message = `the annotation ${automationAnnotation} is not a UUID; ${as}`;
+    return warningOf(facts, 'InvalidAutomationId', message);
+  }
+  if (!isDisowned) return undefined;
+  return warningOf(facts, 'NoCronJob', `the namespace does not have the CronJob that owns the Job; ${as}`);
 }
 
 function warningOf({ namespace, name, uid }: JobFacts, reason: string, message: string): WarningEvent {

@@ -1,14 +1,16 @@
 import type { ClusterAccess } from '../kubernetes/cluster-access.ts';
 import { exists } from '../kubernetes/exists.ts';
 import type { Database } from '../store/database.ts';
+import { slices } from '../store/slices.ts';
 import { listCaptured, type ListedJob } from './captured-jobs.ts';
 import type { JobView } from './job-view.ts';
-import type { TrackedJobs } from './tracked-jobs.ts';
+import type { Candidate, TrackedJobs } from './tracked-jobs.ts';
 
 /** Most requests to the API server at once. */
 const requestsAtOnce = 20;
 
 const batchJobs = { group: 'apis/batch/v1', plural: 'jobs' };
+const batchCronJobs = { group: 'apis/batch/v1', plural: 'cronjobs' };
 
 /** One attempt to follow Jobs, once all lists are read. */
 export interface Attempt {
@@ -43,10 +45,30 @@ export async function withoutPresent<T extends Pick<ListedJob, 'namespace' | 'na
   { access, end }: { readonly access: ClusterAccess; readonly end: AbortSignal },
 ): Promise<T[]> {
   const kept: T[] = [];
-  for (let from = 0; from < jobs.length; from += requestsAtOnce) {
-    const some = jobs.slice(from, from + requestsAtOnce);
+  for (const some of slices(jobs, requestsAtOnce)) {
     const there = await Promise.all(some.map(async (job) => isAsked(job) && exists(access, batchJobs, job, end)));
     kept.push(...some.filter((_, index) => !there[index]));
   }
   return kept;
+}
+
+/**
+ * The UIDs of those candidates whose CronJob exists, of those that ask: the list of CronJobs may
+ * not have a new one yet.
+ */
+export async function findOwners(
+  candidates: readonly Candidate[],
+  { access, end }: { readonly access: ClusterAccess; readonly end: AbortSignal },
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  const asking = candidates.filter(({ asksForOwner }) => asksForOwner);
+  for (const some of slices(asking, requestsAtOnce)) {
+    await Promise.all(
+      some.map(async ({ uid, facts: { namespace, cronJob } }) => {
+        if (cronJob === undefined) return;
+        if (await exists(access, batchCronJobs, { namespace, ...cronJob }, end)) found.add(uid);
+      }),
+    );
+  }
+  return found;
 }

@@ -1,3 +1,5 @@
+import { storable } from '../event/stored-text.ts';
+
 /** Limits of texts, in characters, as ingest has them by default. */
 const longest = { description: 10_000, errorId: 255, errorDescription: 10_000 };
 
@@ -7,9 +9,9 @@ const lastLines = 20;
 /** The texts of an event, without what Postgres cannot store. */
 export function eventTexts({ description = '', errorId = '', errorDescription = '' }: Partial<EventTexts>): EventTexts {
   return {
-    description: storable(description.slice(0, longest.description)),
-    errorId: storable(errorId.slice(0, longest.errorId)),
-    errorDescription: storable(errorDescription.slice(0, longest.errorDescription)),
+    description: storable(description, longest.description),
+    errorId: storable(errorId, longest.errorId),
+    errorDescription: storable(errorDescription, longest.errorDescription),
   };
 }
 
@@ -21,9 +23,5 @@ export interface EventTexts {
 
 /** The last lines of a termination message, which has at most 4 KiB. */
 export function lastLinesOf(message: string): string {
-  return message.trimEnd().split('\n').slice(-lastLines).join('\n');
-}
-
-function storable(text: string): string {
-  return text.replaceAll('\0', '\ufffd').toWellFormed();
+  return message.slice(-4_096).trimEnd().split('\n').slice(-lastLines).join('\n');
 }

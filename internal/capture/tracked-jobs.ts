@@ -2,24 +2,46 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JobManifest, PodManifest } from './batch.ts';
 import type { ChangedJob } from './changed-job.ts';
 import type { JobView } from './job-view.ts';
-import { readJob, type JobFacts } from './read-job.ts';
-import { readPod, type PodFailure } from './read-pod.ts';
+import { PodFailures } from './pod-failures.ts';
+import { readJob, withoutCronJob, type JobFacts } from './read-job.ts';
+import { readPod } from './read-pod.ts';
 import type { RecordedJobs } from './record-jobs.ts';
+
+/**
+ * Most Jobs of a namespace that are followed: about 20 MB. Kubernetes itself advises against so
+ * many finished ones.
+ */
+const mostJobs = 20_000;
 
 /** A Job that any attempt has seen. */
 interface TrackedJob {
   facts: JobFacts;
+  resourceVersion: string | undefined;
   /** Counts its changes. */
   version: number;
-  /** The version whose events are all recorded. */
+  /** The version whose events are all recorded, or refused. */
   recorded: number;
   /** It has a row: it is recorded to its end, also if its label is removed. */
   known: boolean;
+  /** Whether its namespace has the CronJob that it names; undefined while nobody has looked. */
+  hasOwner?: boolean;
+  /** Why it cannot be recorded; undefined if it can. */
+  problem?: string | undefined;
 }
 
 /** A changed Job that was in a list. */
 export interface Candidate extends ChangedJob, Pick<JobFacts, 'namespace' | 'name'> {
   readonly facts: JobFacts;
+  /** True if nobody knows whether there is the CronJob that it names. */
+  readonly asksForOwner: boolean;
+}
+
+/** A Job, and what is wrong with it. */
+export interface PresentJob {
+  readonly facts: JobFacts;
+  /** The CronJob that it names does not exist. */
+  readonly isDisowned: boolean;
+  readonly problem: string | undefined;
 }
 
 /**
@@ -28,30 +50,41 @@ export interface Candidate extends ChangedJob, Pick<JobFacts, 'namespace' | 'nam
  */
 export class TrackedJobs {
   readonly #jobs = new Map<string, TrackedJob>();
-  /** Failures of Pods, by the UID of the Job and by their key. */
-  readonly #failures = new Map<string, Map<string, PodFailure & { readonly namespace: string }>>();
+  readonly #failures = new PodFailures();
+  /** How many Jobs of a namespace are followed. */
+  readonly #counts = new Map<string, number>();
+  /** By namespace, a Job beyond the bound. */
+  #left = new Map<string, JobFacts>();
 
   /** Takes a version of a Job. Returns its UID. */
   onJob(manifest: JobManifest): string {
     const facts = readJob(manifest);
-    const job = this.#jobs.get(facts.uid);
-    if (job === undefined) this.#jobs.set(facts.uid, { facts, version: 1, recorded: 0, known: false });
-    else if (!isDeepStrictEqual(job.facts, facts)) Object.assign(job, { facts, version: job.version + 1 });
-    return facts.uid;
+    const { uid, namespace } = facts;
+    const resourceVersion = manifest.metadata?.resourceVersion;
+    const job = this.#jobs.get(uid);
+    if (job !== undefined) {
+      // Two watches overlap, and one may be behind.
+      if (isOlder(resourceVersion, job.resourceVersion)) return uid;
+      job.resourceVersion = resourceVersion;
+      if (!isDeepStrictEqual(job.facts, facts)) Object.assign(job, { facts, version: job.version + 1 });
+      return uid;
+    }
+    const count = this.#counts.get(namespace) ?? 0;
+    if (count >= mostJobs) {
+      if (!this.#left.has(namespace)) this.#left.set(namespace, facts);
+      return uid;
+    }
+    this.#counts.set(namespace, count + 1);
+    this.#jobs.set(uid, { facts, resourceVersion, version: 1, recorded: 0, known: false });
+    return uid;
   }
 
   /** Takes a version of a Pod. */
   onPod(manifest: PodManifest): undefined {
     const pod = readPod(manifest);
-    if (pod === undefined || pod.failures.length === 0) return undefined;
-    const failures = this.#failures.get(pod.jobUid) ?? new Map<string, PodFailure & { namespace: string }>();
-    this.#failures.set(pod.jobUid, failures);
-    for (const failure of pod.failures) {
-      if (failures.has(failure.key)) continue;
-      failures.set(failure.key, { ...failure, namespace: pod.namespace });
-      const job = this.#jobs.get(pod.jobUid);
-      if (job !== undefined) job.version += 1;
-    }
+    if (pod === undefined || pod.failures.length === 0 || !this.#failures.add(pod)) return undefined;
+    const job = this.#jobs.get(pod.jobUid);
+    if (job !== undefined) job.version += 1;
     return undefined;
   }
 
@@ -64,8 +97,23 @@ export class TrackedJobs {
   }
 
   /** All of them that are in this view. */
-  present(view: JobView): JobFacts[] {
-    return [...view.jobs].flatMap((uid) => this.#jobs.get(uid)?.facts ?? []);
+  present(view: JobView): PresentJob[] {
+    return [...view.jobs].flatMap((uid): PresentJob[] => {
+      const job = this.#jobs.get(uid);
+      return job === undefined
+        ? []
+        : [{ facts: factsOf(job), isDisowned: job.hasOwner === false, problem: job.problem }];
+    });
+  }
+
+  /** A Job of each namespace that has more than are followed. */
+  get left(): readonly JobFacts[] {
+    return [...this.#left.values()];
+  }
+
+  /** How many cannot be recorded. */
+  get problems(): number {
+    return [...this.#jobs.values()].filter(({ problem }) => problem !== undefined).length;
   }
 
   has(uid: string): boolean {
@@ -76,18 +124,29 @@ export class TrackedJobs {
   candidates(view: JobView): Candidate[] {
     const [present, organizationOf] = [view.jobs, view.capturing()];
     const candidates: Candidate[] = [];
-    for (const [uid, { facts, version, recorded, known }] of this.#jobs) {
+    for (const [uid, job] of this.#jobs) {
       const gone = !present.has(uid);
-      const organization = organizationOf(facts);
-      if (organization === undefined && !known) {
+      const organization = organizationOf(job.facts);
+      if (organization === undefined && !job.known) {
         if (gone) this.forget(uid);
-      } else if (gone || version > recorded) {
-        const { namespace, name } = facts;
-        const failures = this.#failuresOf(facts);
-        candidates.push({ uid, namespace, name, organization, facts, failures, gone, version });
+      } else if (gone || job.version > job.recorded) {
+        if (view.hasCronJobOf(job.facts)) job.hasOwner = true;
+        const facts = factsOf(job);
+        const { namespace, name, cronJob } = facts;
+        const asksForOwner = cronJob !== undefined && job.hasOwner === undefined && !job.known;
+        const failures = this.#failures.of(facts);
+        const { version } = job;
+        candidates.push({ uid, namespace, name, organization, facts, failures, gone, version, asksForOwner });
       }
     }
     return candidates;
+  }
+
+  /** Notes whether the CronJob of a Job exists. Returns the candidate as it is then. */
+  noteOwner(candidate: Candidate, exists: boolean): Candidate {
+    const job = this.#jobs.get(candidate.uid);
+    if (job !== undefined) job.hasOwner = exists;
+    return exists ? candidate : { ...candidate, facts: withoutCronJob(candidate.facts) };
   }
 
   /** Takes the result of a round. Returns true if all of its Jobs are recorded. */
@@ -98,25 +157,46 @@ export class TrackedJobs {
       // Without a row it has not started: it has no events yet.
       const settled = done.has(uid) || !known.has(uid);
       const job = this.#jobs.get(uid);
-      if (settled && job !== undefined) job.recorded = version;
+      if (settled && job !== undefined) Object.assign(job, { recorded: version, problem: undefined });
+      // A failure that came during the round is not recorded yet.
+      if (done.has(uid) && job?.version === version) this.#failures.recorded(uid);
       if (settled && gone) this.forget(uid);
       all &&= settled;
     }
     return all;
   }
 
+  /** Sets a Job aside that cannot be recorded, until it changes or all are tried again. */
+  refuse({ uid, gone, version = 0 }: ChangedJob, problem: string): void {
+    const job = this.#jobs.get(uid);
+    if (job !== undefined) Object.assign(job, { recorded: version, problem });
+    if (gone) this.forget(uid);
+  }
+
   forget(uid: string): void {
+    const namespace = this.#jobs.get(uid)?.facts.namespace;
+    if (namespace !== undefined) this.#counts.set(namespace, (this.#counts.get(namespace) ?? 1) - 1);
     this.#jobs.delete(uid);
-    this.#failures.delete(uid);
+    this.#failures.forget(uid);
   }
 
-  /** Forgets the failures of Pods whose Job no list has. */
-  forgetOrphans(): void {
-    for (const uid of this.#failures.keys()) if (!this.#jobs.has(uid)) this.#failures.delete(uid);
+  /** Begins another list. */
+  listing(): void {
+    this.#left = new Map();
   }
 
-  /** An owner in another namespace is a lie: Kubernetes knows none. */
-  #failuresOf({ uid, namespace }: JobFacts): PodFailure[] {
-    return [...(this.#failures.get(uid)?.values() ?? [])].filter((failure) => failure.namespace === namespace);
+  /** After a list: forgets failures of Pods without a Job, and tries refused Jobs again. */
+  listed(): void {
+    this.#failures.keep((uid) => this.#jobs.has(uid));
+    for (const job of this.#jobs.values()) if (job.problem !== undefined) job.recorded = 0;
   }
+}
+
+function factsOf(job: TrackedJob): JobFacts {
+  return job.hasOwner === false ? withoutCronJob(job.facts) : job.facts;
+}
+
+/** Versions are numbers that grow, in every API server so far; others count as newer. */
+function isOlder(version: string | undefined, than: string | undefined): boolean {
+  return Number(version) < Number(than);
 }

@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { cleanEnv, EnvMissingError, type CleanedEnv } from 'envalid';
+import { withPostgresCredentials, withRedisCredentials } from './credentials.ts';
+import { ConfigError, withAddressFiles, withSecretFiles } from './secret-files.ts';
 import { settings, type SettingName } from './settings.ts';
-import { splitShards } from './validators.ts';
 
-/** An invalid setting. The message is one line; the process ends with it. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
+export { ConfigError } from './secret-files.ts';
 
 /**
  * Settings that hold a password, or a long text. The setting with the suffix `_FILE` names a file
@@ -26,6 +23,9 @@ const secrets = [
   'LOG_KEY',
 ] as const satisfies SettingName[];
 
+/** Settings with several addresses, each of which may be that of a file which holds it. */
+const lists = ['DATABASE_URLS', 'CONSOLE_DATABASE_URLS'] as const satisfies SettingName[];
+
 /** The typed and checked values of some settings. */
 export type Config<Name extends SettingName> = CleanedEnv<Pick<typeof settings, Name>>;
 
@@ -41,7 +41,7 @@ export function readConfig<Name extends SettingName>(
 ): Config<Name> {
   const present = { ...defaults, ...withoutEmpty(environment) };
   const wanted = Object.fromEntries(names.map((name) => [name, settings[name]])) as Pick<typeof settings, Name>;
-  return cleanEnv(withRedisCredentials(withSecretFiles(present, names)), wanted, {
+  return cleanEnv(complete(present, names), wanted, {
     reporter: ({ errors }) => {
       const [first] = Object.entries(errors as Record<string, Error>);
       if (first !== undefined) throw new ConfigError(describe(...first));
@@ -58,67 +58,16 @@ export function isGiven(
   return name in given || `${name}_FILE` in given;
 }
 
+/** Adds what files hold, and credentials that have variables of their own. */
+function complete(environment: NodeJS.ProcessEnv, names: readonly SettingName[]): NodeJS.ProcessEnv {
+  const isRead = (name: SettingName): boolean => names.includes(name);
+  const resolved = withAddressFiles(withSecretFiles(environment, secrets.filter(isRead)), lists.filter(isRead));
+  const isPostgres = isRead('DATABASE_URL') || isRead('CONSOLE_DATABASE_URL');
+  return withRedisCredentials(isPostgres ? withPostgresCredentials(resolved) : resolved);
+}
+
 function withoutEmpty(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-}
-
-function withSecretFiles(environment: NodeJS.ProcessEnv, names: readonly SettingName[]): NodeJS.ProcessEnv {
-  const resolved = { ...environment };
-  for (const name of secrets.filter((secret) => names.includes(secret))) {
-    const file = environment[`${name}_FILE`];
-    if (file === undefined) continue;
-    if (resolved[name] !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set: set one of them`);
-    resolved[name] = readSecret(`${name}_FILE`, file);
-  }
-  return resolved;
-}
-
-/**
- * Adds the user name and password to the addresses of Redis, encoded. Their own settings may hold
- * any character.
- */
-function withRedisCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { REDIS_USERNAME: username = '', REDIS_PASSWORD: password = '' } = environment;
-  if (username + password === '') return environment;
-  const complete = { ...environment };
-  for (const name of ['REDIS_URL', 'REDIS_DRAIN_URL'] as const) {
-    const shards = complete[name];
-    if (shards === undefined) continue;
-    const ofShard = (shard: string): string =>
-      shard
-        .split(',')
-        .map((node) => addCredentials(node.trim(), username, password))
-        .join(',');
-    complete[name] = splitShards(shards).map(ofShard).join(' ');
-  }
-  return complete;
-}
-
-/**
- * Returns an invalid address unchanged for the check of `REDIS_URL`; keeps credentials in the
- * address.
- */
-function addCredentials(node: string, username: string, password: string): string {
-  const url = URL.parse(node);
-  if (url === null || url.username + url.password !== '') return node;
-  url.username = encodeURIComponent(username);
-  url.password = encodeURIComponent(password);
-  return url.href;
-}
-
-function readSecret(setting: string, file: string): string {
-  const secret = readText(setting, file).trim();
-  if (secret === '') throw new ConfigError(`${setting} names an empty file: ${file}`);
-  return secret;
-}
-
-function readText(setting: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw new ConfigError(`${setting} names an unreadable file: ${file} (${reason})`);
-  }
 }
 
 function describe(name: string, error: Error): string {

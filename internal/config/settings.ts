@@ -38,7 +38,7 @@ export const settings = {
   }),
   PUBLIC_URL: httpsUrl({ desc: 'The https:// address of callers; the target of 301s' }),
   CONSOLE_PUBLIC_URL: httpsUrl({ desc: 'The https:// address readers use; 301s and links to next pages lead there' }),
-  TRUST_PROXY: flag({ default: false, desc: 'Trust X-Forwarded-Proto; only behind a proxy that sets it' }),
+  TRUST_PROXY: flag({ default: false, desc: 'Trust X-Forwarded-Proto and -For; only behind a proxy that sets them' }),
   REDIS_URL: redisUrls({
     desc: 'redis:// or rediss://; several with commas are a Redis Cluster, several with spaces the shards of the queue',
   }),
@@ -62,7 +62,7 @@ export const settings = {
     min: 0,
     max: 100,
     default: 0,
-    desc: 'Replicas of Redis that must have an event before its 201',
+    desc: 'Replicas of Redis that must have an event before its 201, or before a worker moves it',
   }),
   REDIS_USERNAME: str({ default: undefined, desc: 'User name, if REDIS_URL has none' }),
   REDIS_PASSWORD: str({ default: undefined, desc: 'Password, if REDIS_URL has none; any characters' }),
@@ -112,7 +112,7 @@ export const settings = {
   KUBERNETES_SERVICE_HOST: str({ default: undefined, desc: 'Host of the API server; set by Kubernetes' }),
   KUBERNETES_SERVICE_PORT: portNumber({ default: 443, desc: 'Port of the API server; set by Kubernetes' }),
   KUBECONFIG: str({ default: undefined, desc: "A kubeconfig file to use instead of the pod's account" }),
-  REQUIRE_DURABLE_REDIS: flag({ default: false, desc: 'true rejects events while Redis may lose them' }),
+  REQUIRE_DURABLE_REDIS: flag({ default: false, desc: 'true keeps events out of a Redis that may lose them' }),
   REDIS_MAX_MEMORY_RATIO: ratio({ default: 0.75, desc: "Share of Redis' maxmemory from which ingest answers 503" }),
   BACKLOG_MAX_JOBS: wholeNumber({
     min: 1,
@@ -152,7 +152,7 @@ export const settings = {
   }),
   COMMIT_BATCH_BYTES: wholeNumber({
     min: 1_024,
-    max: 64 * mebi,
+    max: 6 * mebi,
     default: 262_144,
     desc: 'Most bytes in one commit to Redis; a MiB takes ingest 2 to 18 ms to compress',
   }),
@@ -172,7 +172,7 @@ export const settings = {
     min: 1_024,
     max: 1024 * mebi,
     default: 64 * mebi,
-    desc: 'Bytes of waiting events from which ingest answers 503',
+    desc: 'Memory of waiting events, in bytes, from which ingest answers 503',
   }),
   DATABASE_WAIT_MS: wholeNumber({
     min: 0,

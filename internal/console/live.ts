@@ -1,6 +1,5 @@
 import { openStream } from '../api/read/stream.ts';
 import { idMessage, type Message, type StreamFormat } from '../api/read/stream/messages.ts';
-import { streamId } from '../api/read/stream/stream-id.ts';
 import type { Html } from '../html/html.ts';
 import type { StoredSince } from '../record/stream.ts';
 import type { Console, Visit } from './visit.ts';
@@ -20,12 +19,12 @@ export interface LiveMessage {
  * right to see the organization, and half a minute after Postgres last answered whether it may go
  * on. `opening` is sent once nothing that is stored can be missed any more.
  */
-export function sendLive(
+export async function sendLive(
   { ctx, organization }: Visit,
   { streams, readMetrics, findViewer }: Console,
   messagesOf: (stored: StoredSince) => LiveMessage[],
   opening: readonly LiveMessage[] = [],
-): void {
+): Promise<void> {
   let allowed = true;
   let asking = false;
   let answeredAt = performance.now();
@@ -46,15 +45,15 @@ export function sendLive(
     return allowed && performance.now() - answeredAt < longestDoubtMs;
   };
   const reader = { organization, mayRead, format: formatOf(messagesOf), opening: opening.map(textOf) };
-  openStream(ctx, { streams, readMetrics }, reader);
+  await openStream(ctx, { streams, readMetrics }, reader);
 }
 
 /** The messages, and then the id from which a reader resumes. */
 function formatOf(messagesOf: (stored: StoredSince) => LiveMessage[]): StreamFormat {
-  return (stored, organization) => {
+  return (stored, idOf) => {
     const last = stored.events.at(-1);
     if (last === undefined) return [];
-    return [...messagesOf(stored).map(textOf), idMessage(streamId(last.position, organization))];
+    return [...messagesOf(stored).map(textOf), idMessage(idOf(last.position))];
   };
 }
 

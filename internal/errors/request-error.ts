@@ -43,7 +43,40 @@ export class RequestError extends Error {
   }
 }
 
-/** Returns the error for a request that cannot be served now. Callers retry after `Retry-After`. */
-export function unavailable(detail: string, cause?: unknown): RequestError {
-  return new RequestError('unavailable', detail, [], cause);
+/** Why a request cannot be served now: values of a label of `runledger_rejections_total`. */
+export const rejectionReasons = [
+  'not-checked',
+  'redis-unreachable',
+  'redis-replica',
+  'redis-not-durable',
+  'redis-replicas',
+  'redis-memory',
+  'backlog',
+  'buffer-full',
+  'commit-failed',
+  'unacknowledged',
+  'open-runs',
+  'tokens-not-loaded',
+  'under-way',
+  'other',
+] as const;
+export type RejectionReason = (typeof rejectionReasons)[number];
+
+/** A request that cannot be served now: 503. Callers retry after `Retry-After`. */
+export class Unavailable extends RequestError {
+  readonly reason: RejectionReason;
+  /** How many events it rejects; 1 if its body was not read. */
+  readonly events: number;
+
+  /** @param cause the error behind it, for logs only. */
+  constructor(detail: string, reason: RejectionReason, events = 1, cause?: unknown) {
+    super('unavailable', detail, [], cause);
+    this.reason = reason;
+    this.events = events;
+  }
+}
+
+/** Returns the error for a request that cannot be served now. */
+export function unavailable(detail: string, cause?: unknown): Unavailable {
+  return new Unavailable(detail, 'other', 1, cause);
 }

@@ -1,5 +1,6 @@
 import { optionalFields, type OptionalTexts, type RecordedTexts } from './fields.ts';
 import { timeOf } from './occurred-at.ts';
+import type { RepeatKey } from './repeat-key.ts';
 import type { EventKind, EventRequest } from './schema.ts';
 
 /** An event as Runledger keeps it, with a text for each optional field. */
@@ -23,10 +24,13 @@ export interface EventIdentity {
   readonly createdAt: number;
 }
 
-/** An event, and the key with which its caller may repeat it. */
-export interface KeyedEvent {
-  event: AcceptedEvent;
-  key: string | undefined;
+/**
+ * Events that are recorded together or not at all, and the key with which they may be repeated: one
+ * event of a caller, or all that another message becomes.
+ */
+export interface EventGroup {
+  readonly events: readonly AcceptedEvent[];
+  readonly key: RepeatKey | undefined;
 }
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };

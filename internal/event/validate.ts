@@ -3,17 +3,13 @@ import { isDeeperThan } from './depth.ts';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 import { mayHaveOccurred, timeOf } from './occurred-at.ts';
 import { eventKinds, eventRequestSchema, type EventRequest, type FieldLimits } from './schema.ts';
+import { isStorable } from './stored-text.ts';
 
 /**
  * Deepest nesting that a body may have. A valid event needs one level; ignored extra fields may use
  * the rest.
  */
 export const maxDepth = 32;
-
-/** True for text that Postgres can hold: no U+0000, no half of a surrogate pair. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
-}
 
 /** A JSON Schema compiler with the formats `storable` and `date-time`. */
 export function createSchemaCompiler(): Ajv2020 {

@@ -1,3 +1,5 @@
+import { faultOfText } from '../event/stored-text.ts';
+
 /** Reads the fields of a declaration, and collects every problem as `field: problem`. */
 export class Fields {
   readonly problems: string[];
@@ -41,20 +43,19 @@ export class Fields {
     const value = this.#value(name);
     if (value === undefined) return undefined;
     if (typeof value !== 'string') return this.problem(name, 'must be a text');
-    if (value.includes('\0') || !value.isWellFormed())
-      return this.problem(name, 'must be valid Unicode without U+0000');
-    if (value.length > longest) return this.problem(name, `must have at most ${longest} characters`);
-    return value;
+    const fault = faultOfText(value, longest);
+    return fault === undefined ? value : this.problem(name, fault);
   }
 
-  /** A list of texts; undefined if the field is absent or wrong. */
-  texts(name: string, most: number): string[] | undefined {
+  /** A list of texts, each as {@link text}; undefined if the field is absent or wrong. */
+  texts(name: string, most: number, longest: number): string[] | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;
     if (!Array.isArray(value) || value.length > most || !value.every((item) => typeof item === 'string')) {
       return this.problem(name, `must be a list of at most ${most} texts`);
     }
-    return value;
+    const fault = value.map((item) => faultOfText(item, longest)).find((found) => found !== undefined);
+    return fault === undefined ? value : this.problem(name, `each ${fault}`);
   }
 
   flag(name: string): boolean | undefined {

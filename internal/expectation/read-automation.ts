@@ -3,7 +3,8 @@ import { Fields } from './fields.ts';
 import { readExpectation } from './read-expectation.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+const labelName = /^[a-zA-Z_][a-zA-Z0-9_]{0,62}$/;
+const mostLabels = 16;
 
 /** Labels that Runledger sets itself. */
 const ownLabels = new Set(['alertname', 'organization', 'automation']);
@@ -45,8 +46,10 @@ function readLinks(fields: Fields): AutomationLink[] {
 function readLabels(fields: Fields): Record<string, string> {
   const labels = fields.group('alertLabels');
   if (labels === undefined) return {};
+  if (labels.names().length > mostLabels)
+    return fields.problem('alertLabels', `must have at most ${mostLabels} labels`) ?? {};
   const read = labels.names().map((name) => {
-    if (!labelName.test(name)) labels.problem(name, 'must be a label name: letters, digits and underscores');
+    if (!labelName.test(name)) labels.problem(name, 'must be a label name: at most 63 letters, digits and underscores');
     if (ownLabels.has(name)) labels.problem(name, 'is a label that Runledger sets itself');
     return [name, labels.text(name, 200) ?? ''] as const;
   });

@@ -34,8 +34,10 @@ export interface AlertedAutomation {
 export interface Transition {
   change: 'opened' | 'resolved';
   alert: Alert;
-  /** Undefined if the automation is no longer declared. */
+  /** As it was declared when the alert opened; undefined if that is not known. */
   automation: AlertedAutomation | undefined;
+  /** Of a resolved alert: the webhooks that were told when it opened, as `[namespace, name]`. */
+  toldWebhooks?: readonly (readonly [namespace: string, name: string])[];
 }
 
 /** Why the watermark does not move, and since when. */

@@ -1,4 +1,4 @@
-import { HttpMethod, RequestContext } from '@kubernetes/client-node/dist/gen/http/http.js';
+import { HttpMethod, RequestContext, type ResponseBody } from '@kubernetes/client-node/dist/gen/http/http.js';
 import { IsomorphicFetchHttpLibrary } from '@kubernetes/client-node/dist/gen/http/isomorphic-fetch.js';
 import { ApiError } from './api-error.ts';
 import type { ClusterAccess } from './cluster-access.ts';
@@ -13,14 +13,27 @@ export interface ApiRequest {
   readonly body?: object;
   /** Sends the body as a JSON merge patch in place of a POST. */
   readonly patch?: boolean;
+  /** Longest answer in bytes, uncompressed; 64 MiB unless set. */
+  readonly mostBytes?: number;
   readonly signal: AbortSignal;
+}
+
+const defaultMostBytes = 64 * 1024 * 1024;
+
+/** The answer has more bytes than the request allows. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
 }
 
 /**
  * Returns the JSON of the answer.
- * @throws {ApiError} when the server refuses the request; else the error of the connection.
+ * @throws {ApiError} when the server refuses the request, {@link AnswerTooLarge}, else the error of
+ * the connection.
  */
-export async function sendRequest(access: ClusterAccess, { action, path, query, body, patch, signal }: ApiRequest) {
+export async function sendRequest(
+  access: ClusterAccess,
+  { action, path, query, body, patch, mostBytes = defaultMostBytes, signal }: ApiRequest,
+) {
   const method = body === undefined ? HttpMethod.GET : patch ? HttpMethod.PATCH : HttpMethod.POST;
   const request = new RequestContext(`${access.server}${path}`, method);
   for (const [name, value] of Object.entries(query ?? {})) request.setQueryParam(name, String(value));
@@ -32,12 +45,27 @@ export async function sendRequest(access: ClusterAccess, { action, path, query, 
   await access.authenticate(request);
   try {
     const answer = await new IsomorphicFetchHttpLibrary().send(request).toPromise();
-    const text = await answer.body.text();
+    const text = await readText(answer.body, action, mostBytes);
     if (answer.httpStatusCode < 300) return parse(action, text);
     throw new ApiError(action, answer.httpStatusCode, reasonOf(text));
   } catch (error) {
     throw causeOf(error);
   }
+}
+
+/** Reads a body up to a limit: huge annotations of one organization are in everybody's list. */
+async function readText(body: ResponseBody, action: string, mostBytes: number): Promise<string> {
+  const stream = body.stream?.();
+  if (stream === undefined || stream === null) return body.text();
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop cancels the rest.
+  for await (const piece of stream as AsyncIterable<Uint8Array>) {
+    bytes += piece.length;
+    if (bytes > mostBytes) throw new AnswerTooLarge(`${action}: the answer has more than ${mostBytes} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
 }
 
 /** Returns the cause of a failed fetch: the library's own error says only "fetch failed". */

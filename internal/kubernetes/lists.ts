@@ -25,6 +25,11 @@ export class Lists<T extends KubernetesObject, Kept> {
     return this.#lists.every((list) => list !== undefined);
   }
 
+  /** The object with this `namespace/name`, if any list has it. */
+  get(key: string): Kept | undefined {
+    return this.#lists.find((list) => list?.has(key))?.get(key);
+  }
+
   objects(): Kept[] {
     return this.#lists.flatMap((list) => [...(list?.values() ?? [])]);
   }

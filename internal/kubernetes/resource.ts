@@ -1,7 +1,7 @@
 import type { RequestContext } from '@kubernetes/client-node/dist/gen/http/http.js';
 import { Watch } from '@kubernetes/client-node/dist/watch.js';
 import { ApiError } from './api-error.ts';
-import { causeOf, sendRequest } from './api-request.ts';
+import { AnswerTooLarge, causeOf, sendRequest } from './api-request.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import type { KubernetesObject } from './object.ts';
 
@@ -45,7 +45,11 @@ export interface WatchFrame<T> {
 /** The reason why a watch ended. */
 export type WatchEnd = 'closed' | 'silent' | 'aborted';
 
+/** Objects of a page, while they fit into its bytes. */
 const pageSize = 500;
+
+/** Bytes of a page: as objects they take several times as much. */
+const pageBytes = 4 * 1024 * 1024;
 
 /** Lists and watches the objects of one kind. */
 export class Resource<T extends KubernetesObject> {
@@ -53,6 +57,7 @@ export class Resource<T extends KubernetesObject> {
   readonly #path: string;
   readonly #plural: string;
   readonly #selectors: Readonly<Record<string, string>>;
+  #limit = pageSize;
 
   constructor(access: ClusterAccess, { plural, path, labelSelector, fieldSelector }: ResourceQuery) {
     this.#access = access;
@@ -62,13 +67,24 @@ export class Resource<T extends KubernetesObject> {
   }
 
   /**
-   * Returns one page of the list.
+   * Returns one page of the list: with fewer objects from the first page on that is too large.
    * @throws {ApiError} when the server refuses the request; else the error of the connection.
    */
   async list(next: string | undefined, signal: AbortSignal): Promise<Page<T>> {
-    const query = { ...this.#selectors, limit: pageSize, ...(next && { continue: next }) };
+    const query = { ...this.#selectors, limit: this.#limit, ...(next && { continue: next }) };
     const request = { action: `list ${this.#plural}`, path: this.#path, query, signal };
-    const list = (await sendRequest(this.#access, request)) as ObjectList<T>;
+    const isOne = this.#limit === 1;
+    let list: ObjectList<T>;
+    try {
+      list = (await sendRequest(this.#access, {
+        ...request,
+        ...(!isOne && { mostBytes: pageBytes }),
+      })) as ObjectList<T>;
+    } catch (error) {
+      if (!(error instanceof AnswerTooLarge) || isOne) throw error;
+      this.#limit = Math.ceil(this.#limit / 8);
+      return this.list(next, signal);
+    }
     const { resourceVersion = '', continue: rest = '' } = list.metadata ?? {};
     return { objects: list.items ?? [], resourceVersion, next: rest === '' ? undefined : rest };
   }

@@ -6,6 +6,8 @@ import type { FollowTimes } from './follow.ts';
 export interface SupervisionTimes extends FollowTimes {
   /** Interval of full lists, in ms. */
   readonly relistMs: number;
+  /** How long an attempt lasts beside the list of the next one, in ms: its watch may be behind. */
+  readonly overlapMs: number;
   /** Delay from a change to its effect, in ms. Changes during the delay share one. */
   readonly settleMs: number;
   readonly backoff: BackoffOptions;
@@ -13,6 +15,7 @@ export interface SupervisionTimes extends FollowTimes {
 
 export const defaultTimes: SupervisionTimes = {
   relistMs: 300_000,
+  overlapMs: 1_000,
   listTimeoutMs: 30_000,
   idleMs: 30_000,
   shortestWatchMs: 1000,
@@ -22,16 +25,30 @@ export const defaultTimes: SupervisionTimes = {
 
 export interface SupervisionOptions {
   readonly connect: ConnectToCluster;
-  readonly times: Pick<SupervisionTimes, 'relistMs' | 'backoff'>;
-  /** Lists and watches until `end` is aborted. Rejects after any error. */
-  readonly attempt: (access: ClusterAccess, end: AbortSignal) => Promise<void>;
+  readonly times: Pick<SupervisionTimes, 'relistMs' | 'overlapMs' | 'backoff'>;
+  /**
+   * Lists and watches until `end` is aborted. Rejects after any error. It calls `listed` once all
+   * lists are read; that resolves when the attempt before has ended, and this one counts.
+   */
+  readonly attempt: (access: ClusterAccess, end: AbortSignal, listed: () => Promise<void>) => Promise<void>;
   /** Called after each failed attempt, with the pause before the next one, in ms. */
   readonly onFailure: (error: unknown, pauseMs: number) => void;
 }
 
+/** An attempt under way. */
+interface Attempt {
+  readonly listed: Promise<void>;
+  /** Resolves with the error that ended it, or with undefined after `end`. Never rejects. */
+  readonly over: Promise<unknown>;
+  /** Makes it the one that counts. */
+  readonly takeOver: () => void;
+  readonly end: () => Promise<unknown>;
+}
+
 /**
  * Repeats attempts to follow objects of a cluster. Each attempt opens its own connection, lists and
- * watches. It ends when the next full list is due or after an error; then a pause follows.
+ * watches. The next one lists beside it, so that no change between two lists is missed: also not
+ * that of an object which is deleted soon after. After an error a pause follows.
  */
 export class Supervision {
   readonly #options: SupervisionOptions;
@@ -49,7 +66,7 @@ export class Supervision {
     this.#running ??= this.#supervise(this.#stopping.signal);
   }
 
-  /** Ends the attempt at once. Safe twice, and before `start`. */
+  /** Ends the attempts at once. Safe twice, and before `start`. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -57,37 +74,65 @@ export class Supervision {
 
   async #supervise(stopping: AbortSignal): Promise<void> {
     const { times, onFailure } = this.#options;
+    const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping }).catch(() => undefined);
+    let current: Attempt | undefined;
     while (!stopping.aborted) {
       const began = performance.now();
-      try {
-        await this.#attempt(stopping);
-      } catch (error) {
-        if (stopping.aborted) return;
-        // The attempt ran for long, so its failure counts as the first.
-        if (performance.now() - began > times.backoff.longestMs) this.#backoff.reset();
-        const pauseMs = Math.round(this.#backoff.next());
-        onFailure(error, pauseMs);
-        await sleep(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
+      const next = this.#begin(stopping);
+      const over = next.over.then(() => 'over' as const);
+      const isListed = (await Promise.race([over, next.listed])) !== 'over';
+      if (isListed && current !== undefined) await Promise.race([over, pause(times.overlapMs)]);
+      if (isListed) {
+        await current?.end();
+        current = next;
+        next.takeOver();
+        if ((await Promise.race([over, pause(times.relistMs)])) !== 'over') continue;
       }
+      const error = await next.over;
+      // One that was not listed leaves the one before alone.
+      if (isListed) current = undefined;
+      if (stopping.aborted) break;
+      // The attempt ran for long, so its failure counts as the first.
+      if (performance.now() - began > times.backoff.longestMs) this.#backoff.reset();
+      const pauseMs = Math.round(this.#backoff.next());
+      onFailure(error, pauseMs);
+      await pause(pauseMs);
     }
+    await current?.end();
   }
 
-  /** Connects, lists and watches. Resolves when the next list is due. */
-  async #attempt(stopping: AbortSignal): Promise<void> {
-    const { connect, times, attempt } = this.#options;
-    const access = await connect();
-    const end = new AbortController();
-    const abort = (): void => end.abort();
-    const relist = setTimeout(abort, times.relistMs);
-    stopping.addEventListener('abort', abort);
-    try {
-      stopping.throwIfAborted();
-      await attempt(access, end.signal);
-    } finally {
-      clearTimeout(relist);
-      stopping.removeEventListener('abort', abort);
-      end.abort();
-      await access.close();
-    }
+  /** Connects, lists and watches. */
+  #begin(stopping: AbortSignal): Attempt {
+    const { connect, attempt } = this.#options;
+    const ending = new AbortController();
+    const end = AbortSignal.any([stopping, ending.signal]);
+    const listed = Promise.withResolvers<void>();
+    const counts = Promise.withResolvers<void>();
+    const run = async (): Promise<void> => {
+      const access = await connect();
+      try {
+        end.throwIfAborted();
+        await attempt(access, end, () => {
+          listed.resolve();
+          return counts.promise;
+        });
+      } finally {
+        ending.abort();
+        await access.close();
+      }
+    };
+    const over = run().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    return {
+      listed: listed.promise,
+      over,
+      takeOver: () => counts.resolve(),
+      end: () => {
+        ending.abort();
+        return over;
+      },
+    };
   }
 }

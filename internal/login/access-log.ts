@@ -3,6 +3,7 @@ import type { Database } from '../store/database.ts';
 import { isDataError } from '../store/errors.ts';
 import type { LoginMetrics } from '../telemetry/login-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { plainText } from '../telemetry/plain-text.ts';
 
 /** Somebody reads the record of an organization. */
 export interface Access {
@@ -62,7 +63,8 @@ export class AccessLog {
 
   note(access: Access): void {
     if (access.action === 'looked' && this.#isKnown(access)) return;
-    const { subject, name, organization, action } = access;
+    const { subject, organization, action } = access;
+    const name = plainText(access.name);
     this.#options.logger.info({ audit: true, subject, name, organization, action }, 'record accessed');
     this.#waiting.push({ subject, name, organization, action, at: new Date(this.#now()) });
     if (this.#waiting.length > mostWaiting) this.#lose(batch);
@@ -91,15 +93,21 @@ export class AccessLog {
 
   async #write(): Promise<void> {
     const { db, metrics, logger } = this.#options;
+    /** One by one after a refusal, so that only the entry at fault is lost. */
+    let alone = 0;
     while (this.#waiting.length > 0) {
-      const entries = this.#waiting.slice(0, batch);
+      const entries = this.#waiting.slice(0, alone > 0 ? 1 : batch);
+      alone = Math.max(0, alone - 1);
       try {
         await db.insertInto('access_log').values(entries).execute();
       } catch (error) {
         if (isDataError(error)) {
-          // Entries that Postgres refuses must not delay the next ones.
-          logger.error({ error }, 'access log entries refused');
-          this.#lose(entries.length);
+          // An entry that Postgres refuses must not delay the next ones.
+          if (entries.length > 1) alone = entries.length;
+          else {
+            logger.error({ error }, 'access log entry refused');
+            this.#lose(1);
+          }
           continue;
         }
         if (!this.#failing) logger.error({ error }, 'access log cannot be written, entries wait');

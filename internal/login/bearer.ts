@@ -3,12 +3,16 @@ import type { Context } from '../api/page-route.ts';
 import { unavailable } from '../errors/request-error.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Claims } from './claims.ts';
-import type { Provider } from './provider.ts';
+import { isFor, isFromTheFuture, isIdToken } from './id-token.ts';
+import { clockDifference, restMs, type Provider } from './provider.ts';
+import { restAfterFailure } from './rest-after-failure.ts';
 
 export interface BearerOptions {
   provider: Provider;
   /** The client id of the proxy, for which the provider issues the tokens. */
   audience: string;
+  /** Delays the answers to many tokens that are not valid. */
+  limitWrongTokens: () => Promise<void>;
   logger: Logger;
 }
 
@@ -25,6 +29,7 @@ const oldest = 3_600_000;
 export class BearerLogin {
   readonly #options: BearerOptions;
   #keys: { uri: string; set: RemoteJWKSet } | undefined;
+  readonly #fetchKeys = restAfterFailure(restMs, fetchOnce);
 
   constructor(options: BearerOptions) {
     this.#options = options;
@@ -45,44 +50,33 @@ export class BearerLogin {
         issuer,
         audience,
         algorithms,
-        clockTolerance: 30,
+        clockTolerance: clockDifference,
         requiredClaims: ['sub', 'exp', 'iat'],
       });
-      return isIdToken(protectedHeader, payload) && isFor(audience, payload) ? payload : undefined;
+      if (isIdToken(protectedHeader, payload) && isFor(audience, payload) && !isFromTheFuture(payload)) return payload;
+      logger.info({ reason: 'not an id token for this client' }, 'id token refused');
     } catch (error) {
       if (!isOfToken(error)) throw unavailable('The keys of the OpenID Connect provider cannot be read.', error);
       logger.info({ reason: error.code }, 'id token refused');
-      return undefined;
     }
+    await this.#options.limitWrongTokens();
+    return undefined;
   }
 
   #keysAt(uri: string): RemoteJWKSet {
     if (this.#keys?.uri !== uri)
-      this.#keys = { uri, set: createRemoteJWKSet(new URL(uri), { [customFetch]: fetchOnce }) };
+      this.#keys = { uri, set: createRemoteJWKSet(new URL(uri), { [customFetch]: this.#fetchKeys }) };
     return this.#keys.set;
   }
 }
 
-const fetchOnce = (url: string, options: RequestInit & { headers: Headers }): Promise<Response> => {
+/** @throws for an answer that is not 200, so that the provider is left alone then too. */
+async function fetchOnce(url: string, options: RequestInit & { headers: Headers }): Promise<Response> {
   options.headers.set('connection', 'close');
-  return fetch(url, options);
-};
-
-/**
- * A token that names the client which it was issued to, or several audiences, must be one for the
- * proxy in the first place (OpenID Connect Core, section 3.1.3.7).
- */
-export function isFor(audience: string, { aud, azp }: Claims): boolean {
-  const severalAudiences = Array.isArray(aud) && aud.length > 1;
-  return azp === undefined ? !severalAudiences : azp === audience;
-}
-
-/**
- * An access token of the same issuer and audience is no id token: its header says `at+jwt`
- * (RFC 9068), or its claims `Bearer` (Keycloak).
- */
-export function isIdToken(header: { typ?: string }, claims: Claims): boolean {
-  return ['JWT', undefined].includes(header.typ) && ['ID', undefined].includes(claims['typ'] as string | undefined);
+  const response = await fetch(url, options);
+  if (response.status === 200) return response;
+  await response.body?.cancel();
+  throw new Error(`the keys were answered with ${response.status}`);
 }
 
 /** Codes of errors of the request for the keys. */

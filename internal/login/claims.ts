@@ -1,3 +1,6 @@
+import { storable } from '../event/stored-text.ts';
+import { plainText } from '../telemetry/plain-text.ts';
+
 /** The claims of a person, from an id token or the userinfo endpoint. */
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -31,19 +34,15 @@ export function hasTooManyGroups(claims: Claims, claim: string): boolean {
   return isElsewhere || hasgroups === true || hasgroups === 'true';
 }
 
-/** A name for people. */
+/** A name for people, as they see it. */
 export function nameOf({ name, preferred_username, email, sub }: Claims): string {
-  const given = [name, preferred_username, email, sub].find((text) => typeof text === 'string' && text.trim() !== '');
-  return storable(typeof given === 'string' ? given : '', 200);
+  const given = [name, preferred_username, email, sub].filter((text) => typeof text === 'string');
+  const seen = given.map((text) => plainText(text).trim()).find((text) => text !== '');
+  return storable(seen ?? '', 200);
 }
 
 /** The issuer and the subject of a person. Undefined for a subject that OpenID Connect forbids. */
 export function subjectOf(issuer: string, { sub }: Claims): string | undefined {
   const isSubject = typeof sub === 'string' && /^[\x20-\x7e]{1,255}$/.test(sub);
   return isSubject ? `${issuer}#${sub}` : undefined;
-}
-
-/** A text that Postgres can hold. */
-function storable(text: string, length: number): string {
-  return text.toWellFormed().replaceAll('\0', '\uFFFD').slice(0, length).toWellFormed();
 }

@@ -12,6 +12,7 @@ import {
   type Configuration,
 } from 'openid-client';
 import { groupsOf, hasTooManyGroups, type Claims } from './claims.ts';
+import { isFor, isFromTheFuture } from './id-token.ts';
 import type { Provider } from './provider.ts';
 
 /** What the browser keeps between the begin and the end of a login. */
@@ -78,7 +79,7 @@ export class CodeFlow {
 
   /**
    * Ends a login: the claims of the person. `search` is the query of the provider's answer. Issuer,
-   * audience, signature, times, state and nonce are checked.
+   * audience, authorized party, signature, times, state and nonce are checked.
    * @throws {CodeFlowError}
    */
   async end(search: string, { state, nonce, verifier }: LoginChecks): Promise<Claims> {
@@ -93,6 +94,8 @@ export class CodeFlow {
         idTokenExpected: true,
       });
       const claims: Claims = { ...tokens.claims() };
+      if (!isFor(configuration.clientMetadata().client_id, claims)) throw new ForeignIdToken('azp is another client');
+      if (isFromTheFuture(claims)) throw new ForeignIdToken('iat is in the future');
       return await this.#withGroups(configuration, claims, tokens.access_token);
     } catch (error) {
       throw new CodeFlowError(failureOf(error), error);
@@ -118,6 +121,11 @@ export class CodeFlow {
   }
 }
 
+/** An id token that openid-client takes, and this console does not. */
+class ForeignIdToken extends Error {
+  override readonly name = 'ForeignIdToken';
+}
+
 /** Errors of the client for an answer of the provider that is no answer. */
 const noAnswer = new Set([
   'OAUTH_TIMEOUT',
@@ -128,6 +136,7 @@ const noAnswer = new Set([
 
 function failureOf(error: unknown): CodeFlowFailure {
   if (error instanceof AuthorizationResponseError) return 'refused';
+  if (error instanceof ForeignIdToken) return 'not-valid';
   // An invalid code was used before or is too old; all else is about this client.
   if (error instanceof ResponseBodyError) return error.error === 'invalid_grant' ? 'not-valid' : 'unavailable';
   if (error instanceof ClientError) return noAnswer.has(error.code ?? '') ? 'unavailable' : 'not-valid';

@@ -21,6 +21,12 @@ export function readCookie(ctx: Context, name: string): string | undefined {
   return values.length === 1 ? values[0] : undefined;
 }
 
+/** The id in the session's cookie. Undefined for what cannot be one, so Postgres is not asked. */
+export function readSessionId(ctx: Context): string | undefined {
+  const id = readCookie(ctx, sessionCookie);
+  return id !== undefined && /^[\w-]{43}$/.test(id) ? id : undefined;
+}
+
 /** Sets a cookie. Without `maxAge`, in seconds, it ends with the browser. */
 export function setCookie(ctx: Context, name: string, value: string, maxAge?: number): void {
   const lifetime = maxAge === undefined ? '' : `; Max-Age=${maxAge}`;

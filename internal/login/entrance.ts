@@ -1,7 +1,7 @@
 import type { Context } from '../api/page-route.ts';
 import type { LoginMetrics, LoginWay } from '../telemetry/login-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { readCookie, sessionCookie, setCookie } from './cookies.ts';
+import { readSessionId, sessionCookie, setCookie } from './cookies.ts';
 import { loginPage } from './login-page.ts';
 import { outcomePage, type Outcome } from './outcome-page.ts';
 import { answerPage, leadTo, type Page } from './page.ts';
@@ -35,8 +35,8 @@ export class Entrance {
    */
   async enter(ctx: Context, way: LoginWay, identity: Identity, to: string | undefined): Promise<void> {
     const { sessions, publicUrl, metrics, logger } = this.#options;
-    const earlier = readCookie(ctx, sessionCookie);
-    if (earlier !== undefined && earlier !== '') await sessions.close(earlier);
+    const earlier = readSessionId(ctx);
+    if (earlier !== undefined) await sessions.close(earlier);
     setCookie(ctx, sessionCookie, await sessions.open(identity));
     metrics.count(way, 'ok');
     logger.info({ audit: true, way, subject: identity.subject, name: identity.name }, 'logged in');

@@ -2,10 +2,12 @@ import type { Context, PageRoute } from '../api/page-route.ts';
 import type { LoginMetrics } from '../telemetry/login-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Access, AccessLog } from './access-log.ts';
+import { AttemptLimiter } from './attempt-limiter.ts';
 import { BearerLogin } from './bearer.ts';
 import { CodeFlow } from './code-flow.ts';
 import { Entrance } from './entrance.ts';
 import { linkRoute } from './link-route.ts';
+import { LoginCookie } from './login-cookie.ts';
 import { logoutRoutes } from './logout-routes.ts';
 import { oidcRoutes } from './oidc-routes.ts';
 import type { OneTimeLink } from './one-time-link.ts';
@@ -40,6 +42,10 @@ export interface LoginOptions {
   oneTimeLink?: OneTimeLink | undefined;
   /** Delays the answers to many wrong tokens; the API shares it. */
   limitWrongTokens: () => Promise<void>;
+  /** The key of login cookies, which all consoles share. */
+  cookieKey: () => Promise<Uint8Array>;
+  /** Who a request counts for before anybody has logged in. */
+  addressOf: (ctx: Context) => string;
   page: Page;
   metrics: LoginMetrics;
   logger: Logger;
@@ -58,7 +64,8 @@ export function createLogin(options: LoginOptions): Login {
   const provider = oidc && new Provider({ ...oidc, clientId: oidc.clientId ?? oidc.proxyAudience ?? '' });
   const people = oidc && { ...oidc, issuer: issuerOf(oidc.issuer) };
   const audience = oidc?.proxyAudience;
-  const bearer = provider && audience !== undefined ? new BearerLogin({ provider, audience, logger }) : undefined;
+  const bearer =
+    provider && audience !== undefined ? new BearerLogin({ provider, audience, limitWrongTokens, logger }) : undefined;
   const viewers = new Viewers({
     sessions,
     tokens,
@@ -71,13 +78,25 @@ export function createLogin(options: LoginOptions): Login {
   const entrance = new Entrance({ publicUrl, sessions, page, provider: ownLogin?.issuer.host, metrics, logger });
   const routes = [
     ...tokenRoutes({ publicUrl, entrance, viewers, tokens, limitWrongTokens, metrics }),
-    ...logoutRoutes({ publicUrl, sessions, entrance }),
+    ...logoutRoutes({ publicUrl, sessions, entrance, limitUnknown: limitWrongTokens }),
   ];
   if (provider !== undefined && ownLogin !== undefined) {
     const { scopes, groupsClaim } = ownLogin;
     const redirectUri = `${publicUrl.origin}${entrance.base}/login/callback`;
     const flow = new CodeFlow({ provider, redirectUri, scopes, groupsClaim });
-    routes.push(...oidcRoutes({ flow, entrance, viewers, metrics, logger }));
+    routes.push(
+      ...oidcRoutes({
+        flow,
+        entrance,
+        viewers,
+        cookie: new LoginCookie(options.cookieKey),
+        attempts: new AttemptLimiter(),
+        addressOf: options.addressOf,
+        limitUnknown: limitWrongTokens,
+        metrics,
+        logger,
+      }),
+    );
   }
   if (link !== undefined) {
     routes.push(linkRoute({ publicUrl, link, entrance, viewers, limitWrongTokens, metrics }));

@@ -2,10 +2,11 @@ import { AuthorizationResponseError } from 'openid-client';
 import type { Context, PageRoute } from '../api/page-route.ts';
 import type { LoginMetrics } from '../telemetry/login-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { AttemptLimiter } from './attempt-limiter.ts';
 import { nameOf } from './claims.ts';
-import { CodeFlowError, type CodeFlow, type LoginChecks } from './code-flow.ts';
-import { clearCookie, loginCookie, readCookie, setCookie } from './cookies.ts';
+import { CodeFlowError, type CodeFlow } from './code-flow.ts';
 import type { Entrance } from './entrance.ts';
+import type { LoginCookie } from './login-cookie.ts';
 import type { Outcome } from './outcome-page.ts';
 import { leadTo } from './page.ts';
 import type { Viewers } from './viewers.ts';
@@ -14,12 +15,15 @@ export interface OidcRoutesOptions {
   flow: CodeFlow;
   entrance: Entrance;
   viewers: Viewers;
+  cookie: LoginCookie;
+  /** Bounds what one address makes the console ask the provider. */
+  attempts: AttemptLimiter;
+  addressOf: (ctx: Context) => string;
+  /** Delays the answers to many callbacks that belong to no login. */
+  limitUnknown: () => Promise<void>;
   metrics: LoginMetrics;
   logger: Logger;
 }
-
-/** Longest time from the begin to the end of a login, in seconds. */
-const longestLogin = 600;
 
 const outcomes = {
   unavailable: 'provider-unavailable',
@@ -46,19 +50,28 @@ export function oidcRoutes(options: OidcRoutesOptions): PageRoute[] {
 }
 
 /** The checks are in a cookie, so only the browser that began a login can end it. */
-async function begin(ctx: Context, { flow }: OidcRoutesOptions): Promise<void> {
+async function begin(ctx: Context, { flow, cookie }: OidcRoutesOptions): Promise<void> {
   const to = new URLSearchParams(ctx.querystring).get('to') ?? '';
   const { address, checks } = await flow.begin();
-  setCookie(ctx, loginCookie, encode({ ...checks, to: to.slice(0, 2_000) }), longestLogin);
+  await cookie.set(ctx, { ...checks, to: to.slice(0, 2_000) });
   leadTo(ctx, address.href);
 }
 
 async function end(ctx: Context, options: OidcRoutesOptions): Promise<void> {
-  const { flow, entrance, viewers, metrics } = options;
-  const begun = decode(readCookie(ctx, loginCookie));
-  clearCookie(ctx, loginCookie);
-  if (begun === undefined) throw new CodeFlowError('not-valid', 'the browser did not begin this login');
+  const { flow, entrance, viewers, metrics, cookie, attempts, limitUnknown } = options;
+  const begun = await cookie.read(ctx);
+  if (begun === undefined) {
+    cookie.clear(ctx);
+    await limitUnknown();
+    throw new CodeFlowError('not-valid', 'the browser did not begin this login');
+  }
+  const address = options.addressOf(ctx);
+  const seconds = attempts.begin(address);
+  // The cookie stays: the person can load this page again.
+  if (seconds !== undefined) return refuseForNow(ctx, seconds, options);
+  cookie.clear(ctx);
   const claims = await flow.end(ctx.search, begun);
+  attempts.succeeded(address);
   const identity = viewers.identityOf(claims);
   if (identity === 'not-valid') throw new CodeFlowError('not-valid', 'the subject is not valid');
   if (identity === 'too-many-groups' || identity.groups.length === 0) {
@@ -68,6 +81,12 @@ async function end(ctx: Context, options: OidcRoutesOptions): Promise<void> {
     return;
   }
   await entrance.enter(ctx, 'oidc', identity, begun.to);
+}
+
+function refuseForNow(ctx: Context, seconds: number, { entrance, metrics }: OidcRoutesOptions): void {
+  metrics.count('oidc', 'refused');
+  ctx.set('Retry-After', String(seconds));
+  entrance.show(ctx, 'too-many-attempts');
 }
 
 function showFailure(ctx: Context, error: CodeFlowError, { entrance, metrics, logger }: OidcRoutesOptions): void {
@@ -80,21 +99,4 @@ function showFailure(ctx: Context, error: CodeFlowError, { entrance, metrics, lo
   entrance.show(ctx, outcomes[failure], {
     detail: cause instanceof AuthorizationResponseError ? cause.error.slice(0, 100) : undefined,
   });
-}
-
-type Begun = LoginChecks & { to: string };
-
-function encode(begun: Begun): string {
-  return Buffer.from(JSON.stringify(begun)).toString('base64url');
-}
-
-/** The browser may send anything. */
-function decode(text: string | undefined): Begun | undefined {
-  try {
-    const { state, nonce, verifier, to } = JSON.parse(Buffer.from(text ?? '', 'base64url').toString()) as Begun;
-    const isWhole = [state, nonce, verifier, to].every((part) => typeof part === 'string');
-    return isWhole ? { state, nonce, verifier, to } : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -24,6 +24,11 @@ const kinds = {
     title: 'This login is not valid any more',
     texts: ['It took longer than ten minutes, was finished before, or began in another browser. Begin again.'],
   },
+  'too-many-attempts': {
+    status: 429,
+    title: 'Too many logins have failed',
+    texts: ['Many logins from your network address failed within a minute. Wait a minute, then load this page again.'],
+  },
   'no-organization': {
     status: 403,
     title: 'No organization for you yet',

@@ -12,6 +12,7 @@ import {
   type CustomFetch,
 } from 'openid-client';
 import { within } from '../async/within.ts';
+import { restAfterFailure } from './rest-after-failure.ts';
 
 export interface ProviderOptions {
   /** Its issuer identifier: `https://…`, or `http://…` on this machine. */
@@ -24,14 +25,18 @@ export interface ProviderOptions {
 /** Longest answer of the provider, in ms. */
 const answerMs = 5_000;
 
+/** The provider is left alone for so long, in ms, after it did not answer. */
+export const restMs = 1_000;
+
 /** Clock difference to the provider that is accepted, in seconds. */
-const clockDifference = 30;
+export const clockDifference = 30;
 
 /** The OpenID Connect provider. It is asked on demand: a console starts without it. */
 export class Provider {
   readonly #options: ProviderOptions;
   #found: { configuration: Configuration; at: number } | undefined;
   #finding: Promise<Configuration> | undefined;
+  readonly #discover = restAfterFailure(restMs, () => this.#discoverNow());
 
   constructor(options: ProviderOptions) {
     this.#options = options;
@@ -49,7 +54,7 @@ export class Provider {
     return this.#finding;
   }
 
-  async #discover(): Promise<Configuration> {
+  async #discoverNow(): Promise<Configuration> {
     const { issuer, clientId, clientSecret } = this.#options;
     const metadata = { [clockTolerance]: clockDifference };
     const configuration = await within(

@@ -1,8 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
-import { unavailable } from '../errors/request-error.ts';
 import type { Database } from '../store/database.ts';
-import { isForbidden, isTimeout, isUnavailable } from '../store/errors.ts';
 import { sql } from '../store/sql.ts';
+import { serveQuery } from './serve-query.ts';
 
 /** A person who has logged in. */
 export interface Identity {
@@ -81,9 +80,11 @@ export class Sessions {
     await serve(() => this.#db.updateTable('sessions').set(note).where('digest', '=', digestOf(id)).execute());
   }
 
-  /** Ends a session, if there is one. */
-  async close(id: string): Promise<void> {
-    await serve(() => this.#db.deleteFrom('sessions').where('digest', '=', digestOf(id)).execute());
+  /** Ends a session. Resolves with false if there is none. */
+  async close(id: string): Promise<boolean> {
+    const session = this.#db.deleteFrom('sessions').where('digest', '=', digestOf(id));
+    const { numDeletedRows } = await serve(() => session.executeTakeFirst());
+    return numDeletedRows > 0n;
   }
 
   /** Ends all sessions of a subject. */
@@ -96,11 +97,6 @@ function digestOf(id: string): Buffer {
   return hash('sha256', id, 'buffer');
 }
 
-async function serve<T>(query: () => Promise<T>): Promise<T> {
-  try {
-    return await query();
-  } catch (error) {
-    if (!isTimeout(error) && !isUnavailable(error) && !isForbidden(error)) throw error;
-    throw unavailable('Sessions cannot be read or written now.', error);
-  }
+function serve<T>(query: () => Promise<T>): Promise<T> {
+  return serveQuery('Sessions cannot be read or written now.', query);
 }

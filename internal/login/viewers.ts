@@ -3,7 +3,7 @@ import { unavailable } from '../errors/request-error.ts';
 import type { TokenSource } from '../tokens/token-source.ts';
 import type { BearerLogin } from './bearer.ts';
 import { groupsOf, hasTooManyGroups, nameOf, subjectOf, type Claims } from './claims.ts';
-import { readCookie, sessionCookie } from './cookies.ts';
+import { readSessionId } from './cookies.ts';
 import type { OrganizationMap } from './organization-map.ts';
 import type { Identity, Sessions } from './sessions.ts';
 import type { Viewer } from './viewer.ts';
@@ -55,9 +55,8 @@ export class Viewers {
 
   /** The identity of the session of a request. */
   async ofSession(ctx: Context): Promise<Identity | undefined> {
-    const id = readCookie(ctx, sessionCookie);
-    // Postgres is not asked for what cannot be an id.
-    if (id === undefined || !/^[\w-]{43}$/.test(id)) return undefined;
+    const id = readSessionId(ctx);
+    if (id === undefined) return undefined;
     const identity = await this.#options.sessions.find(id);
     if (identity === undefined) await this.#options.limitUnknown();
     return identity;

@@ -1,7 +1,16 @@
+import { storable } from '../event/stored-text.ts';
+import { describeError } from '../telemetry/logger.ts';
 import type { AlertmanagerAlert } from './alertmanager-alert.ts';
 
 /** Most alerts of one request. */
 const batch = 500;
+
+/** What an Alertmanager did not accept, and why. */
+export interface TellResult {
+  problems: ReadonlyMap<AlertmanagerAlert, string>;
+  /** True if a request has no answer: it may have been heard, now or later. */
+  isUnsure: boolean;
+}
 
 /** One Alertmanager: its API v2. */
 export class Alertmanager {
@@ -26,18 +35,41 @@ export class Alertmanager {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Tells it about alerts. Rejects unless it accepts all of them. */
-  async tell(alerts: readonly AlertmanagerAlert[]): Promise<void> {
-    for (let from = 0; from < alerts.length; from += batch) {
-      const answer = await fetch(this.#url, {
-        method: 'POST',
-        headers: this.#headers,
-        body: JSON.stringify(alerts.slice(from, from + batch)),
-        redirect: 'error',
-        signal: AbortSignal.timeout(this.#timeoutMs),
-      });
-      const text = await answer.text();
-      if (!answer.ok) throw new Error(`answered ${answer.status}: ${text.slice(0, 200)}`);
+  /** Tells it about alerts, in this order. Never rejects. */
+  async tell(alerts: readonly AlertmanagerAlert[]): Promise<TellResult> {
+    const problems = new Map<AlertmanagerAlert, string>();
+    const parts: (readonly AlertmanagerAlert[])[] = [];
+    for (let from = 0; from < alerts.length; from += batch) parts.push(alerts.slice(from, from + batch));
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      const answer = await this.#post(part).catch(reasonOf);
+      if (typeof answer === 'string') {
+        // Without an answer, the rest would take too long.
+        for (const alert of [part, ...parts].flat()) problems.set(alert, answer);
+        return { problems, isUnsure: true };
+      }
+      if (answer.ok) continue;
+      const byOrganization = [...Map.groupBy(part, ({ labels }) => labels['organization']).values()];
+      // One alert is enough for a refusal, so no organization shares another one's.
+      if (answer.status === 400 && byOrganization.length > 1) parts.unshift(...byOrganization);
+      else for (const alert of part) problems.set(alert, `answered ${answer.status}: ${storable(answer.text, 200)}`);
     }
+    return { problems, isUnsure: false };
   }
+
+  async #post(alerts: readonly AlertmanagerAlert[]): Promise<{ ok: boolean; status: number; text: string }> {
+    const answer = await fetch(this.#url, {
+      method: 'POST',
+      headers: this.#headers,
+      body: JSON.stringify(alerts),
+      redirect: 'error',
+      signal: AbortSignal.timeout(this.#timeoutMs),
+    });
+    return { ok: answer.ok, status: answer.status, text: await answer.text() };
+  }
+}
+
+/** `fetch` hides the reason in the cause. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return describeError(cause).message;
 }

@@ -1,4 +1,5 @@
 import type { Agent } from 'node:https';
+import { storable } from '../event/stored-text.ts';
 import type { Claim } from './claim.ts';
 import { post } from './post.ts';
 import { signedHeaders, signingKey } from './signature.ts';
@@ -35,8 +36,11 @@ export async function attempt(claim: Claim, { secrets, agent, timeoutMs }: Attem
   }
 }
 
+/** Longest error that is stored, in characters: a receiver may choose parts of it. */
+const longestError = 500;
+
 function failed(error: string): AttemptResult {
-  return { ok: false, status: null, error, retryAfterMs: 0 };
+  return { ok: false, status: null, error: storable(error, longestError), retryAfterMs: 0 };
 }
 
 /** An address that is refused must not be told apart from others by its texts. */

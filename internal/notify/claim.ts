@@ -1,6 +1,7 @@
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import type { CloudEvent } from './cloud-event.ts';
+import { dueOfWebhook, inLine } from './park.ts';
 
 /** The key of a webhook. */
 export interface WebhookRef {
@@ -12,6 +13,7 @@ export interface WebhookRef {
 /** A delivery that this process may attempt, and its webhook. */
 export interface Claim extends WebhookRef {
   id: string;
+  automation_id: string;
   url: string;
   allow_private: boolean;
   event: CloudEvent;
@@ -19,19 +21,23 @@ export interface Claim extends WebhookRef {
   attempts: number;
 }
 
+/** How many attempts may be under way in a process at once. */
+export interface Slots {
+  /** Shared by all organizations. */
+  shared: number;
+  ofOrganization: number;
+  ofWebhook: number;
+  /** An organization without an attempt under way gets one beyond the shared slots, up to this. */
+  total: number;
+}
+
 export interface ClaimOptions {
-  /** Most deliveries. */
-  most: number;
-  /** Most deliveries of one webhook. */
-  mostOfWebhook: number;
-  /** Webhooks that get no further attempt now. */
-  busy: readonly WebhookRef[];
+  slots: Slots;
+  /** The webhooks with attempts under way, and how many. */
+  underWay: readonly { webhook: WebhookRef; count: number }[];
   /** How long a claim holds, in ms. After it the delivery is due again: its process has died. */
   leaseMs: number;
 }
-
-/** The age at which Runledger gives up a delivery. */
-export const givenUpAfter = sql.lit('3 days');
 
 /**
  * Claims deliveries that are due, for any number of processes. A claim is an update of the time of
@@ -39,88 +45,63 @@ export const givenUpAfter = sql.lit('3 days');
  * nothing. Of each automation only the oldest delivery of a webhook is due. Of a webhook that fails
  * only one is due, after its circuit closes. Processes that look at the same time get different
  * deliveries: each skips what another one has locked.
+ *
+ * Organizations take turns: the one with the fewest attempts under way is next, and within it the
+ * webhook with the fewest.
  */
-export async function claimDue(db: Database, { most, mostOfWebhook, busy, leaseMs }: ClaimOptions): Promise<Claim[]> {
-  const columns = [busy.map((w) => w.organization), busy.map((w) => w.namespace), busy.map((w) => w.name)];
+export async function claimDue(db: Database, { slots, underWay, leaseMs }: ClaimOptions): Promise<Claim[]> {
+  const all = underWay.reduce((sum, { count }) => sum + count, 0);
   const lease = sql`now() + ${leaseMs} * interval '1 millisecond'`;
   const { rows } = await sql<Claim>`
-    with failing as (
+    with under_way as (
+      select * from unnest(
+        ${underWay.map(({ webhook }) => webhook.organization)}::text[],
+        ${underWay.map(({ webhook }) => webhook.namespace)}::text[],
+        ${underWay.map(({ webhook }) => webhook.name)}::text[], ${underWay.map(({ count }) => count)}::integer[]
+      ) as u (organization, namespace, name, of_webhook)
+    ), failing as (
       select organization, namespace, name from webhooks
       where failing_since is not null and (open_until is null or open_until <= now()) for update skip locked
-    ), due as (
-      select d.id, d.next_attempt_at, w.url, w.allow_private, w.failing_since, row_number() over (
-        partition by w.organization, w.namespace, w.name order by d.next_attempt_at, d.sequence
-      ) as place
-      from webhooks w cross join lateral (
-        select d.id, d.next_attempt_at, d.sequence from deliveries d
-        where (d.organization, d.webhook_namespace, d.webhook_name) = (w.organization, w.namespace, w.name)
-          and d.delivered_at is null and d.given_up_at is null and d.next_attempt_at <= now()
-          and not exists (
-            select from deliveries e where e.delivered_at is null and e.given_up_at is null and e.sequence < d.sequence
-              and (e.organization, e.automation_id, e.webhook_namespace, e.webhook_name)
-                = (d.organization, d.automation_id, d.webhook_namespace, d.webhook_name)
-          )
-        order by d.next_attempt_at, d.sequence limit ${mostOfWebhook}::integer for update of d skip locked
-      ) d
+    ), free as (
+      select w.*, coalesce(of_webhook, 0) as of_webhook, coalesce(of_organization, 0) as of_organization
+      from webhooks w left join under_way using (organization, namespace, name)
+        left join (select organization, sum(of_webhook) as of_organization from under_way group by 1) o using (organization)
       where (w.open_until is null or w.open_until <= now())
         and (w.failing_since is null or (w.organization, w.namespace, w.name) in (select * from failing))
-        and (w.organization, w.namespace, w.name) not in (
-          select * from unnest(${columns[0]}::text[], ${columns[1]}::text[], ${columns[2]}::text[])
-        )
+        and coalesce(of_webhook, 0) < ${slots.ofWebhook}::integer
+        and coalesce(of_organization, 0) < ${slots.ofOrganization}::integer
+    ), due as (
+      select d.id, d.next_attempt_at, w.organization, w.url, w.allow_private, w.failing_since, w.of_organization,
+        w.of_webhook + row_number() over (
+          partition by w.organization, w.namespace, w.name order by d.next_attempt_at, d.sequence
+        ) as place
+      from free w cross join lateral (
+        select d.* from (${dueOfWebhook}) d
+        cross join lateral (select e.id from deliveries e where ${inLine} order by e.sequence limit 1) oldest
+        cross join lateral (
+          select from deliveries e where e.id = d.id and e.delivered_at is null and e.given_up_at is null
+            and e.next_attempt_at <= now() for update skip locked
+        ) locked
+        where oldest.id = d.id limit ${slots.ofWebhook}::integer
+      ) d
+    ), placed as (
+      select *, of_organization + row_number() over (partition by organization order by place, next_attempt_at) as turn
+      from due where case when failing_since is null then place <= ${slots.ofWebhook}::integer else place = 1 end
+    ), numbered as (
+      select *, ${all}::integer + row_number() over (order by turn, next_attempt_at) as slot
+      from placed where turn <= ${slots.ofOrganization}::integer
     ), chosen as (
-      select id, url, allow_private from due where failing_since is null or place = 1
-      order by next_attempt_at limit ${most}::integer
+      select id, url, allow_private from numbered
+      where slot <= ${slots.shared}::integer or (turn = 1 and slot <= ${slots.total}::integer)
     ), claimed as (
-      update deliveries d set attempts = attempts + 1, next_attempt_at = ${lease}
-      from chosen where chosen.id = d.id
-      returning d.id, d.organization, d.webhook_namespace as namespace, d.webhook_name as name,
-        chosen.url, chosen.allow_private, d.event, d.attempts
+      update deliveries set attempts = attempts + 1, next_attempt_at = ${lease}
+      where id = any(array(select id from chosen))
+      returning id, organization, automation_id, webhook_namespace as namespace, webhook_name as name, event, attempts
     ), closed as (
       update webhooks w set open_until = ${lease} from claimed c
       where (w.organization, w.namespace, w.name) = (c.organization, c.namespace, c.name) and w.failing_since is not null
     )
-    select * from claimed
+    select * from claimed join chosen using (id)
   `.execute(db);
   return rows;
-}
-
-/** Notes that the receiver accepted a delivery. This closes the circuit of its webhook. */
-export async function noteDelivered(db: Database, claim: Claim, status: number): Promise<void> {
-  await sql`
-    with closed as (
-      update webhooks set failing_since = null, open_until = null
-      where ${isWebhookOf(claim)} and failing_since is not null
-    )
-    update deliveries set delivered_at = now(), given_up_at = null, last_status = ${status}, last_error = null
-    where id = ${claim.id}::uuid and delivered_at is null
-  `.execute(db);
-}
-
-/**
- * Notes that an attempt failed. The next one is in `pauseMs`, unless the delivery is given up. The
- * circuit of the webhook stays open for as long as the webhook has failed, at most an hour. So one
- * failure does not open it, and the pause doubles with each further one.
- */
-export async function noteFailed(
-  db: Database,
-  claim: Claim,
-  { status, error, pauseMs }: { status: number | null; error: string; pauseMs: number },
-): Promise<'failed' | 'given_up'> {
-  const { rows } = await sql<{ given_up: boolean }>`
-    with opened as (
-      update webhooks set failing_since = coalesce(failing_since, now()),
-        open_until = now() + least(now() - coalesce(failing_since, now()), interval '1 hour')
-      where ${isWebhookOf(claim)}
-    )
-    update deliveries set next_attempt_at = now() + ${pauseMs} * interval '1 millisecond',
-      last_status = ${status}::integer, last_error = ${error},
-      given_up_at = case when created_at < now() - ${givenUpAfter}::interval then now() end
-    where id = ${claim.id}::uuid and delivered_at is null and attempts = ${claim.attempts}
-    returning given_up_at is not null as given_up
-  `.execute(db);
-  return rows[0]?.given_up === true ? 'given_up' : 'failed';
-}
-
-function isWebhookOf({ organization, namespace, name }: WebhookRef) {
-  return sql`organization = ${organization} and namespace = ${namespace} and name = ${name}`;
 }

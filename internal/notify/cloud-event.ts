@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Alert, AlertedAutomation, Transition } from '../expectation/transition.ts';
+import type { AlertRun } from './alert-runs.ts';
 import type { ExecutionStep } from './execution-steps.ts';
 import type { ConsoleLinks } from './links.ts';
 
@@ -21,8 +22,15 @@ export interface CloudEvent {
   data: Record<string, unknown>;
 }
 
-/** The events of a change: one, or two when the alert opened and ended between two ticks. */
-export function alertEvents({ change, alert, automation }: Transition, links: ConsoleLinks): CloudEvent[] {
+/**
+ * The events of a change: one, or two when the alert opened and ended between two ticks.
+ * @param run what the alert is about, if it is about a run.
+ */
+export function alertEvents(
+  { change, alert, automation }: Transition,
+  run: AlertRun | undefined,
+  links: ConsoleLinks,
+): CloudEvent[] {
   const { organization, automationId, kind, openedAt, resolvedAt } = alert;
   const event = (type: NotificationKind, at: number): CloudEvent => ({
     ...envelope(type, organization, new Date(at), links),
@@ -30,7 +38,7 @@ export function alertEvents({ change, alert, automation }: Transition, links: Co
     data: {
       organization,
       ...described(automationId, automation),
-      alert: payloadOf(alert),
+      alert: { ...payloadOf(alert), run: run === undefined ? null : runOf(alert, run, links) },
       console: links.automation(organization, automationId),
     },
   });
@@ -42,14 +50,14 @@ export function alertEvents({ change, alert, automation }: Transition, links: Co
 
 /** The event of an execution that started, succeeded or failed. */
 export function executionEvent(
-  { automationId, executionId, state, at, errorId, errorDescription }: ExecutionStep,
+  { automationId, executionId, state, occurredAt, errorId, errorDescription }: ExecutionStep,
   organization: string,
   automation: AlertedAutomation | undefined,
   links: ConsoleLinks,
 ): CloudEvent {
   const error = { error_id: errorId, error_description: errorDescription };
   return {
-    ...envelope(`execution.${state}`, organization, at, links),
+    ...envelope(`execution.${state}`, organization, occurredAt, links),
     subject: `${automationId}/${executionId}`,
     data: {
       organization,
@@ -83,6 +91,16 @@ function envelope(type: NotificationKind | 'test', organization: string, at: Dat
 function described(automation: string, declared: AlertedAutomation | undefined) {
   const { namespace, name, displayName, owner, links } = declared ?? {};
   return { automation, namespace, name, display_name: displayName, owner, links };
+}
+
+/** The run of an alert, its page and its first error. */
+function runOf({ organization, automationId }: Alert, { executionId, error }: AlertRun, links: ConsoleLinks) {
+  return {
+    execution_id: executionId,
+    console: links.execution(organization, automationId, executionId),
+    error_id: error?.id ?? null,
+    error: error?.firstLine ?? null,
+  };
 }
 
 /** An alert as the read API shows it. */

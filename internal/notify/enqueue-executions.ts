@@ -1,15 +1,17 @@
 import type { Held } from '../expectation/transition.ts';
+import type { Turns } from '../store/apart.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
 import { executionEvent } from './cloud-event.ts';
 import { declaredOf } from './declared-of.ts';
 import { executionSteps, type StepsUntil } from './execution-steps.ts';
 import type { ConsoleLinks } from './links.ts';
-import { insertMessages } from './insert-messages.ts';
+import { insertMessages, type Message } from './insert-messages.ts';
 import { asksFor, type Webhook } from './webhook-choice.ts';
 
-/** Most steps of an organization in one tick; the next tick continues. */
+/** About the most steps and messages of an organization in a tick; the next tick continues. */
 const mostSteps = 5_000;
+const mostMessages = 5_000;
 
 /** Up to when the record is complete. */
 interface Complete {
@@ -27,6 +29,7 @@ export async function enqueueExecutions(
   trx: Transaction<Tables>,
   complete: Complete,
   links: ConsoleLinks,
+  turns: Turns,
 ): Promise<void> {
   const { watermark } = complete;
   const state = await trx
@@ -36,7 +39,13 @@ export async function enqueueExecutions(
   const until = state?.executions_until;
   if (until && until >= watermark) return;
   const behind = until
-    ? await enqueueSteps(trx, { until, behind: new Map(Object.entries(state.executions_behind)) }, complete, links)
+    ? await enqueueSteps(
+        trx,
+        { until, behind: new Map(Object.entries(state.executions_behind)) },
+        complete,
+        links,
+        turns,
+      )
     : new Map<string, string>();
   await trx
     .updateTable('controller_state')
@@ -56,6 +65,7 @@ async function enqueueSteps(
   before: Enqueued,
   { watermark, held }: Complete,
   links: ConsoleLinks,
+  turns: Turns,
 ): Promise<Enqueued['behind']> {
   const webhooks = await trx.selectFrom('webhooks').selectAll().execute();
   const asking = webhooks.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('execution.')));
@@ -64,21 +74,24 @@ async function enqueueSteps(
     const from = new Date(before.behind.get(organization) ?? before.until);
     const isHeld = held?.organizations.includes(organization) === true;
     const to = isHeld ? new Date(Math.max(from.getTime(), held.until)) : watermark;
-    const { steps, until } = await executionSteps(trx, organization, { from, to, most: mostSteps });
-    await enqueueOf(trx, organization, steps, own, links);
+    const [until = from] = await turns.run(trx, [{ organization }], async () => {
+      const steps = await executionSteps(trx, organization, { from, to, most: mostSteps });
+      return enqueueOf(trx, organization, steps, own, links);
+    });
     if (until < watermark) behind.set(organization, until.toISOString());
   }
   return behind;
 }
 
+/** Resolves with the time up to which the messages of all steps are in the outbox. */
 async function enqueueOf(
   trx: Transaction<Tables>,
   organization: string,
-  steps: StepsUntil['steps'],
+  { steps, until }: StepsUntil,
   webhooks: readonly Webhook[],
   links: ConsoleLinks,
-): Promise<void> {
-  if (steps.length === 0) return;
+): Promise<Date> {
+  if (steps.length === 0) return until;
   const ids = [...new Set(steps.map(({ automationId }) => automationId))];
   const declared = await trx
     .selectFrom('automations')
@@ -87,14 +100,21 @@ async function enqueueOf(
     .where('automation_id', 'in', ids)
     .execute();
   const automations = new Map(declared.map((row) => [row.automation_id, declaredOf(row)]));
-  const messages = steps.flatMap((step) => {
+  const messages: Message[] = [];
+  let last: Date | undefined;
+  for (const step of steps) {
+    // The steps of a millisecond belong together, as they are read together.
+    if (last !== undefined && messages.length >= mostMessages && step.at > last) break;
+    last = step.at;
     const { automationId } = step;
     const automation = automations.get(automationId);
     const subject = { automationId, owner: automation?.owner };
     const choosing = webhooks.filter((webhook) => asksFor(webhook, [`execution.${step.state}`], subject));
-    if (choosing.length === 0) return [];
+    if (choosing.length === 0) continue;
     const event = executionEvent(step, organization, automation, links);
-    return choosing.map((webhook) => ({ webhook, automationId, event }));
-  });
+    messages.push(...choosing.map((webhook) => ({ webhook, automationId, event })));
+  }
   await insertMessages(trx, messages);
+  const isWhole = last === steps.at(-1)?.at;
+  return isWhole || last === undefined ? until : last;
 }

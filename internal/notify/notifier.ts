@@ -1,4 +1,5 @@
 import type { Blindness, Held, Transition } from '../expectation/transition.ts';
+import type { Turns } from '../store/apart.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
 import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
@@ -28,8 +29,8 @@ export class Notifier {
   }
 
   /** Puts notifications about executions into the outbox, in the transaction of a tick. */
-  async recordTick(trx: Transaction<Tables>, watermark: number, held?: Held): Promise<void> {
-    await this.#outbox.enqueueExecutions(trx, watermark, held);
+  async recordTick(trx: Transaction<Tables>, watermark: number, held?: Held, turns?: Turns): Promise<void> {
+    await this.#outbox.enqueueExecutions(trx, watermark, held, turns);
   }
 
   /** After each tick of this process, and while it cannot reach Postgres. */

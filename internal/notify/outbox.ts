@@ -1,11 +1,13 @@
 import type { Held, Transition } from '../expectation/transition.ts';
+import { together, type Turns } from '../store/apart.ts';
 import type { Tables } from '../store/database.ts';
-import type { Transaction } from '../store/sql.ts';
+import { sql, type Transaction } from '../store/sql.ts';
+import { runsOfAlerts } from './alert-runs.ts';
 import { alertEvents } from './cloud-event.ts';
 import { enqueueExecutions } from './enqueue-executions.ts';
 import { insertMessages } from './insert-messages.ts';
 import { ConsoleLinks } from './links.ts';
-import { asksFor } from './webhook-choice.ts';
+import { asksFor, wasTold } from './webhook-choice.ts';
 
 /**
  * Puts the notifications of a tick into the outbox, the table `deliveries`, for each webhook that
@@ -26,8 +28,8 @@ export class Outbox {
   }
 
   /** Notifications about executions up to the watermark, in ms since the Unix epoch. */
-  enqueueExecutions(trx: Transaction<Tables>, watermark: number, held?: Held): Promise<void> {
-    return enqueueExecutions(trx, { watermark: new Date(watermark), held }, this.#links);
+  enqueueExecutions(trx: Transaction<Tables>, watermark: number, held?: Held, turns: Turns = together): Promise<void> {
+    return enqueueExecutions(trx, { watermark: new Date(watermark), held }, this.#links, turns);
   }
 }
 
@@ -40,16 +42,41 @@ async function enqueueAlerts(
   const organizations = [...new Set(transitions.map(({ alert }) => alert.organization))];
   const webhooks = await trx.selectFrom('webhooks').selectAll().where('organization', 'in', organizations).execute();
   if (webhooks.length === 0) return;
+  const listening = new Set(webhooks.map(({ organization }) => organization));
+  const alerts = transitions.map(({ alert }) => alert).filter(({ organization }) => listening.has(organization));
+  const runs = await runsOfAlerts(trx, alerts);
+  const told = new Map<string, [namespace: string, name: string][]>();
   const messages = transitions.flatMap((transition) => {
-    const { organization, automationId, kind } = transition.alert;
-    const subject = { automationId, owner: transition.automation?.owner };
-    return alertEvents(transition, links).flatMap((event) => {
-      // A webhook is told about the end of those alerts that it is told about.
-      const kinds = [event.type.replace('dev.runledger.', ''), `automation.${kind}`];
-      return webhooks
-        .filter((webhook) => webhook.organization === organization && asksFor(webhook, kinds, subject))
-        .map((webhook) => ({ webhook, automationId, event }));
+    const { alert, automation, change, toldWebhooks = [] } = transition;
+    const own = webhooks.filter(({ organization }) => organization === alert.organization);
+    const subject = { automationId: alert.automationId, owner: automation?.owner };
+    // A webhook that heard of the beginning hears of the end, whatever is declared by now.
+    const isTold = own.filter((webhook) =>
+      change === 'opened' ? asksFor(webhook, [`automation.${alert.kind}`], subject) : wasTold(webhook, toldWebhooks),
+    );
+    if (change === 'opened' && isTold.length > 0)
+      told.set(
+        alert.id,
+        isTold.map(({ namespace, name }) => [namespace, name]),
+      );
+    return alertEvents(transition, runs.get(alert.id), links).flatMap((event) => {
+      const kind = event.type.replace('dev.runledger.', '');
+      const asking = isTold.filter((webhook) => asksFor(webhook, [kind], subject) || change === 'resolved');
+      return asking.map((webhook) => ({ webhook, automationId: alert.automationId, event }));
     });
   });
   await insertMessages(trx, messages);
+  await noteTold(trx, told);
+}
+
+async function noteTold(
+  trx: Transaction<Tables>,
+  told: ReadonlyMap<string, readonly (readonly [string, string])[]>,
+): Promise<void> {
+  if (told.size === 0) return;
+  const webhooks = [...told.values()].map((each) => JSON.stringify(each));
+  await sql`
+    update alerts set told_webhooks = told.webhooks::jsonb
+    from unnest(${[...told.keys()]}::uuid[], ${webhooks}::text[]) as told (id, webhooks) where alerts.id = told.id
+  `.execute(trx);
 }

@@ -16,12 +16,14 @@ export interface PostAnswer {
   retryAfterMs: number;
 }
 
-/** Most bytes of an answer that are read before the connection is closed. */
+/** Most bytes of an answer that are read, and the longest time for it, in ms. */
 const mostBytes = 64 * 1024;
+const drainMs = 1_000;
 
 /**
- * Sends a POST request over HTTPS and resolves with the status. Follows no redirect. Rejects when
- * there is no answer in time, and for an address that the agent refuses.
+ * Sends a POST request over HTTPS and resolves with the status once the connection is closed: a
+ * receiver cannot hold more connections than attempts. Follows no redirect. Rejects when there is
+ * no status in time, and for an address that the agent refuses.
  */
 export function post(url: URL, { agent, headers, body, timeoutMs }: PostOptions): Promise<PostAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<PostAnswer>();
@@ -30,21 +32,28 @@ export function post(url: URL, { agent, headers, body, timeoutMs }: PostOptions)
   const sent = request(url, { method: 'POST', agent, signal, headers: { ...headers, ...length } });
   sent.on('error', (error) => reject(signal.aborted ? new Error(`no answer within ${timeoutMs} ms`) : error));
   sent.on('response', (response) => {
-    drain(response);
-    resolve({ status: response.statusCode ?? 0, retryAfterMs: retryAfterOf(response) });
+    const answer = { status: response.statusCode ?? 0, retryAfterMs: retryAfterOf(response) };
+    void drain(response).then(() => resolve(answer));
   });
   sent.end(body);
   return promise;
 }
 
 /** Reads a short body to its end, so that the receiver sees the connection end in order. */
-function drain(response: IncomingMessage): void {
+function drain(response: IncomingMessage): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = setTimeout(() => response.destroy(), drainMs);
   let bytes = 0;
   response.on('error', () => undefined);
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > mostBytes) response.destroy();
   });
+  response.once('close', () => {
+    clearTimeout(end);
+    resolve();
+  });
+  return promise;
 }
 
 function retryAfterOf({ headers, statusCode }: IncomingMessage): number {

@@ -5,39 +5,56 @@ import type { AlertsTable } from '../store/alerts-table.ts';
 import type { AutomationsTable } from '../store/automations-table.ts';
 import type { Database } from '../store/database.ts';
 import { sql, type Selectable } from '../store/sql.ts';
+import { runsOfAlerts, type AlertRun } from './alert-runs.ts';
 import { declaredOf } from './declared-of.ts';
 
-/** An alert that Alertmanager must know now. */
+/** The labels of an alert of Alertmanager, which are its identity there. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** An alert that an Alertmanager must know now, or knows and must hear the end of. */
 export interface ToldAlert extends Alert {
-  automation: AlertedAutomation & {
-    /** What is expected of the automation, for people. */
-    expected: string;
-  };
+  /** As it is declared, or was when the alert opened; undefined if it never was. */
+  automation:
+    | (AlertedAutomation & {
+        /** What is expected of the automation, for people. */
+        expected: string;
+      })
+    | undefined;
+  run: AlertRun | undefined;
+  /** The sets of labels under which the Alertmanager may know it as open. */
+  knownAs: readonly Labels[];
 }
 
-type Row = Selectable<AlertsTable> & Omit<Selectable<AutomationsTable>, keyof AlertsTable>;
-
-/** How long Alertmanager is told again that an alert is resolved. */
-const repeatResolved = sql.lit('5 minutes');
+type Row = Selectable<AlertsTable> & { known_as: Labels[] | null } & (
+    Omit<Selectable<AutomationsTable>, keyof AlertsTable> | { name: null; expect: unknown }
+  );
 
 /**
- * The alerts that are open, and the resolved ones that a receiver knows as open: until five minutes
- * after it knows of the end too, for a day at most. A late start is over when it is noted, so it is
- * not among them. Without its declaration an alert has no labels; Alertmanager ends it.
+ * The alerts that are open, and those that this receiver may still know as open. A late start is
+ * over when it is noted, so it is not among them.
  */
-export async function alertsToTell(db: Database): Promise<ToldAlert[]> {
+export async function alertsToTell(db: Database, receiver: string): Promise<ToldAlert[]> {
   const { rows } = await sql<Row>`
-    select a.*, m.namespace, m.name, m.display_name, m.owner, m.links, m.alert_labels, m.expect
-    from alerts a join automations m using (organization, automation_id)
-    where a.kind <> 'late' and (a.resolved_at is null or (
-      a.resolved_at > now() - interval '1 day' and exists (
-        select from alert_notices n where n.alert_id = a.id and n.first_told_at is not null
-          and (n.resolved_told_at is null or n.resolved_told_at > now() - ${repeatResolved}::interval)
-      )
-    ))
+    select a.*, m.namespace, m.name, m.display_name, m.owner, m.links, m.alert_labels, m.expect, n.known_as
+    from (
+      select id from alerts where resolved_at is null and kind <> 'late'
+      union
+      select alert_id from alert_notices where receiver = ${receiver} and known_as <> '[]'
+    ) as told join alerts a using (id)
+      left join automations m using (organization, automation_id)
+      left join alert_notices n on (n.alert_id, n.receiver) = (a.id, ${receiver})
     order by a.opened_at, a.id
   `.execute(db);
-  return rows.map((row) => ({
+  const alerts = rows.map(alertOf);
+  const runs = await runsOfAlerts(db, alerts);
+  return alerts.map((alert) => ({ ...alert, run: runs.get(alert.id) }));
+}
+
+function alertOf(row: Row): Omit<ToldAlert, 'run'> {
+  const expected = describeExpectation(row.expect as DeclaredExpectation | null).join('; ');
+  const atOpening = (row.declared as AlertedAutomation | null) ?? undefined;
+  const declared = row.name === null ? atOpening : declaredOf(row);
+  return {
     id: row.id,
     organization: row.organization,
     automationId: row.automation_id,
@@ -48,9 +65,7 @@ export async function alertsToTell(db: Database): Promise<ToldAlert[]> {
     openedAt: row.opened_at.getTime(),
     resolvedAt: row.resolved_at?.getTime(),
     resolvedReason: row.resolved_reason ?? undefined,
-    automation: {
-      ...declaredOf(row),
-      expected: describeExpectation(row.expect as DeclaredExpectation | null).join('; '),
-    },
-  }));
+    automation: declared && { ...declared, expected },
+    knownAs: row.known_as ?? [],
+  };
 }

@@ -18,6 +18,12 @@ export function asksFor(webhook: Webhook, kinds: readonly string[], subject: Sub
   return kinds.every((kind) => asksForKind(webhook, kind)) && passes(webhook.filter, subject);
 }
 
+/** True if the webhook was told when the alert of this change opened, and asks for ends. */
+export function wasTold(webhook: Webhook, told: readonly (readonly [string, string])[]): boolean {
+  const isSame = told.some(([namespace, name]) => namespace === webhook.namespace && name === webhook.name);
+  return isSame && asksForKind(webhook, 'automation.resolved');
+}
+
 function asksForKind({ kinds }: Webhook, kind: string): boolean {
   return kinds.length === 0 ? kind.startsWith('automation.') : kinds.includes(kind);
 }

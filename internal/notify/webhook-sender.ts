@@ -1,13 +1,18 @@
+import type { LookupFunction } from 'node:net';
 import { Repeating } from '../async/repeating.ts';
 import type { Database } from '../store/database.ts';
 import { isUnavailable } from '../store/errors.ts';
+import { isWaiting } from '../store/parked-deliveries.ts';
 import { sql } from '../store/sql.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { NotifyMetrics } from '../telemetry/notify-metrics.ts';
 import { attempt } from './attempt.ts';
-import { claimDue, givenUpAfter, noteDelivered, noteFailed, type Claim, type WebhookRef } from './claim.ts';
+import { claimDue, type Claim, type ClaimOptions, type Slots, type WebhookRef } from './claim.ts';
 import { forbiddenAddresses } from './forbidden-addresses.ts';
 import { GuardedAgent } from './guarded-agent.ts';
+import { lookUp } from './look-up.ts';
+import { giveUpOld, noteDelivered, noteFailed } from './note-result.ts';
+import { parkLater } from './park.ts';
 
 export interface WebhookSenderOptions {
   db: Database;
@@ -19,6 +24,8 @@ export interface WebhookSenderOptions {
   logger: Logger;
   /** Certificates to trust in place of the system's, PEM. */
   ca?: string | undefined;
+  /** Finds the addresses of receivers; by default, as the system does. */
+  lookup?: LookupFunction;
   timings?: Partial<WebhookTimings>;
 }
 
@@ -33,9 +40,8 @@ export interface WebhookTimings {
 
 const defaultTimings: WebhookTimings = { intervalMs: 1_000, timeoutMs: 10_000, firstPauseMs: 5_000 };
 
-/** Most attempts under way in this process, and most of one webhook. */
-const mostAttempts = 50;
-const mostOfWebhook = 10;
+/** The attempts under way in this process. An attempt that hangs holds its slot for ten seconds. */
+const slots: Slots = { shared: 50, ofOrganization: 20, ofWebhook: 10, total: 500 };
 
 /** Pause before the next look when the last one found deliveries, in ms. */
 const shortPauseMs = 20;
@@ -65,9 +71,10 @@ export class WebhookSender {
   constructor(options: WebhookSenderOptions) {
     this.#options = options;
     this.#timings = { ...defaultTimings, ...options.timings };
+    const { ca, lookup = lookUp() } = options;
     this.#agents = {
-      public: new GuardedAgent(forbiddenAddresses(false), options.ca),
-      private: new GuardedAgent(forbiddenAddresses(true), options.ca),
+      public: new GuardedAgent(forbiddenAddresses(false), { lookup, ca }),
+      private: new GuardedAgent(forbiddenAddresses(true), { lookup, ca }),
     };
     this.#looks = new Repeating(() => this.#guard(() => this.#look()));
     this.#surveys = new Repeating(() => this.#guard(() => this.#survey()));
@@ -85,28 +92,24 @@ export class WebhookSender {
   }
 
   async #look(): Promise<number> {
-    const most = mostAttempts - this.#underWay.size;
-    if (most <= 0) return shortPauseMs;
-    const busy = this.#busy();
-    const leaseMs = 2 * this.#timings.timeoutMs;
-    const claims = await claimDue(this.#options.db, { most, mostOfWebhook, busy, leaseMs });
+    const { db } = this.#options;
+    const claims = await claimDue(db, { slots, underWay: this.#countUnderWay(), leaseMs: 2 * this.#timings.timeoutMs });
     for (const claim of claims) {
       this.#underWay.set(
         claim,
         this.#send(claim).finally(() => this.#underWay.delete(claim)),
       );
     }
-    return claims.length > 0 ? shortPauseMs : this.#timings.intervalMs;
+    const parked = await parkLater(db);
+    return claims.length + parked > 0 ? shortPauseMs : this.#timings.intervalMs;
   }
 
-  /** The webhooks with the most attempts under way: a slow one leaves room for the others. */
-  #busy(): WebhookRef[] {
-    const counts = new Map<string, { webhook: WebhookRef; count: number }>();
-    for (const webhook of this.#underWay.keys()) {
-      const key = JSON.stringify([webhook.organization, webhook.namespace, webhook.name]);
-      counts.set(key, { webhook, count: (counts.get(key)?.count ?? 0) + 1 });
-    }
-    return [...counts.values()].filter(({ count }) => count >= mostOfWebhook).map(({ webhook }) => webhook);
+  #countUnderWay(): ClaimOptions['underWay'] {
+    const keyOf = ({ organization, namespace, name }: WebhookRef) => JSON.stringify([organization, namespace, name]);
+    const byWebhook = Map.groupBy(this.#underWay.keys(), keyOf);
+    return [...byWebhook.values()].flatMap(([webhook, ...more]) =>
+      webhook ? [{ webhook, count: 1 + more.length }] : [],
+    );
   }
 
   /** Never rejects: without a note of its result the delivery is due again after the lease. */
@@ -139,23 +142,19 @@ export class WebhookSender {
   /** Gives up deliveries that nobody could attempt in time, and sets the metrics. */
   async #survey(): Promise<number> {
     const { db, metrics, logger } = this.#options;
-    const { rows } = await sql<{ id: string }>`
-      update deliveries set given_up_at = now(), last_error = coalesce(last_error, 'there was no attempt')
-      where delivered_at is null and given_up_at is null and next_attempt_at <= now()
-        and created_at < now() - ${givenUpAfter}::interval
-      returning id
-    `.execute(db);
-    for (const { id } of rows) {
-      metrics.count('webhook', 'given_up');
-      logger.warn({ delivery: id }, 'webhook given up');
+    for (let ids = await giveUpOld(db); ids.length > 0; ids = await giveUpOld(db)) {
+      for (const id of ids) {
+        metrics.count('webhook', 'given_up');
+        logger.warn({ delivery: id }, 'webhook given up');
+      }
     }
-    const { rows: found } = await sql<{ waiting: string; age: string | null }>`
+    const { rows } = await sql<{ waiting: string; age: string | null }>`
       select count(*) as waiting, extract(epoch from now() - min(created_at)) as age from (
-        select created_at from deliveries where delivered_at is null and given_up_at is null limit 10000
+        select created_at from deliveries where ${isWaiting} order by created_at limit 10000
       ) as waiting
     `.execute(db);
-    metrics.waiting.set(Number(found[0]?.waiting ?? 0));
-    metrics.oldestSeconds.set(Math.max(0, Number(found[0]?.age ?? 0)));
+    metrics.waiting.set(Number(rows[0]?.waiting ?? 0));
+    metrics.oldestSeconds.set(Math.max(0, Number(rows[0]?.age ?? 0)));
     return surveyMs;
   }
 

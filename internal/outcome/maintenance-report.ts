@@ -7,6 +7,19 @@ export interface MaintenanceReport {
   moved: number;
   /** Partitions past retention that stay until the archive holds them; absent if there is none. */
   waiting?: WaitingPartitions;
+  /** Present if retention would drop more partitions than it may without being asked. */
+  asks?: AskedPartitions;
+  /** How far the clock of the worker is ahead of that of Postgres, in ms; negative if behind. */
+  clockAheadMs: number;
+  /** True if retention dropped nothing because the two clocks differ. */
+  clocksDiffer?: true;
+}
+
+/** Retention drops these partitions once a person has approved it. */
+export interface AskedPartitions {
+  partitions: number;
+  /** The first day that stays, as in `2026-11-21`. */
+  before: string;
 }
 
 /** Retention waits for the archive. */

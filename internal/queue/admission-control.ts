@@ -1,4 +1,4 @@
-import type { RejectionReason } from '../telemetry/producer-metrics.ts';
+import type { RejectionReason } from '../errors/request-error.ts';
 import type { Backlog } from './backlog.ts';
 
 /** Limits past which ingest rejects events. */

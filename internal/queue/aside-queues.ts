@@ -1,52 +1,78 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { BacklogMetrics } from '../telemetry/queue-metrics.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
+import type { AdmissionLimits } from './admission-control.ts';
+import { BacklogGuard } from './backlog-guard.ts';
 import { encodeJob } from './job-encoder.ts';
 import { queueKey } from './keys.ts';
 import { QueueConnection } from './queue-connection.ts';
 import { jobName } from './queue-stats.ts';
-import { connect, createProducerRedis, disconnect, type RedisAddress, type RedisClient } from './redis.ts';
+import { createProducerRedis, disconnect, type RedisAddress, type RedisClient } from './redis.ts';
+
+/** What ingest requires of Redis before a 201; see {@link AdmissionLimits}. */
+export type Durability = Pick<AdmissionLimits, 'requireDurable' | 'replicaAcks'>;
 
 export interface AsideQueuesOptions {
   /** The shards that take events. */
   shards: readonly RedisAddress[];
+  /** The common queue. */
+  queueName: string;
+  durability: Durability;
+  metrics: BacklogMetrics;
   logger: Logger;
   tracing?: Tracing | undefined;
 }
 
+interface Shard {
+  redis: RedisClient;
+  guard: BacklogGuard;
+  queues: Map<string, QueueConnection>;
+}
+
 /**
- * The queues of events that wait beside the common queue, in the first shard that works. A job that
- * a replica has lost in a failover is no loss: the replica then still has the job that these events
- * came from.
+ * The queues of events that wait beside the common queue, in the first shard that works. Their
+ * original job ends once they are here, so they are as durable as the commit that acknowledged
+ * them: a shard takes none without the settings and replicas that ingest requires.
  */
 export class AsideQueues {
   readonly name = 'queues of waiting events';
   readonly #options: AsideQueuesOptions;
-  readonly #shards: readonly { redis: RedisClient; queues: Map<string, QueueConnection> }[];
+  readonly #shards: readonly Shard[];
 
   constructor(options: AsideQueuesOptions) {
     this.#options = options;
+    const { queueName, durability, metrics } = options;
+    const logger = options.logger.child({ part: this.name });
+    // A full Redis is no reason to refuse: the original job has the same events there.
+    const limits = { ...durability, maxJobs: Infinity, maxMemoryShare: Infinity, overflowShare: 1, intervalMs: 500 };
     this.#shards = options.shards.map((address) => {
       const redis = createProducerRedis(address);
-      redis.on('error', (error) => options.logger.debug({ error }, 'redis connection error'));
-      return { redis, queues: new Map() };
+      redis.on('error', (error) => logger.debug({ error }, 'redis connection error'));
+      return { redis, guard: new BacklogGuard(redis, queueName, limits, metrics, logger), queues: new Map() };
     });
   }
 
   async start(): Promise<void> {
-    await Promise.all(this.#shards.map(({ redis }) => connect(redis)));
+    await Promise.all(this.#shards.map(({ guard }) => guard.start()));
   }
 
   async stop(): Promise<void> {
+    await Promise.all(this.#shards.map(({ guard }) => guard.stop()));
     await Promise.all(this.#shards.flatMap(({ queues }) => Array.from(queues.values(), (queue) => queue.close())));
     await Promise.all(this.#shards.map(({ redis }) => disconnect(redis)));
   }
 
-  /** Adds a job. Resolves once it is on disk; rejects when no shard takes it. */
+  /**
+   * Adds a job. Resolves once it is on disk, and on that of the replicas that REDIS_ACKS requires.
+   * Rejects when no shard takes it.
+   */
   async add(queueName: string, events: AcceptedEvent[]): Promise<void> {
     let failure: unknown;
     for (const shard of this.#shards) {
       try {
+        const { rejection } = shard.guard;
+        if (rejection !== undefined) throw new Error(rejection.detail);
         const queue = await this.#open(shard, queueName).open();
         await queue.add(jobName(events.length), encodeJob(events));
         return;
@@ -58,12 +84,10 @@ export class AsideQueues {
     throw failure;
   }
 
-  #open(
-    { redis, queues }: { redis: RedisClient; queues: Map<string, QueueConnection> },
-    queueName: string,
-  ): QueueConnection {
-    const { logger, tracing } = this.#options;
-    const queue = queues.get(queueName) ?? new QueueConnection({ redis, queueName, replicaAcks: 0, logger, tracing });
+  #open({ redis, queues }: Shard, queueName: string): QueueConnection {
+    const { durability, logger, tracing } = this.#options;
+    const { replicaAcks } = durability;
+    const queue = queues.get(queueName) ?? new QueueConnection({ redis, queueName, replicaAcks, logger, tracing });
     queues.set(queueName, queue);
     return queue;
   }

@@ -8,6 +8,7 @@ export interface Backlog {
   waiting: number;
   active: number;
   delayed: number;
+  /** Jobs that workers have set aside, also of the overflow lane. */
   failed: number;
   /** Jobs of the overflow lane, in any state. */
   overflow: number;
@@ -18,18 +19,20 @@ export interface Backlog {
 /** Reads the backlog with one round trip. */
 export async function readBacklog(redis: RedisClient, queueName: string): Promise<Backlog> {
   const lane = overflowQueue(queueName);
-  const [waiting, active, delayed, failed, laneWaiting, laneActive, laneDelayed, memory] = await Promise.all([
-    redis.llen(queueKey(queueName, 'wait')),
-    redis.llen(queueKey(queueName, 'active')),
-    redis.zcard(queueKey(queueName, 'delayed')),
-    redis.zcard(queueKey(queueName, 'failed')),
-    redis.llen(queueKey(lane, 'wait')),
-    redis.llen(queueKey(lane, 'active')),
-    redis.zcard(queueKey(lane, 'delayed')),
-    infoOf(redis, queueName, 'memory'),
-  ]);
+  const [waiting, active, delayed, failed, laneWaiting, laneActive, laneDelayed, laneFailed, memory] =
+    await Promise.all([
+      redis.llen(queueKey(queueName, 'wait')),
+      redis.llen(queueKey(queueName, 'active')),
+      redis.zcard(queueKey(queueName, 'delayed')),
+      redis.zcard(queueKey(queueName, 'failed')),
+      redis.llen(queueKey(lane, 'wait')),
+      redis.llen(queueKey(lane, 'active')),
+      redis.zcard(queueKey(lane, 'delayed')),
+      redis.zcard(queueKey(lane, 'failed')),
+      infoOf(redis, queueName, 'memory'),
+    ]);
   const overflow = laneWaiting + laneActive + laneDelayed;
-  return { waiting, active, delayed, failed, overflow, memoryShare: memoryShareOf(memory) };
+  return { waiting, active, delayed, failed: failed + laneFailed, overflow, memoryShare: memoryShareOf(memory) };
 }
 
 /**

@@ -1,3 +1,5 @@
+import { promisify } from 'node:util';
+import { constants, zstdCompress } from 'node:zlib';
 import { compress } from '@cloudpss/zstd';
 
 /**
@@ -13,4 +15,14 @@ const level = 1;
 export function pack(text: string): string {
   const { buffer, byteOffset, byteLength } = compress(Buffer.from(text), level);
   return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+}
+
+const compressElsewhere = promisify(zstdCompress);
+
+/** As {@link pack}, on another thread: it leaves this one free, and its buffers are few. */
+export async function packLarge(text: Buffer): Promise<string> {
+  const params = { [constants.ZSTD_c_compressionLevel]: level };
+  // So the frame says how large its content is.
+  const frame = await compressElsewhere(text, { params, pledgedSrcSize: text.length });
+  return frame.toString('base64');
 }

@@ -1,16 +1,23 @@
 import { DelayedError, WaitingError, Worker, type Job, type WorkerOptions } from 'bullmq';
 import { settledWithin } from '../async/settled-within.ts';
-import type { AcceptedEvent } from '../event/event.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
 import { ConsumerConnections } from './consumer-connections.ts';
 import { fetchCooldownBackend } from './fetch-cooldown.ts';
-import { UnreadableJob } from './job.ts';
+import { FetchedTexts } from './fetched-texts.ts';
+import { UnknownFormat } from './job.ts';
 import { JobDecoder } from './job-decoder.ts';
+import { JobHandling, type Handle } from './job-handling.ts';
 import { keyPrefix, queueKey } from './keys.ts';
+import { redisDelays } from './redis-delays.ts';
 import type { RedisAddress } from './redis.ts';
+import type { Room } from './room.ts';
+import { SetAside } from './set-aside.ts';
 import { shardsInside } from './shard-registry.ts';
+
+/** Most bytes of the texts of fetched jobs that wait for their turn. */
+const fetchedBytes = 16 * 1_024 * 1_024;
 
 /** Delay before an unreadable job is offered again, in ms: a newer worker may then take it. */
 const unreadableMs = 30_000;
@@ -32,18 +39,13 @@ const refusedMs = 10_000;
  */
 const closingMs = 2_000;
 
-/**
- * Stores a batch. `redelivered`: an earlier worker took the job and returned it or died. Resolves
- * with `stored` once every event is safe, and BullMQ removes the job. With anything else, such as
- * `abandoned` when the process stops, the job returns to the queue.
- */
-export type Handle = (events: AcceptedEvent[], redelivered: boolean) => Promise<unknown>;
-
 export interface ConsumerOptions {
   redis: RedisAddress;
   queueName: string;
   /** Jobs under way at once. The batches of the store are made of their events. */
   concurrency: number;
+  /** Memory for the events of its jobs. */
+  room: Room;
   /** Cooldown after jobs were fetched, in ms; see {@link fetchCooldownBackend}. */
   fetchCooldownMs: number;
   /** Time until another worker takes the job of a dead worker, in ms, plus or minus a third. */
@@ -70,7 +72,8 @@ export class Consumer {
   readonly #options: ConsumerOptions;
   readonly #decoder = new JobDecoder();
   readonly #handling = new Set<Promise<unknown>>();
-  #running: { worker: Worker; connections: ConsumerConnections } | undefined;
+  #running: { worker: Worker; connections: ConsumerConnections; texts: FetchedTexts } | undefined;
+  #stopping = new AbortController();
   #rest: NodeJS.Timeout | undefined;
   #restart: NodeJS.Timeout | undefined;
   #refusedAt = -Infinity;
@@ -84,8 +87,10 @@ export class Consumer {
     if (this.#running !== undefined) return;
     const { redis, queueName, metrics, logger } = this.#options;
     const connections = new ConsumerConnections(redis, queueName, metrics, logger);
-    const worker = this.#createWorker(connections);
-    this.#running = { worker, connections };
+    const texts = new FetchedTexts(fetchedBytes);
+    this.#stopping = new AbortController();
+    const worker = this.#createWorker(connections, texts);
+    this.#running = { worker, connections, texts };
     this.#run(worker);
   }
 
@@ -95,12 +100,14 @@ export class Consumer {
    */
   async stop(): Promise<void> {
     if (this.#running === undefined) return;
-    const { worker, connections } = this.#running;
+    const { worker, connections, texts } = this.#running;
     this.#running = undefined;
     clearTimeout(this.#rest);
     clearTimeout(this.#restart);
     const closed = worker.close();
+    texts.close();
     await settledWithin(this.#options.drainMs, this.#allHandled());
+    this.#stopping.abort();
     this.#options.abandon();
     await settledWithin(closingMs, closed);
     await connections.close();
@@ -133,7 +140,7 @@ export class Consumer {
     return shardsInside({ redis: main, queueName: this.#options.queueName });
   }
 
-  #createWorker({ main }: ConsumerConnections): Worker {
+  #createWorker({ main }: ConsumerConnections, texts: FetchedTexts): Worker {
     const { queueName, concurrency, fetchCooldownMs, lockMs, metrics, logger, tracing } = this.#options;
     const options: WorkerOptions = {
       connection: main,
@@ -148,10 +155,18 @@ export class Consumer {
       removeOnComplete: { count: 0 },
       ...(tracing && { telemetry: tracing.queue }),
     };
-    const backend = fetchCooldownBackend(() => this.#taken, fetchCooldownMs);
-    const worker = new Worker(queueName, (job, token) => this.#process(job, token), options, backend);
+    const fetching = texts.backend(fetchCooldownBackend(() => this.#taken, fetchCooldownMs));
+    const backend = redisDelays(main, queueName, fetching);
+    const { handle, room } = this.#options;
+    const { signal } = this.#stopping;
+    const handling = new JobHandling({ redis: main, queueName, texts, decoder: this.#decoder, room, handle, signal });
+    const worker = new Worker(queueName, (job, token) => this.#process(handling, job, token), options, backend);
     worker.on('error', (error) => this.#onError(worker, error));
-    worker.on('failed', (job, error) => logger.error({ error, job: job?.id }, 'job failed and will be retried'));
+    worker.on('failed', (job, error) => {
+      if (!(error instanceof SetAside)) return logger.error({ error, job: job?.id }, 'job failed and will be retried');
+      metrics.setAside.inc({ reason: error.fault });
+      logger.error({ error, job: job?.id, queue: queueName }, 'job set aside: its events are not stored');
+    });
     worker.on('stalled', (job) => {
       metrics.stalled.inc();
       logger.warn({ job }, 'job recovered from a worker that stopped renewing its lock');
@@ -176,26 +191,21 @@ export class Consumer {
     this.#rest = setTimeout(() => void worker.resume().catch(() => undefined), restMs);
   }
 
-  async #process(job: Job, token: string | undefined): Promise<void> {
+  async #process(handling: JobHandling, job: Job, token: string | undefined): Promise<void> {
     this.#taken += 1;
-    const handled = this.#read(job, token).then((events) => this.#options.handle(events, job.attemptsStarted > 1));
+    const handled = handling.handle(job);
     this.#handling.add(handled);
     const result = await handled.finally(() => this.#handling.delete(handled));
     if (result === 'stored') return;
-    await job.moveToWait(token);
-    throw new WaitingError();
-  }
-
-  async #read(job: Job, token: string | undefined): Promise<AcceptedEvent[]> {
-    try {
-      return await this.#decoder.decode(job.data);
-    } catch (error) {
-      if (!(error instanceof UnreadableJob)) throw error;
+    if (result instanceof SetAside) throw result;
+    if (result instanceof UnknownFormat) {
       this.#options.metrics.unreadable.inc();
-      this.#options.logger.error({ error, job: job.id }, 'job cannot be read and is kept for another worker');
+      this.#options.logger.error({ error: result, job: job.id }, 'job cannot be read and is kept for another worker');
       await job.moveToDelayed(Date.now() + unreadableMs, token);
       throw new DelayedError();
     }
+    await job.moveToWait(token);
+    throw new WaitingError();
   }
 }
 

@@ -1,13 +1,8 @@
 import type { Transform } from 'node:stream';
 import { createZstdDecompress } from 'node:zlib';
+import { contentSizeOf } from './frame.ts';
 
 const options = { chunkSize: 64 * 1_024 };
-
-/**
- * Most bytes of the JSON of one job: the largest batch (COMMIT_BATCH_BYTES, at most 64 MiB) with
- * each character escaped as six bytes, and the fixed fields.
- */
-const largestJob = 512 * 1_024 * 1_024;
 
 /** A stream that decompresses each frame written to it. */
 export function createDecompressor(): Transform {
@@ -16,25 +11,23 @@ export function createDecompressor(): Transform {
 
 /**
  * Decompresses many frames, one after another, with one stream: a stream per frame would keep its
- * buffers until a full garbage collection. Node's decompressor rejects a damaged frame before it
- * allocates the size that the frame claims; `@cloudpss/zstd` allocates up to 1 GB first.
+ * buffers until a full garbage collection.
  */
 export class Decompression {
   readonly #create: () => Transform;
-  readonly #mostBytes: number;
   #stream: Transform | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(create: () => Transform = createDecompressor, mostBytes = largestJob) {
+  constructor(create: () => Transform = createDecompressor) {
     this.#create = create;
-    this.#mostBytes = mostBytes;
   }
 
   /**
-   * Resolves with the result of `use` on the output. Rejects when the frame is damaged, `use`
-   * throws, memory is short, or after `close`. Retries once in a new stream, since an earlier
-   * incomplete frame may have damaged the old one.
+   * Resolves with the result of `use` on the output. The caller has looked at the size that the
+   * frame claims: that much memory is taken, and no more. Rejects when the frame is damaged or
+   * becomes more or less than it claims, when `use` throws, when memory is short, or after `close`.
+   * Retries once in a new stream, since an earlier incomplete frame may have damaged the old one.
    */
   run<T>(frame: Buffer, use: (output: Buffer) => T): Promise<T> {
     const result = this.#last.then(() => this.#try(frame, use)).catch(() => this.#try(frame, use));
@@ -60,33 +53,31 @@ export class Decompression {
 
   /**
    * Resolves with the output of one frame. After a failure Node never calls back: it only closes.
-   * A frame that yields more than the bound ends the stream, so that memory stays bounded.
    */
-  #write(frame: Buffer): Promise<Buffer> {
-    if (this.#closed) return Promise.reject(new Error('the stream is closed'));
+  async #write(frame: Buffer): Promise<Buffer> {
+    if (this.#closed) throw new Error('the stream is closed');
     const stream = (this.#stream ??= this.#create().on('error', () => undefined));
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-    const fail = (): void => reject(stream.errored ?? new Error('the stream was closed, or the frame is empty'));
-    const output = collect(stream, this.#mostBytes);
+    const fail = (): void => reject(stream.errored ?? new Error('the stream was closed, or the frame is incomplete'));
+    const output = collect(stream, contentSizeOf(frame));
     stream.once('close', fail);
     stream.write(frame, (error) => {
       stream.off('close', fail);
-      const pieces = output.end();
-      if (error || stream.destroyed || pieces.length === 0) fail();
-      else resolve(Buffer.concat(pieces));
+      const content = output.end();
+      if (error || stream.destroyed || content === undefined) fail();
+      else resolve(content);
     });
     return promise;
   }
 }
 
-/** Collects the output of a stream until `end`. Past `mostBytes` it destroys the stream. */
-function collect(stream: Transform, mostBytes: number): { end: () => Buffer[] } {
-  const pieces: Buffer[] = [];
+/** Collects the output of a stream until `end`. Past `size` it destroys the stream. */
+function collect(stream: Transform, size: number): { end: () => Buffer | undefined } {
+  const content = Buffer.allocUnsafe(size);
   let bytes = 0;
   const take = (piece: Buffer): void => {
-    bytes += piece.length;
-    pieces.push(piece);
-    if (bytes > mostBytes) stream.destroy(new Error(`the frame holds more than ${mostBytes} bytes`));
+    if (bytes + piece.length > size) stream.destroy(new Error(`the frame becomes more than ${size} bytes`));
+    else bytes += piece.copy(content, bytes);
   };
   stream.on('data', take);
   return {
@@ -94,7 +85,7 @@ function collect(stream: Transform, mostBytes: number): { end: () => Buffer[] } 
       stream.off('data', take);
       const rest = stream.destroyed ? null : (stream.read() as Buffer | null);
       if (rest !== null) take(rest);
-      return pieces;
+      return bytes === size ? content : undefined;
     },
   };
 }

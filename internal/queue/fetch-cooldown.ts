@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRedisBackend, type BackendFactory, type RedisQueueBackend } from 'bullmq';
 
 /** BullMQ's signal that a job may be waiting. */
-const lookNow = { member: '0', score: 0 };
+export const lookNow = { member: '0', score: 0 };
 
 /**
  * BullMQ's backend with a fetch cooldown: after a fetch that found jobs, the next one starts

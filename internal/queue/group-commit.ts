@@ -1,7 +1,7 @@
 import { BatchScheduler } from '../batching/batch-scheduler.ts';
 import { BatchQueue, type BatchLimits, type Portion } from '../batching/batch-queue.ts';
 import type { AcceptedEvent } from '../event/event.ts';
-import { textsOf } from '../event/fields.ts';
+import { heldBytes } from '../event/held-bytes.ts';
 
 /**
  * Limits of the group commit: size of a batch, size of the buffer, commits at once, time between
@@ -71,8 +71,7 @@ export class GroupCommit {
    * Resolves when the one commit of the events resolves. Rejects with the commit's error, when the
    * commit takes too long (it may still succeed), or at once with {@link BufferFull}.
    */
-  add(events: readonly AcceptedEvent[]): Promise<void> {
-    const bytes = sizeOf(events);
+  add(events: readonly AcceptedEvent[], bytes = heldBytesOf(events)): Promise<void> {
     const count = events.length;
     if (this.#isFullFor(count, bytes)) return Promise.reject(new BufferFull());
     return new Promise((resolve, reject) => {
@@ -151,12 +150,9 @@ export class GroupCommit {
   }
 }
 
-/** Bytes of JSON, estimated: about 150 for the fixed fields, and the length of each text. */
-function sizeOf(events: readonly AcceptedEvent[]): number {
+/** The bytes that events take in memory, about. */
+export function heldBytesOf(events: readonly AcceptedEvent[]): number {
   let bytes = 0;
-  for (const event of events) {
-    bytes += 150 + event.executionId.length;
-    for (const text of textsOf(event)) bytes += text.length;
-  }
+  for (const event of events) bytes += heldBytes(event);
   return bytes;
 }

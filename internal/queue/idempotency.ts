@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
-import type { AcceptedEvent, EventIdentity } from '../event/event.ts';
+import type { AcceptedEvent, EventGroup, EventIdentity } from '../event/event.ts';
 import { firstFields, textsOf } from '../event/fields.ts';
+import { isDerived, type RepeatKey } from '../event/repeat-key.ts';
 import { RequestError } from '../errors/request-error.ts';
+import { hashedName } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
 /**
@@ -11,15 +13,19 @@ import type { RedisClient } from './redis.ts';
 const lease = 2_500;
 
 /**
- * The value of a key: the identity first given to its event, and whether a commit of it was
- * acknowledged.
+ * The value of a key: the identities first given to its events, in order, and whether a commit of
+ * them was acknowledged.
  */
-export type Reservation = EventIdentity & { committed: boolean };
+export interface Reservation {
+  identities: readonly EventIdentity[];
+  committed: boolean;
+}
 
 /**
  * Reserves keys for a request, or finds their states. With `all` it reserves none of them if one
- * cannot be; with `none` it never does. The first identity never changes: a retry after a crash or
- * a 503 enqueues the same (createdAt, id), and the store ignores the duplicate.
+ * cannot be; with `none` it never does. The first identities never change: a retry after a crash or
+ * a 503 enqueues the same (createdAt, id), and the store ignores the duplicates. Other texts under
+ * a derived key replace those of an attempt that nobody acknowledged.
  */
 const reserveScript = `
 local function differ(stored, given)
@@ -35,23 +41,27 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local which, lease, timeToLive = ARGV[1], ARGV[2], ARGV[3]
 local found, refused = {}, false
 for i, key in ipairs(KEYS) do
-  local fingerprint, id, createdAt, later = ARGV[4 * i], ARGV[4 * i + 1], ARGV[4 * i + 2], ARGV[4 * i + 3]
-  local seen = redis.call('HMGET', key, 'fingerprint', 'id', 'createdAt', 'committed', 'leaseUntil', 'later')
-  if not seen[1] then found[i] = {'new', id, createdAt}
-  elseif seen[1] ~= fingerprint or differ(seen[6] or '', later) then found[i] = {'other'}
-  elseif seen[4] == '1' then found[i] = {'committed', seen[2], seen[3]}
-  elseif tonumber(seen[5]) > now then found[i] = {'busy'}
-  else found[i] = {'again', seen[2], seen[3]} end
+  local fingerprint, identities, later, derived = ARGV[4 * i], ARGV[4 * i + 1], ARGV[4 * i + 2], ARGV[4 * i + 3]
+  local seen = redis.call('HMGET', key, 'fingerprint', 'identities', 'committed', 'leaseUntil', 'later')
+  local other = seen[1] and (seen[1] ~= fingerprint or differ(seen[5] or '', later))
+  if not seen[1] then found[i] = {'new', identities}
+  elseif other and (derived == '0' or seen[3] == '1') then found[i] = {'other'}
+  elseif seen[3] == '1' then found[i] = {'committed', seen[2]}
+  elseif tonumber(seen[4]) > now then found[i] = {'busy'}
+  else found[i] = {other and 'replaced' or 'again', seen[2]} end
   refused = refused or not found[i][2]
 end
 if which == 'none' or (refused and which == 'all') then return found end
 for i, key in ipairs(KEYS) do
   local state = found[i][1]
   if state == 'new' then
-    redis.call('HSET', key, 'fingerprint', ARGV[4 * i], 'id', ARGV[4 * i + 1], 'createdAt', ARGV[4 * i + 2],
-      'committed', '0', 'leaseUntil', now + lease, 'later', ARGV[4 * i + 3])
+    redis.call('HSET', key, 'identities', ARGV[4 * i + 1], 'committed', '0')
     redis.call('PEXPIRE', key, timeToLive)
-  elseif state == 'again' then redis.call('HSET', key, 'leaseUntil', now + lease) end
+  end
+  if state == 'new' or state == 'replaced' then
+    redis.call('HSET', key, 'fingerprint', ARGV[4 * i], 'later', ARGV[4 * i + 2])
+  end
+  if found[i][2] and state ~= 'committed' then redis.call('HSET', key, 'leaseUntil', now + lease) end
 end
 return found
 `;
@@ -66,20 +76,17 @@ end
 return missing
 `;
 
-/** Gives reservations another identity. One that does not exist stays so. */
+/** Gives reservations other identities. One that does not exist stays so. */
 const identityScript = `
 for i, key in ipairs(KEYS) do
-  if redis.call('EXISTS', key) == 1 then
-    redis.call('HSET', key, 'id', ARGV[2 * i - 1], 'createdAt', ARGV[2 * i], 'committed', '0')
-  end
+  if redis.call('EXISTS', key) == 1 then redis.call('HSET', key, 'identities', ARGV[i], 'committed', '0') end
 end
 return 1
 `;
 
-/** An event with a key. All events of a request belong to one organization. */
-export interface Keyed {
-  key: string;
-  event: AcceptedEvent;
+/** Events with a key. All events of a request belong to one organization. */
+export interface Keyed extends EventGroup {
+  readonly key: RepeatKey;
 }
 
 /** The state of a key: an error means that it cannot be used now. */
@@ -88,7 +95,7 @@ export type Result = Reservation | RequestError;
 /** Idempotency keys, in one place or in several. */
 export interface Keys {
   /**
-   * Reserves keys for events, in order. A key that cannot be reserved gives an error:
+   * Reserves keys for events, in order of the groups. A key that cannot be reserved gives an error:
    * `idempotency-key-reused` (another body) or `request-in-progress`. With `all`, one such key
    * means that none is reserved; with `each`, the others are.
    */
@@ -105,6 +112,14 @@ export interface Keys {
 
   /** Gives the reservations the identities of the events; see {@link MirroredKeys}. */
   replaceIdentity(keyed: readonly Keyed[]): Promise<void>;
+}
+
+/** The events with the identities that their key got first, in order. */
+export function withIdentities(
+  events: readonly AcceptedEvent[],
+  identities: readonly EventIdentity[],
+): readonly AcceptedEvent[] {
+  return events.map((event, at) => ({ ...event, ...identities[at] }));
 }
 
 /** True if the key cannot be used now. */
@@ -140,10 +155,12 @@ export class IdempotencyKeys implements Keys {
   }
 
   async #ask(keyed: readonly Keyed[], which: 'all' | 'each' | 'none'): Promise<Result[]> {
-    const values = keyed.flatMap(({ event }) => [fingerprint(event), event.id, event.createdAt, laterFields(event)]);
+    const values = keyed.flatMap(({ key, events }) => {
+      return [fingerprint(events), identitiesOf(events), laterFields(events), isDerived(key) ? '1' : '0'];
+    });
     const keys = this.#keysOf(keyed);
     const reply = await this.#redis.eval(reserveScript, keys.length, ...keys, which, lease, this.#keptMs, ...values);
-    return (reply as [string, string, string][]).map(([state, id, createdAt]) => {
+    return (reply as [string, string][]).map(([state, identities]) => {
       if (state === 'other')
         return new RequestError('idempotency-key-reused', 'This Idempotency-Key was used with another body.');
       if (state === 'busy')
@@ -151,7 +168,7 @@ export class IdempotencyKeys implements Keys {
           'request-in-progress',
           'The first request with this Idempotency-Key is still under way.',
         );
-      return { id, createdAt: Number(createdAt), committed: state === 'committed' };
+      return { identities: identitiesIn(identities), committed: state === 'committed' };
     });
   }
 
@@ -165,12 +182,8 @@ export class IdempotencyKeys implements Keys {
 
   async replaceIdentity(keyed: readonly Keyed[]): Promise<void> {
     const keys = this.#keysOf(keyed);
-    await this.#redis.eval(
-      identityScript,
-      keys.length,
-      ...keys,
-      ...keyed.flatMap(({ event }) => [event.id, event.createdAt]),
-    );
+    const identities = keyed.map(({ events }) => identitiesOf(events));
+    await this.#redis.eval(identityScript, keys.length, ...keys, ...identities);
   }
 
   async #mark(keyed: readonly Keyed[], field: string, value: string): Promise<void> {
@@ -194,27 +207,45 @@ export class IdempotencyKeys implements Keys {
   }
 }
 
-/** The name of a key, in each place that has it. */
-export function nameOf({ key, event }: Keyed): string {
-  return `${event.organization}:${key}`;
+/**
+ * The name of a key, in each place that has it: a hash of its organization and of its parts, apart
+ * from each other. So neither an organization nor a key can imitate the name of another.
+ */
+export function nameOf({ key, events: [first] }: Keyed): string {
+  return hashedName(first?.organization ?? '', ...key);
+}
+
+function identitiesOf(events: readonly AcceptedEvent[]): string {
+  return events.map(({ id, createdAt }) => `${id} ${createdAt}`).join(' ');
+}
+
+function identitiesIn(text: string): EventIdentity[] {
+  const words = text.split(' ');
+  return Array.from({ length: words.length / 2 }, (_, at) => {
+    return { id: words[2 * at] ?? '', createdAt: Number(words[2 * at + 1]) };
+  });
 }
 
 /**
  * Equal for equal requests, over the fields of the first release: every release computes the same
  * value.
  */
-function fingerprint(event: AcceptedEvent): string {
-  const { automationId, executionId, kind } = event;
-  const texts = textsOf(event).slice(0, firstFields);
-  return hash('sha256', JSON.stringify([automationId, executionId, kind, ...texts]));
+function fingerprint(events: readonly AcceptedEvent[]): string {
+  const rows = events.map((event) => {
+    const { automationId, executionId, kind } = event;
+    return [automationId, executionId, kind, ...textsOf(event).slice(0, firstFields)];
+  });
+  return hash('sha256', JSON.stringify(rows));
 }
 
 /**
- * A word for each field of a later release: the time at which the event occurred, and a digest for
- * each text. Two releases compare only the fields that both know. A retry across a deploy that
- * added a field is then still the same request.
+ * A word for each field of a later release, over all events: the times at which they occurred, and
+ * a digest of the texts. Two releases compare only the fields that both know. A retry across a
+ * deploy that added a field is then still the same request.
  */
-function laterFields(event: AcceptedEvent): string {
-  const texts = textsOf(event).slice(firstFields);
-  return [event.occurredAt ?? '-', ...texts.map((text) => hash('sha256', text))].join(' ');
+function laterFields(events: readonly AcceptedEvent[]): string {
+  const times = events.map(({ occurredAt }) => occurredAt ?? '-').join(',');
+  const texts = events.map((event) => textsOf(event).slice(firstFields));
+  const digests = texts[0]?.map((_, field) => hash('sha256', JSON.stringify(texts.map((each) => each[field])))) ?? [];
+  return [times, ...digests].join(' ');
 }

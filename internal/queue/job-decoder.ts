@@ -1,22 +1,46 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import { Decompression } from './decompression.ts';
 import { splitDigests } from './digests.ts';
-import { fromRow, fromTimedRow, isRow, isTimedRow, isWholeRow, UnreadableJob, type Row, type TimedRow } from './job.ts';
+import { contentSizeOf } from './frame.ts';
+import { checksumOf, DamagedJob, fromRow, isRow, isWholeRow, jobVersion, UnknownFormat } from './job.ts';
+import { parseRows } from './parse-rows.ts';
+
+/**
+ * V8 keeps a text with one character beyond U+00FF in two bytes a character. So events take at most
+ * twice the bytes of their JSON; those of few characters take about as much for their objects.
+ */
+const bytesPerByte = 2;
+
+/** A job whose checksum is right, before its events are there. */
+export interface PackedJob {
+  /** Memory that its events will take, in bytes, about. */
+  readonly bytes: number;
+  /** Resolves with the events in order. Rejects with {@link DamagedJob}. */
+  events(): Promise<AcceptedEvent[]>;
+}
 
 /** Unpacks job data. */
 export class JobDecoder {
   readonly #decompression = new Decompression();
 
-  /** Resolves with the events in order. Rejects with {@link UnreadableJob}. */
-  async decode(data: unknown): Promise<AcceptedEvent[]> {
-    const { v, rows, zstd, digests } = (data ?? {}) as Record<string, unknown>;
-    const read = v === 1 ? events : v === 2 ? timedEvents : undefined;
-    if (!read) throw new UnreadableJob(`job data has version ${String(v)}, this release reads versions 1 and 2`);
-    try {
-      return typeof zstd === 'string' ? await this.#unpack(zstd, (found) => read(found, digests)) : read(rows, digests);
-    } catch (error) {
-      throw new UnreadableJob('job data is damaged', { cause: error });
+  /**
+   * Reads and checks the JSON of job data.
+   * @throws {UnknownFormat} when another release wrote it.
+   * @throws {DamagedJob} when it is not what was written.
+   */
+  open(text: string): PackedJob {
+    const { v, sum, rows, zstd, digests } = objectOf(text);
+    if (Number.isSafeInteger(v) && v !== jobVersion) {
+      throw new UnknownFormat(`job data has version ${String(v)}, this release reads version ${jobVersion}`);
     }
+    const payload = typeof zstd === 'string' ? zstd : Array.isArray(rows) ? JSON.stringify(rows) : undefined;
+    const joined = typeof digests === 'string' ? digests : undefined;
+    if (v !== jobVersion || payload === undefined || checksumOf(payload, joined) !== sum) {
+      throw new DamagedJob('the checksum of the job is not that of its data');
+    }
+    return typeof zstd === 'string'
+      ? this.#packed(Buffer.from(zstd, 'base64'), joined)
+      : { bytes: payload.length * bytesPerByte, events: () => damagedOn(async () => eventsOf(rows, joined)) };
   }
 
   /** Gives the decompressor's memory back, for good: jobs under way become unreadable. */
@@ -24,27 +48,40 @@ export class JobDecoder {
     this.#decompression.close();
   }
 
-  #unpack(zstd: string, read: (rows: unknown) => AcceptedEvent[]): Promise<AcceptedEvent[]> {
-    return this.#decompression.run(Buffer.from(zstd, 'base64'), (json) => read(JSON.parse(json.toString())));
+  #packed(frame: Buffer, digests: string | undefined): PackedJob {
+    const unpack = () => this.#decompression.run(frame, (content) => eventsOf(parseRows(content), digests));
+    return { bytes: sizeOf(frame) * bytesPerByte, events: () => damagedOn(unpack) };
   }
 }
 
-function events(rows: unknown, digests: unknown): AcceptedEvent[] {
+function objectOf(text: string): Record<string, unknown> {
+  try {
+    return { ...(JSON.parse(text) as object | null) };
+  } catch (error) {
+    throw new DamagedJob('the job is not JSON', { cause: error });
+  }
+}
+
+function sizeOf(frame: Buffer): number {
+  try {
+    return contentSizeOf(frame);
+  } catch (error) {
+    throw new DamagedJob('the job cannot be decompressed', { cause: error });
+  }
+}
+
+async function damagedOn<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new DamagedJob('the job does not hold events', { cause: error });
+  }
+}
+
+function eventsOf(rows: unknown, digests: string | undefined): AcceptedEvent[] {
   if (!Array.isArray(rows) || !rows.every(isRow)) throw new Error('rows are not events');
-  const digestAt = digestsOf(rows, digests);
-  return rows.map((row, at) => fromRow(row, digestAt(at)));
-}
-
-function timedEvents(rows: unknown, digests: unknown): AcceptedEvent[] {
-  if (!Array.isArray(rows) || !rows.every(isTimedRow)) throw new Error('rows are not events');
-  const digestAt = digestsOf(rows, digests);
-  return rows.map((row, at) => fromTimedRow(row, digestAt(at)));
-}
-
-/** Gives the digest of a row by its place, if the job has some. @throws when they are damaged. */
-function digestsOf(rows: (Row | TimedRow)[], digests: unknown): (at: number) => string | undefined {
-  const none = (): undefined => undefined;
-  if (typeof digests !== 'string') return none;
+  if (digests === undefined) return rows.map((row) => fromRow(row));
   const digestAt = splitDigests(digests, rows.length);
-  return rows.every(isWholeRow) ? digestAt : none;
+  const isWhole = rows.every(isWholeRow);
+  return rows.map((row, at) => fromRow(row, isWhole ? digestAt(at) : undefined));
 }

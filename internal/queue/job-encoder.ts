@@ -1,25 +1,81 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AcceptedEvent } from '../event/event.ts';
-import { pack } from './compression.ts';
+import { heldBytes } from '../event/held-bytes.ts';
+import { pack, packLarge } from './compression.ts';
 import { joinDigests } from './digests.ts';
-import { toRow, toTimedRow, type JobData } from './job.ts';
+import { contentSizeOf } from './frame.ts';
+import { checksumOf, jobVersion, toRow, type JobData } from './job.ts';
 
-/**
- * Packs events into job data, in order: with their digests if `digests` asks for them, or if events
- * came with some.
- */
-export function encodeJob(
-  events: readonly AcceptedEvent[],
-  { digests = false }: { digests?: boolean | undefined } = {},
-): JobData {
-  const data = rowsOf(events);
-  const json = JSON.stringify(data.rows);
-  const zstd = pack(json);
-  const packed = zstd.length < json.length ? { v: data.v, zstd } : data;
-  const hasDigests = digests || events.some(({ digest }) => digest !== undefined);
-  return hasDigests ? { ...packed, digests: joinDigests(events) } : packed;
+/** Compression that saves less is not worth its time at the worker: 40 µs for a lone event. */
+const worthwhile = 0.9;
+
+/** A longer text is always compressed: a frame says before it is unpacked how large it becomes. */
+const longestPlain = 65_536;
+
+export interface EncodeOptions {
+  /** True adds the digests of the events. Those that came with events stay in any case. */
+  digests?: boolean | undefined;
 }
 
-function rowsOf(events: readonly AcceptedEvent[]) {
-  const isTimed = events.some(({ occurredAt }) => occurredAt !== undefined);
-  return isTimed ? { v: 2 as const, rows: events.map(toTimedRow) } : { v: 1 as const, rows: events.map(toRow) };
+/** Packs events into job data, in order. */
+export function encodeJob(events: readonly AcceptedEvent[], options: EncodeOptions = {}): JobData {
+  const rows = events.map(toRow);
+  const json = JSON.stringify(rows);
+  const zstd = pack(json);
+  const digests = hasDigests(events, options) ? joinDigests(events) : undefined;
+  const isCompressed = zstd.length < json.length * worthwhile || json.length > longestPlain;
+  if (isCompressed) return compressedJob(zstd, digests);
+  return { v: jobVersion, sum: checksumOf(json, digests), rows, ...(digests !== undefined && { digests }) };
+}
+
+/** Memory of the events of a step, in bytes: about 1 ms. */
+const stepBytes = 131_072;
+
+/**
+ * As {@link encodeJob}, for events that take much memory: in short steps, with turns of the event
+ * loop between them, and compressed on another thread.
+ */
+export async function encodeLargeJob(events: readonly AcceptedEvent[], options: EncodeOptions = {}): Promise<JobData> {
+  const isDigested = hasDigests(events, options);
+  const pieces: Buffer[] = [];
+  let digests = '';
+  for (const step of stepsOf(events)) {
+    const rows = JSON.stringify(step.map(toRow)).slice(1, -1);
+    pieces.push(Buffer.from(`${pieces.length === 0 ? '[' : ','}${rows}`));
+    if (isDigested) digests += joinDigests(step);
+    await nextTurn();
+  }
+  const zstd = await packLarge(Buffer.concat([...pieces, Buffer.from(']')]));
+  return compressedJob(zstd, isDigested ? digests : undefined);
+}
+
+/** Longest header of a frame, in characters of base64. */
+const headerLength = 24;
+
+/**
+ * Returns the data of a job whose rows are in a frame, in base64.
+ * @throws when the frame does not say how large it becomes: no worker would take the job. Node's
+ * compressor says so only with `pledgedSrcSize`.
+ */
+export function compressedJob(zstd: string, digests?: string): JobData {
+  contentSizeOf(Buffer.from(zstd.slice(0, headerLength), 'base64'));
+  return { v: jobVersion, sum: checksumOf(zstd, digests), zstd, ...(digests !== undefined && { digests }) };
+}
+
+function stepsOf(events: readonly AcceptedEvent[]): AcceptedEvent[][] {
+  const steps: AcceptedEvent[][] = [];
+  let bytes = Infinity;
+  for (const event of events) {
+    if (bytes > stepBytes) {
+      steps.push([]);
+      bytes = 0;
+    }
+    steps.at(-1)?.push(event);
+    bytes += heldBytes(event);
+  }
+  return steps;
+}
+
+function hasDigests(events: readonly AcceptedEvent[], { digests = false }: EncodeOptions): boolean {
+  return digests || events.some(({ digest }) => digest !== undefined);
 }

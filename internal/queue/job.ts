@@ -1,23 +1,26 @@
+import { crc32 } from 'node:zlib';
 import type { AcceptedEvent } from '../event/event.ts';
 import { firstFields, optionalFields, optionalTexts, textsOf } from '../event/fields.ts';
 
+/** The version of the format that this release writes and reads. */
+export const jobVersion = 1;
+
 /**
  * The data of a job: a batch of events. It is a JSON array of rows, one an event, either plain
- * (`rows`) or compressed with zstd (`zstd`, base64). Readers understand every version that was
- * written since the last major release, so that pods of two releases can share a queue. Version 2
- * has the time at which each event occurred. Only a batch with such a time is written in it: an
- * earlier release keeps that job for a newer worker, and cannot lose the time. `digests` are those
- * of the events, 43 characters each; an earlier release ignores them. If another digest is
- * made one day, it needs another name here.
+ * (`rows`) or compressed with zstd (`zstd`, base64: one frame that says how large its content is).
+ * `digests` are those of the events, 43 characters each. `sum` covers all of them. A release that
+ * makes another digest, or reads rows differently, needs another version.
  */
-export type JobData = ({ v: 1; rows: Row[] } | { v: 2; rows: TimedRow[] } | { v: 1 | 2; zstd: string }) & {
-  digests?: string;
-};
+export type JobData = { v: typeof jobVersion; sum: number; digests?: string } & ({ rows: Row[] } | { zstd: string });
 
-/** The texts follow the table of fields. A release that knows more fields writes more of them. */
+/**
+ * An event in a job. `occurredAt` is null if the caller did not say. The texts follow the table of
+ * fields. A release that knows more fields writes more of them.
+ */
 export type Row = [
   id: string,
   createdAt: number,
+  occurredAt: number | null,
   organization: string,
   automationId: string,
   executionId: string,
@@ -25,19 +28,29 @@ export type Row = [
   ...texts: string[],
 ];
 
-/** A row of version 2. The first value is `occurredAt`, in ms; null if the caller did not say. */
-export type TimedRow = [occurredAt: number | null, ...Row];
-
 /** Values before the texts. */
-const fixedValues = 6;
+const fixedValues = 7;
 
-/** This release cannot read the data of a job: a newer release wrote it, or it is damaged. */
-export class UnreadableJob extends Error {
-  override readonly name = 'UnreadableJob';
+/** Another release wrote the job, in a format that this one does not know. */
+export class UnknownFormat extends Error {
+  override readonly name = 'UnknownFormat';
+}
+
+/** The job is not as ingest wrote it. */
+export class DamagedJob extends Error {
+  override readonly name = 'DamagedJob';
 }
 
 /** The last millisecond of the year 9999: the latest time whose year has four digits. */
 const latest = 253_402_300_799_999;
+
+/**
+ * CRC-32 of what a job carries: the text of its frame or of its rows, then its digests. It finds
+ * each change of up to 32 neighbouring bits for certain; a frame of zstd finds few of them.
+ */
+export function checksumOf(payload: string, digests = ''): number {
+  return crc32(digests, crc32(payload));
+}
 
 /**
  * True for a row with the store's types. The store keeps values that Postgres rejects as dead
@@ -45,13 +58,9 @@ const latest = 253_402_300_799_999;
  */
 export function isRow(row: unknown): row is Row {
   if (!Array.isArray(row) || row.length < fixedValues + firstFields) return false;
-  const [id, createdAt, ...texts] = row.slice(0, fixedValues + optionalFields.length) as unknown[];
-  return isTime(createdAt) && [id, ...texts].every((text) => typeof text === 'string');
-}
-
-/** The same for a row of version 2. */
-export function isTimedRow(row: unknown): row is TimedRow {
-  return Array.isArray(row) && (row[0] === null || isTime(row[0])) && isRow(row.slice(1));
+  const [id, createdAt, occurredAt, ...texts] = row.slice(0, fixedValues + optionalFields.length) as unknown[];
+  if (!isTime(createdAt) || (occurredAt !== null && !isTime(occurredAt))) return false;
+  return [id, ...texts].every((text) => typeof text === 'string');
 }
 
 function isTime(value: unknown): boolean {
@@ -62,32 +71,23 @@ function isTime(value: unknown): boolean {
  * False for a row with a text of a field that this release does not know: it stores the event
  * without that text, so the digest of ingest is not that of the stored event.
  */
-export function isWholeRow(row: Row | TimedRow): boolean {
-  const known = fixedValues + optionalFields.length + (typeof row[0] === 'string' ? 0 : 1);
+export function isWholeRow(row: Row): boolean {
+  const known = fixedValues + optionalFields.length;
   return row.length <= known || row.slice(known).every((text) => text === '');
 }
 
 /** An event as a job carries it. */
 export function toRow(event: AcceptedEvent): Row {
-  const { id, createdAt, organization, automationId, executionId, kind } = event;
-  return [id, createdAt, organization, automationId, executionId, kind, ...textsOf(event)];
+  const { id, createdAt, occurredAt = null, organization, automationId, executionId, kind } = event;
+  return [id, createdAt, occurredAt, organization, automationId, executionId, kind, ...textsOf(event)];
 }
 
 /** The event of a row, and its digest if any. A text that an older release did not write is ''. */
 export function fromRow(row: Row, digest?: string): AcceptedEvent {
-  const [id, createdAt, organization, automationId, executionId, kind, ...texts] = row;
+  const [id, createdAt, occurredAt, organization, automationId, executionId, kind, ...texts] = row;
   const known = optionalTexts((_field, index) => texts[index] ?? '');
-  // Not in two steps: each event would be copied.
-  return digest === undefined
-    ? { id, createdAt, organization, automationId, executionId, kind, ...known }
-    : { id, createdAt, organization, automationId, executionId, kind, ...known, digest };
-}
-
-/** An event as a job of version 2 carries it. */
-export function toTimedRow(event: AcceptedEvent): TimedRow {
-  return [event.occurredAt ?? null, ...toRow(event)];
-}
-
-export function fromTimedRow([occurredAt, ...row]: TimedRow, digest?: string): AcceptedEvent {
-  return occurredAt === null ? fromRow(row, digest) : { ...fromRow(row, digest), occurredAt };
+  // Not in steps: each event would be copied.
+  const event = { id, createdAt, organization, automationId, executionId, kind, ...known };
+  if (occurredAt === null) return digest === undefined ? event : Object.assign(event, { digest });
+  return Object.assign(event, digest === undefined ? { occurredAt } : { occurredAt, digest });
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { hashTags, slotOf } from './hash-tags.ts';
 
 /** The part of a queue's name that says its shard inside one Redis. */
@@ -26,6 +27,15 @@ export function queueKey(queueName: string, part: string): string {
   return `${keyPrefix(queueName)}:${queueName}:${part}`;
 }
 
+/**
+ * A name for the end of a Redis key that depends on what organizations and callers choose. A hash
+ * over the parts, each with its bounds: other parts never give the same name. Every such key must
+ * use it. 43 characters.
+ */
+export function hashedName(...parts: readonly string[]): string {
+  return hash('sha256', JSON.stringify(parts), 'base64url');
+}
+
 /** The slot of a queue's keys in a Redis Cluster. */
 export function queueSlot(queueName: string): number {
   return slotOf(tagOf(queueName));
@@ -47,6 +57,11 @@ export function waitingQueue(queueName: string, database: string): string {
 /** The queue of the events of organizations that move to another database just now. */
 export function movingQueue(queueName: string): string {
   return `${queueName}+moving`;
+}
+
+/** The common queue of the shard that any of its queues is in. */
+export function commonQueue(queueName: string): string {
+  return shardPart.exec(queueName)?.[0] ?? queueName.split('+')[0] ?? queueName;
 }
 
 function tagOf(queueName: string): string {

@@ -2,10 +2,13 @@ import type { AcceptedEvent } from '../event/event.ts';
 import type { ProducerLoad, ProducerMetrics } from '../telemetry/producer-metrics.ts';
 import type { SpanContext } from '../telemetry/tracing.ts';
 import { jobName } from './queue-stats.ts';
-import { GroupCommit, type Callers, type GroupCommitLimits } from './group-commit.ts';
-import { encodeJob } from './job-encoder.ts';
+import { GroupCommit, heldBytesOf, type Callers, type GroupCommitLimits } from './group-commit.ts';
+import { encodeJob, encodeLargeJob } from './job-encoder.ts';
 import { QueueConnection, type QueueConnectionOptions } from './queue-connection.ts';
 import type { Shards } from './shards.ts';
+
+/** Memory of events, in bytes, from which a job is encoded in steps. */
+const largeJob = 524_288;
 
 export interface LaneOptions extends Omit<QueueConnectionOptions, 'redis' | 'queueName'> {
   shards: Pick<Shards, 'all' | 'put'>;
@@ -58,11 +61,11 @@ export class Lane {
   }
 
   /** Puts the events into one commit; see {@link GroupCommit.add}. */
-  add(events: readonly AcceptedEvent[]): Promise<void> {
+  add(events: readonly AcceptedEvent[], bytes?: number): Promise<void> {
     const point = this.#options.tracing?.currentSpan();
     const [first] = events;
     if (point !== undefined && first !== undefined) this.#points.set(first, point);
-    return this.#groupCommit.add(events);
+    return this.#groupCommit.add(events, bytes);
   }
 
   async #commit(events: AcceptedEvent[]): Promise<void> {
@@ -86,7 +89,10 @@ export class Lane {
     const connection = this.#queues[shard];
     if (connection === undefined) throw new Error('the queue has no such shard');
     const queue = await connection.open();
-    await queue.add(jobName(events.length), encodeJob(events, { digests: this.#options.digests }));
+    const options = { digests: this.#options.digests };
+    const isLarge = heldBytesOf(events) > largeJob;
+    const data = isLarge ? await encodeLargeJob(events, options) : encodeJob(events, options);
+    await queue.add(jobName(events.length), data);
   }
 
   #traced(events: AcceptedEvent[], work: () => Promise<void>): Promise<void> {

@@ -1,5 +1,5 @@
 import { within } from '../async/within.ts';
-import { isRefused, type Keyed, type Keys, type Reservation, type Result } from './idempotency.ts';
+import { isRefused, withIdentities, type Keyed, type Keys, type Reservation, type Result } from './idempotency.ts';
 
 /** Longest wait for one of the two, in ms, before the other one counts alone. */
 export const placeReplyMs = 500;
@@ -78,7 +78,7 @@ export class MirroredKeys implements Keys {
         continue;
       }
       const keyed = withIdentity(before.keyed, result);
-      if (result.id !== before.result.id) changed.push(keyed);
+      if (result.identities[0]?.id !== before.result.identities[0]?.id) changed.push(keyed);
       if (result.committed && !before.result.committed) committed.push(keyed);
     }
     const repair = async (): Promise<void> => {
@@ -96,6 +96,6 @@ function merged(first: Reservation, second: Result = first): Result {
   return first.committed && !known ? first : second;
 }
 
-function withIdentity({ key, event }: Keyed, { id, createdAt }: Reservation): Keyed {
-  return { key, event: { ...event, id, createdAt } };
+function withIdentity({ key, events }: Keyed, { identities }: Reservation): Keyed {
+  return { key, events: withIdentities(events, identities) };
 }

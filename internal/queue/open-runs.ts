@@ -1,4 +1,4 @@
-import { queueKey } from './keys.ts';
+import { hashedName, queueKey } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
 /** How long a run without an end stays open, in ms. */
@@ -63,6 +63,6 @@ export class OpenRuns {
   }
 
   #key(organization: string, automation: string): string {
-    return `${queueKey(this.#queueName, 'open-run')}:${organization}:${automation.toLowerCase()}`;
+    return `${queueKey(this.#queueName, 'open-run')}:${hashedName(organization, automation.toLowerCase())}`;
   }
 }

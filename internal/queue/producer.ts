@@ -1,9 +1,12 @@
 import { within } from '../async/within.ts';
-import type { AcceptedEvent, KeyedEvent } from '../event/event.ts';
-import { RequestError, unavailable } from '../errors/request-error.ts';
-import type { ProducerLoad, ProducerMetrics, RejectionReason } from '../telemetry/producer-metrics.ts';
-import { BufferFull, type Callers, type GroupCommitLimits } from './group-commit.ts';
-import type { Keyed, Keys, Reservation } from './idempotency.ts';
+import type { AcceptedEvent, EventGroup } from '../event/event.ts';
+import { mostHeldBytes, tooMuchHeld } from '../event/held-bytes.ts';
+import type { RepeatKey } from '../event/repeat-key.ts';
+import { RequestError, Unavailable, type RejectionReason } from '../errors/request-error.ts';
+import type { ProducerLoad, ProducerMetrics } from '../telemetry/producer-metrics.ts';
+import { BufferFull, heldBytesOf, type Callers, type GroupCommitLimits } from './group-commit.ts';
+import { HeldEvents } from './held-events.ts';
+import { withIdentities, type Keyed, type Keys, type Result } from './idempotency.ts';
 import { createKeys, type KeyPlaces } from './key-places.ts';
 import { overflowQueue } from './keys.ts';
 import { Lane } from './lane.ts';
@@ -32,8 +35,6 @@ export interface ProducerOptions extends Omit<QueueConnectionOptions, 'redis' | 
   digests?: boolean | undefined;
   /** Undefined when no event goes to the overflow lane. */
   overflow?: Overflow | undefined;
-  /** Called for each event that gets 503. */
-  onRejected?: () => void;
   metrics: ProducerMetrics;
   /** How long an Idempotency-Key is remembered. */
   idempotencyHours: number;
@@ -49,12 +50,14 @@ export class Producer {
   /** For organizations beyond their share; empty unless `overflow` is on. */
   readonly #overflow: Lane;
   readonly #idempotency: Keys;
+  readonly #held: HeldEvents;
   readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(options: ProducerOptions) {
     this.#options = options;
     const limits = { ...options.limits, intervalMs, answerWithinMs };
     this.#main = new Lane({ ...options, limits });
+    this.#held = new HeldEvents(limits);
     this.#overflow = createOverflowLane(options, limits);
     this.#idempotency = createKeys(options.shards.all, options.keyPlaces, options.idempotencyHours * 3_600_000);
   }
@@ -81,39 +84,52 @@ export class Producer {
    * Resolves with the event as first accepted, once Redis has synced it to disk and its replicas
    * have acknowledged it: this event, or the earlier one of the same Idempotency-Key.
    * @throws {RequestError} `unavailable` when Runledger cannot promise that now;
-   * `too-many-requests` when the overflow lane is full; see {@link Keys.reserve} for keys.
+   * `too-many-requests` when the overflow lane is full; `payload-too-large` beyond
+   * {@link mostHeldBytes}; see {@link Keys.reserve} for keys.
    */
-  async enqueue(event: AcceptedEvent, idempotencyKey?: string): Promise<AcceptedEvent> {
-    if (idempotencyKey !== undefined) {
-      const [result] = await this.enqueueAll([{ event, key: idempotencyKey }], 'each');
+  async enqueue(event: AcceptedEvent, key?: RepeatKey): Promise<AcceptedEvent> {
+    if (key !== undefined) {
+      const [result] = await this.enqueueAll([{ events: [event], key }], 'each');
       if (result instanceof RequestError) throw result;
-      return result ?? event;
+      return result?.[0] ?? event;
     }
-    this.#requireAdmission(1);
-    const lane = this.#laneOf([event]);
-    try {
-      await lane.add([event]);
-      return event;
-    } catch (error) {
-      throw this.#rejectionOf(error, [event], lane);
-    }
+    await this.#hold([event], (lane, events, bytes) => lane.add(events, bytes));
+    return event;
   }
 
   /**
    * As {@link enqueue}, for several events of one organization: they come into one commit, so that
-   * all of them are on disk or none is. Resolves with the result of each, in order. An event
-   * whose key cannot be reserved gives an error (see {@link Keys.reserve}). With `all`, one such
-   * error means that no event is enqueued; with `each`, the others are.
-   * @throws {RequestError} `unavailable`, `too-many-requests`
+   * all of them are on disk or none is. Resolves with the result of each group, in order. A group
+   * whose key cannot be reserved gives an error (see {@link Keys.reserve}), and none of its events
+   * is enqueued. With `all`, one such error means that no event is; with `each`, the others are.
+   * @param withinMs what is left of the time for the answer.
+   * @throws {RequestError} `unavailable`, `too-many-requests`, `payload-too-large`
    */
-  async enqueueAll(events: readonly KeyedEvent[], which: 'all' | 'each'): Promise<(AcceptedEvent | RequestError)[]> {
+  async enqueueAll(
+    groups: readonly EventGroup[],
+    which: 'all' | 'each',
+    withinMs = answerWithinMs,
+  ): Promise<(readonly AcceptedEvent[] | RequestError)[]> {
+    const all = groups.flatMap(({ events }) => events);
+    const enqueued = (lane: Lane) => this.#track(this.#enqueueKeyed(groups, which, lane));
+    return this.#hold(all, enqueued, (work) => within(withinMs, work));
+  }
+
+  /** Counts the events as held until `work` has put them into their lane. */
+  async #hold<T>(
+    events: AcceptedEvent[],
+    work: (lane: Lane, events: AcceptedEvent[], bytes: number) => Promise<T>,
+    inTime = (work: Promise<T>): Promise<T> => work,
+  ): Promise<T> {
     this.#requireAdmission(events.length);
-    const all = events.map(({ event }) => event);
-    const lane = this.#laneOf(all);
+    const bytes = heldBytesOf(events);
+    if (bytes > mostHeldBytes) throw tooMuchHeld();
+    const lane = this.#laneOf(events);
     try {
-      return await within(answerWithinMs, this.#track(this.#enqueueKeyed(events, which, lane)));
+      const release = this.#held.take(events, bytes);
+      return await inTime(work(lane, events, bytes).finally(release));
     } catch (error) {
-      throw this.#rejectionOf(error, all, lane);
+      throw this.#rejectionOf(error, events, lane);
     }
   }
 
@@ -126,14 +142,7 @@ export class Producer {
 
   #requireAdmission(events: number): void {
     const { rejection } = this.#options.shards;
-    if (rejection === undefined) return;
-    this.#countRejection(rejection.reason, events);
-    throw unavailable(notNow);
-  }
-
-  #countRejection(reason: RejectionReason, events: number): void {
-    this.#options.metrics.reject(reason, events);
-    this.#options.onRejected?.();
+    if (rejection !== undefined) throw new Unavailable(notNow, rejection.reason, events);
   }
 
   #rejectionOf(error: unknown, events: readonly AcceptedEvent[], lane: Lane): RequestError {
@@ -142,8 +151,8 @@ export class Producer {
     const [first] = events;
     if (error instanceof BufferFull && lane === this.#overflow && overflow && first)
       return overflow.refusalOf(first.organization);
-    this.#countRejection(reasonOf(error), events.length);
-    return unavailable(error instanceof BufferFull ? 'Too many events are waiting to be queued.' : notNow);
+    const detail = error instanceof BufferFull ? 'Too many events are waiting to be queued.' : notNow;
+    return new Unavailable(detail, reasonOf(error), events.length);
   }
 
   /** Makes {@link stop} wait for the work. */
@@ -155,45 +164,38 @@ export class Producer {
   }
 
   async #enqueueKeyed(
-    events: readonly KeyedEvent[],
+    groups: readonly EventGroup[],
     which: 'all' | 'each',
     lane: Lane,
-  ): Promise<(AcceptedEvent | RequestError)[]> {
-    const reservations = await this.#reserve(events, which);
-    const results = events.map(({ event, key }) =>
-      firstOf(event, key === undefined ? undefined : reservations.get(key)),
-    );
+  ): Promise<(readonly AcceptedEvent[] | RequestError)[]> {
+    const reservations = await this.#reserve(groups, which);
+    const results = groups.map(({ events }, at) => firstOf(events, reservations[at]));
     if (which === 'all' && results.some((result) => result instanceof RequestError)) return results;
-    const isCommitted = (key = ''): boolean => {
-      const reservation = reservations.get(key);
-      return !(reservation instanceof RequestError) && reservation?.committed === true;
-    };
-    const possible = results.flatMap((event, index) => {
-      return event instanceof RequestError ? [] : { event, key: events[index]?.key };
-    });
-    const fresh = possible.filter(({ key }) => !isCommitted(key));
-    this.#options.metrics.replays.inc(possible.length - fresh.length);
+    const fresh: EventGroup[] = [];
+    for (const [at, events] of results.entries()) {
+      const reservation = reservations[at];
+      if (events instanceof RequestError || reservation instanceof RequestError) continue;
+      if (reservation?.committed === true) this.#options.metrics.replays.inc(events.length);
+      else fresh.push({ events, key: groups[at]?.key });
+    }
     if (fresh.length > 0) await this.#enqueueReserved(fresh, lane);
     return results;
   }
 
-  /** By key. The keys of one request differ. */
-  async #reserve(
-    events: readonly KeyedEvent[],
-    which: 'all' | 'each',
-  ): Promise<Map<string, Reservation | RequestError | undefined>> {
-    const keyed = events.filter(hasKey);
-    if (keyed.length === 0) return new Map();
-    const reservations = await this.#idempotency.reserve(keyed, which);
-    return new Map(keyed.map(({ key }, index) => [key, reservations[index]]));
+  /** The state of each group's key, in order; undefined for a group without one. */
+  async #reserve(groups: readonly EventGroup[], which: 'all' | 'each'): Promise<(Result | undefined)[]> {
+    const keyed = groups.filter(hasKey);
+    if (keyed.length === 0) return [];
+    const results = (await this.#idempotency.reserve(keyed, which)).values();
+    return groups.map((group) => (hasKey(group) ? results.next().value : undefined));
   }
 
-  async #enqueueReserved(events: readonly KeyedEvent[], lane: Lane): Promise<void> {
+  async #enqueueReserved(groups: readonly EventGroup[], lane: Lane): Promise<void> {
     const keys = this.#idempotency;
-    const keyed = events.filter(hasKey);
+    const keyed = groups.filter(hasKey);
     const end = (mark: Promise<void>): void => void this.#track(mark.catch(() => undefined));
     try {
-      await lane.add(events.map(({ event }) => event));
+      await lane.add(groups.flatMap(({ events }) => events));
     } catch (error) {
       // The caller does not wait for the release. Without it a retry gets 409 until the lease ends.
       if (keyed.length > 0) end(keys.release(keyed));
@@ -231,15 +233,15 @@ function reasonOf(error: unknown): RejectionReason {
   return error instanceof Unacknowledged ? 'unacknowledged' : 'commit-failed';
 }
 
-function hasKey(event: KeyedEvent): event is Keyed {
-  return event.key !== undefined;
+function hasKey(group: EventGroup): group is Keyed {
+  return group.key !== undefined;
 }
 
-/** The event with the identity that its key got first. */
+/** The events with the identities that their key got first. */
 function firstOf(
-  event: AcceptedEvent,
-  reservation: Reservation | RequestError | undefined,
-): AcceptedEvent | RequestError {
-  if (reservation === undefined || reservation instanceof RequestError) return reservation ?? event;
-  return { ...event, id: reservation.id, createdAt: reservation.createdAt };
+  events: readonly AcceptedEvent[],
+  reservation: Result | undefined,
+): readonly AcceptedEvent[] | RequestError {
+  if (reservation === undefined || reservation instanceof RequestError) return reservation ?? events;
+  return withIdentities(events, reservation.identities);
 }

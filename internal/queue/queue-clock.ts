@@ -1,12 +1,7 @@
 import { within } from '../async/within.ts';
 import { overflowQueue, queueKey } from './keys.ts';
+import { oldestOf } from './oldest-job.ts';
 import { commandTimeout, type RedisClient } from './redis.ts';
-
-/**
- * Most jobs that the script reads from each end of a list: an old one that was tried again may be
- * at either.
- */
-const lookSize = 1_000;
 
 /**
  * An organization counts as in the overflow lane from its last note on, and so long before it, in
@@ -18,7 +13,7 @@ const noteMs = 60_000;
 export interface QueueClock {
   /** The time of Redis. */
   now: number;
-  /** When the oldest job was added; undefined without any. */
+  /** When the oldest job was added, or a time before that; undefined without any. */
   oldestAt: number | undefined;
   /** When ingest last said that it takes events; undefined if never. */
   admittingAt: number | undefined;
@@ -36,26 +31,12 @@ export interface QueueClock {
 /** One script, so that no job is missed while it moves between lists. */
 const script = `
 local prefix = KEYS[1]
-local most = tonumber(ARGV[1])
-local function oldestOf(prefix)
-  local oldest = false
-  local function look(ids)
-    for _, id in ipairs(ids) do
-      local timestamp = tonumber(redis.call('HGET', prefix .. id, 'timestamp') or nil)
-      if timestamp and (not oldest or timestamp < oldest) then oldest = timestamp end
-    end
-  end
-  look(redis.call('LRANGE', prefix .. 'active', 0, -1))
-  look(redis.call('LRANGE', prefix .. 'wait', -most, -1))
-  look(redis.call('LRANGE', prefix .. 'wait', 0, most - 1))
-  look(redis.call('ZRANGE', prefix .. 'delayed', 0, most - 1))
-  return oldest
-end
+${oldestOf}
 local function text(time) return time and string.format('%.0f', time) or '' end
 local overflow = oldestOf(KEYS[2])
 local organizations = {}
 if overflow then
-  local from = text(overflow - tonumber(ARGV[2]))
+  local from = text(overflow - tonumber(ARGV[1]))
   organizations = redis.call('ZRANGEBYSCORE', prefix .. 'overflowing', from, '+inf')
 end
 local time = redis.call('TIME')
@@ -73,7 +54,7 @@ return {
 /** Rejects while Redis is unavailable. */
 export async function readQueueClock(redis: RedisClient, queueName: string): Promise<QueueClock> {
   const keys = [queueName, overflowQueue(queueName)].map((name) => queueKey(name, ''));
-  const reply = await within(commandTimeout, redis.eval(script, keys.length, ...keys, lookSize, noteMs));
+  const reply = await within(commandTimeout, redis.eval(script, keys.length, ...keys, noteMs));
   const [now, oldest, admitting, gaps, overflow, organizations, silences] = reply as [
     string,
     string,

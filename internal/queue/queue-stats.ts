@@ -1,5 +1,6 @@
 import type { LaneStats, QueueStats } from '../telemetry/queue-metrics.ts';
 import { overflowQueue, queueKey } from './keys.ts';
+import { oldestOf } from './oldest-job.ts';
 import type { RedisClient } from './redis.ts';
 import type { ShardQueue } from './shard-registry.ts';
 
@@ -11,21 +12,15 @@ export function jobName(events: number): string {
   return `${events} events`;
 }
 
-/**
- * One script, so that no job is missed or counted twice while it moves between lists. The last
- * entry of each list is its oldest job.
- */
+/** One script, so that no job is missed or counted twice while it moves between lists. */
 const script = `
 local prefix = KEYS[1]
 local sample = tonumber(ARGV[1])
 local jobs, seen, events = 0, 0, 0
-local oldest = false
+${oldestOf}
 local function look(id)
-  local job = redis.call('HMGET', prefix .. id, 'name', 'timestamp')
-  local size = tonumber(string.match(job[1] or '', '^%d+'))
-  local timestamp = tonumber(job[2] or nil)
+  local size = tonumber(string.match(redis.call('HGET', prefix .. id, 'name') or '', '^%d+'))
   if size then events = events + size; seen = seen + 1 end
-  if timestamp and (not oldest or timestamp < oldest) then oldest = timestamp end
 end
 local function count(total, ids)
   jobs = jobs + total
@@ -37,7 +32,9 @@ for _, list in ipairs({'active', 'wait'}) do
   count(redis.call('LLEN', key), redis.call('LRANGE', key, -math.max(sample, 1), -1))
 end
 count(redis.call('ZCARD', prefix .. 'delayed'), redis.call('ZRANGE', prefix .. 'delayed', 0, math.max(sample, 1) - 1))
-return {jobs, seen, events, oldest and string.format('%.0f', oldest) or ''}
+local oldest, time = oldestOf(prefix), redis.call('TIME')
+local age = oldest and oldest > 0 and time[1] * 1000 + math.floor(time[2] / 1000) - oldest or 0
+return {jobs, seen, events, string.format('%.0f', age)}
 `;
 
 /**
@@ -68,9 +65,9 @@ function sum(stats: readonly QueueStats[]): QueueStats {
 /** Counts the events of waiting, active and delayed jobs. Rejects while Redis is unavailable. */
 export async function readQueueStats(redis: RedisClient, queueName: string): Promise<QueueStats> {
   const reply = await redis.eval(script, 1, queueKey(queueName, ''), sampleSize);
-  const [jobs, seen, events, oldest] = reply as [number, number, number, string];
+  const [jobs, seen, events, age] = reply as [number, number, number, string];
   return {
     events: seen === 0 ? jobs : events + Math.round((events / seen) * (jobs - seen)),
-    oldestAge: oldest === '' ? 0 : Math.max(0, Date.now() - Number(oldest)) / 1_000,
+    oldestAge: Math.max(0, Number(age)) / 1_000,
   };
 }

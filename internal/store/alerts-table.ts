@@ -16,6 +16,10 @@ export interface AlertsTable {
   /** Null while it is open. Once set, the row never changes. */
   resolved_at: Date | null;
   resolved_reason: string | null;
+  /** What people declared about the automation when it opened. */
+  declared: ColumnType<unknown, string | null | undefined, string>;
+  /** The webhooks that were told when it opened, as `[namespace, name]`; null: none. */
+  told_webhooks: ColumnType<[string, string][] | null, string | null | undefined, string>;
 }
 
 /** The table `alert_notices`: which receiver was told about which alert, and when. */
@@ -26,4 +30,6 @@ export interface AlertNoticesTable {
   first_told_at: Date | null;
   resolved_told_at: Date | null;
   last_error: string | null;
+  /** The sets of labels under which it may know the alert as open; written as JSON. */
+  known_as: ColumnType<Record<string, string>[], string | undefined, string>;
 }

@@ -22,6 +22,8 @@ import type {
 import type { Settings } from './query-with-settings.ts';
 import type { RunningExecutionsTable } from './running-executions-table.ts';
 import { prepareSession, settings } from './session.ts';
+import type { ConsoleKeysTable } from './console-keys-table.ts';
+import type { RetentionApprovalsTable } from './retention-approvals-table.ts';
 import type { KnownOrganizationsTable, ScheduledRunsTable } from './scheduled-runs-table.ts';
 import type { SessionsTable } from './sessions-table.ts';
 import type { WebhooksTable } from './webhooks-table.ts';
@@ -33,6 +35,7 @@ export interface Tables {
   running_executions: RunningExecutionsTable;
   dead_letters: DeadLettersTable;
   sessions: SessionsTable;
+  console_keys: ConsoleKeysTable;
   access_log: AccessLogTable;
   automations: AutomationsTable;
   webhooks: WebhooksTable;
@@ -53,6 +56,7 @@ export interface Tables {
   organization_databases: OrganizationDatabasesTable;
   moved_organizations: MovedOrganizationsTable;
   moving_events: MovingEventsTable;
+  retention_approvals: RetentionApprovalsTable;
 }
 
 /** An open database. `destroy` closes its connections. */

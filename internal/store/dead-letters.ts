@@ -1,4 +1,5 @@
 import type { AcceptedEvent } from '../event/event.ts';
+import { storable } from '../event/stored-text.ts';
 import type { Database } from './database.ts';
 
 /** Longest text in the primary key, in characters: an index entry holds 2,700 bytes. */
@@ -14,8 +15,8 @@ export async function keepDeadLetter(db: Database, event: AcceptedEvent, reason:
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('dead_letters')
     .values({
-      organization: storable(event.organization).slice(0, keyLength),
-      id: storable(event.id).slice(0, keyLength),
+      organization: storable(event.organization, keyLength),
+      id: storable(event.id, keyLength),
       created_at: new Date(event.createdAt),
       reason: storable(reason),
       event: Buffer.from(JSON.stringify(letter)),
@@ -23,9 +24,4 @@ export async function keepDeadLetter(db: Database, event: AcceptedEvent, reason:
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n;
-}
-
-/** Replaces characters that Postgres rejects. */
-function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }

@@ -3,12 +3,15 @@ import type { Database } from './database.ts';
 import { eraseLetters } from './erase-dead-letters.ts';
 import { eraseEmptyExecutions } from './erase-executions.ts';
 import { contains, type ErasureScope } from './erasure-scope.ts';
+import { isParked } from './parked-deliveries.ts';
 
 /** Erases executions without events, and alerts, deliveries and dead letters of erased events. */
 export function eraseTraces(db: Database, scope: ErasureScope): Promise<void> {
   return db.transaction().execute(async (trx) => {
     await eraseLetters(trx, scope);
     await sql`delete from deliveries where ${chosenDeliveries(scope)}`.execute(trx);
+    // Those that waited for an erased one.
+    await sql`update deliveries set next_attempt_at = now() where ${ofAutomation(scope)} and ${isParked}`.execute(trx);
     if (scope.text !== undefined) return;
     await eraseEmptyExecutions(trx, scope);
     await sql`delete from scheduled_runs where ${ofExecution(scope)}`.execute(trx);
@@ -23,8 +26,9 @@ export function eraseTraces(db: Database, scope: ErasureScope): Promise<void> {
 function chosenDeliveries(scope: ErasureScope): RawBuilder<unknown> {
   const { organization, executionId, text } = scope;
   if (text !== undefined) {
-    const error = sql`event #> '{data,execution}'`;
-    const texts = sql`concat_ws(e'\\n', ${error} ->> 'error_id', ${error} ->> 'error_description')`;
+    const [execution, run] = [sql`event #> '{data,execution}'`, sql`event #> '{data,alert,run}'`];
+    const texts = sql`concat_ws(e'\\n', ${execution} ->> 'error_id', ${execution} ->> 'error_description',
+      ${run} ->> 'error_id', ${run} ->> 'error')`;
     return sql`organization = ${organization} and ${contains(texts, text)}`;
   }
   if (executionId === undefined) return ofAutomation(scope);

@@ -19,6 +19,16 @@ export function isDataError(error: unknown): boolean {
   return dataClasses.has(code.slice(0, 2)) && !isPartitionMoved(error, code);
 }
 
+/**
+ * True when only this work is at fault: Postgres refuses its data, it took too long, or our code
+ * failed on it. From a savepoint, the transaction can continue with the work of others.
+ */
+export function isOfStatement(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === undefined || code.startsWith('ERR_')) return !lostConnection.test(messageOf(error)) && !isTimeout(error);
+  return code === queryCanceled || isDataError(error);
+}
+
 /** True when the statement holds a row that exists, or holds one row twice. */
 export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === uniqueViolation;

@@ -1,6 +1,10 @@
+import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/** Deletes the sessions that ended before `now`, in ms since the Unix epoch. */
-export async function deleteExpiredSessions(db: Database, now: number): Promise<void> {
-  await db.deleteFrom('sessions').where('expires_at', '<', new Date(now)).execute();
+/** Deletes the sessions that have ended by the clock of Postgres, which gave them their end. */
+export async function deleteExpiredSessions(db: Database): Promise<void> {
+  await db
+    .deleteFrom('sessions')
+    .where('expires_at', '<', sql<Date>`now()`)
+    .execute();
 }

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { readClock } from './clock.ts';
 import type { Database, Tables } from './database.ts';
 import { lockEvents, type Partition } from './partitions.ts';
 
@@ -10,7 +11,8 @@ import { lockEvents, type Partition } from './partitions.ts';
 export async function expirePartition(trx: Transaction<Tables>, { name }: Partition): Promise<void> {
   await lockEvents(trx);
   await sql`alter table events detach partition ${sql.table(name)}`.execute(trx);
-  const expired = sql.table(`${name}_expired_${Date.now()}`);
+  const { now } = await readClock(trx);
+  const expired = sql.table(`${name}_expired_${now}`);
   await sql`alter table ${sql.table(name)} rename to ${expired}`.execute(trx);
 }
 

@@ -16,7 +16,7 @@ import {
 import { dropBefore, type FindArchived } from './retention.ts';
 
 export interface MaintenanceOptions {
-  /** Now, in ms since the Unix epoch. */
+  /** The time of Postgres, in ms since the Unix epoch. */
   now: number;
   /** Days after today that get a partition. */
   daysAhead: number;
@@ -38,12 +38,12 @@ const mostMoved = 100_000;
  * of a day move at once: an event in neither table would be invisible, and a redelivery would store
  * it twice. If a day has too many, the DEFAULT partition becomes its partition.
  */
-export async function maintain(db: Database, options: MaintenanceOptions): Promise<MaintenanceReport> {
+export async function maintain(db: Database, options: MaintenanceOptions): Promise<Changes> {
   const today = dayOf(options.now);
   const defaultRows = await countDefaultRows(db);
   const defaultRowsOf = (day: number): number => defaultRows.get(day) ?? 0;
   const wanted = [...new Set([...daysFrom(today, options.daysAhead + 1), ...defaultRows.keys()])];
-  const report: MaintenanceReport = { created: [], dropped: [], moved: 0 };
+  const report: Changes = { created: [], dropped: [], moved: 0 };
 
   // The hardest step comes last, so that it cannot block the others.
   const tooMany = wanted.filter((day) => defaultRowsOf(day) > mostMoved);
@@ -56,15 +56,19 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
     await ensurePartition(db, day, { eventsMayCome: defaultRowsOf(day) > 0 || day <= today, report });
   }
   if (options.retentionDays > 0) {
-    Object.assign(report, await dropBefore(db, daysBefore(today, options.retentionDays), options.findArchived));
+    const oldest = daysBefore(today, options.retentionDays);
+    Object.assign(report, await dropBefore(db, { oldest, today, findArchived: options.findArchived }));
   }
   if (range !== undefined) await turnDefaultInto(db, range, report);
   return report;
 }
 
+/** What a run has done, and why retention did not. */
+export type Changes = Omit<MaintenanceReport, 'clockAheadMs' | 'clocksDiffer'>;
+
 interface EnsureOptions {
   eventsMayCome: boolean;
-  report: MaintenanceReport;
+  report: Changes;
 }
 
 async function ensurePartition(db: Database, day: number, { eventsMayCome, report }: EnsureOptions): Promise<void> {
@@ -78,7 +82,7 @@ async function ensurePartition(db: Database, day: number, { eventsMayCome, repor
   );
 }
 
-async function turnDefaultInto(db: Database, range: DayRange, report: MaintenanceReport): Promise<void> {
+async function turnDefaultInto(db: Database, range: DayRange, report: Changes): Promise<void> {
   await withDaysInError(range, () =>
     withMaintenanceLock(db, async (trx, present) => {
       if (partitionOf(range.from, present) !== undefined) return;

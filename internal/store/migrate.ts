@@ -19,7 +19,11 @@ import * as log from './migrations/0013-log.ts';
 import * as erasures from './migrations/0014-erasures.ts';
 import * as cosignatures from './migrations/0015-cosignatures.ts';
 import * as databases from './migrations/0016-databases.ts';
+import * as toldAlerts from './migrations/0017-told-alerts.ts';
+import * as notifications from './migrations/0018-notifications.ts';
 import * as rulesAndLostRuns from './migrations/0019-rules-and-lost-runs.ts';
+import * as retentionApprovals from './migrations/0020-retention-approvals.ts';
+import * as consoleKeys from './migrations/0021-console-keys.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -40,7 +44,11 @@ const migrations = {
   '0014-erasures': erasures,
   '0015-cosignatures': cosignatures,
   '0016-databases': databases,
+  '0017-told-alerts': toldAlerts,
+  '0018-notifications': notifications,
   '0019-rules-and-lost-runs': rulesAndLostRuns,
+  '0020-retention-approvals': retentionApprovals,
+  '0021-console-keys': consoleKeys,
 };
 
 export interface MigrateOptions {

@@ -4,7 +4,7 @@ import type { Database } from './database.ts';
 
 /**
  * The role of every read query (ARCHITECTURE.md, "Reading"). A console whose user is in this role
- * can also keep sessions, and append to the access log.
+ * can also keep sessions, read its keys, and append to the access log.
  */
 export const readerRole = 'runledger_reader';
 
@@ -52,7 +52,8 @@ export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
   const has = (table: string, right: string) =>
     sql`coalesce(has_table_privilege(${role}, to_regclass(${sql.lit(table)}), ${sql.lit(right)}), false)`;
   const rights = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].map((right) => has('sessions', right));
-  return sql<boolean>`(${sql.join([...rights, has('access_log', 'INSERT')], sql` and `)})`;
+  const others = [has('access_log', 'INSERT'), has('console_keys', 'SELECT')];
+  return sql<boolean>`(${sql.join([...rights, ...others], sql` and `)})`;
 }
 
 /**
@@ -114,6 +115,7 @@ const createRole = sql`
     end loop;
     grant select, insert, update, delete on sessions to runledger_reader;
     grant insert on access_log to runledger_reader;
+    grant select on console_keys to runledger_reader;
     grant select on organization_databases to runledger_reader;
   end
   $$

@@ -1,7 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import { mostAhead } from '../event/occurred-at.ts';
-import type { WaitingPartitions } from '../outcome/maintenance-report.ts';
+import type { AskedPartitions, WaitingPartitions } from '../outcome/maintenance-report.ts';
 import type { Database, Tables } from './database.ts';
+import { isoDay } from './days.ts';
 import { withDaysInError } from './error-context.ts';
 import { dropExpired, expirePartition, listExpired } from './expired.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
@@ -19,10 +20,28 @@ export type Archived = { rows: number } | { missing: string };
 /** Compares a partition with the archive. */
 export type FindArchived = (partition: Partition) => Promise<Archived>;
 
+/** Most partitions that a run drops unasked: that of a day, and two more after a pause. */
+const mostUnasked = 3;
+
+export interface RetentionOptions {
+  /** The first day that stays; with {@link RetentionOptions.today} in ms since the Unix epoch. */
+  oldest: number;
+  today: number;
+  /** Retention drops only what the archive holds. Absent without an archive. */
+  findArchived?: FindArchived | undefined;
+}
+
 export interface Dropped {
   /** The names of the partitions. */
   dropped: string[];
   waiting?: WaitingPartitions;
+  asks?: AskedPartitions;
+}
+
+/** A partition past retention, and how many rows of it the archive has, with an archive. */
+interface Droppable {
+  partition: Partition;
+  rows: number | undefined;
 }
 
 /** The key of an execution, by column. */
@@ -38,11 +57,16 @@ interface ExecutionKeyRow {
  * execution. After a failure an execution may lack its events for a while, but no event lacks its
  * execution: the next event would count that wrongly. The next run finishes the work. A table that
  * cannot be dropped comes last. With an archive, the first partition that it does not hold stays,
- * and all later ones.
+ * and all later ones. A run that would drop many more days than have passed drops nothing, until a
+ * person approves it: a wrong clock or a wrong setting would delete the record.
  */
-export async function dropBefore(db: Database, oldest: number, findArchived?: FindArchived): Promise<Dropped> {
+export async function dropBefore(db: Database, { oldest, today, findArchived }: RetentionOptions): Promise<Dropped> {
   const past = (await listPartitions(db)).filter(({ to }) => to <= oldest);
-  const waiting = await expireAll(db, past, findArchived);
+  const { droppable, missing } = await findDroppable(past, findArchived);
+  const approved = await approvedBefore(db, today);
+  const unasked = droppable.filter(({ partition: { to } }) => to > approved).length;
+  if (unasked > mostUnasked) return { dropped: [], asks: { partitions: unasked, before: isoDay(oldest) } };
+  const waiting = await expireAll(db, past, droppable, missing);
   // An execution stays as long as one of its events.
   const oldestLeft = waiting === undefined ? oldest : (past.at(-waiting.partitions)?.from ?? oldest);
   const expired = await listExpired(db);
@@ -57,19 +81,44 @@ export async function dropBefore(db: Database, oldest: number, findArchived?: Fi
   return { dropped, ...(waiting !== undefined && { waiting }) };
 }
 
-/** Stops at the first partition that the archive does not hold. */
-async function expireAll(
-  db: Database,
+/** The partitions before the first one that the archive lacks, and what it lacks of that one. */
+async function findDroppable(
   partitions: readonly Partition[],
   findArchived: FindArchived | undefined,
-): Promise<WaitingPartitions | undefined> {
-  for (const [done, partition] of partitions.entries()) {
+): Promise<{ droppable: Droppable[]; missing?: string }> {
+  const droppable: Droppable[] = [];
+  for (const partition of partitions) {
     const archived = await findArchived?.(partition).catch((error: unknown) => ({ missing: String(error) }));
-    const reason =
-      archived !== undefined && 'missing' in archived ? archived.missing : await expire(db, partition, archived?.rows);
-    if (reason !== undefined) return { partitions: partitions.length - done, reason };
+    if (archived !== undefined && 'missing' in archived) return { droppable, missing: archived.missing };
+    droppable.push({ partition, rows: archived?.rows });
   }
-  return undefined;
+  return { droppable };
+}
+
+/**
+ * The time before which a person has approved that partitions are dropped, in ms. A day to come
+ * approves nothing, so that no approval is for ever.
+ */
+async function approvedBefore(db: Database, today: number): Promise<number> {
+  const { rows } = await sql<{ before: number | null }>`
+    select extract(epoch from max(before))::float8 * 1000 as before from retention_approvals
+    where before <= ${isoDay(today)}::date
+  `.execute(db);
+  return rows[0]?.before ?? -Infinity;
+}
+
+/** Stops at the first partition that has got further events since the archive was read. */
+async function expireAll(
+  db: Database,
+  past: readonly Partition[],
+  droppable: readonly Droppable[],
+  missing: string | undefined,
+): Promise<WaitingPartitions | undefined> {
+  for (const [done, { partition, rows }] of droppable.entries()) {
+    const reason = await expire(db, partition, rows);
+    if (reason !== undefined) return { partitions: past.length - done, reason };
+  }
+  return missing === undefined ? undefined : { partitions: past.length - droppable.length, reason: missing };
 }
 
 /** Resolves with the reason if the partition stays: it has another number of rows now. */

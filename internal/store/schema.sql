@@ -85,7 +85,8 @@ CREATE TABLE public.alert_notices (
     organization text NOT NULL COLLATE pg_catalog."C",
     first_told_at timestamp(3) with time zone,
     resolved_told_at timestamp(3) with time zone,
-    last_error text
+    last_error text,
+    known_as jsonb DEFAULT '[]'::jsonb NOT NULL
 );
 
 CREATE TABLE public.alerts (
@@ -100,6 +101,8 @@ CREATE TABLE public.alerts (
     seen_at timestamp(3) with time zone NOT NULL,
     resolved_at timestamp(3) with time zone,
     resolved_reason text,
+    declared jsonb,
+    told_webhooks jsonb,
     CONSTRAINT alerts_kind_check CHECK ((kind = ANY (ARRAY['missing'::text, 'late'::text, 'overrunning'::text, 'failing'::text, 'lost'::text, 'unknown'::text])))
 );
 
@@ -135,6 +138,11 @@ CREATE TABLE public.captured_jobs (
     started_at timestamp(3) with time zone,
     recorded text[] DEFAULT '{}'::text[] NOT NULL,
     gone_at timestamp(3) with time zone
+);
+
+CREATE TABLE public.console_keys (
+    name text NOT NULL,
+    key bytea NOT NULL
 );
 
 CREATE TABLE public.controller_state (
@@ -804,6 +812,12 @@ CREATE TABLE public.record_gaps (
     reason text NOT NULL
 );
 
+CREATE TABLE public.retention_approvals (
+    before date NOT NULL,
+    approved_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    approved_by text DEFAULT SESSION_USER NOT NULL
+);
+
 CREATE TABLE public.running_executions (
     organization text NOT NULL COLLATE pg_catalog."C",
     automation_id uuid NOT NULL,
@@ -896,6 +910,9 @@ ALTER TABLE ONLY public.automations
 
 ALTER TABLE ONLY public.captured_jobs
     ADD CONSTRAINT captured_jobs_pkey PRIMARY KEY (uid);
+
+ALTER TABLE ONLY public.console_keys
+    ADD CONSTRAINT console_keys_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.controller_state
     ADD CONSTRAINT controller_state_pkey PRIMARY KEY (only_row);
@@ -1011,19 +1028,23 @@ ALTER TABLE ONLY public.sessions
 ALTER TABLE ONLY public.webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (organization, namespace, name);
 
+CREATE INDEX alert_notices_known ON public.alert_notices USING btree (receiver, alert_id) WHERE (known_as <> '[]'::jsonb);
+
 CREATE INDEX alerts_newest ON public.alerts USING btree (organization, opened_at, id);
 
 CREATE INDEX alerts_open ON public.alerts USING btree (organization, automation_id) WHERE (resolved_at IS NULL);
 
 CREATE INDEX alerts_resolved ON public.alerts USING btree (resolved_at);
 
-CREATE INDEX deliveries_due ON public.deliveries USING btree (next_attempt_at) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
-
 CREATE INDEX deliveries_in_order ON public.deliveries USING btree (organization, automation_id, webhook_namespace, webhook_name, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX deliveries_newest ON public.deliveries USING btree (organization, created_at, id);
 
 CREATE INDEX deliveries_of_webhook ON public.deliveries USING btree (organization, webhook_namespace, webhook_name, next_attempt_at, sequence) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
+
+CREATE INDEX deliveries_over ON public.deliveries USING btree (COALESCE(delivered_at, given_up_at)) WHERE ((delivered_at IS NOT NULL) OR (given_up_at IS NOT NULL));
+
+CREATE INDEX deliveries_waiting ON public.deliveries USING btree (created_at) WHERE ((delivered_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX erasures_of_organization ON public.erasures USING btree (organization, id);
 
@@ -1216,6 +1237,8 @@ CREATE INDEX executions_9_with_error_of_automation ON public.executions_9 USING 
 CREATE INDEX log_tiles_of_ids ON public.log_tiles USING btree (organization, last_id, first_id) WHERE (level = 0);
 
 CREATE INDEX moving_events_of_organization ON public.moving_events USING btree (organization);
+
+CREATE INDEX record_gaps_until ON public.record_gaps USING btree (until_at);
 
 CREATE INDEX running_executions_lost ON public.running_executions USING btree (organization, first_event_at) WHERE (lost_at IS NOT NULL);
 

@@ -1,6 +1,7 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import type { MaintenanceReport, PartitionFigures, RunningExecutions } from '../outcome/maintenance-report.ts';
 import type { StoredBatch } from '../outcome/stored-batch.ts';
+import { readClock } from './clock.ts';
 import { countRunning } from './count-running.ts';
 import type { Database } from './database.ts';
 import { keepDeadLetter } from './dead-letters.ts';
@@ -13,6 +14,9 @@ import { recordEvents } from './record-events.ts';
 import type { FindArchived } from './retention.ts';
 
 const hourMs = 60 * 60 * 1_000;
+
+/** A worker drops nothing if its clock differs from that of Postgres by more than this, in ms. */
+const clocksDifferMs = 60_000;
 
 export interface StoreOptions {
   /**
@@ -61,13 +65,15 @@ export function createStore(db: Database, options: StoreOptions): Store {
     isDataError,
     ping: () => ping(db),
     maintain: async () => {
-      const now = Date.now();
-      const report = await maintain(db, { now, daysAhead, retentionDays, findArchived });
-      await deleteExpiredSessions(db, now);
-      return report;
+      const { now, ahead } = await readClock(db);
+      // One of the two clocks is wrong, and a person must say which.
+      const differs = Math.abs(ahead) > clocksDifferMs;
+      const report = await maintain(db, { now, daysAhead, retentionDays: differs ? 0 : retentionDays, findArchived });
+      await deleteExpiredSessions(db);
+      return { ...report, clockAheadMs: ahead, ...(differs && retentionDays > 0 && { clocksDiffer: true }) };
     },
     measure: async () => {
-      const now = Date.now();
+      const { now } = await readClock(db);
       const partitions = await measurePartitions(db, { now, daysAhead });
       return { ...partitions, ...(await countRunning(db, now - overdueAfterHours * hourMs)) };
     },

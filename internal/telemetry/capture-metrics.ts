@@ -22,6 +22,11 @@ export function captureMetrics(registry: Registry, lagMs: () => number) {
   for (const kind of ['START', 'WARNING', 'ERROR', 'END']) events.inc({ kind }, 0);
   return {
     events,
+    setAside: new Gauge({
+      name: 'runledger_jobs_set_aside',
+      help: 'Jobs that cannot be recorded, because their data is refused, and namespaces with more Jobs than are followed. Warning Events name them. Use max over controllers.',
+      registers,
+    }),
     watchRestarts: new Counter({
       name: 'runledger_job_watch_restarts_total',
       help: 'Watches of Jobs restarted after an error. A steady rise: the API server refuses the watch.',

@@ -21,6 +21,12 @@ export function controllerMetrics(registry: Registry) {
   return {
     verdicts,
     automations,
+    setAside: new Gauge({
+      name: 'runledger_organizations_set_aside',
+      help: 'Organizations whose verdicts and notifications wait, because Postgres refuses their data or needs too long for it. The log names them. Use max over controllers.',
+      labelNames: ['database'] as const,
+      registers,
+    }),
     evaluations: new Counter({
       name: 'runledger_evaluations_total',
       help: 'Evaluations of automations, by this controller.',
@@ -72,6 +78,7 @@ export function controllerMetricsOf(metrics: ReturnType<typeof controllerMetrics
         shown = [];
       },
     },
+    setAside: gaugeOf(metrics.setAside, database),
     evaluations: metrics.evaluations,
     failures: metrics.failures,
     seconds: metrics.seconds,

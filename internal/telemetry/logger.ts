@@ -1,4 +1,5 @@
 import { pino, type Logger } from 'pino';
+import { plainText, plainTexts } from './plain-text.ts';
 import { RepeatLimit } from './repeat-limit.ts';
 
 export type { Logger };
@@ -15,9 +16,9 @@ const [limitedFrom, limitedTo] = [30, 50];
 
 /**
  * Writes one JSON line per record to stdout. `msg` is constant; variables are fields. Callers never
- * pass a token, its digest or a body. `error` becomes type, message and code. Equal records
- * (message, error, status, reason) are limited to 10 a minute; `suppressed` counts the rest. Those
- * with `audit: true` all pass: each is a fact for auditors.
+ * pass a token, its digest or a body. Texts are as a person sees them. `error` becomes type,
+ * message and code. Equal records (message, error, status, reason) are limited to 10 a minute;
+ * `suppressed` counts the rest. Those with `audit: true` all pass: each is a fact for auditors.
  */
 export function createLogger(process: string, level: LogLevel, destination?: { write(line: string): void }): Logger {
   const limit = new RepeatLimit();
@@ -25,7 +26,10 @@ export function createLogger(process: string, level: LogLevel, destination?: { w
     level,
     base: { process },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
-    formatters: { level: (label: string) => ({ level: label }) },
+    formatters: {
+      level: (label: string) => ({ level: label }),
+      log: (fields: Record<string, unknown>) => plainTexts(fields) as Record<string, unknown>,
+    },
     serializers: { error: describeError },
     hooks: {
       logMethod(this: Logger, args: unknown[], method: (...args: never[]) => void, severity: number) {
@@ -41,9 +45,9 @@ export function createLogger(process: string, level: LogLevel, destination?: { w
 
 /** The parts of an error that a log may hold, without payloads that libraries attach. */
 export function describeError(error: unknown): { type: string; message: string; code?: string } {
-  if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
+  if (!(error instanceof Error)) return { type: typeof error, message: plainText(String(error)) };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
-  return { type: error.name, message: error.message, ...code };
+  return { type: error.name, message: plainText(error.message), ...code };
 }
 
 interface Fields {

@@ -5,21 +5,6 @@ import { createOrganizationLabel, defaultOrganizations, type OrganizationLabel }
 
 export type ProducerMetrics = ReturnType<typeof producerMetrics>;
 
-/** Reasons of a 503. */
-const rejectionReasons = [
-  'not-checked',
-  'redis-unreachable',
-  'redis-replica',
-  'redis-not-durable',
-  'redis-replicas',
-  'redis-memory',
-  'backlog',
-  'buffer-full',
-  'commit-failed',
-  'unacknowledged',
-] as const;
-export type RejectionReason = (typeof rejectionReasons)[number];
-
 /** The producer's current load. */
 export interface ProducerLoad {
   /** Commits under way. */
@@ -29,7 +14,7 @@ export interface ProducerLoad {
 }
 
 /**
- * The metrics of group commits and rejections. Those that change with each event are plain numbers.
+ * The metrics of group commits. Those that change with each event are plain numbers.
  * A scrape calls `load`.
  */
 export function producerMetrics(
@@ -45,14 +30,6 @@ export function producerMetrics(
   showTallies(registry, tallies);
   showLoad(registry, load);
   const registers = [registry];
-  const rejections = new Counter({
-    name: 'runledger_rejections_total',
-    help: 'Events answered with 503, by reason. Callers retry. The runbooks of the availability alerts explain each reason.',
-    labelNames: ['reason'] as const,
-    registers,
-  });
-  // Starts at 0, so that the first one counts as an increase.
-  for (const reason of rejectionReasons) rejections.inc({ reason }, 0);
   const replays = new Counter({
     name: 'runledger_idempotent_replays_total',
     help: 'Events answered with the result of an earlier request with the same Idempotency-Key. Many: callers time out before the answer.',
@@ -68,7 +45,6 @@ export function producerMetrics(
   return {
     ...tallies,
     organization,
-    reject: (reason: RejectionReason, events: number) => rejections.inc({ reason }, events),
     replays,
     overflowed,
   };

@@ -12,7 +12,7 @@ export function backlogMetrics(registry: Registry) {
   const gauges = {
     jobs: new Gauge({
       name: 'runledger_queue_jobs',
-      help: 'Jobs (batches of events) in Redis, by state. Every pod reports the same value: use max. Waiting jobs that grow: the workers are too slow.',
+      help: 'Jobs (batches of events) in Redis, by state. Every pod reports the same value: use max. Waiting jobs that grow: the workers are too slow. Failed jobs: workers have set them aside.',
       labelNames: ['state', 'shard'] as const,
       registers,
     }),

@@ -15,6 +15,13 @@ export type ConsumerMetrics = Omit<ReturnType<typeof consumerMetrics>, 'ofShard'
 export type StoreMetrics = Omit<ReturnType<typeof storeMetrics>, 'retrying'> & { retrying: GaugeOfDatabase };
 export type MaintenanceMetrics = ReturnType<typeof maintenanceMetricsOf>;
 
+/**
+ * Why a job is set aside: its checksum is wrong, its events would take too much memory, or several
+ * workers died with it.
+ */
+export const jobFaults = ['damaged', 'too-large', 'deadly'] as const;
+export type JobFault = (typeof jobFaults)[number];
+
 /** The metrics of jobs before they reach the store. */
 export function consumerMetrics(registry: Registry) {
   const registers = [registry];
@@ -29,7 +36,15 @@ export function consumerMetrics(registry: Registry) {
       help: 'Times that a worker could not read a job and returned it. Rising: a newer release wrote the job; update the workers.',
       registers,
     }),
+    setAside: new Counter({
+      name: 'runledger_jobs_set_aside_total',
+      help: 'Jobs whose events a worker must not store, by reason. They are among the failed jobs of the queue, until a person decides.',
+      labelNames: ['reason'] as const,
+      registers,
+    }),
   };
+  // Starts at 0, so that the first one is an increase.
+  for (const reason of jobFaults) counters.setAside.inc({ reason }, 0);
   const durable = new Gauge({
     name: 'runledger_worker_redis_durable',
     help: 'As runledger_redis_durable, checked by a worker every 5 s. 0: Redis may lose events.',
@@ -199,6 +214,20 @@ export function maintenanceMetrics(registry: Registry) {
       labelNames: ['database'] as const,
       registers,
     }),
+    asked: new Gauge({
+      name: 'runledger_retention_asked_partitions',
+      help: 'Partitions past retention that stay until a person approves that so many are dropped at once. Every worker reports the same value: use max.',
+      labelNames: ['database'] as const,
+      registers,
+    }),
+    clockAhead: unknownAtFirst(
+      new Gauge({
+        name: 'runledger_worker_clock_ahead_seconds',
+        help: 'How far the clock of the worker is ahead of that of Postgres, at least; negative: behind. Beyond a minute, the worker drops no partition.',
+        labelNames: ['database'] as const,
+        registers,
+      }),
+    ),
     failures: new Counter({
       name: 'runledger_maintenance_failures_total',
       help: 'Failed runs of the maintenance. The worker retries; the log has the reason.',
@@ -215,6 +244,8 @@ export function maintenanceMetricsOf(metrics: ReturnType<typeof maintenanceMetri
     running: gaugeOf(metrics.running, database),
     overdue: gaugeOf(metrics.overdue, database),
     waiting: gaugeOf(metrics.waiting, database),
+    asked: gaugeOf(metrics.asked, database),
+    clockAhead: gaugeOf(metrics.clockAhead, database),
     failures: metrics.failures,
   };
 }

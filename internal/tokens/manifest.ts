@@ -14,7 +14,7 @@ export function createToken(scope: Scope = 'write'): string {
 
 const tokenPrefixes = { write: 'rl', read: 'rlr', ping: 'rlp' } as const;
 
-/** The form of a token in its Secret: clear text, or the digest only. */
+/** The form of a token in its Secret: the digest, or clear text. */
 export type TokenForm = 'clear' | 'sha256';
 
 /** A token to put into a Secret. */

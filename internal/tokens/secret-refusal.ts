@@ -12,6 +12,7 @@ export const maximumTokenLength = 4096;
  */
 export const refusalReasons = {
   'no-organization': 'the organization label has no value',
+  'not-an-organization': 'the organization has more than 63 characters, or some that are not valid',
   'no-tokens': 'the Secret has no entry that begins with "token", "sha256-", "read-" or "ping-"',
   'not-base64': 'the value is not base64 (clear text belongs under stringData)',
   empty: 'the token is empty',

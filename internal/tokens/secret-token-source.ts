@@ -46,7 +46,7 @@ export class SecretTokenSource implements TokenSource {
     this.#supervision = new Supervision({
       connect,
       times: this.#times,
-      attempt: (access, end) => this.#follow(access, end),
+      attempt: (access, end, listed) => this.#follow(access, end, listed),
       onFailure: (error, pauseMs) => this.#failed(error, pauseMs),
     });
     this.#reporter = new EventReporter({
@@ -89,21 +89,29 @@ export class SecretTokenSource implements TokenSource {
     logger.warn({ error, pauseMs, serving: this.#set !== undefined }, 'token watch failed, restarting');
   }
 
-  async #follow(access: ClusterAccess, end: AbortSignal): Promise<void> {
+  async #follow(access: ClusterAccess, end: AbortSignal, listed: () => Promise<void>): Promise<void> {
     const { labelSelector = defaultLabelSelector, namespace = access.namespace } = this.#options;
     if (namespace === undefined) throw new Error('no namespace is configured and the account has none');
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`;
     const resource = new Resource<SecretManifest>(access, { plural: 'Secrets', path, labelSelector });
     const digest = (secret: SecretManifest): SecretDigests => digestSecret(secret, this.#organizationLabel);
     let secrets: ReadonlyMap<string, SecretDigests> = new Map();
+    let counts = false;
     const settling = new Settling(this.#times.settleMs, () => this.#take(mergeDigests(secrets.values()), access, end));
     const onList = (list: typeof secrets): void => {
       secrets = list;
-      settling.now();
-      this.#listed(list.size);
+      void listed().then(() => {
+        if (end.aborted) return;
+        counts = true;
+        settling.now();
+        this.#listed(list.size);
+      });
+    };
+    const onChange = (): void => {
+      if (counts) settling.changed();
     };
     try {
-      await follow(resource, digest, { onList, onChange: () => settling.changed() }, this.#times, end);
+      await follow(resource, digest, { onList, onChange }, this.#times, end);
     } finally {
       settling.flush();
     }

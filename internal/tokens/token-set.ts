@@ -1,3 +1,4 @@
+import { isOrganization } from '../event/stored-text.ts';
 import { referenceOf, type ObjectReference } from '../kubernetes/object.ts';
 import type { SecretRefusal, SecretRefusalReason } from './secret-refusal.ts';
 import { entriesOf, type SecretManifest } from '../kubernetes/secret.ts';
@@ -57,6 +58,7 @@ export function digestSecret(manifest: SecretManifest, organizationLabel: string
   const secret = referenceOf(manifest);
   const organization = manifest.metadata?.labels?.[organizationLabel];
   if (typeof organization !== 'string' || organization === '') return refusedWhole(secret, 'no-organization');
+  if (!isOrganization(organization)) return refusedWhole(secret, 'not-an-organization');
 
   const tokens: SecretToken[] = [];
   const refusals: SecretRefusal[] = [];

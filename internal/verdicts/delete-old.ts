@@ -1,25 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../store/database.ts';
+import { sql, type RawBuilder } from '../store/sql.ts';
 
 const dayMs = 86_400_000;
 
 /** Gaps that are older than this, in days, can no longer be in the window of an expected run. */
 const gapDays = 400;
 
+/** Most rows of one statement. */
+const sliceSize = 1_000;
+
+/** Pause between two statements, in ms: the tick and the deliveries need Postgres too. */
+const pauseMs = 50;
+
 /**
  * Deletes resolved alerts, and webhook messages that were delivered or given up, `retentionDays`
- * later; 0 keeps them. Deletes gaps of the record that no longer matter. `now`: ms since the Unix
- * epoch.
+ * later; 0 keeps them. Deletes gaps of the record that no longer matter. Each statement deletes a
+ * slice that an index finds. `now`: ms since the Unix epoch. Any number of processes may run it.
  */
-export async function deleteOld(db: Database, retentionDays: number, now: number): Promise<void> {
-  await db
-    .deleteFrom('record_gaps')
-    .where('until_at', '<', new Date(now - gapDays * dayMs))
-    .execute();
+export async function deleteOld(
+  db: Database,
+  retentionDays: number,
+  now: number,
+  stopping: AbortSignal,
+): Promise<void> {
+  const before = (days: number) => sql`${new Date(now - days * dayMs)}`;
+  await deleteAll(db, 'record_gaps', sql`until_at`, sql`until_at < ${before(gapDays)}`, stopping);
   if (retentionDays === 0) return;
-  const oldest = new Date(now - retentionDays * dayMs);
-  await db.deleteFrom('alerts').where('resolved_at', '<', oldest).execute();
-  await db
-    .deleteFrom('deliveries')
-    .where((row) => row.or([row('delivered_at', '<', oldest), row('given_up_at', '<', oldest)]))
-    .execute();
+  await deleteAll(db, 'alerts', sql`resolved_at`, sql`resolved_at < ${before(retentionDays)}`, stopping);
+  const over = sql`coalesce(delivered_at, given_up_at)`;
+  const isOver = sql`(delivered_at is not null or given_up_at is not null) and ${over} < ${before(retentionDays)}`;
+  await deleteAll(db, 'deliveries', over, isOver, stopping);
+}
+
+/** Rows that another process deletes meanwhile are left to it. */
+async function deleteAll(
+  db: Database,
+  table: string,
+  by: RawBuilder<unknown>,
+  isOld: RawBuilder<unknown>,
+  stopping: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    stopping.throwIfAborted();
+    const { numAffectedRows = 0n } = await sql`
+      delete from ${sql.table(table)} where ctid = any(array(
+        select ctid from ${sql.table(table)} where ${isOld} order by ${by} limit ${sql.lit(sliceSize)}
+        for update skip locked
+      ))
+    `.execute(db);
+    if (numAffectedRows < BigInt(sliceSize)) return;
+    await sleep(pauseMs, undefined, { signal: stopping });
+  }
 }

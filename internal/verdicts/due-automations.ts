@@ -88,7 +88,22 @@ function isNew({ from, watermark }: Pick<DueOptions, 'from' | 'watermark'>, late
   return sql`e.created_at > ${new Date(from - laterMs)} and e.created_at <= ${new Date(watermark)}`;
 }
 
-/** Makes all automations of these organizations due: for the first tick that does not hold them. */
+/** Makes automations due again that this tick did not get to. */
+export async function postpone(trx: Transaction<Tables>, keys: readonly AutomationKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await sql`
+    update automations set next_at = null from unnest(
+      ${keys.map((key) => key.organization)}::text[], ${keys.map((key) => key.automation_id)}::uuid[]
+    ) as late (organization, automation_id)
+    where (automations.organization, automations.automation_id) = (late.organization, late.automation_id)
+      and next_at is not null
+  `.execute(trx);
+}
+
+/**
+ * Makes all automations of these organizations due: for the first tick that does not hold them or
+ * set them aside.
+ */
 export async function makeDue(trx: Transaction<Tables>, organizations: readonly string[]): Promise<void> {
   if (organizations.length === 0) return;
   await sql`

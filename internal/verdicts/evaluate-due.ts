@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Expectation } from '../expectation/automation.ts';
 import { evaluate, type Evaluation } from '../expectation/evaluate.ts';
-import type { Gap, History } from '../expectation/history.ts';
+import type { History } from '../expectation/history.ts';
 import { expectationOf } from '../expectation/read-expectation.ts';
 import { timesOf } from '../expectation/rules.ts';
 import type { Schedules } from '../expectation/schedules.ts';
@@ -12,17 +12,19 @@ import type { Finding, Verdict } from '../expectation/verdict.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
 import { readAutomations, type AutomationKey, type DueAutomation } from './due-automations.ts';
+import { markLost, type LostRun } from './mark-lost.ts';
 import {
   insertAlerts,
   readOpenAlerts,
   resolveAlerts,
   updateAlerts,
+  type OpenedAlert,
   type Resolution,
   type SaidOfAlert,
 } from './open-alerts.ts';
-import { markLost, type LostRun } from './mark-lost.ts';
 import { readRuns, type RunsWanted } from './read-runs.ts';
 import { reconcile, type OpenAlert } from './reconcile.ts';
+import type { TickGaps } from './record-gaps.ts';
 import { isWritten, saveEvaluations, type SavedEvaluation } from './save-evaluations.ts';
 
 /** Longest time between two evaluations of an automation, in ms: events may be stored very late. */
@@ -39,7 +41,7 @@ export interface TickContext {
   /** The clock of Postgres. */
   now: number;
   watermark: number;
-  gaps: readonly Gap[];
+  gaps: TickGaps;
   schedules: Schedules;
 }
 
@@ -56,8 +58,12 @@ export async function evaluateDue(
     automations.map((automation, index) => wanted(automation, parsed[index])),
   );
   const open = Map.groupBy(await readOpenAlerts(trx, keys), keyOf);
+  const alertsOf = (automation: DueAutomation) =>
+    open.get(keyOf({ ...automation, automationId: automation.automation_id })) ?? [];
+  const oldest = automations.map((each, index) => oldestOf(each, parsed[index], histories[index], alertsOf(each)));
+  const gaps = await context.gaps.since(Math.min(...oldest));
   const saved: SavedEvaluation[] = [];
-  const opened: Alert[] = [];
+  const opened: OpenedAlert[] = [];
   const ends: Resolution[] = [];
   const updates: SaidOfAlert[] = [];
   const lost: LostRun[] = [];
@@ -65,8 +71,8 @@ export async function evaluateDue(
     const [expectation, history] = [parsed[index], histories[index]];
     if (expectation === undefined || history === undefined) continue;
     const since = sinceOf(automation);
-    const alerts = open.get(keyOf({ ...automation, automationId: automation.automation_id })) ?? [];
-    const result = evaluateOne(automation, expectation, { ...history, told: alerts }, context);
+    const alerts = alertsOf(automation);
+    const result = evaluateOne(automation, expectation, { ...history, gaps, told: alerts }, context);
     const options = {
       since,
       watermark: context.watermark,
@@ -74,7 +80,9 @@ export async function evaluateDue(
       otherwise: (alert: OpenAlert) => reasonOfEnd(automation, alert, expectation, history, context),
     };
     const changes = reconcile(alerts, result.findings, options);
-    opened.push(...changes.open.map((finding) => alertOf(automation, finding)));
+    opened.push(
+      ...changes.open.map((finding) => ({ alert: alertOf(automation, finding), declared: automation.declared })),
+    );
     ends.push(...changes.resolve);
     updates.push(...changes.update);
     lost.push(
@@ -88,26 +96,38 @@ export async function evaluateDue(
     if (changes.open.length + changes.resolve.length > 0 || !isWritten(evaluation, context.watermark))
       saved.push(evaluation);
   }
-  const byKey = new Map(automations.map((each) => [keyOf({ ...each, automationId: each.automation_id }), each]));
-  const transition = (change: Transition['change'], alert: Alert): Transition => ({
-    change,
-    alert,
-    automation: byKey.get(keyOf(alert))?.declared,
-  });
   await updateAlerts(trx, updates);
   await markLost(trx, lost);
   const resolved = await resolveAlerts(trx, ends);
   const inserted = await insertAlerts(trx, opened, context.watermark);
   await saveEvaluations(trx, saved, context.watermark);
-  return [
-    ...resolved.map((alert) => transition('resolved', alert)),
-    ...inserted.map((alert) => transition('opened', alert)),
-  ];
+  return [...resolved, ...inserted];
 }
 
 function keyOf({ organization, automationId }: { organization: string; automationId: string }): string {
   return `${organization} ${automationId}`;
 }
+
+/**
+ * The oldest time that an evaluation looks at, in ms since the Unix epoch. Without older runs the
+ * first pause begins with the rule on starts, or with a start that was told as missing before it
+ * changed.
+ */
+function oldestOf(
+  { declared_at, rules }: DueAutomation,
+  expectation: Expectation | undefined,
+  { runs, otherRuns = [], hasOlderRuns }: Pick<History, 'runs' | 'otherRuns' | 'hasOlderRuns'> = noRuns,
+  open: readonly Alert[] = [],
+): number {
+  const times = [...runs, ...otherRuns].map(({ startedAt }) => startedAt);
+  if (hasOlderRuns) return Math.min(...times);
+  const { starts } = expectation ?? {};
+  const everyMs = starts?.kind === 'every' ? starts.everyMs : 0;
+  const told = open.filter(({ kind }) => kind === 'missing').map(({ occurrence }) => Date.parse(occurrence) - everyMs);
+  return Math.min(...times, ...told, timesOf(rules, declared_at.getTime()).starts);
+}
+
+const noRuns = { runs: [], hasOlderRuns: false };
 
 /** Until when the findings of an automation have been written, in ms since the Unix epoch. */
 function sinceOf({ evaluated_at, declared_at }: DueAutomation): number {
@@ -134,14 +154,14 @@ function wanted(automation: DueAutomation, expectation: Expectation | undefined)
 function evaluateOne(
   { suspend, declared_at, rules }: DueAutomation,
   expectation: Expectation,
-  runs: Omit<History, 'declaredAt' | 'gaps'>,
-  { now, watermark, gaps, schedules }: TickContext,
+  runs: Omit<History, 'declaredAt'>,
+  { now, watermark, schedules }: TickContext,
 ): Evaluation {
   if (suspend) return { findings: [], verdicts: [], nextAt: Infinity };
   const { begun = [], ahead = [] } = Object.groupBy(runs.runs, ({ startedAt }) =>
     startedAt <= now + aheadMs ? 'begun' : 'ahead',
   );
-  const history = { ...runs, runs: begun, gaps, declaredAt: timesOf(rules, declared_at.getTime()) };
+  const history = { ...runs, runs: begun, declaredAt: timesOf(rules, declared_at.getTime()) };
   try {
     const result = evaluate(expectation, history, watermark, schedules);
     return { ...result, nextAt: Math.min(result.nextAt, ...ahead.map(({ startedAt }) => startedAt)) };

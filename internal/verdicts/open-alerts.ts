@@ -1,4 +1,4 @@
-import type { Alert } from '../expectation/transition.ts';
+import type { Alert, AlertedAutomation, Transition } from '../expectation/transition.ts';
 import type { AlertKind, Facts } from '../expectation/verdict.ts';
 import type { Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
@@ -13,10 +13,18 @@ interface AlertRow extends AutomationKey {
   opened_at: Date;
   resolved_at: Date | null;
   resolved_reason: string | null;
+  declared: AlertedAutomation | null;
+  told_webhooks: [string, string][] | null;
 }
 
 const columns = sql`a.id, a.organization, a.automation_id, a.kind, a.occurrence, a.reason, a.facts, a.opened_at,
-  a.resolved_at, a.resolved_reason`;
+  a.resolved_at, a.resolved_reason, a.declared, a.told_webhooks`;
+
+/** An alert, and what was declared about its automation when it opened. */
+export interface OpenedAlert {
+  alert: Alert;
+  declared: AlertedAutomation;
+}
 
 /** The open alerts of these automations. */
 export async function readOpenAlerts(trx: Transaction<Tables>, keys: readonly AutomationKey[]): Promise<Alert[]> {
@@ -32,11 +40,11 @@ export async function readOpenAlerts(trx: Transaction<Tables>, keys: readonly Au
 /** Writes alerts. Resolves with those that are new: one that has been resolved never reopens. */
 export async function insertAlerts(
   trx: Transaction<Tables>,
-  alerts: readonly Alert[],
+  opened: readonly OpenedAlert[],
   watermark: number,
-): Promise<Alert[]> {
-  if (alerts.length === 0) return [];
-  const rows = alerts.map((alert) => ({
+): Promise<Transition[]> {
+  if (opened.length === 0) return [];
+  const rows = opened.map(({ alert, declared }) => ({
     id: alert.id,
     organization: alert.organization,
     automation_id: alert.automationId,
@@ -48,13 +56,15 @@ export async function insertAlerts(
     seen_at: new Date(watermark),
     resolved_at: alert.resolvedAt === undefined ? null : new Date(alert.resolvedAt),
     resolved_reason: alert.resolvedReason ?? null,
+    declared,
   }));
   const inserted = await sql<{ id: string }>`
     insert into alerts select * from jsonb_populate_recordset(null::alerts, ${JSON.stringify(rows)})
     on conflict do nothing returning id
   `.execute(trx);
   const ids = new Set(inserted.rows.map(({ id }) => id));
-  return alerts.filter(({ id }) => ids.has(id));
+  const isNew = ({ alert }: OpenedAlert): boolean => ids.has(alert.id);
+  return opened.filter(isNew).map(({ alert, declared }) => ({ change: 'opened', alert, automation: declared }));
 }
 
 /** What is said of an alert. */
@@ -81,7 +91,7 @@ export interface Resolution {
 }
 
 /** Resolves open alerts. Resolves with them. */
-export async function resolveAlerts(trx: Transaction<Tables>, ends: readonly Resolution[]): Promise<Alert[]> {
+export async function resolveAlerts(trx: Transaction<Tables>, ends: readonly Resolution[]): Promise<Transition[]> {
   if (ends.length === 0) return [];
   const { rows } = await sql<AlertRow>`
     update alerts a set resolved_at = greatest(w.at, a.opened_at), resolved_reason = w.reason
@@ -92,20 +102,35 @@ export async function resolveAlerts(trx: Transaction<Tables>, ends: readonly Res
     where a.id = w.id and a.resolved_at is null
     returning ${columns}
   `.execute(trx);
-  return rows.map(alertOf);
+  return rows.map(resolutionOf);
 }
 
-/** Resolves the alerts of automations that are no longer declared. Resolves with them. */
-export async function resolveUndeclared(trx: Transaction<Tables>, watermark: number): Promise<Alert[]> {
-  const { rows } = await sql<AlertRow>`
-    update alerts a set resolved_at = greatest(${new Date(watermark)}::timestamptz, a.opened_at),
-      resolved_reason = 'The automation is no longer declared.'
-    where a.resolved_at is null and not exists (
-      select from automations d where (d.organization, d.automation_id) = (a.organization, a.automation_id)
-    )
-    returning ${columns}
+/**
+ * The open alerts of automations that are no longer declared: at most so many of an organization,
+ * the rest is found by the next tick.
+ */
+export async function listUndeclared(
+  trx: Transaction<Tables>,
+  mostOfOrganization: number,
+): Promise<{ id: string; organization: string }[]> {
+  const { rows } = await sql<{ id: string; organization: string }>`
+    select id, organization from (
+      select a.id, a.organization, row_number() over (partition by a.organization order by a.id) as place
+      from alerts a where a.resolved_at is null and not exists (
+        select from automations d where (d.organization, d.automation_id) = (a.organization, a.automation_id)
+      )
+    ) as undeclared where place <= ${mostOfOrganization}
   `.execute(trx);
-  return rows.map(alertOf);
+  return rows;
+}
+
+function resolutionOf(row: AlertRow): Transition {
+  return {
+    change: 'resolved',
+    alert: alertOf(row),
+    automation: row.declared ?? undefined,
+    toldWebhooks: row.told_webhooks ?? [],
+  };
 }
 
 function alertOf(row: AlertRow): Alert {

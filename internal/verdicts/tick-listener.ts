@@ -1,4 +1,5 @@
 import type { Blindness, Held, Transition } from '../expectation/transition.ts';
+import type { Turns } from '../store/apart.ts';
 import type { Tables } from '../store/database.ts';
 import type { Transaction } from '../store/sql.ts';
 
@@ -8,9 +9,10 @@ export interface TickListener {
   recordTransitions(trx: Transaction<Tables>, transitions: readonly Transition[]): Promise<void>;
   /**
    * Runs at the end of the transaction. An error rolls the tick back. `held`: organizations whose
-   * record is not complete up to the watermark.
+   * record is not complete up to the watermark. Work for several organizations goes through
+   * `turns`.
    */
-  recordTick(trx: Transaction<Tables>, watermark: number, held?: Held): Promise<void>;
+  recordTick(trx: Transaction<Tables>, watermark: number, held?: Held, turns?: Turns): Promise<void>;
   /**
    * Runs after each attempt to tick, in the process that held the lock, or that could not reach
    * Postgres. `blindness`: why the watermark has not moved for minutes.

@@ -1,18 +1,29 @@
-import { slices } from '../store/slices.ts';
+import { inTurns } from '../async/in-turns.ts';
 import type { Schedules } from '../expectation/schedules.ts';
 import type { Blindness, Transition } from '../expectation/transition.ts';
+import { together, type Turns } from '../store/apart.ts';
 import type { Database, Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
-import { keepGaps, lockState, readGaps, saveState, type ControllerState } from './controller-state.ts';
-import { listDue, makeDue } from './due-automations.ts';
+import { lockState, saveState, type ControllerState } from './controller-state.ts';
+import { listDue, makeDue, postpone, type AutomationKey } from './due-automations.ts';
 import { evaluateDue } from './evaluate-due.ts';
-import { resolveUndeclared } from './open-alerts.ts';
+import { listUndeclared, resolveAlerts } from './open-alerts.ts';
+import { keepGaps, TickGaps } from './record-gaps.ts';
 import type { TickListener } from './tick-listener.ts';
 import { followUndeclared } from './undeclared.ts';
 import { heldOf, reasonOfLag, watermarkOf, type Clocks, type QueueReading, type Watermark } from './watermark.ts';
 
 /** Automations that are evaluated at once: bounds the memory of a tick. */
 const chunkSize = 200;
+
+/**
+ * A tick begins no further turns after so long, in ms. The first 200 due automations of each
+ * organization are evaluated in any case, the rest by the next ticks.
+ */
+const longestTurnsMs = 4_000;
+
+/** Alerts of undeclared automations that a tick resolves, for each organization. */
+const mostUndeclared = 500;
 
 /** A watermark that is so far behind, in ms, makes Runledger blind. */
 export const blindAfterMs = 300_000;
@@ -27,6 +38,10 @@ export interface TickOptions {
   /** Runs at the begin of the transaction, once it has the lock. */
   prepare?: ((trx: Transaction<Tables>) => Promise<void>) | undefined;
   listeners: readonly Pick<TickListener, 'recordTransitions' | 'recordTick'>[];
+  /** Begins no further turns after so long, in ms. */
+  turnsMs?: number | undefined;
+  /** How it works for several organizations; all at once unless set. */
+  turns?: Turns | undefined;
 }
 
 /** The outcome of a tick; times in ms since the Unix epoch. */
@@ -53,6 +68,8 @@ export function tick(db: Database, options: TickOptions): Promise<TickReport | u
     await sql`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true)`.execute(
       trx,
     );
+    // The search for an organization that is too slow meets the time-out several times.
+    if (options.turns !== undefined) await sql`select set_config('statement_timeout', '10s', true)`.execute(trx);
     const { queue, clocks } = options;
     const now = clocks(state.now);
     const known: Watermark = 'reason' in queue ? queue : watermarkOf(queue, now);
@@ -77,27 +94,38 @@ async function evaluateUpTo(
   before: ControllerState,
   watermark: number,
   queue: QueueReading,
-  { schedules, listeners }: TickOptions,
+  { schedules, listeners, turns = together, turnsMs = longestTurnsMs }: TickOptions,
 ): Promise<Pick<TickReport, 'evaluated' | 'transitions'>> {
+  const begun = performance.now();
   const from = before.watermark ?? watermark;
   await keepGaps(trx, queue.gaps, from);
-  const gaps = await readGaps(trx);
   const held = heldOf(queue);
   const times = { from, watermark, held: held?.organizations ?? [] };
   await followUndeclared(trx, times);
   const due = await listDue(trx, times);
   await makeDue(trx, held?.organizations ?? []);
-  let transitions = 0;
   // Each part at once: 10,000 transitions would take 10 MB.
-  const record = async (part: readonly Transition[]): Promise<void> => {
-    transitions += part.length;
+  const record = async (part: readonly Transition[]): Promise<number> => {
     if (part.length > 0) for (const listener of listeners) await listener.recordTransitions(trx, part);
+    return part.length;
   };
-  const undeclared = await resolveUndeclared(trx, watermark);
-  await record(undeclared.map((alert) => ({ change: 'resolved', alert, automation: undefined })));
-  for (const chunk of slices(due, chunkSize)) {
-    await record(await evaluateDue(trx, chunk, { now: before.now, watermark, gaps, schedules }));
+  const at = watermark;
+  const ends = (await listUndeclared(trx, mostUndeclared)).map((alert) => ({ ...alert, at, reason: undeclared }));
+  const counts = await turns.run(trx, ends, async (part) => record(await resolveAlerts(trx, part)));
+  const context = { now: before.now, watermark, gaps: new TickGaps(trx), schedules };
+  let evaluated = 0;
+  const late: AutomationKey[] = [];
+  for (const { items: keys, isFirst } of inTurns(due, chunkSize)) {
+    if (!isFirst && performance.now() - begun >= turnsMs) late.push(...keys);
+    else {
+      counts.push(...(await turns.run(trx, keys, async (part) => record(await evaluateDue(trx, part, context)))));
+      evaluated += keys.length;
+    }
   }
-  for (const listener of listeners) await listener.recordTick(trx, watermark, held);
-  return { evaluated: due.length, transitions };
+  for (const listener of listeners) await listener.recordTick(trx, watermark, held, turns);
+  await postpone(trx, late);
+  await makeDue(trx, [...turns.setAside.keys()]);
+  return { evaluated, transitions: counts.reduce((sum, count) => sum + count, 0) };
 }
+
+const undeclared = 'The automation is no longer declared.';

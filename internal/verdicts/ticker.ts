@@ -3,11 +3,12 @@ import { settledWithin } from '../async/settled-within.ts';
 import { Schedules } from '../expectation/schedules.ts';
 import type { Blindness } from '../expectation/transition.ts';
 import { verdictKinds } from '../expectation/verdict.ts';
+import { Apart } from '../store/apart.ts';
 import type { Database } from '../store/database.ts';
+import { isOfStatement } from '../store/errors.ts';
 import type { ControllerMetrics } from '../telemetry/controller-metrics.ts';
 import { describeError, type Logger } from '../telemetry/logger.ts';
 import { countVerdicts, countVerdictsOfAutomations } from './count-verdicts.ts';
-import { deleteOld } from './delete-old.ts';
 import { blindAfterMs, tick, type TickOptions, type TickReport } from './tick.ts';
 import type { TickListener } from './tick-listener.ts';
 import type { QueueReading } from './watermark.ts';
@@ -15,8 +16,8 @@ import type { QueueReading } from './watermark.ts';
 /** Time between two ticks, in ms. */
 const intervalMs = 5_000;
 
-/** Time between two deletions of old alerts, in ms. */
-const deleteEveryMs = 3_600_000;
+/** An organization whose work failed is tried again after so long, in ms. */
+const defaultAgainMs = 30_000;
 
 /**
  * After a tick that evaluated so many automations, the process collects its garbage. Left alone, V8
@@ -33,9 +34,10 @@ export interface TickerOptions {
   readQueue: () => Promise<QueueReading>;
   prepare?: TickOptions['prepare'];
   listeners: readonly TickListener[];
-  retentionDays: number;
   /** Most automations with a gauge of their own. */
   metricsAutomations: number;
+  /** How long an organization whose work failed waits, in ms. */
+  againMs?: number;
   metrics: ControllerMetrics;
   logger: Logger;
 }
@@ -48,7 +50,8 @@ export class Ticker {
   readonly #ticks = new Repeating(() => this.#run());
   /** Of the last tick that reached Postgres: of the monotonic clock, and the lag then, in ms. */
   #reached = { at: performance.now(), lagMs: 0 };
-  #deletedAt = -Infinity;
+  /** Organizations whose work failed → when it is tried again, of the monotonic clock, in ms. */
+  #suspects = new Map<string, number>();
   #problem: string | undefined;
 
   constructor(options: TickerOptions) {
@@ -91,7 +94,6 @@ export class Ticker {
       this.#reached = { at: performance.now(), lagMs: report.lagMs };
       await this.#announce(report.blindness);
       await this.#measure();
-      await this.#deleteOld();
       // Needs Node's option `--expose-gc`, which the image sets.
       if (report.evaluated >= largeTick) globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'sync' });
     } catch (error) {
@@ -109,13 +111,44 @@ export class Ticker {
       logger.warn({ error }, 'the queue cannot be read: the watermark does not move');
       return { reason: describeError(error).message };
     });
-    return tick(db, {
+    const options: TickOptions = {
       queue,
       clocks: (postgres) => ({ controller: Date.now(), postgres }),
       schedules: this.#schedules,
       prepare,
       listeners,
-    });
+    };
+    if (this.#suspects.size === 0) {
+      try {
+        return await tick(db, options);
+      } catch (error) {
+        if (!isOfStatement(error)) throw error;
+        logger.warn({ error }, 'tick failed, repeating it for each organization by itself');
+      }
+    }
+    return this.#tickApart(options);
+  }
+
+  /** Ticks so that an organization whose work fails stops no other. */
+  async #tickApart(options: TickOptions): Promise<TickReport | undefined> {
+    const { db, metrics, logger, againMs = defaultAgainMs } = this.#options;
+    const now = performance.now();
+    const waiting = [...this.#suspects].filter(([, at]) => at > now).map(([organization]) => organization);
+    const turns = new Apart(this.#suspects.keys(), waiting);
+    const report = await tick(db, { ...options, turns });
+    if (report === undefined) return undefined;
+    const before = this.#suspects;
+    this.#suspects = new Map();
+    for (const [organization, error] of turns.setAside) {
+      const at = before.get(organization) ?? 0;
+      this.#suspects.set(organization, error === undefined ? at : now + againMs);
+      if (error !== undefined) logger.error({ error, organization }, 'organization set aside, its verdicts wait');
+    }
+    for (const organization of before.keys()) {
+      if (!this.#suspects.has(organization)) logger.info({ organization }, 'organization is no longer set aside');
+    }
+    metrics.setAside.set(this.#suspects.size);
+    return report;
   }
 
   /** Without Postgres, its row cannot say since when. */
@@ -144,11 +177,5 @@ export class Ticker {
     for (const { organization, automation, count } of automations) {
       metrics.automations.set({ organization, automation }, count);
     }
-  }
-
-  async #deleteOld(): Promise<void> {
-    if (performance.now() - this.#deletedAt < deleteEveryMs) return;
-    await deleteOld(this.#options.db, this.#options.retentionDays, Date.now());
-    this.#deletedAt = performance.now();
   }
 }

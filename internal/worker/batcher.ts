@@ -1,7 +1,7 @@
 import { BatchScheduler } from '../batching/batch-scheduler.ts';
 import { BatchQueue, type BatchLimits, type Portion } from '../batching/batch-queue.ts';
 import type { AcceptedEvent } from '../event/event.ts';
-import { textsOf } from '../event/fields.ts';
+import { heldBytes } from '../event/held-bytes.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { SpanContext, Tracing } from '../telemetry/tracing.ts';
 import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
@@ -32,6 +32,7 @@ export interface BatcherLimits extends BatchLimits, RetryPauses {
   movedBecauseOf?: (error: unknown) => ReadonlySet<string> | undefined;
 }
 
+/** A job, or a portion of a large one. */
 interface WaitingJob extends Portion {
   events: AcceptedEvent[];
   redelivered: boolean;
@@ -42,8 +43,7 @@ interface WaitingJob extends Portion {
 
 /**
  * Group commit to Postgres: jobs that arrive during a statement share the next one. While Postgres
- * is unavailable the batcher keeps its jobs and retries. The consumer's concurrency and the bytes
- * of a job bound its memory.
+ * is unavailable the batcher keeps its jobs and retries. The room of their lane bounds its memory.
  */
 export class Batcher implements Storage {
   readonly name = 'batcher';
@@ -74,14 +74,19 @@ export class Batcher implements Storage {
     );
   }
 
-  add(events: AcceptedEvent[], redelivered = false): Promise<StoreResult> {
-    if (events.length === 0) return Promise.resolve('stored');
-    if (this.#abandon.signal.aborted) return Promise.resolve('abandoned');
-    return new Promise((settle) => {
-      const point = this.#tracing?.currentSpan();
-      this.#waiting.add({ events, count: events.length, bytes: sizeOf(events), redelivered, point, settle });
-      this.#schedule();
-    });
+  async add(events: AcceptedEvent[], redelivered = false): Promise<StoreResult> {
+    if (events.length === 0) return 'stored';
+    if (this.#abandon.signal.aborted) return 'abandoned';
+    const point = this.#tracing?.currentSpan();
+    const results = portionsOf(events, this.#limits.batchBytes).map(
+      (portion) =>
+        new Promise<StoreResult>((settle) => {
+          this.#waiting.add({ ...portion, count: portion.events.length, redelivered, point, settle });
+        }),
+    );
+    this.#schedule();
+    const settled = await Promise.all(results);
+    return settled.find((result) => result !== 'stored') ?? 'stored';
   }
 
   get retrying(): boolean {
@@ -191,7 +196,22 @@ function settleAll(batch: WaitingJob[], result: StoreResult): void {
   for (const { settle } of batch) settle(result);
 }
 
-/** Bytes, estimated as the length of all texts. */
-function sizeOf(events: AcceptedEvent[]): number {
-  return events.flatMap(textsOf).reduce((sum, text) => sum + text.length, 0);
+/**
+ * The events of a job with the memory of each portion. A job that is larger than a batch becomes
+ * several portions: its statement would take a few times its bytes.
+ */
+function portionsOf(events: AcceptedEvent[], mostBytes: number): { events: AcceptedEvent[]; bytes: number }[] {
+  const first = { events: [] as AcceptedEvent[], bytes: 0 };
+  const portions = [first];
+  let last = first;
+  for (const event of events) {
+    const bytes = heldBytes(event);
+    if (last.events.length > 0 && last.bytes + bytes > mostBytes) {
+      last = { events: [], bytes: 0 };
+      portions.push(last);
+    }
+    last.events.push(event);
+    last.bytes += bytes;
+  }
+  return portions;
 }

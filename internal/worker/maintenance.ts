@@ -67,15 +67,26 @@ export class Maintenance {
     try {
       const changes = await this.#store.maintain();
       if (changes.created.length + changes.dropped.length + changes.moved > 0) {
-        this.#logger.info({ ...changes }, 'partitions maintained');
+        const { created, dropped, moved } = changes;
+        this.#logger.info({ created, dropped, moved }, 'partitions maintained');
       }
       this.#metrics.waiting.set(changes.waiting?.partitions ?? 0);
       if (changes.waiting !== undefined) this.#logger.warn(changes.waiting, 'retention waits for the archive');
+      this.#reportRefusals(changes);
       return true;
     } catch (error) {
       this.#logger.warn({ error }, 'maintenance failed, retrying later');
       return false;
     }
+  }
+
+  /** Tells why retention dropped nothing, though it is on. */
+  #reportRefusals({ asks, clockAheadMs, clocksDiffer }: MaintenanceReport): void {
+    this.#metrics.asked.set(asks?.partitions ?? 0);
+    this.#metrics.clockAhead.set(clockAheadMs / 1_000);
+    if (asks !== undefined) this.#logger.warn(asks, 'retention drops nothing until a person approves it');
+    if (clocksDiffer)
+      this.#logger.error({ clockAheadMs }, 'retention drops nothing: the clock is not that of postgres');
   }
 
   /** Removes a gauge that cannot be read: its last value would look current. */

@@ -10,8 +10,17 @@ import { scenarios } from './scenarios/all.ts';
  * measures: harness/options.ts.
  */
 
-/** They store millions of events first, or take ten minutes. */
-const long: ReadonlySet<string> = new Set(['growth', 'partitions', 'read', 'overview', 'streams', 'export', 'seal']);
+/** They store millions of events first, take ten minutes, or need the rights of root. */
+const long: ReadonlySet<string> = new Set([
+  'neighbours',
+  'growth',
+  'partitions',
+  'read',
+  'overview',
+  'streams',
+  'export',
+  'seal',
+]);
 const named = process.argv.slice(2).flatMap((names) => names.split(','));
 
 try {

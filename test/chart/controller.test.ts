@@ -46,8 +46,7 @@ describe('chart, controller', () => {
 
   it('may read Jobs, CronJobs and Pods only to capture Jobs', async () => {
     const ofJobs = [
-      { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch'] },
-      { apiGroups: ['batch'], resources: ['cronjobs'], verbs: ['list', 'watch'] },
+      { apiGroups: ['batch'], resources: ['jobs', 'cronjobs'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
     ];
     const everywhere = await renderWith('controller.captureJobs.enabled=true');

@@ -75,6 +75,12 @@ const cases: [title: string, values: string[], name: 'ingest' | 'worker', variab
     },
   ],
   [
+    'asks of a worker that moves events the durability that ingest asks for',
+    ['config.redisAcks=1'],
+    'worker',
+    { REDIS_ACKS: '1', REQUIRE_DURABLE_REDIS: 'true' },
+  ],
+  [
     'accepts the name of a Secret with the password',
     ['postgresql.auth.existingSecret=pg'],
     'worker',
@@ -92,21 +98,13 @@ describe('chart, Redis and Postgres', () => {
   it('gives each process but ingest the addresses of further Postgres, from their Secrets', async () => {
     const manifests = await renderWith('several-databases', 'otherPostgresql.file.urlSecret.name=file');
     const urls = {
-      DATABASE_URLS_OF_EU_WEST: 'runledger-eu-app/uri',
-      DATABASE_URLS: [
-        'big=$(DATABASE_URLS_OF_BIG)',
-        'eu-west=$(DATABASE_URLS_OF_EU_WEST)',
-        'file=$(DATABASE_URLS_OF_FILE)',
-      ].join(' '),
+      DATABASE_URLS: ['big=runledger-big-app/uri', 'eu-west=runledger-eu-app/uri', 'file=file/uri'].join(' '),
     };
     for (const name of ['worker', 'controller', 'console', 'export'].map((process) => `runledger-${process}`)) {
       expect(environment(manifests, name), name).to.include(urls);
-      // It is a setting: the path of a file.
-      expect(environment(manifests, name), name).not.to.have.property('DATABASE_URLS_FILE');
     }
     expect(environment(manifests, 'runledger-console')).to.include({
-      CONSOLE_DATABASE_URLS_OF_EU_WEST: 'runledger-eu-reader/uri',
-      CONSOLE_DATABASE_URLS: 'eu-west=$(CONSOLE_DATABASE_URLS_OF_EU_WEST)',
+      CONSOLE_DATABASE_URLS: 'eu-west=runledger-eu-reader/uri',
     });
     expect(environment(manifests, 'runledger-ingest')).not.to.have.any.keys('DATABASE_URLS');
   });

@@ -108,7 +108,8 @@ describe('deploy', () => {
     const known = new Set([...Object.keys(settings), 'PGPASSWORD']);
     for (const { spec } of podsOf(await render()).filter(({ kind }) => kind === 'Deployment')) {
       const names = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ env }) => env ?? []);
-      expect(names.map(({ name }) => name).filter((name) => !known.has(name))).to.deep.equal([]);
+      const settled = names.map(({ name }) => (known.has(name) ? name : name.replace(/_FILE$/, '')));
+      expect(settled.filter((name) => !known.has(name))).to.deep.equal([]);
     }
   });
 });

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -21,8 +22,13 @@ async function helmTest(enqueue: Enqueue, plainHttp = true, more: Record<string,
   await using api = await startApi(enqueue);
   const url = `http://127.0.0.1:${api.port}`;
   const script = await readFile(join(chart, 'files/post-an-event.mjs'), 'utf8');
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'runledger-helm-test-'));
+  const [TOKEN_FILE, READ_TOKEN_FILE] = [join(folder.path, 'token'), join(folder.path, 'read-token')];
+  await writeFile(TOKEN_FILE, 'x');
+  await writeFile(READ_TOKEN_FILE, readToken());
+  const files = { TOKEN_FILE, READ_TOKEN_FILE };
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
-    env: { HTTPS_URL: url, TOKEN: 'x', FORWARDED_PROTO: 'https', ...(plainHttp && { HTTP_URL: url }), ...more },
+    env: { HTTPS_URL: url, ...files, FORWARDED_PROTO: 'https', ...(plainHttp && { HTTP_URL: url }), ...more },
   });
   return stdout.trim().split('\n');
 }
@@ -60,7 +66,7 @@ describe('chart, what helm test runs', () => {
       return event;
     };
     const reading = { CONSOLE_URL: `http://127.0.0.1:${console.port}`, CONSOLE_FORWARDED_PROTO: 'https' };
-    const said = await helmTest(enqueue, true, { ...reading, READ_TOKEN: readToken() });
+    const said = await helmTest(enqueue, true, reading);
     expect(said.at(-1)).to.equal('ok: execution from the console: 200');
   });
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { chart, helm, kubeVersion, shapes, template, valuesOf } from '../support/helm.ts';
-import { parseManifests, podsOf, type Container, type Manifest } from '../support/helm-manifests.ts';
+import { parseManifests, podsOf, secretFilesOf, type Container, type Manifest } from '../support/helm-manifests.ts';
 import { processOf, wireProcess } from '../support/wired-process.ts';
 
 /** The oldest Kubernetes that the chart is made for. */
@@ -105,6 +105,19 @@ for (const shape of await shapes()) {
       for (const [name, unread] of found) expect(unread, name).to.deep.equal([]);
     });
 
+    it('gives passwords to every container as files, and no container a file that it does not name', () => {
+      for (const { name, spec } of podsOf(manifests)) {
+        const named = containersOf(spec).map((container) => secretFilesOf(container));
+        const volume = spec.volumes?.find((one) => one.name === 'secrets');
+        expect(mountedFiles(volume), name).to.have.members([...new Set(named.flat())]);
+        for (const [index, container] of containersOf(spec).entries()) {
+          const mounted = container.volumeMounts?.find((one) => one.name === 'secrets');
+          expect(mounted !== undefined, `${name}/${container.name}`).to.equal(named[index]?.length !== 0);
+          expect(JSON.stringify(container.env ?? []), `${name}/${container.name}`).not.to.include('secretKeyRef');
+        }
+      }
+    });
+
     it('gives every container resources, a pinned image and each variable once', () => {
       for (const { name, spec } of podsOf(manifests)) {
         for (const container of containersOf(spec)) {
@@ -118,6 +131,13 @@ for (const shape of await shapes()) {
       }
     });
   });
+}
+
+/** The files of the volume with Secrets, below its folder. */
+function mountedFiles(volume: { [source: string]: unknown } | undefined): string[] {
+  const sources = (volume?.['projected'] as { sources: { secret: { items: { path: string }[] } }[] } | undefined)
+    ?.sources;
+  return (sources ?? []).flatMap(({ secret }) => secret.items.map(({ path }) => path));
 }
 
 function containersOf(spec: ReturnType<typeof podsOf>[number]['spec']): Container[] {

@@ -68,6 +68,14 @@ describe('chart, the way in', () => {
     expect(await notes('ha')).not.to.include('Before production');
   });
 
+  it('warns where nobody told the addresses of the API server', async () => {
+    const warning = /any address on its ports\. Set networkPolicy\.apiServerTo/;
+    expect(await notes('default')).to.match(warning);
+    for (const value of ['networkPolicy.apiServerTo[0].ipBlock.cidr=10.0.0.1/32', 'networkPolicy.enabled=false']) {
+      expect(await notes(value), value).not.to.match(warning);
+    }
+  });
+
   it('warns of redirects that lead to a name which only the cluster knows', async () => {
     const warning = /redirected to https:\/\/runledger\.runledger\.svc, which only this cluster knows/;
     expect(await notes('default')).not.to.match(warning);

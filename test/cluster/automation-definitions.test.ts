@@ -62,6 +62,8 @@ const refusedAutomations: Refused[] = [
     'spec.alertLabels',
     'a label is at most 63 letters, digits and "_", and does not begin with a digit',
   ],
+  [{ owner: 'a\u0000b' }, 'spec.owner', 'should match'],
+  [{ alertLabels: { team: 'a\u0000b' } }, 'spec.alertLabels.team', 'should match'],
   [
     { alertLabels: { organization: 'globex' } },
     'spec.alertLabels',
@@ -80,6 +82,8 @@ const refusedWebhooks: Refused[] = [
   ],
   [{ secretRef: undefined }, 'spec.secretRef', 'Required value'],
   [{ kinds: ['automation.mising'] }, 'spec.kinds[0]', 'Unsupported value: "automation.mising"'],
+  [{ filter: { owners: ['a\u0000b'] } }, 'spec.filter.owners[0]', 'should match'],
+  [{ secretRef: { name: '../configmaps/a' } }, 'spec.secretRef.name', 'should match'],
   [{ filter: { automations: ['invoices'] } }, 'spec.filter.automations[0]', 'must be a UUID'],
 ];
 

@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { followDeclarations } from '../../cmd/controller/declarations.ts';
+import { Apart } from '../../internal/store/apart.ts';
+import { sql } from '../../internal/store/sql.ts';
 import { TableSync } from '../../internal/automations/table-sync.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { installDefinitions } from '../support/cluster/automation-definitions.ts';
@@ -166,6 +169,28 @@ describe('automations of a real API server', () => {
     expect(event?.involvedObject).to.include({ kind: 'Automation', name: 'a-younger' });
     await sharedCluster().admin.must('DELETE', `/apis/runledger.dev/v1alpha1/namespaces/${acme}/automations/older`);
     await declares(`${acme}/a-younger acme`);
+  });
+
+  it('that Postgres refuses are not Ready, get an Event, and keep no other out', async () => {
+    const acme = await world.createNamespace('acme', 'acme');
+    await world.put('Automation', acme, 'one', { automationId });
+    await world.put('Automation', acme, 'two', { automationId: other });
+    const source = await world.start(database.db);
+    await declares(`${acme}/one acme`, `${acme}/two acme`);
+    await sql`alter table automations add constraint refused check (name <> 'one')`.execute(database.db);
+    const follow = followDeclarations(source);
+    await database.db.transaction().execute((trx) => follow.recordTick(trx, 0, undefined, new Apart()));
+    const stored = await database.db.selectFrom('automations').select('name').execute();
+    expect(stored).to.deep.equal([{ name: 'two' }]);
+    const [event] = await until('the Event', async () => {
+      const events = await world.events(acme);
+      return events.length > 0 && events;
+    });
+    expect(event).to.deep.include({ type: 'Warning', reason: 'NotStored' });
+    await follow.announce(undefined);
+    await source.idle();
+    expect(await conditionsOf(acme, 'one')).to.include({ Ready: 'False NotStored' });
+    expect(await conditionsOf(acme, 'two')).to.include({ Ready: 'True Accepted' });
   });
 
   it('with an invalid schedule are not Ready, and get an Event that says why', async () => {

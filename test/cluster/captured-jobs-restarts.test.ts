@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { JobCapture } from '../../internal/capture/job-capture.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
-import type { KeyedEvent } from '../../internal/event/event.ts';
+import type { EventGroup } from '../../internal/event/event.ts';
 import { podAccount } from '../../internal/kubernetes/pod-account.ts';
 import { captureMetrics } from '../../internal/telemetry/capture-metrics.ts';
 import { createRegistry } from '../../internal/telemetry/metrics.ts';
@@ -133,14 +133,14 @@ describe('500 Jobs, while controllers are killed', () => {
     // Without the keys in Redis and the table, the record itself says what it has.
     await Promise.all(processes.splice(0).map(({ child }) => child.kill('SIGTERM')));
     await database.db.deleteFrom('captured_jobs').execute();
-    const again: KeyedEvent[] = [];
+    const again: EventGroup[] = [];
     const capture = new JobCapture({
       connect: podAccount(sharedCluster().url, await world.account()),
       namespaces: [],
       db: database.db,
-      enqueueAll: async (events) => {
-        again.push(...events);
-        return events.map(({ event }) => event);
+      enqueueAll: async (groups) => {
+        again.push(...groups);
+        return groups.map(({ events }) => events);
       },
       identify: createIdentitySource(),
       metrics: captureMetrics(createRegistry('test'), () => 0),

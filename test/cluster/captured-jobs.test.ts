@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { sql } from '../../internal/store/sql.ts';
 import { JobCapture } from '../../internal/capture/job-capture.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { podAccount } from '../../internal/kubernetes/pod-account.ts';
+import type { SupervisionTimes } from '../../internal/kubernetes/supervision.ts';
 import { captureMetrics } from '../../internal/telemetry/capture-metrics.ts';
 import { createRegistry } from '../../internal/telemetry/metrics.ts';
 import { DeclaredCluster, rulesOfController } from '../support/cluster/declared-cluster.ts';
@@ -17,6 +19,14 @@ import { until } from '../support/until.ts';
 const automationId = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
 const cronJobExample = new URL('../../deploy/examples/captured-cronjob.yaml', import.meta.url);
 const label = { 'runledger.dev/capture': 'true' };
+const cronJobSpec = {
+  schedule: '30 2 * * *',
+  jobTemplate: {
+    spec: {
+      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/main:1' }] } },
+    },
+  },
+};
 const now = Date.now();
 const ago = (seconds: number): Date => new Date(Math.floor(now / 1_000) * 1_000 - seconds * 1_000);
 const timesAgo = ({ occurredAt }: AcceptedEvent): number | undefined =>
@@ -60,21 +70,21 @@ describe('captured Jobs', () => {
     return player;
   };
 
-  const start = async (): Promise<JobCapture> => {
+  const start = async (times: Partial<SupervisionTimes> = {}): Promise<JobCapture> => {
     const capture = new JobCapture({
       connect: podAccount(sharedCluster().url, await world.account()),
       namespaces: [],
       db: database.db,
-      enqueueAll: async (events) => {
+      enqueueAll: async (groups) => {
         if (queueFails) throw new Error('no queue');
-        const all = events.map(({ event }) => event);
-        recorded.push(...all);
+        const all = groups.map(({ events }) => events);
+        recorded.push(...all.flat());
         return all;
       },
       identify: createIdentitySource(),
       metrics: captureMetrics(createRegistry('test'), () => 0),
       logger: recordingLogger().logger,
-      times: { settleMs: 20, againMs: 20, longestMs: 50, backoff: { firstMs: 20, longestMs: 50 } },
+      times: { settleMs: 20, againMs: 20, longestMs: 50, backoff: { firstMs: 20, longestMs: 50 }, ...times },
     });
     captures.push(capture);
     await capture.start();
@@ -200,5 +210,53 @@ describe('captured Jobs', () => {
     expect(kindsOf(complete)).to.deep.equal(['START', 'END']);
     expect(kindsOf(unstarted)).to.deep.equal([]);
     expect(recorded).to.have.length(11);
+  });
+
+  it('that lie about their owner, or that Postgres refuses, keep no other from the record', async () => {
+    const hostile = await inNamespace('hostile', { 'runledger.dev/organization': 'hostile', ...label });
+    const quiet = await inNamespace('quiet', { 'runledger.dev/organization': 'quiet', ...label });
+    const owned = (name: string, uid: string) => ({
+      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name, uid, controller: true }],
+    });
+    const elsewhere = await quiet.createCronJob({ metadata: { name: 'nightly' }, spec: cronJobSpec });
+    const lies = [
+      await hostile.create('no-uuid', owned('nightly', 'not-a-uuid')),
+      await hostile.create('of-another', owned('nightly', elsewhere)),
+      await hostile.create('of-nobody', owned('..', automationId)),
+    ];
+    const refused = await hostile.create('refused');
+    const honest = await quiet.create('honest', owned('nightly', elsewhere));
+    for (const name of ['no-uuid', 'of-another', 'of-nobody', 'refused']) await hostile.start(name, ago(60));
+    await quiet.start('honest', ago(60));
+    await sql`alter table captured_jobs add constraint refused check (name <> 'refused')`.execute(database.db);
+    const capture = await start();
+    expect(capture.pendingSince, 'the watermark waits for none').to.equal(undefined);
+    for (const uid of [...lies, honest]) expect(new Set(kindsOf(uid))).to.deep.equal(new Set(['START']));
+    expect(lies.map((uid) => eventsOf(uid)[0]?.automationId)).to.deep.equal(lies);
+    expect(eventsOf(honest)[0]?.automationId).to.equal(elsewhere);
+    await quiet.complete('honest', ago(40));
+    await isRecorded(honest, 'END');
+    const reasons = async (): Promise<string[]> =>
+      (await world.events(hostile.namespace)).map(({ reason, involvedObject: { name } }) => `${name} ${reason}`).sort();
+    await until('the warnings', async () => (await reasons()).length >= 2);
+    expect(await reasons()).to.deep.equal(['of-another NoCronJob', 'refused NotRecorded']);
+
+    await sql`alter table captured_jobs drop constraint refused`.execute(database.db);
+    await hostile.complete('refused', ago(30));
+    await isRecorded(refused, 'END');
+  });
+
+  it('have their real outcome if they end and are deleted while the list is read again', async () => {
+    const acme = await inNamespace('relisted', { 'runledger.dev/organization': 'acme', ...label });
+    await start({ relistMs: 20, overlapMs: 100 });
+    const uids: string[] = [];
+    for (let index = 0; index < 40; index += 1) {
+      const name = `short-${index}`;
+      uids.push(await acme.create(name));
+      await acme.complete(name, ago(0), ago(10));
+      await acme.delete(name);
+    }
+    for (const uid of uids) await isRecorded(uid, 'END');
+    expect(uids.flatMap(kindsOf).filter((kind) => kind.startsWith('ERROR'))).to.deep.equal([]);
   });
 });

@@ -21,6 +21,10 @@ interface Revision {
   readonly status: string;
 }
 
+interface Policy {
+  readonly egress: { ports: { port: number }[]; to?: object[] }[];
+}
+
 /**
  * The shapes that differ in what outlives a release: the password of Postgres, the tokens'
  * namespace, or nothing. Those of the others end as one of these does.
@@ -120,7 +124,49 @@ describe('chart in a real API server', () => {
       });
     });
   }
+
+  it('lets pods with a token connect to the addresses of the API server only, where the cluster tells them', async () => {
+    const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+    const slice = {
+      metadata: { name: 'kubernetes', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['192.0.2.10'] }, { addresses: ['192.0.2.11'] }],
+      ports: [{ name: 'https', port: 16443 }],
+    };
+    const release = await Release.prepare(cluster);
+    try {
+      expect(apiServerRulesOf(await release.template())).to.deep.equal({ ports: [443, 6443] });
+      // The API server of these tests listens on this machine only, and so makes none itself.
+      await cluster.admin.must('POST', slices, slice);
+      const { ports, to = [] } = apiServerRulesOf(await release.template());
+      expect(ports).to.deep.equal([443, 6443, 16443]);
+      expect(to).to.include.deep.members([
+        { ipBlock: { cidr: '192.0.2.10/32' } },
+        { ipBlock: { cidr: '192.0.2.11/32' } },
+      ]);
+      const given = await release.template('--set', 'networkPolicy.apiServerTo[0].ipBlock.cidr=10.0.0.0/28');
+      expect(apiServerRulesOf(given).to).to.deep.equal([{ ipBlock: { cidr: '10.0.0.0/28' } }]);
+    } finally {
+      await cluster.admin.call('DELETE', `${slices}/kubernetes`);
+      await release.cleanUp();
+    }
+  });
 });
+
+/** The rule of ingest for the API server; equal for each process that connects to it. */
+function apiServerRulesOf(manifests: readonly Manifest[]): { ports: number[]; to?: object[] } {
+  const rules = ['ingest', 'console', 'controller'].map((component) => {
+    const policy = manifests.find(
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === `runledger-${component}`,
+    );
+    const { egress } = (policy?.['spec'] ?? { egress: [] }) as Policy;
+    const { ports = [], to } = egress.find((rule) => rule.ports.some(({ port }) => port === 6443)) ?? {};
+    return { ports: ports.map(({ port }) => port), ...(to && { to }) };
+  });
+  const [first = { ports: [] }, ...others] = rules;
+  for (const other of others) expect(other).to.deep.equal(first);
+  return first;
+}
 
 /**
  * The pod without fields that need other parts of a cluster: priority class, account, claimed

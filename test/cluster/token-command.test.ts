@@ -43,7 +43,7 @@ describe('token command and the API server', () => {
     await becomes(issued.token, 'known');
 
     const live = stringify(await admin.must('GET', path));
-    const rotated = await token(['rotate', '--sha256-only'], live);
+    const rotated = await token(['rotate', '--clear'], live);
     await admin.apply(path, rotated.manifest);
     await becomes(rotated.token, 'known');
     expect(status(issued.token)).to.equal('known');
@@ -54,7 +54,7 @@ describe('token command and the API server', () => {
     expect(source.authenticate(reader.token)).to.include({ organization: 'acme', scope: 'read' });
 
     const manifest = parse(reader.manifest) as { data: Record<string, string> };
-    delete manifest.data['token-1'];
+    delete manifest.data['sha256-1'];
     await admin.apply(path, stringify(manifest));
     await becomes(issued.token, 'unknown');
     for (const kept of [rotated, reader]) expect(status(kept.token)).to.equal('known');

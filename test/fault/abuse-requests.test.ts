@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { sharedSystem } from '../support/fault/shared-system.ts';
-import { token, type System } from '../support/fault/system.ts';
+import type { System } from '../support/fault/system.ts';
+import { token } from '../support/fault/tokens.ts';
 import { exchange } from '../support/raw-connection.ts';
 
 describe('abuse of requests', () => {

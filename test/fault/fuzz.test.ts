@@ -4,7 +4,8 @@ import { ApiClient, type Answer } from '../support/api-client.ts';
 import { automations, bulks, mutated, schemaAware, type FuzzedRequest } from '../support/fault/fuzz.ts';
 import { Random, seedOfRun } from '../support/fault/random.ts';
 import { sharedSystem } from '../support/fault/shared-system.ts';
-import { token, type System } from '../support/fault/system.ts';
+import type { System } from '../support/fault/system.ts';
+import { token } from '../support/fault/tokens.ts';
 import { RawConnection, registerHead } from '../support/raw-connection.ts';
 
 /** The answers that a request with a valid token may get while every server is well. */

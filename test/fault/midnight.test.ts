@@ -3,7 +3,8 @@ import { ApiClient } from '../support/api-client.ts';
 import { flawless } from '../support/fault/audit.ts';
 import { clocksCanStep } from '../support/fault/clock.ts';
 import { receiptsOf } from '../support/fault/ledger.ts';
-import { System, token } from '../support/fault/system.ts';
+import { System } from '../support/fault/system.ts';
+import { token } from '../support/fault/tokens.ts';
 import { until } from '../support/until.ts';
 
 const day = 86_400_000;
@@ -20,7 +21,7 @@ describe('days', () => {
       console.log('left out: libfaketime is not installed (Debian: faketime)');
       this.skip();
     }
-    system = await System.start({ MAINTENANCE_INTERVAL_MS: '2000' });
+    system = await System.start({ worker: { MAINTENANCE_INTERVAL_MS: '2000' } });
   });
 
   after(() => system?.stop());

@@ -14,7 +14,7 @@ import type * as idempotencyModule from '../../internal/queue/idempotency.ts';
 import type * as jobModule from '../../internal/queue/job.ts';
 import type * as recordModule from '../../internal/store/record-events.ts';
 import { fromRow, isRow, toRow, type Row } from '../../internal/queue/job.ts';
-import { IdempotencyKeys } from '../../internal/queue/idempotency.ts';
+import { IdempotencyKeys, type Keyed } from '../../internal/queue/idempotency.ts';
 import { anEvent } from '../support/events.ts';
 import { failureOf } from '../support/failure.ts';
 import { emptyRedis } from '../support/servers.ts';
@@ -102,19 +102,26 @@ describe('a field added to the table of fields', function () {
     try {
       const before = new IdempotencyKeys(redis, 'events', 60_000);
       const after = new newer.IdempotencyKeys(redis, 'events', 60_000);
+      const keyed = (key: string, event: AcceptedEvent): Keyed => ({ key: ['caller', key], events: [event] });
       const reserve = async (keys: IdempotencyKeys, key: string, event: AcceptedEvent) =>
-        (await keys.reserve([{ key, event }], 'all'))[0];
+        (await keys.reserve([keyed(key, event)], 'all'))[0];
       const event = eventWith('Paris');
       for (const [key, first, second] of [
         ['up', before, after],
         ['down', after, before],
       ] as const) {
-        expect(await reserve(first, key, event)).to.include({ id: event.id, committed: false });
-        await first.markCommitted([{ key, event }]);
-        expect(await reserve(second, key, event)).to.include({ id: event.id, committed: true });
+        expect(await reserve(first, key, event)).to.deep.include({
+          identities: [{ id: event.id, createdAt: event.createdAt }],
+          committed: false,
+        });
+        await first.markCommitted([keyed(key, event)]);
+        expect(await reserve(second, key, event)).to.deep.include({
+          identities: [{ id: event.id, createdAt: event.createdAt }],
+          committed: true,
+        });
       }
       await reserve(after, 'same release', event);
-      await after.markCommitted([{ key: 'same release', event }]);
+      await after.markCommitted([keyed('same release', event)]);
       expect(await reserve(after, 'same release', event)).to.include({ committed: true });
       expect(await reserve(after, 'same release', eventLike(event, 'Rome'))).to.have.property(
         'code',

@@ -34,7 +34,7 @@ describe('erase, of alerts and notifications', () => {
       ['of nightly', { execution: 'nightly' }],
       ['after nightly', { last_execution: 'nightly' }],
       ['of execution', { execution: 'execution' }],
-    ] as const) {
+    ] satisfies [string, Record<string, string>][]) {
       const alert: Alert = {
         id: randomUUID(),
         organization: 'acme',
@@ -61,7 +61,8 @@ describe('erase, of alerts and notifications', () => {
           seen_at: new Date(),
         })
         .execute();
-      await tell(...alertEvents({ change: 'opened', alert, automation: nightly }, links));
+      const failure = { executionId: facts.execution ?? '', error: { id: 'E2', firstLine: `${reason} for John` } };
+      await tell(...alertEvents({ change: 'opened', alert, automation: nightly }, failure, links));
     }
     for (const [executionId, errorDescription] of [
       ['nightly', 'none'],
@@ -73,6 +74,7 @@ describe('erase, of alerts and notifications', () => {
         executionId,
         state: 'failed',
         at: new Date(),
+        occurredAt: new Date(),
         errorId: 'E1',
         errorDescription,
       } as const;
@@ -102,8 +104,8 @@ describe('erase, of alerts and notifications', () => {
 
   it('takes notifications with a text of an event, and not those that hold it elsewhere', async () => {
     expect((await leftAfter('--text', 'error_id'))[1]).to.have.lengthOf(6);
+    expect((await leftAfter('--text', 'after nightly for john'))[1]).to.have.lengthOf(5);
     expect((await leftAfter('--text', 'said jane\n'))[1]).to.deep.equal([
-      alerted,
       alerted,
       alerted,
       failed('nightly'),

@@ -74,7 +74,7 @@ describe('the log, from the request to the proof', () => {
       const decoder = new JobDecoder();
       await withQueue(redis.url, async (queue) => {
         const job = await queue.getJob('1');
-        const events = await decoder.decode(job?.data);
+        const events = await decoder.open(JSON.stringify(job?.data)).events();
         await job?.updateData(encodeJob(events.map((event) => ({ ...event, ...change }))));
       });
       decoder.close();

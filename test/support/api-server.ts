@@ -33,8 +33,10 @@ export async function startApi(
     validate: createEventValidator(defaultFieldLimits),
     identify: createIdentitySource(),
     enqueue,
-    enqueueAll: (events) => Promise.all(events.map(({ event, key }) => enqueue(event, key))),
+    enqueueAll: (groups) =>
+      Promise.all(groups.map(({ events, key }) => Promise.all(events.map((event) => enqueue(event, key))))),
     runs: noRuns,
+    answerWithinMs: 1_000,
     textLimits: defaultFieldLimits,
     authenticate: () => ({ status: 'known', organization: 'acme', scope: 'write', tokenId: '0123456789ab' }),
     publicUrl: new URL('https://runledger.example'),

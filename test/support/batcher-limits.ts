@@ -1,4 +1,10 @@
+import { largeTurn, Room } from '../../internal/queue/room.ts';
 import type { BatcherLimits } from '../../internal/worker/batcher.ts';
+
+/** A room that no test fills. */
+export function roomyRoom(): Room {
+  return new Room(64 * 1_024 * 1_024, largeTurn());
+}
 
 /** Limits that no test reaches unless it sets others; nothing is waited for. */
 export const roomyLimits: BatcherLimits = {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { resetSocket } from './reset-socket.ts';
 
 interface Connection {
   near: Socket;
@@ -96,7 +97,7 @@ export class Forwarder implements AsyncDisposable {
     this.accepted += 1;
     near.on('error', () => undefined);
     if (this.#cut) {
-      near.resetAndDestroy();
+      resetSocket(near);
       return;
     }
     const far = connect({ port: this.target, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
@@ -145,12 +146,9 @@ export class Forwarder implements AsyncDisposable {
   }
 }
 
-/**
- * Resets both ends. Neither destroys the other one: the handle of a socket that is destroyed while
- * it is being reset stays open.
- */
+/** Resets both ends: what happens to the one has no effect on the other then. */
 function resetBoth(connection: Connection): void {
   connection.dead = true;
-  connection.near.resetAndDestroy();
-  connection.far.resetAndDestroy();
+  resetSocket(connection.near);
+  resetSocket(connection.far);
 }

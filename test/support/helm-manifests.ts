@@ -103,11 +103,21 @@ export function theContainer(manifests: readonly Manifest[], name: string): Cont
   return container;
 }
 
-/** The environment of a container; a value from a Secret is `name/key`. */
+/** Where pods have the Secrets of the chart as files: `name/key` below it. */
+export const secretsFolder = '/etc/runledger/secrets/';
+
+/** The environment of a container; a setting whose file is a Secret is `name/key`. */
 export function environmentOf({ env }: Container): Record<string, string> {
-  const entries = (env ?? []).map(({ name, value, valueFrom }) => {
-    const secret = valueFrom?.secretKeyRef;
-    return [name, secret === undefined ? (value ?? '') : `${secret.name}/${secret.key}`];
-  });
+  const entries = (env ?? []).map(({ name, value = '' }) =>
+    value.startsWith(secretsFolder)
+      ? [name.replace(/_FILE$/, ''), value.slice(secretsFolder.length)]
+      : [name, value.replaceAll(`file://${secretsFolder}`, '')],
+  );
   return Object.fromEntries(entries);
+}
+
+/** The files of Secrets that a container, or a part of it, names: `name/key`, each once. */
+export function secretFilesOf(part: unknown): string[] {
+  const found = JSON.stringify(part).matchAll(/\/etc\/runledger\/secrets\/([\w./-]+)/g);
+  return [...new Set(Array.from(found, ([, file = '']) => file))];
 }

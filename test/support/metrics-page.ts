@@ -1,3 +1,4 @@
+import { rejectionReasons } from '../../internal/errors/request-error.ts';
 import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { databaseMetrics } from '../../internal/telemetry/database-label.ts';
 import { automationMetrics } from '../../internal/telemetry/automation-metrics.ts';
@@ -10,6 +11,7 @@ import { notifyMetrics } from '../../internal/telemetry/notify-metrics.ts';
 import { Counter, Gauge, Histogram, Registry } from '../../internal/telemetry/metrics.ts';
 import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
 import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
+import { rejectionMetrics } from '../../internal/telemetry/rejection-metrics.ts';
 import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
 import { shardMetrics } from '../../internal/telemetry/shard-metrics.ts';
 import { tokenMetrics } from '../../internal/telemetry/token-metrics.ts';
@@ -59,6 +61,7 @@ export function metricNames(): string[] {
 
 function registerRequests(registry: Registry): void {
   apiMetrics(registry);
+  rejectionMetrics(registry, rejectionReasons);
   limitMetrics(registry);
 }
 

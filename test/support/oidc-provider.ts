@@ -2,6 +2,10 @@ import { hash } from 'node:crypto';
 import { Child } from './child.ts';
 import { freePort } from './free-port.ts';
 
+/** JSON that a header can hold. */
+const asciiJson = (value: object): string =>
+  JSON.stringify(value).replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 /** A person at the provider: the claims. */
 export type Account = { sub: string; name?: string; groups?: unknown; atUserinfo?: object } & Record<string, unknown>;
 
@@ -65,7 +69,7 @@ export class OidcProvider {
         headers: {
           connection: 'close',
           cookie: Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; '),
-          'x-account': account === 'nobody' ? account : JSON.stringify(account),
+          'x-account': account === 'nobody' ? account : asciiJson(account),
         },
       });
       const text = await response.text();

@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
-import { toRow, type JobData } from '../../internal/queue/job.ts';
+import { checksumOf, jobVersion, toRow, type JobData } from '../../internal/queue/job.ts';
 import { keyPrefix, queueKey } from '../../internal/queue/keys.ts';
 import { createConsumerRedis, disconnect } from '../../internal/queue/redis.ts';
 import type { RedisServer } from './redis-server.ts';
@@ -20,7 +20,8 @@ export async function withQueue<T>(url: string, use: (queue: Queue) => Promise<T
 
 /** Job data as ingest writes it for events that do not shrink. */
 export function plainJob(events: readonly AcceptedEvent[]): JobData {
-  return { v: 1, rows: events.map(toRow) };
+  const rows = events.map(toRow);
+  return { v: jobVersion, sum: checksumOf(JSON.stringify(rows)), rows };
 }
 
 /** Jobs by state, asked of Redis itself. */

@@ -1,6 +1,8 @@
 import type { SpawnOptions } from 'node:child_process';
 import { join } from 'node:path';
+import type { Cgroup } from './cgroup.ts';
 import { Child } from './child.ts';
+import { environmentOfImage, nodeOptionsOfImage } from './image-environment.ts';
 import { until } from './until.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -16,10 +18,21 @@ export class RunledgerProcess {
   readonly child: Child;
   readonly #ops: string;
 
-  /** `settings` say its OPS_PORT. */
-  constructor(name: keyof typeof ownSettings, settings: NodeJS.ProcessEnv, options: SpawnOptions = {}) {
+  /** `settings` say its OPS_PORT. With `memory` it runs as in the image, under that limit. */
+  constructor(
+    name: keyof typeof ownSettings,
+    settings: NodeJS.ProcessEnv,
+    { memory, ...options }: SpawnOptions & { memory?: Cgroup | undefined } = {},
+  ) {
     const env = { PATH: process.env['PATH'], ...ownSettings[name], ...settings };
-    this.child = new Child(process.execPath, [`cmd/${name}/main.ts`], { cwd: root, ...options, env });
+    const spawning = { cwd: root, ...options };
+    const main = `cmd/${name}/main.ts`;
+    if (memory === undefined) {
+      this.child = new Child(process.execPath, [main], { ...spawning, env });
+    } else {
+      const [command, args] = memory.command(process.execPath, [...nodeOptionsOfImage(), main]);
+      this.child = new Child(command, args, { ...spawning, env: { ...mallocOfImage(), ...env } });
+    }
     this.#ops = `http://${settings['LISTEN_ADDRESS'] ?? '127.0.0.1'}:${settings['OPS_PORT']}`;
   }
 
@@ -54,4 +67,9 @@ export class RunledgerProcess {
     const response = await fetch(`${this.#ops}${path}`, { signal, headers: { connection: 'close' } });
     return { status: response.status, text: await response.text() };
   }
+}
+
+/** Without the image's compile cache, which is elsewhere here. */
+function mallocOfImage(): NodeJS.ProcessEnv {
+  return { MALLOC_ARENA_MAX: environmentOfImage()['MALLOC_ARENA_MAX'] };
 }

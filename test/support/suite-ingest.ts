@@ -51,7 +51,7 @@ export async function storedEvents(redisUrl: string, queue = 'events'): Promise<
   try {
     const ids = await redis.lrange(queueKey(queue, 'wait'), 0, -1);
     const jobs = await Promise.all(ids.toReversed().map((id) => redis.hget(queueKey(queue, id), 'data')));
-    return (await Promise.all(jobs.map((data) => decoder.decode(JSON.parse(data ?? 'null'))))).flat();
+    return (await Promise.all(jobs.map((data) => decoder.open(data ?? '').events()))).flat();
   } finally {
     decoder.close();
     redis.disconnect();

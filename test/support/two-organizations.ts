@@ -109,8 +109,8 @@ export async function eventsOf(
 }
 
 /**
- * The cursor or stream id that acme could make by hand from one of globex, with some fields of its
- * place changed.
+ * The cursor that acme could make by hand from one of globex, with some fields of its place
+ * changed.
  */
 export function forgedCursor(endpoint: ReadEndpoint, cursor: string, change: object = {}): string {
   const address = requestOf(endpoint, sharedIds(endpoint)).path.replace(/\/$/, '');

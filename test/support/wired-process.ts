@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempDisposableSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { createConsole, consoleSettings } from '../../cmd/console/console.ts';
 import {
   consoleDatabaseSettings,
@@ -16,7 +19,7 @@ import { createWorker, workerSettings } from '../../cmd/worker/worker.ts';
 import { processSettings, requireTimeToStop } from '../../internal/config/process-settings.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
-import { environmentOf, type Container } from './helm-manifests.ts';
+import { secretFilesOf, secretsFolder, type Container } from './helm-manifests.ts';
 import { processes } from './settings-table.ts';
 
 /** Wire a process as its `main.ts` does, and start nothing. They throw what would end it. */
@@ -54,8 +57,8 @@ const wire: Record<string, (environment: NodeJS.ProcessEnv) => void> = {
   },
 };
 
-/** Variables that libraries read, and those from which the kubelet makes others. */
-const ofLibraries = /^(PG(USER|PASSWORD|SSLMODE)|NODE_EXTRA_CA_CERTS|AWS_\w+|(CONSOLE_)?DATABASE_URLS_OF_\w+)$/;
+/** Variables that libraries read. */
+const ofLibraries = /^(PG(USER|PASSWORD)(_FILE)?|PGSSLMODE|NODE_EXTRA_CA_CERTS|AWS_\w+)$/;
 
 /** What a Secret may hold for a variable. */
 function secretOf(name: string): string {
@@ -74,11 +77,14 @@ export function processOf({ args = [] }: Container): string | undefined {
  * @returns the variables that the process does not read.
  */
 export function wireProcess(name: string, container: Container): string[] {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'runledger-secrets-'));
   const environment: Record<string, string> = { KUBERNETES_SERVICE_HOST: '10.0.0.1' };
-  for (const [variable, text] of Object.entries(environmentOf(container))) {
-    const isSecret = container.env?.find((entry) => entry.name === variable)?.valueFrom !== undefined;
-    const value = isSecret ? secretOf(variable) : text;
-    environment[variable] = value.replaceAll(/\$\((\w+)\)/g, (whole, other: string) => environment[other] ?? whole);
+  for (const { name: variable, value = '' } of container.env ?? []) {
+    environment[variable] = value.replaceAll(secretsFolder, `${folder.path}/`);
+    for (const file of secretFilesOf(value)) {
+      mkdirSync(dirname(join(folder.path, file)), { recursive: true });
+      writeFileSync(join(folder.path, file), secretOf(variable));
+    }
   }
   const names = processes[name] ?? [];
   readConfig(names, environment);

@@ -1,7 +1,10 @@
 // The test of `helm test`: ingest redirects plain HTTP, knows the token and accepts events; the
 // console shows their execution.
-const { HTTP_URL, HTTPS_URL, TOKEN, FORWARDED_PROTO } = process.env;
-const { CONSOLE_URL, READ_TOKEN, CONSOLE_FORWARDED_PROTO } = process.env;
+import { readFileSync } from 'node:fs';
+
+const { HTTP_URL, HTTPS_URL, TOKEN_FILE, FORWARDED_PROTO } = process.env;
+const { CONSOLE_URL, READ_TOKEN_FILE, CONSOLE_FORWARDED_PROTO } = process.env;
+const TOKEN = readFileSync(TOKEN_FILE, 'utf8');
 const headers = {
   token: TOKEN,
   'content-type': 'application/json',
@@ -66,7 +69,7 @@ if (JSON.parse(recorded.body).execution_id !== event.execution_id) throw new Err
 if (CONSOLE_URL) {
   const query = new URLSearchParams({ automation_id: event.automation_id, execution_id: event.execution_id });
   const readHeaders = {
-    token: READ_TOKEN,
+    token: readFileSync(READ_TOKEN_FILE, 'utf8'),
     ...(CONSOLE_FORWARDED_PROTO && { 'x-forwarded-proto': CONSOLE_FORWARDED_PROTO }),
   };
   const read = () => fetch(`${CONSOLE_URL}/v1/executions/?${query}`, { headers: readHeaders });

@@ -79,9 +79,8 @@ Takes (dict "external" .Values.externalRedis "shards" a list as of runledger.red
 {{- end -}}
 
 {{/*
-The environment with the addresses of further Postgres, as name=address. The kubelet puts each
-address, from its Secret, into the list. No name of a database makes `DATABASE_URLS_FILE`, which is
-a setting.
+The environment with the addresses of further Postgres, as name=address. Each address is that of a
+file, which holds the address of the Postgres.
 Takes (dict "databases" .Values.otherPostgresql "variable" "DATABASE_URLS" "secret" "urlSecret").
 */}}
 {{- define "runledger.otherPostgresql.env" -}}
@@ -89,10 +88,9 @@ Takes (dict "databases" .Values.otherPostgresql "variable" "DATABASE_URLS" "secr
 {{- range $name, $database := .databases -}}
 {{- $secret := get $database $.secret | default dict -}}
 {{- if $secret.name -}}
-{{- $variable := printf "%s_OF_%s" $.variable ($name | upper | replace "-" "_") }}
-- name: {{ $variable }}
-  valueFrom: { secretKeyRef: { name: {{ $secret.name }}, key: {{ $secret.key | default "uri" }} } }
-{{- $urls = append $urls (printf "%s=$(%s)" $name $variable) -}}
+{{- $place := dict "name" $secret.name "key" ($secret.key | default "uri") }}
+- valueFrom: { secretKeyRef: {{ toJson $place }} }
+{{- $urls = append $urls (printf "%s=file://%s" $name (include "runledger.secrets.path" $place)) -}}
 {{- end -}}
 {{- end -}}
 {{- with $urls }}

@@ -85,6 +85,7 @@ spec:
       volumes:
         - { name: tmp, emptyDir: { sizeLimit: 64Mi } }
         {{- with include "runledger.caBundle.volume" .root }}{{ . | nindent 8 }}{{- end }}
+        {{- with include "runledger.secrets.volume" (dict "root" .root "programs" (empty .migration | ternary (list .component) (list .component "migrate"))) }}{{ . | nindent 8 }}{{- end }}
         {{- if include "runledger.podTls" . }}
         - { name: tls, secret: { secretName: {{ include "runledger.tlsSecret" . }} } }
         {{- end }}
@@ -105,7 +106,7 @@ image: {{ include "runledger.image" (dict "root" .root "image" .root.Values.imag
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 args: [{{ concat (append (.nodeOptions | default list) (printf "cmd/%s/main.ts" $program)) (.arguments | default list) | join ", " }}]
 env:
-  {{- include (printf "runledger.%s.env" $program) .root | nindent 2 }}
+  {{- include "runledger.secrets.env" (dict "root" .root "program" $program) | trim | nindent 2 }}
   {{- with .values.extraEnv }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -120,6 +121,7 @@ volumeMounts:
   {{- if include "runledger.caBundle.volume" .root }}
   - { name: ca, mountPath: /etc/runledger/ca, readOnly: true }
   {{- end }}
+  {{- with include "runledger.secrets.mount" (dict "root" .root "programs" (list $program)) }}{{ . | nindent 2 }}{{- end }}
   {{- if include "runledger.podTls" . }}
   - { name: tls, mountPath: /etc/runledger/tls, readOnly: true }
   {{- end }}

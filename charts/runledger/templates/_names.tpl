@@ -62,7 +62,14 @@ Takes (dict "root" $ "component" … "labels" …).
 {{- if .image.digest -}}
 {{- printf "%s@%s" $repository .image.digest -}}
 {{- else -}}
-{{- printf "%s:%s" $repository (.image.tag | default .tag | toString) -}}
+{{- $name := printf "%s:%s" $repository (.image.tag | default .tag | toString) -}}
+{{- $digest := get (.root.Files.Get "files/digests.yaml" | fromYaml) $name -}}
+{{- /* A mirror may hold another index of the same image. */ -}}
+{{- if and $digest (not .root.Values.global.imageRegistry) -}}
+{{- printf "%s@%s" $name $digest -}}
+{{- else -}}
+{{- $name -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

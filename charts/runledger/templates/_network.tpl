@@ -118,7 +118,33 @@ Takes (dict "root" $ "component" "ingest" "from" .Values.networkPolicy.ingestFro
 {{- end -}}
 
 {{- define "runledger.network.toApiServer" }}
-{{- include "runledger.network.to" (dict "ports" .Values.networkPolicy.apiServerPorts "to" .Values.networkPolicy.apiServerTo) }}
+{{- $found := include "runledger.network.apiServer" . | fromYaml }}
+{{- $ports := list }}
+{{- range concat .Values.networkPolicy.apiServerPorts $found.ports }}{{ $ports = append $ports (int .) }}{{ end }}
+{{- include "runledger.network.to" (dict "ports" (uniq $ports) "to" (.Values.networkPolicy.apiServerTo | default $found.to)) }}
+{{- end -}}
+
+{{/*
+The addresses of the API server, as peers, and the ports behind its Service: those that the cluster
+tells. Some network plugins compare the address of the Service, others those behind it. Nothing when
+nobody can be asked: without a cluster, or for a user who may not create resource definitions and so
+perhaps not read the namespace `default` either, since a refused look would end the installation.
+*/}}
+{{- define "runledger.network.apiServer" -}}
+{{- $addresses := list -}}
+{{- $ports := list -}}
+{{- if and (empty .Values.networkPolicy.apiServerTo) (include "runledger.crds.install" .) -}}
+{{- $service := lookup "v1" "Service" "default" "kubernetes" -}}
+{{- $slice := lookup "discovery.k8s.io/v1" "EndpointSlice" "default" "kubernetes" -}}
+{{- range dig "endpoints" list ($slice | default dict) -}}{{- $addresses = concat $addresses .addresses -}}{{- end -}}
+{{- if $addresses -}}{{- $addresses = concat $addresses (dig "spec" "clusterIPs" list ($service | default dict)) -}}{{- end -}}
+{{- range dig "ports" list ($slice | default dict) -}}{{- $ports = append $ports .port -}}{{- end -}}
+{{- end -}}
+{{- $to := list -}}
+{{- range $addresses | uniq | sortAlpha -}}
+{{- $to = append $to (dict "ipBlock" (dict "cidr" (printf "%s/%s" . (contains ":" . | ternary "128" "32")))) -}}
+{{- end -}}
+{{- dict "to" $to "ports" $ports | toYaml -}}
 {{- end -}}
 
 {{/* To the OpenID Connect provider of the console. */}}

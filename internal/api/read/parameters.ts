@@ -1,3 +1,4 @@
+import { faultOfText } from '../../event/stored-text.ts';
 import { timeOf } from '../../event/occurred-at.ts';
 import { Fault } from './fault.ts';
 
@@ -29,9 +30,9 @@ export function wholeNumber(min: number, max: number): Parameter<number> {
 /** A text of `shortest` to `longest` Unicode characters that Postgres can hold. */
 export function storableText(shortest: number, longest: number): Parameter<string> {
   return (text) => {
-    const { length } = Array.from(text);
-    if (length < shortest || length > longest) return new Fault(`must have ${shortest} to ${longest} characters`);
-    return text.includes('\0') ? new Fault('must not hold U+0000') : text;
+    if (text.length < shortest) return new Fault(`must have ${shortest} to ${longest} characters`);
+    const fault = faultOfText(text, longest);
+    return fault === undefined ? text : new Fault(fault);
   };
 }
 

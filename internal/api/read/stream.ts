@@ -5,7 +5,7 @@ import type { StreamPosition } from '../../record/stream.ts';
 import type { AuthenticatedState } from '../authenticate.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readQuery } from './query.ts';
-import { streamPosition } from './stream/stream-id.ts';
+import type { StreamIds } from './stream/stream-ids.ts';
 import type { Reader, Streams } from './stream/streams.ts';
 
 export interface StreamOptions {
@@ -20,28 +20,31 @@ export function stream({ streams, readMetrics, mayStillRead }: StreamOptions): E
   return {
     path: '/v1/stream/',
     limit: 'streams',
-    answer: (ctx) => {
+    answer: async (ctx) => {
       readQuery(ctx, {});
       const { organization } = ctx.state;
-      openStream(ctx, { streams, readMetrics }, { organization, mayRead: () => mayStillRead(ctx) });
+      await openStream(ctx, { streams, readMetrics }, { organization, mayRead: () => mayStillRead(ctx) });
     },
   };
 }
 
 /**
  * Answers with a stream that continues after `Last-Event-ID`.
- * @throws {RequestError} for a wrong id, and while the console stops.
+ * @throws {RequestError} for a wrong id, while the console stops, and without the key of the ids.
  */
-export function openStream(
+export async function openStream(
   ctx: Context,
   { streams, readMetrics }: Pick<StreamOptions, 'streams' | 'readMetrics'>,
-  reader: Omit<Reader, 'seen'>,
-): void {
-  const seen = lastSeen(ctx, reader.organization);
+  reader: Omit<Reader, 'ids' | 'seen'>,
+): Promise<void> {
+  const ids = await streams.ids();
+  const seen = lastSeen(ctx, ids, reader.organization);
   if (streams.stopped) {
     readMetrics.reject('stopping');
     throw unavailable('This console is stopping: connect again.');
   }
+  // The reader may have gone meanwhile: nothing would end its stream.
+  if (ctx.res.closed) return;
   ctx.status = 200;
   // Proxies must not collect the messages.
   ctx.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
@@ -52,14 +55,14 @@ export function openStream(
   ctx.respond = false;
   ctx.flushHeaders();
   ctx.res.write(`retry: ${retryMs()}\n\n`);
-  streams.open(ctx.res, { ...reader, seen });
+  streams.open(ctx.res, { ...reader, ids, seen });
 }
 
 /** @throws {RequestError} when `Last-Event-ID` is not an id of the organization's streams. */
-function lastSeen(ctx: Context, organization: string): StreamPosition | undefined {
+function lastSeen(ctx: Context, ids: StreamIds, organization: string): StreamPosition | undefined {
   const given = ctx.get('Last-Event-ID');
   if (given === '') return undefined;
-  const position = streamPosition(given, organization);
+  const position = ids.positionOf(given, organization);
   if (position !== undefined) return position;
   const fault = { header: 'Last-Event-ID', detail: 'is not an id of a message of this stream' };
   throw new RequestError('malformed-request', 'The header Last-Event-ID is malformed; see errors.', [fault]);

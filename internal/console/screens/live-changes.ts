@@ -20,11 +20,11 @@ export const liveChanges: Screen = {
 export const liveAutomation: Screen = {
   path: '/automations/:automation/live',
   limit: 'streams',
-  answer: (visit, console) => {
+  answer: async (visit, console) => {
     const id = automationOf(visit);
     const changes = ({ executions }: StoredSince): LiveMessage[] =>
       executions.some(({ automation }) => automation === id) ? [change] : [];
-    sendLive(visit, console, changes, opening);
+    await sendLive(visit, console, changes, opening);
   },
 };
 
@@ -32,7 +32,7 @@ export const liveAutomation: Screen = {
 export const liveExecution: Screen = {
   path: '/executions/:automation/:execution/live',
   limit: 'streams',
-  answer: (visit, console) => {
+  answer: async (visit, console) => {
     const [id, executionId] = [automationOf(visit), executionIdOf(visit)];
     const changes = ({ executions }: StoredSince): LiveMessage[] => {
       const changed = executions.some(
@@ -40,6 +40,6 @@ export const liveExecution: Screen = {
       );
       return changed ? [change] : [];
     };
-    sendLive(visit, console, changes, opening);
+    await sendLive(visit, console, changes, opening);
   },
 };

@@ -17,7 +17,7 @@ export const liveExecutions: Screen = {
   answer: async (visit, console) => {
     const { filters } = readExecutionQuery(visit.ctx, visit.now);
     const nameOf = await readNames(visit, console);
-    sendLive(visit, console, ({ executions, events }) => {
+    await sendLive(visit, console, ({ executions, events }) => {
       const row = { organization: visit.organization, now: Date.now() };
       return executions.map((execution) => {
         const own = events.filter(({ event }) => isOf(event, execution)).map(({ event }) => event);

@@ -39,9 +39,9 @@ export const tail: Screen = {
 export const liveTail: Screen = {
   path: '/tail/live',
   limit: 'streams',
-  answer: (visit, console) => {
+  answer: async (visit, console) => {
     const { kind } = readQuery(visit.ctx, table);
-    sendLive(visit, console, ({ events }) =>
+    await sendLive(visit, console, ({ events }) =>
       events
         .filter(({ event }) => kind === undefined || event.type_of_event === kind)
         .map(({ event }) => ({ name: 'line', markup: line(event, visit.organization, console.site) })),

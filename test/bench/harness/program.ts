@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Cgroup } from '../../support/cgroup.ts';
 import { Child } from '../../support/child.ts';
 import { until } from '../../support/until.ts';
 import { environmentOfImage, nodeOptionsOfImage } from '../../support/image-environment.ts';
@@ -25,15 +26,18 @@ export class Program {
 
   /**
    * Runs a program as the image does, from the root of the project. `options`: more of Node.
-   * `args`: those of the program.
+   * `args`: those of the program. `group`: its limit of memory.
    */
   static start(
     main: string,
     environment: Record<string, string>,
     options: readonly string[] = [],
     args: readonly string[] = [],
+    group?: Cgroup,
   ): Program {
-    const child = new Child(process.execPath, [...nodeOptionsOfImage(), ...options, main, ...args], {
+    const node = [...nodeOptionsOfImage(), ...options, main, ...args];
+    const [command, words] = group?.command(process.execPath, node) ?? [process.execPath, node];
+    const child = new Child(command, words, {
       cwd: root,
       env: { ...image, ...environment },
     });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { queueKey } from '../../../internal/queue/keys.ts';
+import type { Cgroup } from '../../support/cgroup.ts';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/until.ts';
 import type { Program } from './program.ts';
@@ -64,13 +65,17 @@ export async function startWorker(world: World, side: SideName, database: string
   return program;
 }
 
-/** Runledger's ingest with the shipped defaults: no setting but where things are. */
+/**
+ * Runledger's ingest with the shipped defaults: no setting but where things are. `group`: its limit
+ * of memory.
+ */
 export async function startIngest(
   world: World,
   settings: Record<string, string> = {},
+  group?: Cgroup,
 ): Promise<Front & { opsPort: number }> {
   const [port, opsPort] = [await freePort(), await freePort()];
-  const program = world.program('cmd/ingest/main.ts', {
+  const environment = {
     PORT: String(port),
     OPS_PORT: String(opsPort),
     PUBLIC_URL: 'https://runledger.example',
@@ -78,7 +83,8 @@ export async function startIngest(
     TOKENS_FILE: world.tokensFile,
     REDIS_URL: world.redisUrl,
     ...settings,
-  });
+  };
+  const program = world.program('cmd/ingest/main.ts', environment, [], [], group);
   await program.answers(`http://127.0.0.1:${opsPort}/readyz`);
   return { program, port, opsPort };
 }
@@ -110,10 +116,11 @@ export async function startRunledgerWorker(
   world: World,
   database: string,
   settings: Record<string, string> = {},
+  group?: Cgroup,
 ): Promise<Program> {
   const opsPort = await freePort();
   const environment = { OPS_PORT: String(opsPort), REDIS_URL: world.redisUrl, DATABASE_URL: database, ...settings };
-  const program = world.program('cmd/worker/main.ts', environment);
+  const program = world.program('cmd/worker/main.ts', environment, [], [], group);
   await program.answers(`http://127.0.0.1:${opsPort}/readyz`);
   return program;
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import { createStore } from '../../../internal/store/store.ts';
+import type { Cgroup } from '../../support/cgroup.ts';
 import { PostgresServer, query } from '../../support/postgres-server.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 import { openDatabase } from '../../support/store.ts';
@@ -95,8 +96,9 @@ export class World implements AsyncDisposable {
     environment: Record<string, string>,
     options?: readonly string[],
     args?: readonly string[],
+    group?: Cgroup,
   ): Program {
-    const program = Program.start(main, environment, options, args);
+    const program = Program.start(main, environment, options, args, group);
     this.#programs.add(program);
     return program;
   }

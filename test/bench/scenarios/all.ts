@@ -9,6 +9,7 @@ import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { latency } from './latency.ts';
 import { log } from './log.ts';
+import { neighbours } from './neighbours.ts';
 import { overview } from './overview.ts';
 import { partitions } from './partitions.ts';
 import { pipeline } from './pipeline.ts';
@@ -31,6 +32,7 @@ export const scenarios: Record<string, Scenario> = {
   acks,
   shards,
   fairness,
+  neighbours,
   costs,
   log,
   start,

@@ -240,6 +240,30 @@ inBothModes('POST /v1/register/bulk/', ({ suiteIngest }) => {
     });
   });
 
+  it('records 2 MiB of texts that take two bytes a character, as an array and as lines', async () => {
+    const large = Array.from({ length: 220 }, (_, index) =>
+      eventBody({ description: `✓ ${index} ${'x'.repeat(9_000)}` }),
+    );
+    for (const answer of [await bulk(large), await lines(large)]) {
+      expect(answer.status).to.equal(201);
+      expect(recorded(answer)).to.deep.equal(large.map(({ description }) => description));
+    }
+    expect(await descriptions()).to.deep.equal([...large, ...large].map(({ description }) => description));
+    expect(await jobs()).to.equal(2);
+  });
+
+  it('400 for a large body that is no JSON, or has too many values', async () => {
+    const rest = 'x'.repeat(100_000);
+    for (const body of [`[{},"${rest}]`, `{"a":"${rest}`, `[1,"${rest}"]]`]) {
+      expectProblem(await bulk(body), 400, 'malformed-request');
+    }
+    const values = `[${JSON.stringify(eventBody({ extra: '?' })).replace('"?"', `[${Array(60_000).fill('{}').join(',')}]`)}]`;
+    const answer = await bulk(values);
+    expectProblem(answer, 400, 'invalid-event');
+    expect(answer.body).to.include('must not hold more than 50000 values');
+    expect(await descriptions()).to.deep.equal([]);
+  });
+
   it('brings all events to Postgres, and counts their executions', async () => {
     const database = await migratedUrl();
     await using worker = await startWorker({ REDIS_URL: suite.redis.url, DATABASE_URL: database });

@@ -10,10 +10,12 @@ import { until } from '../../support/until.ts';
 import type { Authentication } from '../../../internal/tokens/token-source.ts';
 
 const otherToken = 'test-token-of-globex-0123456789';
+/** By organization: names that joined to a key would be the same. */
+const tokens = new Map(['a', 'a:b'].map((name) => [name, `test-token-of-${name}-0123456789`]));
 
 inBothModes('Idempotency-Key', ({ suiteIngest }) => {
   const suite = suiteIngest(() => ({}), authenticate);
-  const register = (body: unknown, key: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  const register = (body: unknown, key: string, headers: Record<string, string | undefined> = {}): Promise<Answer> =>
     suite.ingest.client.register(body, { 'idempotency-key': key, ...headers });
 
   it('gives the first 201 again, and one stored event', async () => {
@@ -83,6 +85,21 @@ inBothModes('Idempotency-Key', ({ suiteIngest }) => {
 
     expect([mine.status, theirs.status]).to.deep.equal([201, 201]);
     expect((await suite.stored()).map(({ organization }) => organization)).to.deep.equal(['acme', 'globex']);
+  });
+
+  it('cannot be that of another organization, whatever their names', async () => {
+    const [body, other] = [eventBody(), eventBody()];
+    const one = await register(body, 'b:c', { token: tokens.get('a') });
+    const two = await register(other, 'c', { token: tokens.get('a:b') });
+    const same = await register(body, 'c', { token: tokens.get('a:b') });
+
+    expect([one.status, two.status]).to.deep.equal([201, 201]);
+    expectProblem(same, 422, 'idempotency-key-reused');
+    const stored = (await suite.stored()).map(({ organization, executionId }) => [organization, executionId]);
+    expect(stored).to.deep.equal([
+      ['a', body['execution_id']],
+      ['a:b', other['execution_id']],
+    ]);
   });
 
   it('is optional: without it every request is an event', async () => {
@@ -192,6 +209,9 @@ inBothModes('Idempotency-Key, when Redis does not answer', ({ startIngest, suite
 
 function authenticate(given: string): Authentication {
   if (given === token) return { status: 'known', organization: 'acme', scope: 'write', tokenId: '0123456789ab' };
+  for (const [organization, one] of tokens) {
+    if (given === one) return { status: 'known', organization, scope: 'write', tokenId: '0011223344ff' };
+  }
   if (given === otherToken) return { status: 'known', organization: 'globex', scope: 'write', tokenId: 'ba9876543210' };
   return { status: 'unknown' };
 }

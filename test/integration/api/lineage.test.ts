@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { mostHeldBytes } from '../../../internal/event/held-bytes.ts';
 import type { Answer } from '../../support/api-client.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { expectValid, readOpenApi, type OpenApiDocument } from '../../support/openapi.ts';
@@ -76,6 +77,20 @@ inBothModes('POST /api/v1/lineage', ({ suiteIngest }) => {
     expect(await kinds()).to.have.lengthOf(8);
   });
 
+  it('records a failure whole when its first attempt got 503 and the next one has another message', async () => {
+    const fail = (message: string) => event('FAIL', failure(message));
+    await suite.redis.command('set', '{runledger}:events:id', 'so that no job can be added');
+    expectProblem(await send(fail('first')), 503, 'unavailable');
+    expectProblem(await batch([fail('first')]), 503, 'unavailable');
+    await suite.redis.command('del', '{runledger}:events:id');
+
+    expect((await send(fail('second'))).json<object[]>()).to.have.lengthOf(2);
+    expect((await batch([fail('third')])).status).to.equal(200);
+    const stored = await suite.stored();
+    expect(stored.map(({ kind }) => kind)).to.deep.equal(['ERROR', 'END']);
+    expect(stored[0]).to.include({ errorDescription: 'second' });
+  });
+
   it('ignores events about a job or a data set', async () => {
     const aboutJob = event(undefined, { run: undefined });
     for (const one of [aboutJob, { ...aboutJob, job: undefined, dataset: { namespace: 'db', name: 'orders' } }]) {
@@ -134,6 +149,14 @@ inBothModes('POST /api/v1/lineage', ({ suiteIngest }) => {
       expectProblem(await batch(body), 400, 'invalid-event');
     }
     expect(await kinds()).to.deep.equal(['START', 'END']);
+  });
+
+  it('413 for a batch that becomes more than a worker can hold, however short its job would be', async () => {
+    const failed = event('FAIL', failure('x'.repeat(100_000)));
+    const answer = await batch(Array.from({ length: 70 }, (_, index) => ({ ...failed, eventTime: at(index) })));
+    expectProblem(answer, 413, 'payload-too-large');
+    expect(answer.json()['detail']).to.include(String(mostHeldBytes));
+    expect(await kinds()).to.deep.equal([]);
   });
 
   it('503 for an event that is being recorded, since clients repeat only that', async () => {

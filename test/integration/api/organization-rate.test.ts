@@ -71,6 +71,28 @@ inBothModes('ORGANIZATION_RATE', ({ suiteIngest }) => {
     });
   }
 
+  const refused: Record<string, [status: number, request: Request]> = {
+    'that is not valid': [400, json('/v1/register/', {})],
+    'of another type': [415, json('/v1/register/', eventBody(), 'text/plain')],
+    'that is too large': [413, json('/v1/register/', eventBody({ description: 'x'.repeat(300_000) }))],
+  };
+  for (const [what, [status, request]] of Object.entries(refused)) {
+    it(`counts a request ${what} as an event`, async () => {
+      const organization = `refused-${status}`;
+      for (const _ of [1, 2]) expect((await send(organization, request)).status).to.equal(status);
+      expectProblem(await send(organization, json('/v1/register/', eventBody())), 429, 'too-many-requests');
+    });
+  }
+
+  it('counts each 64 KiB of a body as an event, also if it is refused', async () => {
+    const body = `{"facets":"${'x'.repeat(200 * 65_536)}"`;
+    const large = { path: '/api/v1/lineage', headers: { 'content-type': 'application/json' }, body };
+    expect((await send('large', large)).status).to.equal(400);
+    const answer = await send('large', json('/v1/register/', eventBody()));
+    expectProblem(answer, 429, 'too-many-requests');
+    expect(Number(answer.headers['retry-after'])).to.be.within(80, 110);
+  });
+
   it('does not limit another organization, one whose Secret says so, and the check of a token', async () => {
     await send('acme', bulk);
     expect((await send('acme', { method: 'GET', path: '/v1/ping/' })).status).to.equal(200);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Answer, Request } from '../../support/api-client.ts';
 import { inBothModes } from '../../support/api-modes.ts';
+import { Forwarder } from '../../support/forwarder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { pingKey, readToken, token } from '../../support/pipeline.ts';
 import { expectProblem } from '../../support/problem.ts';
@@ -78,6 +79,16 @@ inBothModes('/ping/', ({ startIngest, suiteIngest }) => {
     ).to.equal('aabbb');
   });
 
+  it('fails a run by an exit code when fail got 503 before', async () => {
+    await suite.redis.command('set', '{runledger}:events:id', 'so that no job can be added');
+    expectProblem(await ping('/fail?rid=a'), 503, 'unavailable');
+    await suite.redis.command('del', '{runledger}:events:id');
+    await pinged('/1?rid=a');
+    await pinged('/1?rid=a');
+    expect(await runs()).to.deep.equal(['ERROR END']);
+    expect((await suite.stored())[0]).to.include({ errorId: '1' });
+  });
+
   it('opens a second run for a second start, and ends the last one', async () => {
     await pinged('/start');
     await pinged('/start');
@@ -152,6 +163,18 @@ inBothModes('/ping/', ({ startIngest, suiteIngest }) => {
       expectProblem(await ingest.client.send({ path: path + end }), 503, 'unavailable');
     }
     expectProblem(await notLoaded.ingest.client.send({ path }), 503, 'unavailable');
+  });
+
+  it('shares its time between all replies of Redis that it needs', async () => {
+    await using slow = await Forwarder.start(suite.redis.port);
+    await using ingest = await startIngest({ REDIS_URL: `redis://127.0.0.1:${slow.port}` });
+    // 0.9 s a reply: four of them are more than the time of an answer.
+    slow.delay(450);
+    const begun = performance.now();
+    const answer = await ingest.client.send({ path: `/ping/${pingKey}/${automation}/start`, headers: noToken });
+    expect(answer.status).to.be.oneOf([200, 503]);
+    expect(performance.now() - begun).to.be.below(3_000);
+    slow.heal();
   });
 
   it('400 if the connection closes before the end of the body; nothing is recorded', async () => {

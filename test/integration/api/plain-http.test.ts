@@ -15,6 +15,8 @@ inBothModes('plain HTTP', ({ suiteIngest }) => {
     expect(answer.status).to.equal(301);
     expect(answer.headers.location).to.equal('https://runledger.example/base/v1/register/');
     expect(answer.headers['cache-control']).to.equal('no-store');
+    // Browsers ignore it over plain HTTP (RFC 6797, section 7.2).
+    expect(answer.headers['strict-transport-security']).to.equal(undefined);
     expect(answer.body).to.equal('');
     expect(await suite.stored()).to.deep.equal([]);
   });

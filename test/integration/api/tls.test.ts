@@ -31,6 +31,28 @@ inBothModes('TLS in the pod', ({ startIngest, suiteIngest }) => {
     expect(await suite.stored()).to.have.lengthOf(1);
   });
 
+  it('tells browsers to keep to HTTPS and to the type of each answer, whatever the answer is', async () => {
+    const client = new ApiClient(`https://127.0.0.1:${suite.ingest.httpsPort}`, { token }, { ca: pair.cert });
+    try {
+      for (const [status, request] of [
+        [201, () => client.register(eventBody())],
+        [400, () => client.register('{')],
+        [401, () => client.register(eventBody(), { token: 'unknown' })],
+        [404, () => client.send({ path: '/no-such-path' })],
+        [200, () => client.send({ path: '/v1/ping/' })],
+      ] as const) {
+        const answer = await request();
+        expect(answer.status, answer.body).to.equal(status);
+        expect(answer.headers, String(status)).to.include({
+          'strict-transport-security': 'max-age=31536000',
+          'x-content-type-options': 'nosniff',
+        });
+      }
+    } finally {
+      client.close();
+    }
+  });
+
   it('speaks no TLS older than 1.2', async () => {
     const socket = connectTls({
       port: suite.ingest.httpsPort,

@@ -166,7 +166,7 @@ inBothModes('events that are not valid', ({ suiteIngest }) => {
   });
 
   for (const [levels, open, close] of [
-    [130_000, '[', ']'],
+    [45_000, '[', ']'],
     [40_000, '{"a":', '}'],
   ] as const) {
     it(`are nested ${levels} levels deep, in ${open}${close}`, async () => {

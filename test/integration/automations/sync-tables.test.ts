@@ -3,6 +3,7 @@ import { followDeclarations } from '../../../cmd/controller/declarations.ts';
 import type { Declarations, DeclaredAutomation, DeclaredWebhook } from '../../../internal/automations/declarations.ts';
 import type { Rules } from '../../../internal/expectation/rules.ts';
 import { TableSync } from '../../../internal/automations/table-sync.ts';
+import { Apart, type Turns } from '../../../internal/store/apart.ts';
 import { failureOf } from '../../support/failure.ts';
 import { eachDatabase } from '../../support/store.ts';
 
@@ -37,7 +38,7 @@ describe('the tables of declarations', () => {
   const database = eachDatabase();
 
   const tables = new TableSync();
-  const sync = ({ automations = [], webhooks = [] }: Partial<Declarations>, now = first): Promise<void> =>
+  const sync = ({ automations = [], webhooks = [] }: Partial<Declarations>, now = first): Promise<unknown> =>
     database.db.transaction().execute((trx) => tables.run(trx, { automations, webhooks }, now));
 
   it('hold every declaration', async () => {
@@ -192,7 +193,11 @@ describe('the tables of declarations', () => {
   it('follow captured CronJobs where nothing else declares, once all are known', async () => {
     const other = { ...automation, automationId: '1b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11', name: 'of-cron-job' };
     let cronJobs: DeclaredAutomation[] | undefined;
-    const source = { current: () => ({ automations: [automation], webhooks: [] }), afterTick: () => undefined };
+    const source = {
+      current: () => ({ automations: [automation], webhooks: [] }),
+      refuse: () => undefined,
+      afterTick: () => undefined,
+    };
     const follow = followDeclarations(source, { declarations: () => cronJobs });
     const names = async () => {
       await database.db.transaction().execute((trx) => follow.recordTick(trx, 0));
@@ -204,5 +209,46 @@ describe('the tables of declarations', () => {
     expect(await names()).to.deep.equal(['invoices', 'of-cron-job']);
     cronJobs = undefined;
     expect(await names()).to.deep.equal(['invoices', 'of-cron-job']);
+  });
+
+  it('leave out only what Postgres refuses, until it changes, and say which and why', async () => {
+    const other = { ...automation, organization: 'globex' };
+    const hostile = { ...automation, automationId: '1b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11', name: 'bad', owner: 'a\0b' };
+    const bad = { ...webhook, name: 'bad', filter: { owners: ['a\0b'] } };
+    const declared = { automations: [automation, hostile, other], webhooks: [bad, webhook] };
+    let current = declared;
+    const refused: unknown[] = [];
+    const source = {
+      current: () => current,
+      refuse: (resources: readonly unknown[]) => void refused.push(...resources),
+      afterTick: () => undefined,
+    };
+    const follow = followDeclarations(source);
+    const tick = (turns?: Turns) =>
+      database.db.transaction().execute((trx) => follow.recordTick(trx, 0, undefined, turns));
+    expect(await failureOf(tick())).to.include({ code: '22P05' });
+    await tick(new Apart());
+    const why = 'the database refuses the declaration: unsupported Unicode escape sequence';
+    expect(refused).to.deep.equal([
+      { kind: 'Automation', namespace: 'acme-automations', name: 'bad', message: why },
+      { kind: 'Webhook', namespace: 'acme-automations', name: 'bad', message: why },
+    ]);
+    const stored = async () => {
+      const automations = await database.db.selectFrom('automations').select(['organization', 'name']).execute();
+      const webhooks = await database.db.selectFrom('webhooks').select(['organization', 'name']).execute();
+      return [...automations, ...webhooks].map(({ organization, name }) => `${organization}/${name}`).sort();
+    };
+    expect(await stored()).to.deep.equal(['acme/incidents', 'acme/invoices', 'globex/invoices']);
+
+    await tick();
+    current = { automations: [hostile, { ...automation, generation: 2 }], webhooks: [bad, webhook] };
+    await tick();
+    expect(await stored(), 'without another look at the refused ones').to.deep.equal([
+      'acme/incidents',
+      'acme/invoices',
+    ]);
+    current = { automations: [{ ...hostile, generation: 2, owner: 'a' }], webhooks: [{ ...bad, filter: {} }] };
+    await tick();
+    expect(await stored()).to.deep.equal(['acme/bad', 'acme/bad']);
   });
 });

@@ -128,9 +128,12 @@ describe('a move of an organization', function () {
     await declareWebhook(first.db, { url: 'https://receiver.example' });
     const opened = transition('opened');
     await storeAlert(first.db, opened);
-    await new NoticeBook(first.db).note('alertmanager', await alertsToTell(first.db), undefined);
+    const told = (await alertsToTell(first.db, 'alertmanager')).map((alert) => ({ alert, problem: undefined }));
+    await new NoticeBook(first.db, 'alertmanager').end(told);
     const outbox = new Outbox(undefined);
-    await first.db.transaction().execute((trx) => outbox.enqueueAlerts(trx, [opened, transition('resolved')]));
+    await first.db
+      .transaction()
+      .execute((trx) => outbox.enqueueAlerts(trx, [opened, transition('resolved', { told: ['incidents'] })]));
     const until = new Date('2026-11-20T12:00:00Z');
     const state = { watermark: until, watermark_at: until, executions_until: until };
     await first.db.updateTable('controller_state').set(state).execute();
@@ -164,7 +167,11 @@ describe('a move of an organization', function () {
     await first.db.transaction().execute((trx) => residents.prepare(trx));
     expect((await of(first.db)).alerts).to.deep.equal([]);
     const [acme, globex] = [declaredIn('acme'), declaredIn('globex')];
-    const source = { current: () => ({ automations: [acme, globex], webhooks: [] }), afterTick: () => undefined };
+    const source = {
+      current: () => ({ automations: [acme, globex], webhooks: [] }),
+      refuse: () => undefined,
+      afterTick: () => undefined,
+    };
     const listener = followDeclarations(source, undefined, residents);
     await first.db.transaction().execute((trx) => listener.recordTick(trx, until.getTime()));
     expect((await of(first.db)).automations.map(({ organization }) => organization)).to.deep.equal(['globex']);

@@ -1,10 +1,14 @@
 import { expect } from 'chai';
 import { failing } from '../../../internal/ops/probes.ts';
-import { waitingQueue } from '../../../internal/queue/keys.ts';
+import { queueKey, waitingQueue } from '../../../internal/queue/keys.ts';
 import { Callers, expectOnlyRedisRejects } from '../../support/callers.ts';
+import { anEvent } from '../../support/events.ts';
+import { freePort } from '../../support/free-port.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
 import { PostgresServer, query } from '../../support/postgres-server.ts';
-import { withQueue } from '../../support/queue.ts';
+import { plainJob, withQueue } from '../../support/queue.ts';
+import { RedisServer } from '../../support/redis-server.ts';
+import { replicated, startReplica } from '../../support/replica.ts';
 import { expectStored, figure, storedMarks } from '../../support/rows.ts';
 import { emptyRedis } from '../../support/servers.ts';
 import { migrate, migratedDatabase } from '../../support/store.ts';
@@ -65,5 +69,45 @@ describe('events of several databases', function () {
     // The outage may have interrupted the first run of the maintenance, which then tries again.
     const partitions = `select count(*)::integer as days from pg_class where relkind = 'r' and relname ~ '^events_2'`;
     await until('maintenance', async () => (await query(eu, partitions))[0]?.['days'] === 8);
+  });
+
+  it('stay in their original job until their copy is as durable as a 201', async () => {
+    const redis = await RedisServer.start(replicated);
+    await using replica = await startReplica(redis);
+    await using first = await migratedDatabase();
+    await place(first.db, 'globex', 'eu');
+    const settings = {
+      REDIS_URL: redis.url,
+      REDIS_ACKS: '1',
+      REQUIRE_DURABLE_REDIS: 'true',
+      DATABASE_URL: first.url,
+      DATABASE_URLS: `eu=postgres://nobody@127.0.0.1:${await freePort()}/away`,
+    };
+    await redis.command('config', 'set', 'appendfsync', 'everysec');
+    const worker = await startWorker(settings, { migrate: false });
+    /** Adds a job, and resolves with its key once a worker took it and gave it back. */
+    const addAndGetBack = async (): Promise<string> => {
+      const data = plainJob([anEvent({ organization: 'globex' })]);
+      const { id = '' } = await withQueue(redis.url, (queue) => queue.add('1 events', data));
+      const job = queueKey('events', id);
+      await until('the job came back', async () => Number(await redis.command('hget', job, 'ats')) >= 2);
+      return job;
+    };
+    const isSetAside = (job: string) =>
+      until('it is set aside', async () => (await redis.command('exists', job)) === 0);
+    const copies = queueKey(waitingQueue('events', 'eu'), '[0-9]*');
+
+    const one = await addAndGetBack();
+    expect(await redis.command('keys', copies), 'in a Redis that may lose them').to.deep.equal([]);
+    await redis.command('config', 'set', 'appendfsync', 'always');
+    await isSetAside(one);
+
+    replica.server.signal('SIGSTOP');
+    const other = await addAndGetBack();
+    replica.server.signal('SIGCONT');
+    await isSetAside(other);
+    expect(await replica.server.command('keys', copies)).to.have.length.above(1);
+    await worker[Symbol.asyncDispose]();
+    await redis.stop();
   });
 });

@@ -3,6 +3,7 @@ import { Browser } from '../../support/browser.ts';
 import { startConsole } from '../../support/console.ts';
 import { isLoggedIn, sessionCookie, suiteLogin } from '../../support/login.ts';
 import { OidcProvider } from '../../support/oidc-provider.ts';
+import { until } from '../../support/until.ts';
 
 const groups = { 'acme-staff': 'acme', audit: ['acme', 'globex'], platform: '*' };
 const alice = { sub: 'alice', name: 'Alice', groups: ['acme-staff', 'chess'] };
@@ -106,6 +107,20 @@ describe('login at an OpenID Connect provider', () => {
   it('escapes what a person is called', async () => {
     const answer = await suite.browser().logIn(provider, { sub: 'x', name: '<script>alert(1)</script>' });
     expect(answer.body).to.include('&lt;script&gt;').and.to.not.include('<script>alert');
+  });
+
+  it('keeps a name in sessions and in the access log as a person sees it', async () => {
+    const browser = suite.browser();
+    await browser.logIn(provider, { ...alice, name: 'Alice\r\n\u202Emoc.elpmaxe' });
+    await browser.get('/o/acme/executions');
+    const entries = (): Promise<{ name: string }[]> =>
+      suite.database.db.selectFrom('access_log').select('name').execute();
+    const [entry] = await until('the entry', async () => {
+      const found = await entries();
+      return found.length > 0 && found;
+    });
+    expect(entry?.name).to.equal('Alice moc.elpmaxe');
+    expect((await sessions())[0]?.name).to.equal('Alice moc.elpmaxe');
   });
 
   it('takes the answer of the provider once, and only in the browser that asked', async () => {

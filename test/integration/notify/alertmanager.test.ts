@@ -1,66 +1,18 @@
 import { expect } from 'chai';
-import type { Blindness } from '../../../internal/expectation/transition.ts';
-import { AlertSender } from '../../../internal/notify/alert-sender.ts';
-import { createRegistry } from '../../../internal/telemetry/metrics.ts';
-import { notifyMetrics } from '../../../internal/telemetry/notify-metrics.ts';
-import { AlertmanagerServer, type ShownAlert } from '../../support/notify/alertmanager-server.ts';
+import { recordEvents } from '../../../internal/store/record-events.ts';
+import { anEvent } from '../../support/events.ts';
+import { AlertmanagerServer } from '../../support/notify/alertmanager-server.ts';
 import { declare, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
-import { startPlainReceiver } from '../../support/notify/receiver.ts';
+import { patience, suiteAlertmanager } from '../../support/notify/suite-alertmanager.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';
-import { recordingLogger } from '../../support/recording-logger.ts';
-import { eachDatabase, openDatabase, migrate } from '../../support/store.ts';
+import { openDatabase, migrate } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 
-const patience = 30_000;
-
-/** What Alertmanager sends to its receivers. */
-interface Notification {
-  status: 'firing' | 'resolved';
-  groupLabels: Record<string, string>;
-  alerts: { status: string; labels: Record<string, string> }[];
-}
+const dayMs = 86_400_000;
 
 describe('Alertmanager', () => {
-  const database = eachDatabase();
-  let people: Awaited<ReturnType<typeof startPlainReceiver>>;
-  let alertmanager: AlertmanagerServer;
-  let blind: Blindness | undefined;
-  const senders: AlertSender[] = [];
-  beforeEach(async () => {
-    blind = undefined;
-    people = await startPlainReceiver();
-    alertmanager = await AlertmanagerServer.start(people.url);
-  });
-  afterEach(async () => {
-    await Promise.all(senders.splice(0).map((sender) => sender.stop()));
-    await alertmanager.stop();
-    await people[Symbol.asyncDispose]();
-  });
-
-  const start = async (urls: string[] = [alertmanager.url], db = database.db): Promise<AlertSender> => {
-    const sender = new AlertSender({
-      db,
-      urls: urls.map((url) => new URL(url)),
-      consoleUrl: new URL('https://console.example'),
-      metrics: notifyMetrics(createRegistry('controller')),
-      logger: recordingLogger().logger,
-      timings: { repeatMs: 300, checkMs: 20 },
-    });
-    senders.push(sender);
-    await sender.start();
-    sender.announce(blind, true);
-    return sender;
-  };
-
-  const shown = (name: string, server = alertmanager): Promise<ShownAlert> =>
-    until(
-      `${name} is shown`,
-      async () => (await server.alerts()).find(({ labels }) => labels['alertname'] === name),
-      patience,
-    );
-
-  const notified = (what: string, is: (notification: Notification) => boolean): Promise<Notification> =>
-    until(what, () => people.received.map(({ body }) => JSON.parse(body) as Notification).find(is), patience);
+  const suite = suiteAlertmanager();
+  const { database, start, shown, notified } = suite;
 
   it('gets alerts with the labels and links of the automation, and no execution', async () => {
     await declare(database.db);
@@ -80,7 +32,7 @@ describe('Alertmanager', () => {
     });
     const page = `https://console.example/o/acme/automations/${invoices}`;
     expect(alert.annotations).to.deep.equal({
-      summary: 'Nightly invoices is overrunning',
+      summary: 'Nightly invoices runs longer than it should',
       description: 'run-17 takes longer than 45 min.\nrun-18 takes longer than 45 min.',
       expected: 'starts at 30 2 * * 1-5 (Europe/Madrid), at most 10 min late; each run ends within 45 min',
       console: page,
@@ -88,34 +40,26 @@ describe('Alertmanager', () => {
       links: 'Runbook: https://wiki.acme.example/invoices',
     });
     expect(alert.generatorURL).to.equal(page);
-    expect(Date.parse(alert.endsAt) - Date.now()).to.be.within(200_000, 300_000);
-    expect(await alertmanager.alerts()).to.have.lengthOf(1);
+    // A controller may be away for hours, and nobody hears that it is over.
+    expect(Date.parse(alert.endsAt) - Date.now()).to.be.within(2 * dayMs, 3 * dayMs);
+    expect(await suite.alertmanager.alerts()).to.have.lengthOf(1);
   });
 
-  it('resolves an alert when it is resolved, and the record says who was told when', async () => {
+  it('names the run, its error and the first line of it', async () => {
     await declare(database.db);
-    const opened = transition('opened');
-    await storeAlert(database.db, opened);
-    const sender = await start();
-    await notified('people hear of it', ({ status }) => status === 'firing');
-    await storeAlert(database.db, {
-      ...opened,
-      alert: { ...opened.alert, ...transition('resolved').alert, id: opened.alert.id },
+    const errorDescription = '\n  The ledger is not closed.\n    at close (ledger.js:1)\n';
+    await recordEvents(database.db, [
+      anEvent({ automationId: invoices, executionId: 'run 17', kind: 'START' }),
+      anEvent({ automationId: invoices, executionId: 'run 17', kind: 'ERROR', errorId: 'E-LEDGER', errorDescription }),
+    ]);
+    await storeAlert(database.db, transition('opened', { kind: 'failing', facts: { execution: 'run 17', failed: 1 } }));
+    await start();
+    expect((await shown('AutomationFailing')).annotations).to.include({
+      summary: 'Nightly invoices is failing',
+      run: `https://console.example/o/acme/executions/${invoices}/run%2017`,
+      error_id: 'E-LEDGER',
+      error: 'The ledger is not closed.',
     });
-    sender.announce(undefined, true);
-    const { alerts } = await notified('people hear of its end', ({ status }) => status === 'resolved');
-    expect(alerts.map(({ labels }) => labels['alertname'])).to.deep.equal(['AutomationMissing']);
-    const notice = await until('the notice is complete', async () => {
-      const rows = await database.db.selectFrom('alert_notices').selectAll().execute();
-      return rows.find((row) => row.resolved_told_at !== null);
-    });
-    expect(notice).to.deep.include({
-      alert_id: opened.alert.id,
-      organization: 'acme',
-      receiver: `alertmanager ${alertmanager.url}`,
-      last_error: null,
-    });
-    expect(notice.first_told_at).to.be.instanceOf(Date);
   });
 
   it('groups the alerts of an organization, and keeps silences', async () => {
@@ -125,26 +69,26 @@ describe('Alertmanager', () => {
     }));
     for (const { name, automationId } of automations) {
       await declare(database.db, { name, automationId });
-      await storeAlert(database.db, transition('opened', { automationId }));
+      await storeAlert(database.db, transition('opened', { automationId, name }));
     }
-    await alertmanager.silence('automation', 'acme-automations/bot-b');
+    await suite.alertmanager.silence('automation', 'acme-automations/bot-b');
     await start();
     const { groupLabels, alerts } = await notified('people hear of the group', (group) => group.alerts.length === 2);
     expect(groupLabels).to.deep.equal({ organization: 'acme', alertname: 'AutomationMissing' });
     const names = alerts.map(({ labels }) => labels['automation']);
     expect(names).to.have.members(['acme-automations/bot-a', 'acme-automations/bot-c']);
-    const silenced = (await alertmanager.alerts()).filter(({ status }) => status.silencedBy.length > 0);
+    const silenced = (await suite.alertmanager.alerts()).filter(({ status }) => status.silencedBy.length > 0);
     expect(silenced.map(({ labels }) => labels['automation'])).to.deep.equal(['acme-automations/bot-b']);
   });
 
   it('inhibits the alerts of automations while Runledger is blind', async () => {
-    blind = { since: Date.now() - 60_000, reason: 'Redis does not answer.' };
+    const blind = { since: Date.now() - 60_000, reason: 'Redis does not answer.' };
     await declare(database.db);
     await storeAlert(database.db, transition('opened'));
-    await start();
+    await start({ blind });
     const alert = await until(
       'the alert is inhibited',
-      async () => (await alertmanager.alerts()).find(({ status }) => status.inhibitedBy.length > 0),
+      async () => (await suite.alertmanager.alerts()).find(({ status }) => status.inhibitedBy.length > 0),
       patience,
     );
     expect(alert.labels['alertname']).to.equal('AutomationMissing');
@@ -157,20 +101,20 @@ describe('Alertmanager', () => {
   });
 
   it('knows all alerts again after a restart, and each replica knows them', async () => {
-    const other = await AlertmanagerServer.start(people.url);
+    const other = await AlertmanagerServer.start(suite.people.url);
     try {
       await declare(database.db);
       await storeAlert(database.db, transition('opened'));
-      await alertmanager.kill();
-      await start([alertmanager.url, other.url]);
+      await suite.alertmanager.kill();
+      await start({ urls: [suite.alertmanager.url, other.url] });
       await shown('AutomationMissing', other);
       const notice = await until('the notice names the unavailable replica', async () => {
         const rows = await database.db.selectFrom('alert_notices').selectAll().execute();
         return rows.find(({ last_error }) => last_error !== null);
       });
-      expect(notice.receiver).to.equal(`alertmanager ${alertmanager.url}`);
+      expect(notice.receiver).to.equal(`alertmanager ${suite.alertmanager.url}`);
       expect(notice.last_error).to.contain('ECONNREFUSED');
-      await alertmanager.startAgain();
+      await suite.alertmanager.startAgain();
       await shown('AutomationMissing');
     } finally {
       await other.stop();
@@ -184,16 +128,16 @@ describe('Alertmanager', () => {
     try {
       await declare(db);
       await storeAlert(db, transition('opened'));
-      await start([alertmanager.url], db);
+      await start({ db });
       const before = await shown('AutomationMissing');
       await postgres.kill();
       await until(
         'the alert is repeated',
-        async () => (await alertmanager.alerts()).some(({ endsAt }) => endsAt > before.endsAt),
+        async () => (await suite.alertmanager.alerts()).some(({ endsAt }) => endsAt > before.endsAt),
         patience,
       );
     } finally {
-      await Promise.all(senders.splice(0).map((sender) => sender.stop()));
+      await suite.stopAll();
       await db.destroy();
       await postgres.stop();
     }

@@ -1,42 +1,43 @@
 import { expect } from 'chai';
-import { Kysely, PostgresDialect, type CompiledQuery } from 'kysely';
-import { Pool } from 'pg';
-import { claimDue } from '../../../internal/notify/claim.ts';
-import type { Tables } from '../../../internal/store/database.ts';
-import { declareWebhook } from '../../support/notify/expectations.ts';
+import { claimDue, type Claim, type ClaimOptions } from '../../../internal/notify/claim.ts';
+import { giveUpOld, noteDelivered } from '../../../internal/notify/note-result.ts';
+import { parkLater } from '../../../internal/notify/park.ts';
+import { eraseTraces } from '../../../internal/store/erase-traces.ts';
+import { readsOf, type Reads } from '../../support/explained.ts';
+import { declareWebhook, invoices } from '../../support/notify/expectations.ts';
 import { query } from '../../support/postgres-server.ts';
-import { migratedDatabase } from '../../support/store.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
 
-/** A node of `explain (format json)`. */
-interface Plan {
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  Plans?: Plan[];
-}
-
-function nodesOf(plan: Plan): Plan[] {
-  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-}
+const look: ClaimOptions = {
+  slots: { shared: 50, ofOrganization: 20, ofWebhook: 10, total: 500 },
+  underWay: [],
+  leaseMs: 60_000,
+};
 
 /** How often each name occurs. */
 function countsOf(names: readonly string[]): [string, number][] {
   return [...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]);
 }
 
+/** Deliveries to each webhook; of one automation unless `automation` says otherwise. */
+async function enqueue({ url }: TestDatabase, count: number, automation = `'${invoices}'`): Promise<void> {
+  await query(
+    url,
+    `insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event)
+     select gen_random_uuid(), organization, (${automation})::uuid, namespace, name, jsonb_build_object('number', number)
+     from generate_series(1, ${count}) as number, webhooks`,
+  );
+}
+
+const oneOfEach = `lpad(to_hex(number), 32, '0')`;
+const numberOf = ({ event }: Claim): unknown => (event as unknown as { number: number }).number;
+
 describe('a look into the outbox', () => {
   it('takes others than a look of another process at the same time, but one of a failing webhook', async () => {
     await using database = await migratedDatabase();
     for (const name of ['incidents', 'failing']) await declareWebhook(database.db, { url: 'https://acme.test/', name });
     await query(database.url, `update webhooks set failing_since = now() where name = 'failing'`);
-    await query(
-      database.url,
-      `insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event)
-       select gen_random_uuid(), organization, gen_random_uuid(), namespace, name, '{}'
-       from generate_series(1, 20) as number, webhooks`,
-    );
-    const look = { most: 50, mostOfWebhook: 10, busy: [], leaseMs: 60_000 };
+    await enqueue(database, 20, 'gen_random_uuid()');
     const looks = await database.db.transaction().execute(async (trx) => {
       return [await claimDue(trx, look), await claimDue(database.db, look)];
     });
@@ -45,37 +46,120 @@ describe('a look into the outbox', () => {
     expect(new Set(looks.flat().map(({ id }) => id)).size).to.equal(21);
   });
 
-  it('reads a few of 200,000 deliveries that wait', async function () {
-    this.timeout(120_000);
+  it('gives each organization its turn, and none more than its share', async () => {
     await using database = await migratedDatabase();
-    for (const name of ['incidents', 'failing']) await declareWebhook(database.db, { url: 'http://127.0.0.1/', name });
-    await query(database.url, `update webhooks set open_until = now() + interval '1 hour' where name = 'failing'`);
+    for (const organization of ['acme', 'globex', 'initech']) {
+      for (const name of ['a', 'b', 'c'])
+        await declareWebhook(database.db, { url: 'https://x.test/', organization, name });
+    }
+    await enqueue(database, 30, oneOfEach);
+    const webhook = { organization: 'acme', namespace: 'acme-automations', name: 'a' };
+    const of = async (slots: Partial<typeof look.slots>, underWay: ClaimOptions['underWay'] = []) => {
+      const claims = await claimDue(database.db, { ...look, slots: { ...look.slots, ...slots }, underWay });
+      await query(database.url, 'update deliveries set next_attempt_at = now()');
+      return Object.fromEntries(countsOf(claims.map(({ organization }) => organization)));
+    };
+    expect(await of({ shared: 1_000 })).to.deep.equal({ acme: 20, globex: 20, initech: 20 });
+    expect(await of({ shared: 30 })).to.deep.equal({ acme: 10, globex: 10, initech: 10 });
+    expect(await of({ shared: 20 }, [{ webhook, count: 10 }])).to.deep.equal({ globex: 5, initech: 5 });
+    const all = [{ webhook, count: 50 }];
+    expect(await of({}, all), 'beyond the shared ones').to.deep.equal({ globex: 1, initech: 1 });
+    expect(await of({ total: 51 }, all)).to.satisfy((counts: object) => Object.keys(counts).length === 1);
+  });
+
+  it('takes deliveries of an automation one after the other, in their order', async () => {
+    await using database = await migratedDatabase();
+    await declareWebhook(database.db, { url: 'https://acme.test/' });
+    await enqueue(database, 5);
+    const taken: unknown[] = [];
+    for (let number = 1; number <= 5; number += 1) {
+      const claims = await claimDue(database.db, look);
+      taken.push(...claims.map(numberOf));
+      await parkLater(database.db);
+      for (const claim of claims) await noteDelivered(database.db, claim, 200);
+    }
+    expect(taken).to.deep.equal([1, 2, 3, 4, 5]);
+  });
+
+  it('finds the next delivery whatever ends the one before, at any time', async () => {
+    await using database = await migratedDatabase();
+    const { db, url } = database;
+    await declareWebhook(db, { url: 'https://acme.test/' });
+    await enqueue(database, 3);
+    await claimDue(db, look);
+    expect(await parkLater(db), 'parked').to.equal(2);
+    expect(await parkLater(db), 'parked again').to.equal(0);
+    await query(url, `update deliveries set created_at = now() - interval '4 days' where event ->> 'number' = '1'`);
+    expect(await giveUpOld(db)).to.have.lengthOf(1);
+    expect((await claimDue(db, look)).map(numberOf)).to.deep.equal([2]);
     await query(
-      database.url,
-      `insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event)
-       select gen_random_uuid(), organization, lpad((number % 5000)::text, 32, '0')::uuid, namespace, name, '{}'
-       from generate_series(1, 100000) as number, webhooks`,
+      url,
+      `update deliveries set event = '{"data":{"execution":{"error_id":"E-1"}}}' where event ->> 'number' = '2'`,
     );
-    await query(database.url, 'analyze deliveries, webhooks');
-    const queries: CompiledQuery[] = [];
-    const pool = new Pool({ connectionString: database.url, max: 1 });
-    const db = new Kysely<Tables>({
-      dialect: new PostgresDialect({ pool }),
-      log: (event) => void queries.push(event.query),
-    });
-    try {
-      expect(await claimDue(db, { most: 50, mostOfWebhook: 10, busy: [], leaseMs: 60_000 })).to.have.length(10);
-      const [claim] = queries;
-      const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-        `explain (analyze, format json) ${claim?.sql}`,
-        [...(claim?.parameters ?? [])],
+    await eraseTraces(db, { organization: 'acme', text: 'E-1', before: new Date() });
+    expect((await claimDue(db, look)).map(numberOf)).to.deep.equal([3]);
+  });
+
+  it('loses no delivery that is parked while the one before ends', async () => {
+    await using database = await migratedDatabase();
+    const { db } = database;
+    await declareWebhook(db, { url: 'https://acme.test/' });
+    await enqueue(database, 300, oneOfEach);
+    await enqueue(database, 300, oneOfEach);
+    const sent: string[] = [];
+    const send = async (): Promise<void> => {
+      for (;;) {
+        const claims = await claimDue(db, { ...look, slots: { ...look.slots, ofWebhook: 20 } });
+        if (claims.length === 0) return;
+        await Promise.all(claims.map((claim) => noteDelivered(db, claim, 200)));
+        sent.push(...claims.map(({ id }) => id));
+      }
+    };
+    const ended = new AbortController();
+    const park = async (): Promise<void> => {
+      while (!ended.signal.aborted) await parkLater(db);
+    };
+    const parking = park();
+    await Promise.all([send(), send()]);
+    ended.abort();
+    await parking;
+    await send();
+    expect(new Set(sent).size).to.equal(600);
+    expect(sent).to.have.lengthOf(600);
+  });
+
+  it('reads as much among 100,000 deliveries as among 1,000, whatever they wait for', async function () {
+    this.timeout(120_000);
+    const reads: Record<'claim' | 'park' | 'claim of failing ones', Reads[]> = {
+      claim: [],
+      park: [],
+      'claim of failing ones': [],
+    };
+    for (const count of [1_000, 100_000]) {
+      await using database = await migratedDatabase();
+      const { db, url } = database;
+      for (const name of ['parked', 'unparked', 'refused', 'due'])
+        await declareWebhook(db, { url: 'https://x.test/', name });
+      await query(
+        url,
+        `insert into deliveries (id, organization, webhook_namespace, webhook_name, event, automation_id, attempts, next_attempt_at)
+         select gen_random_uuid(), organization, namespace, name, '{}',
+           case when name like '%parked' then '${invoices}' else ${oneOfEach}::uuid end,
+           case when name = 'refused' or number = 1 and name <> 'due' then 1 else 0 end,
+           case when name = 'due' or number > 1 and name = 'unparked' then now() else now() + interval '1 hour' end
+         from generate_series(1, ${count / 4}) as number, webhooks`,
       );
-      const nodes = rows.flatMap((row) => nodesOf(row['QUERY PLAN'][0].Plan));
-      expect(nodes.map((node) => node['Index Name'])).to.include('deliveries_of_webhook');
-      const read = nodes.filter((node) => node['Relation Name'] === 'deliveries');
-      expect(Math.max(...read.map((node) => node['Actual Rows'] * node['Actual Loops']))).to.be.at.most(100);
-    } finally {
-      await db.destroy();
+      await query(url, 'vacuum analyze deliveries, webhooks');
+      reads.claim.push(await readsOf(url, (own) => claimDue(own, look)));
+      reads.park.push(await readsOf(url, parkLater));
+      await query(url, `update webhooks set open_until = now() + interval '1 hour'`);
+      reads['claim of failing ones'].push(await readsOf(url, (own) => claimDue(own, look)));
+    }
+    for (const [what, [few, many]] of Object.entries(reads)) {
+      const text = `${what}: ${few?.pages} and ${many?.pages} pages, ${few?.rows('deliveries')} and ${many?.rows('deliveries')} rows`;
+      // A larger index is a level or two deeper.
+      expect(many?.pages ?? Infinity, text).to.be.at.most(2 * (few?.pages ?? 0) + 20);
+      expect(many?.rows('deliveries') ?? Infinity, text).to.be.at.most(1.5 * (few?.rows('deliveries') ?? 0));
     }
   });
 });

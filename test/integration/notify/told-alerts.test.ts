@@ -1,41 +1,43 @@
 import { expect } from 'chai';
+import { NoticeBook } from '../../../internal/notify/notice-book.ts';
 import { alertsToTell } from '../../../internal/notify/told-alerts.ts';
 import { declare, storeAlert, transition } from '../../support/notify/expectations.ts';
 import { migratedDatabase } from '../../support/store.ts';
 
-const minuteMs = 60_000;
-const ago = (minutes: number): Date => new Date(Date.now() - minutes * minuteMs);
-
-describe('the alerts that Alertmanager must know', () => {
-  it('are the open ones, and those that ended, until it has known so for five minutes', async () => {
+describe('the alerts that an Alertmanager must know', () => {
+  it('are the open ones, and those that it may still know as open, however long they are over', async () => {
     await using database = await migratedDatabase();
     const { db } = database;
     await declare(db);
-    const store = async (
-      occurrence: string,
-      { resolved, kind = 'missing' }: { resolved?: Date; kind?: 'missing' | 'late' },
-      notice?: { first_told_at?: Date; resolved_told_at?: Date },
-    ): Promise<void> => {
-      const change = transition(resolved === undefined ? 'opened' : 'resolved', {
-        occurrence,
-        kind,
-        openedAt: ago(3_000).getTime(),
-        resolvedAt: resolved?.getTime(),
-      });
+    const store = async (occurrence: string, given: Parameters<typeof transition>[1] = {}) => {
+      const change = transition('opened', { occurrence, ...given });
       await storeAlert(db, change);
-      if (notice === undefined) return;
-      const row = { alert_id: change.alert.id, organization: 'acme', receiver: 'alertmanager a', ...notice };
-      await db.insertInto('alert_notices').values(row).execute();
+      return change;
     };
-    const told = { first_told_at: ago(2_900) };
-    await store('open', {});
-    await store('ended, told before', { resolved: ago(10) }, told);
-    await store('knows of the end since 4 min', { resolved: ago(10) }, { ...told, resolved_told_at: ago(4) });
-    await store('knows of the end since 6 min', { resolved: ago(10) }, { ...told, resolved_told_at: ago(6) });
-    await store('ended, never told', { resolved: ago(10) }, {});
-    await store('ended yesterday', { resolved: ago(1_500) }, told);
-    await store('a late start', { resolved: ago(1), kind: 'late' }, told);
-    const occurrences = (await alertsToTell(db)).map(({ occurrence }) => occurrence);
-    expect(occurrences).to.have.members(['open', 'ended, told before', 'knows of the end since 4 min']);
+    const resolve = ({ alert }: ReturnType<typeof transition>) =>
+      storeAlert(db, { ...transition('resolved'), alert: { ...alert, resolvedAt: Date.now() - 90_000_000 } });
+    await store('a late start', { kind: 'late', resolvedAt: Date.now() });
+    await resolve(await store('ended, never told'));
+    await store('open');
+    const ended = [await store('ended, told a'), await store('ended, both were told')];
+    const book = { a: new NoticeBook(db, 'a'), b: new NoticeBook(db, 'b') };
+    const told = async (receiver: 'a' | 'b') => {
+      const alerts = await alertsToTell(db, receiver);
+      return alerts.map(({ occurrence }) => occurrence).toSorted();
+    };
+    const tell = async (receiver: 'a' | 'b', problem?: string) => {
+      const alerts = await alertsToTell(db, receiver);
+      await book[receiver].begin(alerts);
+      await book[receiver].end(alerts.map((alert) => ({ alert, problem })));
+    };
+    await tell('a');
+    // Its answer was lost: it may have heard.
+    await tell('b', 'no answer');
+    for (const change of ended) await resolve(change);
+    await tell('a');
+    expect(await told('a')).to.deep.equal(['open']);
+    expect(await told('b')).to.deep.equal(['ended, both were told', 'ended, told a', 'open']);
+    await tell('b');
+    expect(await told('b')).to.deep.equal(['open']);
   });
 });

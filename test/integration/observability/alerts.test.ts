@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { alertCases, type Differences } from '../../support/observability/alert-cases.ts';
+import type { Differences } from '../../support/observability/alert-case.ts';
+import { alertCases } from '../../support/observability/alert-cases.ts';
 import { healthy, worldWith } from '../../support/observability/healthy-world.ts';
 import { complaintOf, playScenarios, rulesFile, type Scenario } from '../../support/observability/promtool.ts';
 

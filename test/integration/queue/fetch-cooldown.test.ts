@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Consumer } from '../../../internal/queue/consumer.ts';
 import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
 import { consumerMetrics } from '../../../internal/telemetry/worker-metrics.ts';
+import { roomyRoom } from '../../support/batcher-limits.ts';
 import { anEvent } from '../../support/events.ts';
 import { jobCounts, plainJob, withQueue } from '../../support/queue.ts';
 import { emptyRedis } from '../../support/servers.ts';
@@ -18,6 +19,7 @@ function startConsumer(redisUrl: string) {
     redis: redisUrl,
     queueName: 'events',
     concurrency: 10,
+    room: roomyRoom(),
     fetchCooldownMs,
     lockMs: 15_000,
     handle: () => {

@@ -42,6 +42,26 @@ describe('access to the read API', () => {
     });
   }
 
+  it('tells browsers to keep to HTTPS and to the type of each answer, whatever the answer is', async () => {
+    await suite.store({ executionId: 'run 1' });
+    for (const [path, headers] of [
+      ...paths.map((one) => [one, {}] as const),
+      ['/v1/events/', { token: 'unknown' }],
+      ['/v1/export/events.ndjson', {}],
+      ['/no-such-path', {}],
+      ['/login', { token: undefined }],
+      ['/', { token: undefined }],
+    ] as const) {
+      const answer = await suite.client.send({ path, headers });
+      expect(answer.headers, path).to.include({
+        'strict-transport-security': 'max-age=31536000',
+        'x-content-type-options': 'nosniff',
+      });
+    }
+    const stream = await suite.client.send({ path: '/v1/stream/', method: 'HEAD' });
+    expect(stream.headers).to.include({ 'x-content-type-options': 'nosniff' });
+  });
+
   it('answers ping for both scopes', async () => {
     for (const scope of ['read', 'write']) {
       const headers = { token: `${scope}-token-of-acme` };

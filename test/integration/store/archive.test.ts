@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { Archive } from '../../../internal/archive/archive.ts';
-import type { MaintenanceReport } from '../../../internal/outcome/maintenance-report.ts';
 import { maintain } from '../../../internal/store/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import type { FindArchived } from '../../../internal/store/retention.ts';
@@ -27,7 +26,7 @@ describe('retention with an archive', () => {
   });
   afterEach(() => folder[Symbol.asyncDispose]());
 
-  const retain = (find: FindArchived = (partition) => archive.find(partition)): Promise<MaintenanceReport> =>
+  const retain = (find: FindArchived = (partition) => archive.find(partition)): ReturnType<typeof maintain> =>
     maintain(database.db, { ...keepAll, retentionDays: 3, findArchived: find });
   const runs = async (...args: string[]): Promise<void> => {
     const env = { DATABASE_URL: database.url, ARCHIVE_URL: pathToFileURL(folder.path).href };

@@ -24,7 +24,11 @@ const released = [
   '0014-erasures',
   '0015-cosignatures',
   '0016-databases',
+  '0017-told-alerts',
+  '0018-notifications',
   '0019-rules-and-lost-runs',
+  '0020-retention-approvals',
+  '0021-console-keys',
 ];
 
 describe('migrations', () => {

@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
 import { maintain } from '../../../internal/store/maintain.ts';
+import { createStore } from '../../../internal/store/store.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
@@ -104,6 +106,68 @@ describe('retention', () => {
     const { dropped } = await maintain(db, keepThree);
     expect(dropped).to.deep.equal(['events_20261111', 'events_20261111', 'events_20261112']);
     expect([await storedEvents(db), await states()]).to.deep.equal([[], []]);
+  });
+
+  it('asks before it drops more days than may have passed, and drops those that a person approves', async () => {
+    const { db } = database;
+    const days = [0, 1, 2, 3, 4].map((after) => old + after * day);
+    await recordEvents(
+      db,
+      days.map((createdAt) => anEvent({ createdAt })),
+    );
+    await keepDeadLetter(db, anEvent(), 'test');
+    await sql`update dead_letters set dead_at = ${new Date(old)}`.execute(db);
+    await maintain(db, keepAll);
+    const dropsNothing = { dropped: [], asks: { partitions: 5, before: '2026-11-18' } };
+    const runbook = await readFile('deploy/runbooks/RunledgerRetentionAsks.md', 'utf8');
+    const [statement = ''] = /insert into retention_approvals .*/.exec(runbook) ?? [];
+    const approve = (before: string) => sql.raw(statement.replace(/\d{4}-\d\d-\d\d/, before)).execute(db);
+
+    expect(await maintain(db, keepThree)).to.deep.include(dropsNothing);
+    // A day to come approves nothing.
+    await approve('2026-11-22');
+    expect(await maintain(db, keepThree)).to.deep.include(dropsNothing);
+    await approve('2026-11-12');
+    expect(await maintain(db, keepThree)).to.deep.include({
+      dropped: [],
+      asks: { partitions: 4, before: '2026-11-18' },
+    });
+    expect(await storedEvents(db)).to.have.length(5);
+    expect(await db.selectFrom('dead_letters').selectAll().execute()).to.have.length(1);
+
+    await approve('2026-11-14');
+    expect((await maintain(db, keepThree)).dropped).to.have.length(5);
+    expect([await storedEvents(db), await states()]).to.deep.equal([[], []]);
+    expect(await db.selectFrom('dead_letters').selectAll().execute()).to.deep.equal([]);
+  });
+
+  it('goes by the clock of Postgres, and drops nothing while that of the worker differs', async () => {
+    const { db } = database;
+    const today = Math.floor(Date.now() / day) * day;
+    await recordEvents(db, [anEvent({ createdAt: today - 10 * day }), anEvent({ createdAt: today - day })]);
+    await sql`insert into sessions (digest, subject, name, groups, expires_at)
+      values (decode('00', 'hex'), 'a', 'a', '{}', now() + interval '1 day')`.execute(db);
+    const store = createStore(db, { partitionsAhead: 1, retentionDays: 3, overdueAfterHours: 24 });
+    // A process cannot be given another clock while it runs.
+    const trueClock = Date.now;
+    for (const [wrongBy, drops] of [
+      [365 * day, 0],
+      [-365 * day, 0],
+      [61_000, 0],
+      [1_000, 1],
+    ] as const) {
+      Date.now = () => trueClock() + wrongBy;
+      try {
+        const report = await store.maintain();
+        expect(report.dropped, `the clock is ${wrongBy} ms ahead`).to.have.length(drops);
+        expect(report.clocksDiffer).to.equal(drops === 0 ? true : undefined);
+        expect(report.clockAheadMs).to.be.within(wrongBy - 1_000, wrongBy + 1_000);
+        expect(await store.measure()).to.include({ daysAhead: 2 });
+      } finally {
+        Date.now = trueClock;
+      }
+    }
+    expect(await db.selectFrom('sessions').selectAll().execute()).to.have.length(1);
   });
 
   const states = async (): Promise<string[]> => (await storedExecutions(database.db)).map(({ state }) => state);

@@ -38,6 +38,15 @@ describe('secret token source, against a scripted API server', () => {
     expect(await suite().metrics.value('runledger_token_organizations{')).to.equal(1201);
   });
 
+  it('reads smaller pages when objects are so large that a page would fill the memory', async () => {
+    for (let index = 0; index < 20; index += 1) suite().api.put(`s-${index}`, `org-${index}`, 'x'.repeat(300_000));
+    await suite().follow();
+    const lists = suite().api.requests.filter(({ kind }) => kind === 'list');
+    expect(lists.map(({ query }) => query.get('limit'))).to.deep.equal(['500', '63', '8', '8', '8']);
+    expect(suite().known(acme)).to.equal(true);
+    expect(await suite().restarts()).to.equal(0);
+  });
+
   it('begins again with a list when the watch is told 410', async () => {
     await suite().follow();
     suite().api.put('globex', 'globex', globex, false);

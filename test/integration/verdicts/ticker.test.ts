@@ -1,27 +1,26 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { together } from '../../../internal/store/apart.ts';
+import { sql } from '../../../internal/store/sql.ts';
 import { Registry } from '../../../internal/telemetry/metrics.ts';
 import { controllerMetrics } from '../../../internal/telemetry/controller-metrics.ts';
 import { createLogger } from '../../../internal/telemetry/logger.ts';
 import { Ticker } from '../../../internal/verdicts/ticker.ts';
 import { declare, emptyQueue } from '../../support/expectations.ts';
-import { storeAlert, transition } from '../../support/notify/expectations.ts';
+import { recordingLogger } from '../../support/recording-logger.ts';
 import { eachDatabase } from '../../support/store.ts';
 
-const dayMs = 86_400_000;
 const ids = ['1', '2', '3'].map((digit) => `0190a0b0-0000-7000-8000-00000000000${digit}`);
 
 describe('a ticker', () => {
   const database = eachDatabase();
 
   /** Ticks once. Resolves with the metrics after it. */
-  async function tickOnce(settings: { metricsAutomations?: number; retentionDays?: number }): Promise<string> {
+  async function tickOnce(settings: { metricsAutomations?: number }): Promise<string> {
     const registry = new Registry();
     const ticker = new Ticker({
       db: database.db,
       readQueue: () => Promise.resolve(emptyQueue(Date.now())),
       listeners: [],
-      retentionDays: 0,
       metricsAutomations: 0,
       metrics: controllerMetrics(registry),
       logger: createLogger('test', 'silent'),
@@ -43,40 +42,63 @@ describe('a ticker', () => {
     );
   });
 
-  it('deletes alerts and deliveries so many days after their end, and none that is not over', async () => {
-    const ago = (days: number): Date => new Date(Date.now() - days * dayMs);
-    for (const [occurrence, resolvedAt] of [
-      ['old', ago(31)],
-      ['new', ago(29)],
-      ['open', undefined],
-    ] as const) {
-      const change = resolvedAt === undefined ? 'opened' : 'resolved';
-      const openedAt = ago(40).getTime();
-      const alert = transition(change, { occurrence, openedAt, resolvedAt: resolvedAt?.getTime() });
-      await storeAlert(database.db, alert);
-    }
-    const delivery = { organization: 'acme', automation_id: ids[0] ?? '', webhook_namespace: 'acme', event: '{}' };
-    const ends = [
-      { delivered_at: ago(31) },
-      { given_up_at: ago(31) },
-      { delivered_at: ago(29) },
-      { given_up_at: ago(29) },
-      {},
-    ];
-    for (const end of ends) {
-      const webhook_name = Object.keys(end)[0] ?? 'waits';
-      const row = { ...delivery, id: randomUUID(), webhook_name, created_at: ago(40), ...end };
-      await database.db.insertInto('deliveries').values(row).execute();
-    }
-    const left = async (): Promise<string[]> => {
-      const alerts = await database.db.selectFrom('alerts').select('occurrence').execute();
-      const deliveries = await database.db.selectFrom('deliveries').select('webhook_name').execute();
-      return [...alerts.map(({ occurrence }) => occurrence), ...deliveries.map((row) => row.webhook_name)].toSorted();
-    };
-    const all = await left();
-    await tickOnce({ retentionDays: 0 });
-    expect(await left()).to.deep.equal(all);
-    await tickOnce({ retentionDays: 30 });
-    expect(await left()).to.deep.equal(['delivered_at', 'given_up_at', 'new', 'open', 'waits']);
+  it('sets aside an organization whose data Postgres refuses, and continues with the others', async () => {
+    const { db } = database;
+    const [hostile = '', quiet = ''] = ids;
+    const expectation = { schedule: '* * * * *', grace: '0s' };
+    const declaredAt = Date.now() - 600_000;
+    for (const [organization, automationId] of [
+      ['hostile', hostile],
+      ['quiet', quiet],
+    ] as const)
+      await declare(db, { organization, automationId, expect: expectation, declaredAt });
+    await sql`alter table alerts add constraint refused check (organization <> 'hostile')`.execute(db);
+    const { logger, records } = recordingLogger();
+    const registry = new Registry();
+    const told: string[] = [];
+    let stored: readonly string[] = [];
+    const ticker = new Ticker({
+      db,
+      readQueue: () => Promise.resolve(emptyQueue(Date.now())),
+      listeners: [
+        {
+          recordTransitions: async (_, part) => void told.push(...part.map(({ alert }) => alert.organization)),
+          recordTick: async (trx, _watermark, _held, turns = together) => {
+            const items = ['hostile', 'quiet', 'third'].map((organization) => ({ organization }));
+            const parts = await turns.run(trx, items, async (part) => part.map(({ organization }) => organization));
+            stored = parts.flat();
+          },
+          announce: async () => undefined,
+        },
+      ],
+      metricsAutomations: 0,
+      metrics: controllerMetrics(registry),
+      againMs: 0,
+      logger,
+    });
+    const alerts = () => db.selectFrom('alerts').select('organization').where('kind', '=', 'missing').execute();
+    await db
+      .updateTable('controller_state')
+      .set({ watermark: new Date(declaredAt), watermark_at: new Date() })
+      .execute();
+    await ticker.runOnce();
+    expect(ticker.problem).to.equal(undefined);
+    expect((await alerts()).map(({ organization }) => organization))
+      .to.include('quiet')
+      .and.not.to.include('hostile');
+    expect(told.filter((organization) => organization === 'quiet')).not.to.deep.equal([]);
+    expect(stored, 'the rest of the tick').to.deep.equal(['quiet', 'third']);
+    const named = records.filter(({ message }) => message === 'organization set aside, its verdicts wait');
+    expect(named.map(({ fields }) => fields['organization'])).to.deep.equal(['hostile']);
+    expect(await registry.metrics()).to.match(/^runledger_organizations_set_aside 1$/m);
+
+    await sql`alter table alerts drop constraint refused`.execute(db);
+    await db
+      .updateTable('controller_state')
+      .set({ watermark: new Date(declaredAt) })
+      .execute();
+    await ticker.runOnce();
+    expect((await alerts()).map(({ organization }) => organization)).to.include('hostile');
+    expect(await registry.metrics()).to.match(/^runledger_organizations_set_aside 0$/m);
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { MaintenanceReport } from '../../../internal/outcome/maintenance-report.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { createStore } from '../../../internal/store/store.ts';
 import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
@@ -63,28 +64,41 @@ describe('the metrics of the maintenance', () => {
 });
 
 describe('the maintenance', () => {
-  it('counts the partitions that wait for the archive, and says what it lacks', async () => {
+  it('says why retention drops nothing: what the archive lacks, what a person must approve, or a wrong clock', async () => {
     const { registry } = createTelemetry('worker', 'silent');
     const { logger, records } = recordingLogger();
-    const report = { created: [], dropped: [], moved: 0 };
-    const reports = [{ ...report, waiting: { partitions: 2, reason: 'no export of acme on 2026-11-11' } }, report];
+    const report: MaintenanceReport = { created: [], dropped: [], moved: 0, clockAheadMs: 0 };
+    const reports: MaintenanceReport[] = [
+      { ...report, waiting: { partitions: 2, reason: 'no export of acme on 2026-11-11' } },
+      { ...report, asks: { partitions: 5, before: '2026-11-18' } },
+      { ...report, clockAheadMs: -90_000, clocksDiffer: true },
+      report,
+    ];
     const store = {
       maintain: () => Promise.resolve(reports.shift() ?? report),
       measure: () => Promise.resolve({ daysAhead: 8, defaultRows: 0, running: 0, overdue: 0 }),
     };
     const metrics = maintenanceMetricsOf(maintenanceMetrics(registry));
     const maintenance = new Maintenance(store, { intervalMs: 20, retryMs: 20 }, metrics, logger);
-    const shown: (number | undefined)[] = [];
-    const set = metrics.waiting.set.bind(metrics.waiting);
-    metrics.waiting.set = (value: unknown) => (shown.push(Number(value)), set(Number(value)));
+    const shown = { waiting: [] as number[], asked: [] as number[], clockAhead: [] as number[] };
+    for (const name of ['waiting', 'asked', 'clockAhead'] as const) {
+      const set = metrics[name].set.bind(metrics[name]);
+      metrics[name].set = (value: number) => (shown[name].push(value), set(value));
+    }
     await maintenance.start();
     try {
-      await until('two runs', () => shown.length >= 2);
+      await until('four runs', () => shown.clockAhead.length >= 4);
     } finally {
       await maintenance.stop();
     }
-    expect(shown.slice(0, 2)).to.deep.equal([2, 0]);
-    expect(records.filter(({ message }) => message === 'retention waits for the archive')).to.have.lengthOf(1);
+    expect(shown.waiting.slice(0, 4)).to.deep.equal([2, 0, 0, 0]);
+    expect(shown.asked.slice(0, 4)).to.deep.equal([0, 5, 0, 0]);
+    expect(shown.clockAhead.slice(0, 4)).to.deep.equal([0, 0, -90, 0]);
+    expect(records.map(({ message }) => message).slice(0, 3)).to.deep.equal([
+      'retention waits for the archive',
+      'retention drops nothing until a person approves it',
+      'retention drops nothing: the clock is not that of postgres',
+    ]);
   });
 });
 

@@ -13,7 +13,7 @@ import { Forwarder } from '../../support/forwarder.ts';
 import { expectStored } from '../../support/rows.ts';
 import { emptyRedis } from '../../support/servers.ts';
 import { migratedDatabase, migratedUrl, openDatabase, type TestDatabase } from '../../support/store.ts';
-import { roomyLimits } from '../../support/batcher-limits.ts';
+import { roomyLimits, roomyRoom } from '../../support/batcher-limits.ts';
 import { until } from '../../support/until.ts';
 
 const drainMs = 500;
@@ -31,6 +31,7 @@ function startConsumer(redisUrl: string, databaseUrl: string, longestDrainMs = d
     redis: redisUrl,
     queueName: 'events',
     concurrency: 10,
+    room: roomyRoom(),
     fetchCooldownMs: 7,
     lockMs: 15_000,
     handle: (events) => {

@@ -77,7 +77,8 @@ install_node=": $("$NODE" --version) && cp $NODE \$1/usr/local/bin/node \
   && mkdir -p \$1/usr/local/lib/node_modules \
   && cp -r $(dirname "$(dirname "$(readlink -f "$(command -v npm)")")") \$1/usr/local/lib/node_modules/npm \
   && ln -s ../lib/node_modules/npm/bin/npm-cli.js \$1/usr/local/bin/npm"
-base=$(sed -n 's/^ARG NODE_IMAGE=//p' "$repository/Dockerfile")
+# Without its digest, which is that of the image in the registry.
+base=$(sed -n 's/^ARG NODE_IMAGE=\([^@]*\).*/\1/p' "$repository/Dockerfile")
 debian "$base" bookworm ca-certificates,libstdc++6 "$install_node"
 
 # Lets npm inside the build reach the registry that npm outside does. The files are mounted for the
@@ -96,7 +97,7 @@ dockerfile() {
   local sources
   sources=$(cd "$repository" && find Dockerfile LICENSE $3 -type f | sort | xargs sha256sum)
   made "$1" "$sources" || {
-    buildah bud --quiet --pull-never --network host --isolation chroot --layers "${access[@]}" $2 --tag "$1" "$repository" > /dev/null
+    buildah bud --quiet --pull-never --network host --isolation chroot --layers "${access[@]}" --build-arg "NODE_IMAGE=$base" $2 --tag "$1" "$repository" > /dev/null
     done_with "$1"
   }
   archive "$1"

@@ -6,9 +6,11 @@ set -euo pipefail
 archives=$1 folder=$2
 here=$(cd "$(dirname "$0")" && pwd)
 state() { cat "$archives/$1.tar.of"; }
+# The chart names its bundled images by digest too. Here these are the names of images of our own.
+digests=$(sed -nE 's/^([^#: ]+:[^: ]+): (sha256:[0-9a-f]+)$/\1 \2/p' "$here/../../../charts/runledger/files/digests.yaml")
 
 names=$(cd "$archives" && ls ./*.tar | sed -E 's#\./(.*)\.tar#\1#')
-wanted=$(containerd --version && for name in $names; do echo "$name $(state "$name")"; done)
+wanted=$(containerd --version && for name in $names; do echo "$name $(state "$name")"; done && echo "$digests")
 [ "$(cat "$folder/of" 2> /dev/null)" != "$wanted" ] || exit 0
 
 # Aside, and then into place, so that no run finds half of it.
@@ -32,7 +34,7 @@ changed=()
 for name in $names; do
   grep -qsFx "$name $(state "$name")" "$folder/of" || changed+=("$archives/$name.tar")
 done
-export run
+export run digests
 # Layers are mounted for the time of the import, in a namespace of its own.
 unshare --mount --propagation private bash -c '
   set -euo pipefail
@@ -42,6 +44,7 @@ unshare --mount --propagation private bash -c '
   until [ -S "$run/sock" ]; do kill -0 $daemon; sleep 0.05; done
   images() { ctr -a "$run/sock" -n k8s.io images "$@" > /dev/null; }
   for archive; do images import "$archive"; done
+  while read -r name digest; do images tag --force "$name" "${name%:*}@$digest"; done <<< "$digests"
   # --sync also removes the layers that no image has any more.
   read -r some < <(ctr -a "$run/sock" -n k8s.io images ls -q)
   images tag "$some" localhost/none:1

@@ -55,6 +55,11 @@ export class Release {
     return helm([...args, '--namespace', this.namespace, '--kubeconfig', this.kubeconfig], home);
   }
 
+  /** What an installation would create, for this cluster. */
+  async template(...args: string[]): Promise<Manifest[]> {
+    return parseManifests(await this.helm('template', this.name, chart, '--dry-run=server', ...args));
+  }
+
   /** It takes the resource definitions over, which the API server has from another release. */
   install(...args: string[]): Promise<string> {
     return this.helm('install', this.name, chart, '--take-ownership', ...args);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { resetSocket } from '../reset-socket.ts';
 
 export interface ScriptedSecret {
   readonly metadata: { name: string; labels: Record<string, string>; resourceVersion?: string; uid?: string };
@@ -70,11 +71,16 @@ export class ScriptedApi {
     this.#scripts.length = 0;
   }
 
-  /** Stores a Secret and tells the watches, unless they are to miss it for now. */
+  /** Stores a Secret with one token and tells the watches, unless they are to miss it for now. */
   put(name: string, organization: string, token: string, tell = true): void {
+    this.putEntries(name, organization, { token }, tell);
+  }
+
+  /** The same for a Secret with several entries. */
+  putEntries(name: string, organization: string, stringData: Record<string, string>, tell = true): void {
     const type = this.#secrets.has(name) ? 'MODIFIED' : 'ADDED';
     const labels = { 'runledger.dev/organization': organization };
-    const secret = { metadata: { name, uid: `uid-${name}`, labels }, stringData: { token } };
+    const secret = { metadata: { name, uid: `uid-${name}`, labels }, stringData };
     this.#secrets.set(name, this.#record(type, secret, tell));
   }
 
@@ -93,7 +99,7 @@ export class ScriptedApi {
   endWatches(how: 'end' | 'reset'): void {
     for (const watch of this.#watches) {
       if (how === 'end') watch.end();
-      else watch.socket?.resetAndDestroy();
+      else if (watch.socket !== null) resetSocket(watch.socket);
     }
   }
 

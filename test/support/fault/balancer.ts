@@ -11,6 +11,8 @@ export interface Reply {
   body: string;
 }
 
+const noAnswer: Reply = { status: 0, body: '' };
+
 /**
  * Spreads requests over the ingest pods that are ready, as the Service and the proxy of a cluster
  * do. It never sends a request twice.
@@ -46,12 +48,26 @@ export class Balancer {
     for (const pod of this.#backends.keys()) this.remove(pod);
   }
 
+  /**
+   * Posts to a path of one pod, ready or not, as a caller does whose connection outlives the
+   * readiness of its pod. Never rejects.
+   */
+  async registerAt(
+    pod: Pod,
+    body: string,
+    headers: Record<string, string>,
+    timeoutMs: number,
+    path?: string,
+  ): Promise<Reply> {
+    const client = this.#backends.get(pod)?.client;
+    return client?.register(body, headers, timeoutMs, path).catch(() => noAnswer) ?? noAnswer;
+  }
+
   /** Posts to a path of the next pod: that of single events, unless given. Never rejects. */
   async register(body: string, headers: Record<string, string>, timeoutMs: number, path?: string): Promise<Reply> {
     const ready = [...this.#backends.values()].filter((backend) => backend.ready);
     this.#turn += 1;
     const backend = ready[this.#turn % ready.length];
-    const noAnswer = { status: 0, body: '' };
     return backend?.client.register(body, headers, timeoutMs, path).catch(() => noAnswer) ?? noAnswer;
   }
 }

@@ -3,6 +3,7 @@ import { until } from '../until.ts';
 import type { Fault } from './fault.ts';
 import type { Load } from './load.ts';
 import { describeEpisode, faultTypes, type Episode } from './plan.ts';
+import { Punctual, punctualAutomation } from './punctual.ts';
 import { slotNames, System, type SlotName } from './system.ts';
 import { Totals } from './totals.ts';
 
@@ -19,6 +20,9 @@ const stuckAfter = 90_000;
 /** How long the answers must be flawless until the system counts as recovered, in ms. */
 const calm = 1_500;
 
+/** Workers look every second for days to forget: one with a wrong clock finds some. */
+const forgetful = { RETENTION_DAYS: '90', MAINTENANCE_INTERVAL_MS: '1000' };
+
 /** Longest wait for that, in ms. */
 const longestRecovery = 60_000;
 
@@ -32,6 +36,7 @@ export class Campaign {
   readonly #options: CampaignOptions;
   #rounds = 0;
   #load: Load | undefined;
+  #punctual: Punctual | undefined;
 
   private constructor(system: System, options: CampaignOptions) {
     this.system = system;
@@ -39,7 +44,7 @@ export class Campaign {
   }
 
   static async start(options: CampaignOptions): Promise<Campaign> {
-    const system = await System.start();
+    const system = await System.start({ worker: forgetful, tokenApi: true, automations: punctualAutomation });
     system.timeline.echo = options.echo ?? false;
     system.timeline.note(`seed ${options.seed}`);
     return new Campaign(system, options);
@@ -56,6 +61,7 @@ export class Campaign {
     const { rate, seed } = this.#options;
     this.#rounds += 1;
     this.#load = this.system.startLoad({ rate, seed: seed + this.#rounds });
+    this.#punctual = new Punctual(this.system);
   }
 
   /**
@@ -93,8 +99,10 @@ export class Campaign {
     this.#load = undefined;
     if (load === undefined) return;
     await Promise.all(slotNames.map((slot) => this.#works(slot)));
+    await this.#punctual?.stop();
     const { found, drainMs } = await system.settle(load);
     totals.addRound(load.ledger, found, drainMs);
+    totals.addFalselyMissing((await this.#punctual?.falselyMissing()) ?? []);
     totals.crashes = system.crashes;
     const { findings: _, ...figures } = found;
     system.timeline.note(`round ${this.#rounds}: drained in ${Math.round(drainMs)} ms; ${JSON.stringify(figures)}`);
@@ -110,7 +118,7 @@ export class Campaign {
   }
 
   async stop(): Promise<void> {
-    await this.#load?.stop();
+    await Promise.all([this.#load?.stop(), this.#punctual?.stop()]);
     await this.system.stop(this.broken() !== undefined);
   }
 

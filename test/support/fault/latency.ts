@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../api-client.ts';
 import { eventBody } from '../events.ts';
-import { token } from './system.ts';
+import { token } from './tokens.ts';
 
 /**
  * Good clients: 200 requests a second for so long. Resolves with the 99th percentile of the time to

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Automations, eventsPerExecution } from './automations.ts';
 import type { Balancer } from './balancer.ts';
 import { Ledger, type Attempt, type Body, type Entry, type Sample } from './ledger.ts';
+import { Messages } from './messages.ts';
 import { Random } from './random.ts';
 
 export interface LoadOptions {
@@ -24,6 +25,8 @@ const maxExecutions = 2_000;
 export class Load {
   readonly ledger = new Ledger();
   readonly automations: Automations;
+  /** Requests that become several events; only faults send some. */
+  readonly messages = new Messages();
   readonly #balancer: Pick<Balancer, 'register'>;
   readonly #options: LoadOptions;
   readonly #random: Random;

@@ -1,11 +1,19 @@
 import type { Fault, FaultType } from './fault.ts';
+import { ingestFaults } from './ingest-faults.ts';
+import { jobFaults } from './job-faults.ts';
 import { podFaults } from './pod-faults.ts';
 import { postgresFaults } from './postgres-faults.ts';
 import { Random } from './random.ts';
 import { redisFaults } from './redis-faults.ts';
 
 /** Every kind of fault, by name. */
-export const faultTypes: Readonly<Record<string, FaultType>> = { ...podFaults, ...redisFaults, ...postgresFaults };
+export const faultTypes: Readonly<Record<string, FaultType>> = {
+  ...podFaults,
+  ...ingestFaults,
+  ...redisFaults,
+  ...jobFaults,
+  ...postgresFaults,
+};
 
 /** One fault alone, or two that overlap. */
 export type Episode = Fault[];
@@ -16,7 +24,7 @@ export interface PlanOptions {
   kinds?: readonly string[];
   /** Share of the episodes with two faults. */
   pairs?: number;
-  /** Longest hold, in ms. */
+  /** Longest hold, in ms; a fault whose shortest is longer holds for that. */
   longestHold?: number;
 }
 
@@ -66,7 +74,7 @@ function drawFault(kind: string, random: Random, longestHold: number): Fault {
     kind,
     place: random.pick(type.places),
     afterMs: random.int(0, 1_500),
-    holdMs: Math.min(longestHold, Math.round(min + (max - min) * random.next() ** 3)),
+    holdMs: Math.max(min, Math.min(longestHold, Math.round(min + (max - min) * random.next() ** 3))),
     amount: random.next(),
   };
 }

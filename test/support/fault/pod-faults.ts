@@ -31,6 +31,9 @@ function ofNetwork(hold: FaultType['hold'], strike: (network: Forwarder, amount:
   };
 }
 
+/** Why clocks cannot be stepped; undefined where they can. */
+const clockless = clocksCanStep ? undefined : 'libfaketime is not installed (Debian: faketime)';
+
 const day = 86_400;
 
 /**
@@ -62,11 +65,21 @@ export const podFaults: Record<string, FaultType> = {
   'clock stepped': {
     places: slotNames,
     hold: [2_500, 8_000],
-    unavailable: () => (clocksCanStep ? undefined : 'libfaketime is not installed (Debian: faketime)'),
+    unavailable: () => clockless,
     inject: (scene, { place, amount }) => {
       const { clock } = podOf(scene, place);
       const step = variant(steps, amount);
       clock.step(step === 'midnight' ? day - Math.floor((Date.now() / 1_000) % day) - 2 : step);
+      return () => clock.step(0);
+    },
+  },
+  'worker a year ahead': {
+    places: slotNames.filter((slot) => slot.startsWith('worker')),
+    hold: [4_000, 20_000],
+    unavailable: () => clockless,
+    inject: (scene, { place }) => {
+      const { clock } = podOf(scene, place);
+      clock.step(366 * day);
       return () => clock.step(0);
     },
   },

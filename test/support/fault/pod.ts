@@ -9,7 +9,7 @@ import type { Timeline } from './timeline.ts';
 
 export interface PodOptions {
   name: string;
-  kind: 'ingest' | 'worker';
+  kind: 'ingest' | 'worker' | 'controller';
   environment: Record<string, string>;
   /** Where its log and clock are. */
   folder: string;

@@ -3,11 +3,13 @@ import { appendFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Queue } from 'bullmq';
 import { createIdentitySource } from '../../../internal/event/identity.ts';
-import { withQueue } from '../queue.ts';
+import { anEvent } from '../events.ts';
+import { plainJob, withQueue } from '../queue.ts';
 import type { RedisServer } from '../redis-server.ts';
 import { until } from '../until.ts';
 import { variant, type FaultType, type Heal, type Scene } from './fault.ts';
-import { memoryLimit, organization } from './system.ts';
+import { memoryLimit } from './system.ts';
+import { organization } from './tokens.ts';
 
 const places = ['redis'];
 
@@ -57,24 +59,32 @@ async function addSurely({ system }: Scene, data: object, attempts: number): Pro
   return (await until('redis takes a job of another release', tryOnce, 90_000)).id ?? '';
 }
 
-/** Uncompressed rows, as version 1 always allowed; the ledger takes them as if with receipts. */
-async function addOlderJob(scene: Scene): Promise<void> {
+/** Uncompressed rows of another pod; the ledger takes them as if with receipts. */
+async function addPlainJob(scene: Scene): Promise<void> {
   const { automations, ledger } = scene.load;
   const automation_id = (automations.ids[0] ?? '').toUpperCase();
   const identify = createIdentitySource();
-  const rows = (['START', 'END'] as const).map((event) => {
-    const body = { automation_id, execution_id: 'older release', event, description: `${randomUUID()} older` };
+  const events = (['START', 'END'] as const).map((event) => {
+    const body = { automation_id, execution_id: 'plain job', event, description: `${randomUUID()} plain` };
     const { id, createdAt } = identify();
     const receipt = { verdict: 'receipt' as const, status: 201, createdAt: new Date(createdAt).toISOString() };
     ledger.open(body, undefined).attempts.push(receipt);
-    return [id, createdAt, organization, automation_id, body.execution_id, event, body.description, '', ''];
+    return anEvent({
+      id,
+      createdAt,
+      organization,
+      automationId: automation_id,
+      executionId: body.execution_id,
+      kind: event,
+      description: body.description,
+    });
   });
-  await addSurely(scene, { v: 1, rows }, 1_000_000);
+  await addSurely(scene, plainJob(events), 1_000_000);
 }
 
 /** Only a newer release can read it. It must stay, whole, until one comes: here it is taken out. */
 async function addNewerJob(scene: Scene): Promise<Heal> {
-  const data = { v: 3, columns: { secret: randomUUID() } };
+  const data = { v: 2, columns: { secret: randomUUID() } };
   const id = await addSurely(scene, data, 3);
   return () =>
     withQueue(scene.system.redis.url, async (queue) => {
@@ -102,7 +112,7 @@ export const redisFaults: Record<string, FaultType> = {
   },
   'redis frozen': {
     places,
-    hold: [1_000, 40_000],
+    hold: [10_000, 40_000],
     inject: ({ system: { redis } }) => {
       redis.signal('SIGSTOP');
       return () => redis.signal('SIGCONT');
@@ -110,6 +120,6 @@ export const redisFaults: Record<string, FaultType> = {
   },
   'redis full': memory(0.9),
   'redis nearly full': memory(1 / 0.85),
-  'job of an older release': { places: ['queue'], hold: [0, 0], inject: addOlderJob },
+  'uncompressed job': { places: ['queue'], hold: [0, 0], inject: addPlainJob },
   'job of a newer release': { places: ['queue'], hold: [500, 5_000], inject: addNewerJob },
 };

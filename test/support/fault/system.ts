@@ -19,9 +19,17 @@ import { Pod } from './pod.ts';
 import { seedOfRun } from './random.ts';
 import { SmallDisk } from './small-disk.ts';
 import { Timeline } from './timeline.ts';
+import { TokenApi } from './token-api.ts';
+import { organization, token, tokenEntries } from './tokens.ts';
 
-export const organization = 'acme';
-export const token = 'fault-token-of-acme-0123456789';
+export interface SystemOptions {
+  /** Settings of the workers beside those that all have. */
+  worker?: Record<string, string>;
+  /** Ingest reads its tokens from an API server, which can be kept away. */
+  tokenApi?: boolean;
+  /** Declarations for a controller. Without them there is none. */
+  automations?: string;
+}
 
 export const slotNames = ['ingest-1', 'ingest-2', 'worker-1', 'worker-2'] as const;
 export type SlotName = (typeof slotNames)[number];
@@ -42,26 +50,28 @@ export class System {
   readonly timeline = new Timeline();
   /** With the logs of the pods. */
   readonly folder: string;
-  readonly #workerSettings: Record<string, string>;
+  readonly #options: SystemOptions;
+  #tokenApi: TokenApi | undefined;
+  #controller: Pod | undefined;
   /** Shards of the queue beside the one Redis: those that take events, and former ones. */
   #shards: { taking: readonly RedisServer[]; drained: readonly RedisServer[] } = { taking: [], drained: [] };
   readonly #slots = new Map<SlotName, Pod>();
-  #pods = 0;
+  #podsStarted = 0;
   #crashesOfRetired = 0;
 
   private constructor(
     folder: string,
     servers: [RedisServer, PostgresServer],
     disk: SmallDisk | undefined,
-    workerSettings: Record<string, string>,
+    options: SystemOptions,
   ) {
     this.folder = folder;
     [this.redis, this.postgres] = servers;
     this.disk = disk;
-    this.#workerSettings = workerSettings;
+    this.#options = options;
   }
 
-  static async start(workerSettings: Record<string, string> = {}): Promise<System> {
+  static async start(options: SystemOptions = {}): Promise<System> {
     const folder = await mkdtemp(join(memoryFolder(), 'runledger-fault-'));
     // Postgres runs as another user and must be able to pass.
     await chmod(folder, 0o755);
@@ -71,7 +81,7 @@ export class System {
     ] as const;
     const servers = await Promise.all(starting);
     const disk = await SmallDisk.mount(join(folder, 'small-disk'), servers[1].user);
-    const system = new System(folder, servers, disk, workerSettings);
+    const system = new System(folder, servers, disk, options);
     await system.#deploy();
     return system;
   }
@@ -83,9 +93,19 @@ export class System {
     return pod;
   }
 
+  get hasTokenApi(): boolean {
+    return this.#tokenApi !== undefined;
+  }
+
+  /** The network between ingest and its tokens. */
+  get tokenNetwork(): Forwarder {
+    if (this.#tokenApi === undefined) throw new Error('ingest reads its tokens from a file');
+    return this.#tokenApi.network;
+  }
+
   /** Times that a process ended by itself. */
   get crashes(): number {
-    return [...this.#slots.values()].reduce((sum, pod) => sum + pod.crashes, this.#crashesOfRetired);
+    return this.#pods().reduce((sum, pod) => sum + pod.crashes, this.#crashesOfRetired);
   }
 
   /** Replaces a pod as a Deployment does: the new one is ready before the old one goes. */
@@ -129,7 +149,11 @@ export class System {
     const begun = performance.now();
     await this.drained();
     const drainMs = performance.now() - begun;
-    return { found: await audit(load.ledger, this, load.automations.ids, organization), drainMs };
+    const found = await audit(load.ledger, this, load.automations.ids, organization);
+    const torn = await load.messages.audit(this);
+    found.wrong += torn.length;
+    found.findings.push(...torn.slice(0, 10));
+    return { found, drainMs };
   }
 
   async drained(): Promise<void> {
@@ -157,21 +181,26 @@ export class System {
   /** Ends everything. The folder with the logs stays when the run failed. */
   async stop(keepFolder = false): Promise<void> {
     await this.balancer.stop();
-    await Promise.all([...this.#slots.values()].map((pod) => pod.retire(10_000)));
+    await Promise.all(this.#pods().map((pod) => pod.retire(10_000)));
+    await this.#tokenApi?.stop();
     await Promise.all([this.redis.kill(), this.postgres.kill()]);
     await this.disk?.unmount();
     if (!keepFolder) await rm(this.folder, { recursive: true, force: true });
   }
 
   async #deploy(): Promise<void> {
-    await writeFile(this.#tokensFile, secretManifest({ organization, entries: { 'token-1': token } }));
+    await writeFile(this.#tokensFile, secretManifest({ organization, entries: tokenEntries }));
     await this.postgres.query('create role runledger login');
     await this.postgres.query('create database runledger owner runledger');
     const env = { ...process.env, DATABASE_URL: this.#databaseUrl(this.postgres.port), LOG_LEVEL: 'warn' };
     const cwd = join(import.meta.dirname, '../../..');
     await promisify(execFile)(process.execPath, ['cmd/migrate/main.ts'], { cwd, env });
     await mkdir(this.witnessFolder);
+    if (this.#options.tokenApi === true) {
+      this.#tokenApi = await TokenApi.start(this.folder, organization, tokenEntries);
+    }
     await Promise.all(slotNames.map((slot) => this.#fill(slot)));
+    if (this.#options.automations !== undefined) await this.#startController(this.#options.automations);
     if (this.disk !== undefined) await this.#putTodayOn(this.disk);
   }
 
@@ -184,14 +213,14 @@ export class System {
   }
 
   async #fill(slot: SlotName): Promise<void> {
-    this.#pods += 1;
+    this.#podsStarted += 1;
     const isIngest = slot.startsWith('ingest');
     const [port, opsPort] = [await freePort(), await freePort()];
     const redis = await Forwarder.start(this.redis.port);
     const other = await Forwarder.start(isIngest ? port : this.postgres.port);
     const forIngest = {
       PORT: String(port),
-      TOKENS_FILE: this.#tokensFile,
+      ...(this.#tokenApi?.environment ?? { TOKENS_FILE: this.#tokensFile }),
       REQUIRE_DURABLE_REDIS: 'true',
       // As in a rollout: some jobs have digests.
       LOG_DIGESTS: String(slot === 'ingest-1'),
@@ -201,12 +230,12 @@ export class System {
       DATABASE_URL: this.#databaseUrl(other.port),
       REDIS_DRAIN_URL: drained?.join(' ') ?? '',
       LOG_WITNESSES: pathToFileURL(this.witnessFolder).href,
-      ...this.#workerSettings,
+      ...this.#options.worker,
     };
     const addresses = [`redis://127.0.0.1:${redis.port}`, ...(taking ?? [])];
     const environment = { OPS_PORT: String(opsPort), REDIS_URL: addresses.join(' ') };
     const pod = new Pod({
-      name: `${slot}.${this.#pods}`,
+      name: `${slot}.${this.#podsStarted}`,
       kind: isIngest ? 'ingest' : 'worker',
       environment: { ...environment, ...(isIngest ? forIngest : forWorker) },
       links: isIngest ? { redis, front: other } : { redis, postgres: other },
@@ -216,6 +245,25 @@ export class System {
     await pod.ready();
     if (isIngest) await this.balancer.add(pod);
     this.#slots.set(slot, pod);
+  }
+
+  /** It stays where it is and is struck by no fault; its servers are. */
+  async #startController(automations: string): Promise<void> {
+    const path = join(this.folder, 'automations.yaml');
+    await writeFile(path, automations);
+    const environment = {
+      OPS_PORT: String(await freePort()),
+      REDIS_URL: this.redis.url,
+      DATABASE_URL: this.#databaseUrl(this.postgres.port),
+      AUTOMATIONS_FILE: path,
+    };
+    const { folder, timeline } = this;
+    this.#controller = new Pod({ name: 'controller', kind: 'controller', environment, links: {}, folder, timeline });
+    await this.#controller.ready();
+  }
+
+  #pods(): Pod[] {
+    return [...this.#slots.values(), ...(this.#controller === undefined ? [] : [this.#controller])];
   }
 
   /** Where workers with a LOG_KEY remember the checkpoints that they sign. */

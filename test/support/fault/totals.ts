@@ -17,6 +17,7 @@ export class Totals {
   /** Processes that ran and did nothing. */
   stuck = 0;
   receipts = 0;
+  #falselyMissing = 0;
   #episodes = 0;
   #requests = 0;
   #unavailable = 0;
@@ -51,11 +52,18 @@ export class Totals {
     this.findings.push(...found.findings);
   }
 
+  /** Adds runs that were called missing although they had started or were refused; in words. */
+  addFalselyMissing(findings: readonly string[]): void {
+    this.#falselyMissing += findings.length;
+    this.findings.push(...findings.slice(0, 5));
+  }
+
   /** The figures that break a promise; undefined when all of them are good. */
   broken(): string | undefined {
     const { crashes, stuck } = this;
     const { lost, doubled, wrong, unexpected, invalidAnswers } = this.#audited;
-    const bad = { lost, doubled, wrong, unexpected, invalidAnswers, crashes, stuck };
+    const falselyMissing = this.#falselyMissing;
+    const bad = { lost, doubled, wrong, falselyMissing, unexpected, invalidAnswers, crashes, stuck };
     const good = Object.values(bad).every((count) => count === 0) && this.#worstRecoveryMs <= recoveryLimit;
     return good ? undefined : JSON.stringify({ ...bad, worstRecoveryMs: Math.round(this.#worstRecoveryMs) });
   }
@@ -81,6 +89,7 @@ export class Totals {
       `| **lost** | **${audited.lost}** |`,
       `| **doubled** | **${audited.doubled}** |`,
       `| **wrong outcomes** | **${audited.wrong}** |`,
+      `| **runs falsely called missing** | **${this.#falselyMissing}** |`,
       `| rows or dead letters that nobody sent | ${audited.unexpected} |`,
       `| answers that may not be given | ${audited.invalidAnswers} |`,
       `| processes that ended by themselves | ${this.crashes} |`,

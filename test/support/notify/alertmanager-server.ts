@@ -62,6 +62,25 @@ export class AlertmanagerServer {
     await this.#child?.kill('SIGKILL');
   }
 
+  /** It answers nothing until it is thawed. Connections are still accepted. */
+  freeze(): void {
+    this.#child?.process.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#child?.process.kill('SIGCONT');
+  }
+
+  /** How many alerts it has received since it started, each time that they were sent. */
+  async received(status: 'firing' | 'resolved'): Promise<number> {
+    const answer = await fetch(`${this.url}/metrics`, { headers: { connection: 'close' } });
+    const line = new RegExp(
+      `^alertmanager_alerts_received_total\\{status="${status}",version="v2"\\} (?<count>\\d+)`,
+      'm',
+    );
+    return Number(line.exec(await answer.text())?.groups?.['count'] ?? 0);
+  }
+
   /** The alerts that it shows as active, silenced or inhibited. */
   async alerts(): Promise<ShownAlert[]> {
     return (await this.#call('/api/v2/alerts')) as ShownAlert[];

@@ -78,12 +78,12 @@ export async function declareWebhook(
     .execute();
 }
 
-/** A change of an alert of `acme`. */
+/** A change of an alert of `acme`. `told`: the webhooks that heard of its beginning. */
 export function transition(
   change: Transition['change'],
-  given: Partial<Transition['alert']> & { owner?: string } = {},
+  given: Partial<Transition['alert']> & { name?: string; owner?: string; told?: readonly string[] } = {},
 ): Transition {
-  const { owner = declared.owner, ...alert } = given;
+  const { name = declared.name, owner = declared.owner, told = [], ...alert } = given;
   const openedAt = Date.now() - 60_000;
   return {
     change,
@@ -100,12 +100,13 @@ export function transition(
       resolvedReason: change === 'resolved' ? 'It started at 03:30.' : undefined,
       ...alert,
     },
-    automation: { ...declared, owner },
+    automation: { ...declared, name, owner },
+    ...(change === 'resolved' && { toldWebhooks: told.map((name) => [declared.namespace, name] as const) }),
   };
 }
 
 /** Stores an alert of a change as the tick does. */
-export async function storeAlert(db: Database, { alert }: Transition): Promise<void> {
+export async function storeAlert(db: Database, { alert, automation, toldWebhooks }: Transition): Promise<void> {
   const resolution = {
     resolved_at: alert.resolvedAt === undefined ? null : new Date(alert.resolvedAt),
     resolved_reason: alert.resolvedReason ?? null,
@@ -122,6 +123,8 @@ export async function storeAlert(db: Database, { alert }: Transition): Promise<v
       facts: JSON.stringify(alert.facts),
       opened_at: new Date(alert.openedAt),
       seen_at: new Date(),
+      declared: JSON.stringify(automation),
+      told_webhooks: toldWebhooks === undefined ? null : JSON.stringify(toldWebhooks),
       ...resolution,
     })
     .onConflict((conflict) => conflict.column('id').doUpdateSet(resolution))

@@ -25,6 +25,8 @@ export interface Receiver extends AsyncDisposable {
   port: number;
   /** Its certificate. */
   ca: string;
+  /** For another receiver with the same certificate. */
+  pair: KeyPair;
   received: Received[];
   /** Answers from now on. */
   answer: Answer;
@@ -32,8 +34,11 @@ export interface Receiver extends AsyncDisposable {
 
 const accept: Answer = (_, response) => response.writeHead(204).end();
 
-export async function startReceiver(): Promise<Receiver> {
-  const { cert, key } = await createKeyPair('receiver.test');
+type KeyPair = Awaited<ReturnType<typeof createKeyPair>>;
+
+export async function startReceiver(given?: KeyPair): Promise<Receiver> {
+  const pair = given ?? (await createKeyPair('receiver.test'));
+  const { cert, key } = pair;
   const received: Received[] = [];
   const server = createHttpsServer({ cert, key }, (request, response) => {
     void take(request).then((got) => {
@@ -46,6 +51,7 @@ export async function startReceiver(): Promise<Receiver> {
     url: `https://localhost:${port}/hook`,
     port,
     ca: cert,
+    pair,
     received,
     answer: accept,
     [Symbol.asyncDispose]: () => close(server),

@@ -17,24 +17,8 @@ import {
   transitions,
   waiting,
 } from './healthy-world.ts';
-
-/** Series that differ from the healthy world; undefined removes a series. */
-export type Differences = Record<string, string | undefined>;
-
-/** Worlds in which an alert fires, and worlds in which it nearly does. */
-export interface AlertCase {
-  fires: Differences;
-  /** When it fires at the latest, in minutes; after an hour unless set. */
-  firesAt?: number;
-  /** Other alerts that fire with it. */
-  with?: string[];
-  nearly: Differences;
-  /** Other alerts that fire where this one nearly does. */
-  nearlyWith?: string[];
-  /** More such worlds, by title. */
-  alsoFires?: Record<string, Differences>;
-  alsoNearly?: Record<string, Differences>;
-}
+import type { AlertCase, Differences } from './alert-case.ts';
+import { workerAlertCases } from './worker-alert-cases.ts';
 
 const refused = 'runledger_token_secrets_refused{namespace="rl",pod="i",reason="shared"}';
 const plain = 'runledger_plain_http_requests_total{namespace="rl",pod="i",token="true"}';
@@ -50,7 +34,6 @@ const overflowed = 'runledger_overflowed_events_total{namespace="rl",pod="i",org
 const oldestOverflow = ofIngest('overflow_oldest_job_age_seconds');
 const declarations = 'runledger_declarations_refused{namespace="rl",pod="k",reason="InvalidSpec"}';
 const other = 'runledger_watermark_lag_seconds{namespace="rl",pod="k2"}';
-const maintenanceFailures = ofWorker('maintenance_failures_total');
 const witnessFailures = 'runledger_log_witness_failures_total{namespace="rl",pod="w",witness="witness.example"}';
 const cosignatures = witnessFailures.replace('witness_failures', 'cosignatures');
 const logFailures = ofWorker('log_failures_total');
@@ -61,6 +44,7 @@ const sealed = ofWorker('log_sealed_events_total');
 const noProgress: Differences = { [progressAt]: steady(1), [ofWorker('events_stored_total')]: steady(0) };
 
 export const alertCases: Record<string, AlertCase> = {
+  ...workerAlertCases,
   RunledgerAvailabilityBudgetBurning: {
     fires: { [requests(503)]: growing(6) },
     with: ['RunledgerAvailabilityBudgetEroding'],
@@ -172,15 +156,6 @@ export const alertCases: Record<string, AlertCase> = {
     fires: { [ofWorker('partitions_ahead')]: steady(1) },
     nearly: { [ofWorker('partitions_ahead')]: steady(2) },
   },
-  RunledgerMaintenanceFailing: {
-    fires: { [maintenanceFailures]: growing(8) },
-    // One run every ten minutes, and each fails once.
-    nearly: { [maintenanceFailures]: Array.from({ length: 15 }, (_, failures) => `${failures}x9`).join(' ') },
-    alsoNearly: {
-      'for twenty minutes': { [maintenanceFailures]: `0x92 12+12x19 240x40` },
-      'Postgres is unavailable': { [maintenanceFailures]: growing(8), [ofWorker('store_retrying')]: steady(1) },
-    },
-  },
   RunledgerArchiveIncomplete: {
     fires: { [ofWorker(archive)]: steady(2) },
     nearly: { [waitingFor('first', archive)]: `0x80 2x20 0x50`, [waitingFor('eu', archive)]: `0x101 2x20 0x30` },
@@ -287,6 +262,11 @@ export const alertCases: Record<string, AlertCase> = {
   RunledgerDeclarationsRefused: {
     fires: { [declarations]: steady(2) },
     nearly: { [declarations]: '0x113 1x5 0x40' },
+  },
+  RunledgerSetAside: {
+    fires: { [ofController('organizations_set_aside')]: steady(1) },
+    alsoFires: { 'a Job is refused': { [ofController('jobs_set_aside')]: steady(1) } },
+    nearly: { [ofController('organizations_set_aside')]: '0x113 1x2 0x40' },
   },
   RunledgerNotificationsFailing: {
     fires: { [notifications('ok')]: growing(4), [notifications('failed')]: growing(6) },

@@ -3,10 +3,13 @@ import { IncomingMessage, ServerResponse, type IncomingHttpHeaders } from 'node:
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { fastPath } from '../../../internal/api/fast-path/fast-path.ts';
-import { createJsonReader } from '../../../internal/api/json-body.ts';
+import { Bodies } from '../../../internal/api/bodies.ts';
+import { fastPath as createFastPath } from '../../../internal/api/fast-path/fast-path.ts';
+import { JsonBody } from '../../../internal/api/json-body.ts';
 import { plainKoa } from '../../../internal/api/plain-koa.ts';
 import { RequestError } from '../../../internal/errors/request-error.ts';
+
+const fastPath = createFastPath(new URL('https://runledger.example'));
 
 /** A request whose connection broke before anybody read its body, of which a part had come. */
 async function brokenRequest(headers: IncomingHttpHeaders): Promise<IncomingMessage> {
@@ -27,8 +30,10 @@ describe('a body whose connection broke before it was read', () => {
       it(`is rejected with 400 if it ${what} (${mode})`, async () => {
         const request = await brokenRequest(headers);
         const ctx = new Koa().createContext(request, new ServerResponse(request));
-        const read = createJsonReader(1_000, stack.bodyReader(1_000));
-        const refused = await read(ctx).catch((error: unknown) => error);
+        const bodies = new Bodies({ charge: () => undefined });
+        const types = ['application/json'];
+        const body = new JsonBody({ limit: 1_000, types, readBytes: stack.bodyReader(1_000), bodies });
+        const refused = await body.read(ctx, String).catch((error: unknown) => error);
         expect(refused).to.be.an.instanceOf(RequestError).with.property('code', 'malformed-request');
       });
     }

@@ -8,7 +8,7 @@ const shapes: Shape[] = [fields, [fields, 2], 3];
 /** The projection of a text that arrives in pieces of so many bytes. */
 function project(text: string | Buffer, shape: Shape, size: number): Projected {
   const bytes = Buffer.from(text);
-  const projection = new JsonProjection(shape);
+  const projection = new JsonProjection(shape, 1e6);
   for (let start = 0; start < bytes.length; start += size) projection.write(bytes.subarray(start, start + size));
   projection.end();
   return projection.value;

@@ -3,11 +3,12 @@ import { IncomingMessage, ServerResponse, type IncomingHttpHeaders } from 'node:
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa, { type Context } from 'koa';
+import { Bodies } from '../../../internal/api/bodies.ts';
 import { createProjectedReader } from '../../../internal/api/projected-body.ts';
 import { RequestError } from '../../../internal/errors/request-error.ts';
 
 const limit = 10;
-const read = createProjectedReader(limit, { a: 5 });
+const read = createProjectedReader(limit, { a: 5 }, new Bodies({ charge: () => undefined }));
 
 /** A request with pieces of a body; without the last one, null, it has not arrived as a whole. */
 function requestOf(headers: IncomingHttpHeaders, pieces: (string | null)[]): Context {

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import type { StoredEvent } from '../../../internal/record/stored-event.ts';
 import type { Record as EventRecord } from '../../../internal/record/record.ts';
 import type { StoredSince } from '../../../internal/record/stream.ts';
+import { StreamIds } from '../../../internal/api/read/stream/stream-ids.ts';
 import { Streams, type Reader } from '../../../internal/api/read/stream/streams.ts';
 import { streamMetrics } from '../../../internal/telemetry/console-metrics.ts';
 import { Registry } from '../../../internal/telemetry/metrics.ts';
@@ -13,7 +14,13 @@ import { until } from '../../support/until.ts';
 
 const position = { since: '10:10:', newestAt: '2026-11-20T12:00:00.000Z' };
 const nothing: StoredSince = { events: [], executions: [], omitted: 0, position };
-const reader: Reader = { organization: 'acme', seen: undefined, mayRead: () => true };
+const key = Buffer.alloc(32);
+const reader: Reader = {
+  organization: 'acme',
+  ids: new StreamIds(key),
+  seen: undefined,
+  mayRead: () => true,
+};
 
 /** Events of 100,000 characters each. */
 function largeEvents(count: number): StoredSince {
@@ -42,7 +49,15 @@ describe('streams', () => {
     const metrics = streamMetrics(new Registry());
     const { logger } = recordingLogger();
     startStreams = async (tickMs) => {
-      streams = new Streams({ record, eventsPerSecond: 200, metrics, logger, pollMs: 5, tickMs });
+      streams = new Streams({
+        record,
+        key: () => Promise.resolve(key),
+        eventsPerSecond: 200,
+        metrics,
+        logger,
+        pollMs: 5,
+        tickMs,
+      });
       await streams.start();
     };
     await startStreams(20);

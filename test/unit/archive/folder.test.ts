@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import { open, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
 import { openFolder } from '../../../internal/archive/folder.ts';
@@ -19,6 +19,19 @@ describe('an archive in a folder', () => {
       'archive/organization=acme/day=2026-11-20/events.csv.partial',
       'archive/organization=acme/day=2026-11-20',
     ]);
+  });
+
+  it('is for this user only, also where an earlier try left a part with other rights', async () => {
+    await using folder = await temporaryFolder();
+    const root = join(folder.path, 'archive');
+    const objects = openFolder(root);
+    await objects.write('day=1/first', piecesOf('a'));
+    await writeFile(join(root, 'day=1/second.partial'), 'b', { mode: 0o644 });
+    await objects.write('day=1/second', piecesOf('c'));
+    const modes = ['', 'day=1', 'day=1/first', 'day=1/second'].map(async (name) => {
+      return ((await stat(join(root, name))).mode & 0o777).toString(8);
+    });
+    expect(await Promise.all(modes)).to.deep.equal(['700', '700', '600', '600']);
   });
 });
 

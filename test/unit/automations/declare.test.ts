@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { declare, type Manifests } from '../../../internal/automations/declare.ts';
+import { bytesOf } from '../../../internal/automations/declared-limits.ts';
 import { readAutomation } from '../../../internal/expectation/read-automation.ts';
 import type { ResourceManifest } from '../../../internal/automations/manifest.ts';
 
@@ -20,7 +21,10 @@ function resource(namespace: string, name: string, spec: object, age = 0): Resou
 function declared(given: Partial<Manifests> & { resources?: ResourceManifest[] }) {
   const { resources = [], ...manifests } = given;
   const { declarations, acceptances } = declare({
-    automations: resources.map((manifest) => ({ manifest, read: readAutomation(manifest.spec) })),
+    automations: resources.map((manifest) => {
+      const read = readAutomation(manifest.spec);
+      return { manifest, read, bytes: bytesOf(read) };
+    }),
     webhooks: [],
     organizations,
     keysOf: () => ({ keys: ['whsec_a'] }),
@@ -150,4 +154,49 @@ describe('declarations', () => {
       expect(said[0]?.[3]).to.include(message);
     });
   }
+
+  it('refuse each text that Postgres cannot hold, also in lists', () => {
+    const secretRef = { name: 'key' };
+    const webhook = (spec: object) => resource('acme-one', 'hook', { url: 'https://acme.example', secretRef, ...spec });
+    const { webhooks, said } = declared({
+      resources: [resource('acme-one', 'a', { automationId, owner: 'a\0b' })],
+      webhooks: [
+        webhook({ filter: { owners: ['a', 'a\0b'] } }),
+        webhook({ filter: { owners: ['a'.repeat(201)] } }),
+        webhook({ kinds: ['\ud800'] }),
+        webhook({ secretRef: { name: '../configmaps/a' } }),
+      ],
+    });
+    expect(webhooks).to.deep.equal([]);
+    expect(said.map(([, , reason, message]) => `${reason}: ${message}`)).to.deep.equal([
+      'InvalidSpec: spec.owner: must not contain U+0000 or unpaired surrogates',
+      'InvalidSpec: spec.filter.owners: each must not contain U+0000 or unpaired surrogates',
+      'InvalidSpec: spec.filter.owners: each must not be longer than 200 characters',
+      'InvalidSpec: spec.kinds: each must not contain U+0000 or unpaired surrogates',
+      'InvalidSpec: spec.secretRef.name: must be the name of a Secret',
+    ]);
+  });
+
+  it('of an organization beyond its bounds are refused, the newest first, and no others', () => {
+    const id = (index: number): string => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+    const links = Array.from({ length: 20 }, () => ({
+      title: 'x'.repeat(200),
+      url: `https://acme/${'y'.repeat(1_900)}`,
+    }));
+    const hostile = Array.from({ length: 200 }, (_, index) =>
+      resource('acme-one', `h-${index}`, { automationId: id(index), links }, index === 0 ? 59 : 1),
+    );
+    const secretRef = { name: 'key' };
+    const hooks = Array.from({ length: 51 }, (_, index) =>
+      resource('acme-two', `w-${String(index).padStart(3, '0')}`, { url: 'https://acme.example', secretRef }),
+    );
+    const quiet = resource('globex', 'q', { automationId });
+    const { automations, webhooks, said } = declared({ resources: [...hostile, quiet], webhooks: hooks });
+    const left = said.filter(([, , reason]) => reason === 'TooMany').map(([name]) => name);
+    expect(left).to.include('acme-one/h-0').and.to.include('acme-two/w-050');
+    expect(automations.length).to.be.within(90, 110);
+    expect(automations.at(-1)).to.include({ organization: 'globex' });
+    expect(webhooks).to.have.length(50);
+    expect(JSON.stringify(automations).length * 2).to.be.below(9 * 1024 * 1024);
+  });
 });

@@ -27,10 +27,31 @@ describe('the known automations of a cluster', () => {
     const first = known.take(version('1', 1));
     const wrong = known.take(version('2', 2, { spec: { automationId: 'none' } }));
     expect(wrong).not.to.equal(first);
-    expect(wrong.read.problems).to.deep.equal(['automationId: must be a UUID']);
+    expect(wrong.read?.problems).to.deep.equal(['automationId: must be a UUID']);
     known.keep([wrong]);
     expect(known.take(version('2', 2))).to.equal(wrong);
     known.keep([]);
     expect(known.take(version('2', 2))).not.to.equal(wrong);
+  });
+
+  it('keep a bounded number of bytes of a namespace, and of the others all', () => {
+    const known = new KnownAutomations();
+    const links = Array.from({ length: 20 }, () => ({
+      title: 'x'.repeat(200),
+      url: `https://acme/${'y'.repeat(1_900)}`,
+    }));
+    const take = (namespace: string, count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        known.take({
+          metadata: { uid: `${namespace}-${index}`, namespace, generation: 1 },
+          spec: { automationId, links },
+        }),
+      );
+    const hostile = take('hostile', 300);
+    const kept = hostile.filter(({ read }) => read !== undefined);
+    expect(kept.length).to.be.within(90, 110);
+    expect(take('quiet', 50).every(({ read }) => read?.spec !== undefined)).to.equal(true);
+    known.keep(hostile.slice(50));
+    expect(take('hostile', 300).filter(({ read }) => read !== undefined).length).to.equal(kept.length);
   });
 });

@@ -178,10 +178,10 @@ describe('events of a Job', () => {
   });
 
   it('hold no text that Postgres cannot store, nor one that is too long', () => {
-    const failed = condition('Failed', 9, { reason: 'a\0b', message: 'x'.repeat(9_999) + '\u{1f600}' });
+    const failed = condition('Failed', 9, { reason: 'a\0b', message: 'x'.repeat(4_095) + '\u{1f600}y' });
     const [, error] = eventsOfJob(readJob(job({ startTime: at(1), conditions: [failed] })), []);
     expect(error?.errorId).to.equal('a\ufffdb');
-    expect(error?.errorDescription).to.equal('x'.repeat(9_999) + '\ufffd');
+    expect(error?.errorDescription).to.equal('x'.repeat(4_095) + '\u{1f600}');
   });
 });
 
@@ -198,6 +198,13 @@ describe('automation of a Job', () => {
   it('is not an annotation that is no UUID', () => {
     expect(annotated('nightly', ofCronJob)).to.include({ automationId: cronJobUid, misnamed: true });
     expect(annotated(automationId)).to.include({ misnamed: false });
+  });
+
+  it('is not an owner whose uid or name cannot be those of a CronJob', () => {
+    for (const owner of [{ uid: 'not-a-uuid' }, { name: '..' }, { name: 'a/b' }, { name: 'x'.repeat(254) }]) {
+      const ownerReferences = ofCronJob.map((one) => ({ ...one, ...owner }));
+      expect(readJob(job({}, { ownerReferences }))).to.include({ automationId: uid, cronJob: undefined });
+    }
   });
 
   it('is not an owner that does not control it', () => {

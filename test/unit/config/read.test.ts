@@ -1,3 +1,4 @@
+import { s3Credentials } from '../../../internal/config/credentials.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -229,6 +230,51 @@ describe('settings from files', () => {
 
   it('are not read by a process that has no use for them', () => {
     expect(readConfig(['PORT'], { DATABASE_URL_FILE: join(folder, 'none') }).PORT).to.equal(8080);
+  });
+});
+
+describe("Postgres' credentials in files", () => {
+  let folder: string;
+  const inFile = async (name: string, text: string): Promise<string> => {
+    await writeFile(join(folder, name), text);
+    return join(folder, name);
+  };
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'runledger-config-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('go to the addresses that lack them, with any character', async () => {
+    const files = {
+      PGUSER_FILE: await inFile('user', 'a:b'),
+      PGPASSWORD_FILE: await inFile('password', 'p@ss/w#rd?%41\n'),
+    };
+    const url = (text: string): string => readConfig(['DATABASE_URL'], { DATABASE_URL: text, ...files }).DATABASE_URL;
+    expect(url('postgres://pg:5432/runledger?options=-c%20jit=off')).to.equal(
+      'postgres://a%3Ab:p%40ss%2Fw%23rd%3F%2541@pg:5432/runledger?options=-c%20jit=off',
+    );
+    expect(url('postgres://own:secret@pg/runledger')).to.equal('postgres://own:secret@pg/runledger');
+    expect(url('postgres://own@pg/runledger')).to.equal('postgres://own:p%40ss%2Fw%23rd%3F%2541@pg/runledger');
+    const ofSocket = new URL(url('postgres:///runledger?host=/run/postgresql')).searchParams;
+    expect([ofSocket.get('user'), ofSocket.get('password')]).to.deep.equal(['a:b', 'p@ss/w#rd?%41']);
+  });
+
+  it('may be whole addresses in a list, each in a file of its own', async () => {
+    const file = await inFile('uri', 'postgres://eu:hunter2@eu/runledger\n');
+    const given = { DATABASE_URLS: `us=postgres://us/runledger eu=file://${file}` };
+    const list = readConfig(['DATABASE_URLS'], given).DATABASE_URLS;
+    expect(list).to.equal('us=postgres://us/runledger eu=postgres://eu:hunter2@eu/runledger');
+    expect(complaint('DATABASE_URLS', { DATABASE_URLS: 'eu=file:///none' })).to.match(
+      /^DATABASE_URLS .*none \(ENOENT\)$/,
+    );
+  });
+
+  it('of S3 come in pairs', async () => {
+    const id = { AWS_ACCESS_KEY_ID_FILE: await inFile('id', 'AKIA\n') };
+    const both = { ...id, AWS_SECRET_ACCESS_KEY_FILE: await inFile('secret', 's3cret') };
+    expect(s3Credentials(both)).to.deep.equal({ credentials: { accessKeyId: 'AKIA', secretAccessKey: 's3cret' } });
+    expect(s3Credentials({ AWS_ACCESS_KEY_ID: 'x' }), 'the SDK reads it').to.deep.equal({});
+    expect(() => s3Credentials(id)).to.throw(/AWS_SECRET_ACCESS_KEY/);
   });
 });
 

@@ -3,7 +3,8 @@ import * as fc from 'fast-check';
 import { acceptEvent, recordedForm } from '../../../internal/event/event.ts';
 import { RequestError } from '../../../internal/errors/request-error.ts';
 import { defaultFieldLimits, eventKinds } from '../../../internal/event/schema.ts';
-import { createEventValidator, isStorable } from '../../../internal/event/validate.ts';
+import { isStorable } from '../../../internal/event/stored-text.ts';
+import { createEventValidator } from '../../../internal/event/validate.ts';
 
 const validate = createEventValidator(defaultFieldLimits);
 

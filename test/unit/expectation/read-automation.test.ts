@@ -59,7 +59,7 @@ describe('a declaration of an automation', () => {
       'displayName: must be a text',
       'links[0].url: is required',
       'links[1].url: must be an http:// or https:// address',
-      'alertLabels.no-dash: must be a label name: letters, digits and underscores',
+      'alertLabels.no-dash: must be a label name: at most 63 letters, digits and underscores',
       'alertLabels.organization: is a label that Runledger sets itself',
       'suspend: must be true or false',
       'expect.grace: must be a duration such as 45s, 10m, 1h30m or 2d',

@@ -1,27 +1,6 @@
 import { expect } from 'chai';
 import { offences, readTree, type Line, type Texts } from '../../support/tracked-texts.ts';
 
-/** Words that only this project understood, and phrases that are read twice. */
-const privateWords = new RegExp(
-  [
-    /in-cohorts|cohorts?|gathering|gatherMs|sheds?|shedding|judges?|LazyQueue|census|brakes?|guess-?brake|owe[sd]?/,
-    /BatchPace|Fate|TracePoint|here\(\)|the books|CautiousPool|about-?days|strays|bury|buries|buried|opponents|alien/,
-    /unreceipted|improper|told of|of its own doing|whoever|that which|goe?s? on|going on|mend(?:s|ed|ing)?|stands?/,
-    /comes? to|bears?|(?:is|are) away|anew|in force|lies about|hold(?:s|ing)? (?:back|out|up(?! to))|design, section/,
-  ]
-    .map(({ source }) => source)
-    .join('|')
-    .replace(/.*/s, String.raw`(?<![\w-])(?:$&)(?![\w-])`),
-  'gi',
-);
-
-function forbiddenWords(texts: Texts): string[] {
-  // The CHANGELOG names the old metric.
-  return offences(texts, ({ file, text }) =>
-    file === 'CHANGELOG.md' ? [] : [...text.matchAll(privateWords)].map(([word]) => word),
-  );
-}
-
 const longest = 100;
 
 /** Lines of a file that are prose: comments, Markdown without tables and code, descriptions. */
@@ -55,12 +34,6 @@ function isLink(text: string): boolean {
 
 describe('prose', () => {
   const { texts } = readTree();
-
-  it('uses the words of the field', () => {
-    expect(forbiddenWords(texts).join('\n')).to.equal('');
-    const wrong = 'One cohort is shed. The load goes on. The books balance.';
-    expect(forbiddenWords(new Map([['test/a.ts', wrong]]))).to.have.length(4);
-  });
 
   it('ends by column 100', () => {
     expect(longProse(texts).join('\n')).to.equal('');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isFor, isIdToken } from '../../../internal/login/bearer.ts';
+import { isFor, isIdToken } from '../../../internal/login/id-token.ts';
 
 describe('a token in the header', () => {
   it('must be for the proxy, if it names its client or several audiences', () => {

@@ -31,9 +31,14 @@ describe('claims of a person', () => {
   it('have a name that Postgres can hold', () => {
     expect(nameOf({ sub: '1', email: 'a@x.example', name: ' ' })).to.equal('a@x.example');
     expect(nameOf({ sub: '1', preferred_username: 'a', email: 'a@x.example' })).to.equal('a');
-    expect(nameOf({ name: 'a\0\uD800b' })).to.equal('a\uFFFD\uFFFDb');
+    expect(nameOf({ name: 'a\0\uD800b' })).to.equal('a \uFFFDb');
     expect(nameOf({ name: 'a'.repeat(300) })).to.have.length(200);
     expect(nameOf({})).to.equal('');
+  });
+
+  it('have a name as a person sees it', () => {
+    expect(nameOf({ name: 'Alice\r\n\u001b[31m\u202Eecilla\u2066' })).to.equal('Alice [31mecilla');
+    expect(nameOf({ name: '\u202E\u0007', email: 'a@x.example' })).to.equal('a@x.example');
   });
 
   it('have a subject of OpenID Connect: at most 255 ASCII characters', () => {

@@ -5,7 +5,36 @@ import { forbiddenAddresses } from '../../../internal/notify/forbidden-addresses
 const isForbidden = (address: string, allowPrivate: boolean): boolean =>
   forbiddenAddresses(allowPrivate).check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 
-const metadata = ['169.254.169.254', '100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254'];
+const metadata = [
+  '169.254.169.254',
+  '100.100.100.200',
+  '168.63.129.16',
+  '192.0.0.192',
+  'fd00:ec2::254',
+  // Credentials of EKS' pods.
+  'fd00:ec2::23',
+  'fd20:ce::254',
+  'fd00:c1::a9fe:a9fe',
+  'fd00:42::42',
+];
+
+/** The IPv6 addresses that hold an IPv4 address, in each form that a translator takes. */
+function embedded(address: string): string[] {
+  const [a, b, c, d] = address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'));
+  return [
+    `::${a}${b}:${c}${d}`,
+    `::ffff:${a}${b}:${c}${d}`,
+    `::ffff:0:${a}${b}:${c}${d}`,
+    `64:ff9b::${address}`,
+    `64:ff9b:1::${a}${b}:${c}${d}`,
+    `64:ff9b:1:${a}${b}:${c}:${d}00::`,
+    `64:ff9b:1:fe${a}:${b}:${c}${d}::`,
+    `64:ff9b:1:fffe:${a}:${b}${c}:${d}00:0`,
+    `64:ff9b:1:abcd:1:2:${a}${b}:${c}${d}`,
+    `2002:${a}${b}:${c}${d}::`,
+    `2002:${a}${b}:${c}${d}:1:2:3:4:5`,
+  ];
+}
 
 const neverAllowed = [
   ...metadata,
@@ -23,6 +52,13 @@ const neverAllowed = [
   '::ffff:169.254.169.254',
   '::ffff:a9fe:a9fe',
   '::ffff:0.0.0.0',
+  // IPv4-compatible, translated, NAT64, 6to4, Teredo.
+  ...metadata.filter((address) => !isIPv6(address)).flatMap(embedded),
+  '64:ff9b::a9fe:1',
+  '2002:a9fe:a9fe::1',
+  '2001::1',
+  '2001:0:a9fe:a9fe::1',
+  '2001:0:c000:201::5601:5601',
 ];
 
 const privateOnes = [
@@ -52,8 +88,10 @@ const privateOnes = [
   'fc00::1',
   'fd12:3456:789a::1',
   'fec0::1',
-  // Teredo, documentation, 6to4, a range that IANA has not given out.
-  '2001::1',
+  '64:ff9b:1::10.0.0.1',
+  '64:ff9b:1:fffe:1:2:808:808',
+  '64:ff9b::8.8.8.8',
+  // Documentation, 6to4, a range that IANA has not given out.
   '2001:db8::1',
   '2002:7f00:1::',
   '3fff::1',

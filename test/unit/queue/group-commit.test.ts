@@ -30,7 +30,7 @@ describe('group commit', () => {
   });
 
   it('bounds a batch by events and by bytes, and takes a larger event alone', async () => {
-    const { add, batches, end, sizes } = manualCommits({ batchEvents: 3, batchBytes: 1_000, commitsInFlight: 10 });
+    const { add, batches, end, sizes } = manualCommits({ batchEvents: 3, batchBytes: 2_000, commitsInFlight: 10 });
     const added = [0, 0, 0, 0, 600, 600, 5_000, 0].map((length) => add(length));
     await turn();
     expect(sizes()).to.deep.equal([3, 2, 1, 1]);

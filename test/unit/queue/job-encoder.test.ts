@@ -1,12 +1,13 @@
 import { Transform } from 'node:stream';
-import { createZstdDecompress, zstdCompressSync } from 'node:zlib';
-import { TYPE } from '@cloudpss/zstd';
+import { createZstdDecompress } from 'node:zlib';
+import { compress, TYPE } from '@cloudpss/zstd';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { createDecompressor, Decompression } from '../../../internal/queue/decompression.ts';
 import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
 import { digestOf } from '../../../internal/event/digest.ts';
-import { encodeJob } from '../../../internal/queue/job-encoder.ts';
+import type { JobData } from '../../../internal/queue/job.ts';
+import { encodeJob, encodeLargeJob } from '../../../internal/queue/job-encoder.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 
@@ -24,6 +25,8 @@ describe('the encoder of jobs', () => {
 
   afterEach(() => decoder.close());
 
+  const decode = (job: JobData) => decoder.open(JSON.stringify(job)).events();
+
   it('packs every event so that it is read as it was, compressed or not, of jobs handled at once', async () => {
     const forms = new Set<string>();
     const batches = fc.array(fc.array(someEvent, { minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 5 });
@@ -31,16 +34,27 @@ describe('the encoder of jobs', () => {
       fc.asyncProperty(batches, async (jobs) => {
         const data = jobs.map((events) => encodeJob(events));
         for (const job of data) forms.add(Object.keys(job).join());
-        const stored = data.map((job): unknown => JSON.parse(JSON.stringify(job)));
-        expect(await Promise.all(stored.map((job) => decoder.decode(job)))).to.deep.equal(jobs);
+        expect(await Promise.all(data.map(decode))).to.deep.equal(jobs);
       }),
     );
-    expect(forms).to.deep.equal(new Set(['v,rows', 'v,zstd']));
+    expect(forms).to.deep.equal(new Set(['v,sum,rows', 'v,sum,zstd']));
+  });
+
+  it('packs events that take much memory in steps, so that they are read as they were', async () => {
+    const long = fc.tuple(someEvent, fc.nat(200_000)).map(([event, length]) => {
+      return { ...event, errorDescription: `${event.errorDescription}${'x'.repeat(length)}` };
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(long, { minLength: 1, maxLength: 6 }), fc.boolean(), async (events, digests) => {
+        const read = await decode(await encodeLargeJob(events, { digests }));
+        expect(read).to.deep.equal(digests ? events.map((event) => ({ ...event, digest: digestOf(event) })) : events);
+      }),
+      { numRuns: 20 },
+    );
   });
 
   it('packs the digests of events when it is asked to, and again those that events came with', async () => {
-    const read = async (...given: Parameters<typeof encodeJob>) =>
-      decoder.decode(JSON.parse(JSON.stringify(encodeJob(...given))));
+    const read = async (...given: Parameters<typeof encodeJob>) => decode(encodeJob(...given));
     const batches = fc.array(someEvent, { minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(batches, async (events) => {
@@ -59,7 +73,7 @@ describe('the encoder of jobs', () => {
     const jobs = [batch(5_000), batch(1), batch(20_000), batch(3)];
     const data = jobs.map((events) => encodeJob(events));
     expect(JSON.stringify(data[2]).length).to.be.greaterThan(3 * 64 * 1_024);
-    expect(await Promise.all(data.map((job) => decoder.decode(job)))).to.deep.equal(jobs);
+    expect(await Promise.all(data.map(decode))).to.deep.equal(jobs);
   });
 
   it('shrinks a batch of usual events to less than half', async () => {
@@ -77,11 +91,13 @@ describe('the encoder of jobs', () => {
 describe('the decoder of jobs', () => {
   it('rejects what is under way when it is closed, and all that follows', async () => {
     const decoder = new JobDecoder();
-    const [large, small] = [encodeJob(batch(5_000)), encodeJob(batch(50))];
-    const underWay = decoder.decode(large);
+    const [large, small] = [encodeJob(batch(5_000)), encodeJob(batch(50))].map((job) =>
+      decoder.open(JSON.stringify(job)),
+    );
+    const underWay = large?.events();
     decoder.close();
-    expect(await failureOf(underWay)).to.be.instanceOf(Error);
-    expect(await failureOf(decoder.decode(small))).to.be.instanceOf(Error);
+    expect(await failureOf(Promise.resolve(underWay))).to.be.instanceOf(Error);
+    expect(await failureOf(Promise.resolve(small?.events()))).to.be.instanceOf(Error);
   });
 });
 
@@ -93,15 +109,17 @@ describe('decompression', () => {
     const failing = new Transform({ transform: (_chunk, _encoding, done) => done(new Error('memory is short')) });
     const streams = [failing];
     const decompression = new Decompression(() => streams.shift() ?? createDecompressor());
-    expect(await decompression.run(zstdCompressSync('a text'), asText)).to.equal('a text');
+    expect(await decompression.run(Buffer.from(compress(Buffer.from('a text'))), asText)).to.equal('a text');
     decompression.close();
     expect(failing.destroyed).to.equal(true);
 
     const unable = new Decompression(createZstdDecompress);
-    const failures = await Promise.all(['one', 'two'].map((text) => failureOf(unable.run(Buffer.from(text), asText))));
+    const failures = await Promise.all(
+      [1, 2].map(() => failureOf(unable.run(Buffer.from('28b52ffd2005ffffff', 'hex'), asText))),
+    );
     unable.close();
     expect(failures.map((failure) => (failure as NodeJS.ErrnoException).code)).to.deep.equal(
-      Array(2).fill('ZSTD_error_prefix_unknown'),
+      Array(2).fill('ZSTD_error_corruption_detected'),
     );
   });
 });

@@ -1,11 +1,28 @@
 import { zstdCompressSync } from 'node:zlib';
+import { compress } from '@cloudpss/zstd';
 import { expect } from 'chai';
-import { UnreadableJob } from '../../../internal/queue/job.ts';
-import { Decompression } from '../../../internal/queue/decompression.ts';
+import * as fc from 'fast-check';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import { digestOf } from '../../../internal/event/digest.ts';
+import { checksumOf, DamagedJob, UnknownFormat } from '../../../internal/queue/job.ts';
 import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
-import { encodeJob } from '../../../internal/queue/job-encoder.ts';
-import { anEvent } from '../../support/events.ts';
+import { compressedJob, encodeJob } from '../../../internal/queue/job-encoder.ts';
+import { parseRows } from '../../../internal/queue/parse-rows.ts';
+import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
+
+/** A job with the right checksum, whatever it holds. */
+function signed(data: { rows?: unknown; zstd?: string; digests?: string }): Record<string, unknown> {
+  return { v: 1, sum: checksumOf(data.zstd ?? JSON.stringify(data.rows), data.digests), ...data };
+}
+
+/** A frame as ingest makes it. */
+function frameOf(text: string | Buffer): Buffer {
+  return Buffer.from(compress(Buffer.from(text), 1));
+}
+
+/** A sound frame, as Node writes it without `pledgedSrcSize`. */
+const unsized = Buffer.from('28b52ffd00485400001061610100', 'hex');
 
 describe('job data', () => {
   let decoder: JobDecoder;
@@ -16,98 +33,113 @@ describe('job data', () => {
 
   afterEach(() => decoder.close());
 
-  const row = ['id', 1, 'acme', 'automation', 'run', 'START', '', '', ''];
-  const unreadable: Record<string, unknown> = {
-    'a newer version': { v: 3, rows: [row] },
-    'version 2 without the time': { v: 2, rows: [row] },
-    'version 2 with a time out of range': { v: 2, rows: [[-1, ...row]] },
-    'no version': { rows: [row] },
+  const decode = async (data: unknown): Promise<AcceptedEvent[]> =>
+    decoder.open(typeof data === 'string' ? data : (JSON.stringify(data) ?? '')).events();
+
+  const row = ['id', 1, null, 'acme', 'automation', 'run', 'START', '', '', ''];
+  const damaged: Record<string, unknown> = {
+    'no version': { ...signed({ rows: [row] }), v: undefined },
+    'no checksum': { v: 1, rows: [row] },
+    'the checksum of other rows': { ...signed({ rows: [row] }), rows: [row.with(7, 'x')] },
+    'the checksum of other digests': { ...signed({ rows: [row] }), digests: 'a'.repeat(43) },
     nothing: undefined,
-    'no rows': { v: 1 },
-    'rows that are not a list': { v: 1, rows: 'START' },
-    'a row that is not a list': { v: 1, rows: [row, null] },
-    'a row that ends early': { v: 1, rows: [row.slice(0, 8)] },
-    'a time that is not a number': { v: 1, rows: [row.with(1, 'now')] },
-    'a time out of range': { v: 1, rows: [row.with(1, 1e15)] },
-    'a text that is a number': { v: 1, rows: [row.with(6, 7)] },
-    'digests of other events': { v: 1, rows: [row], digests: 'a'.repeat(86) },
-    'damaged base64': { v: 1, zstd: '!!!' },
-    'damaged compression': { v: 1, zstd: Buffer.from('no zstd').toString('base64') },
+    null: null,
+    'half of its JSON': '{"v":1,"rows":[',
+    'no rows': signed({ zstd: '' }),
+    'rows that are not a list': signed({ rows: 'START' }),
+    'a row that is not a list': signed({ rows: [row, null] }),
+    'a row that ends early': signed({ rows: [row.slice(0, 9)] }),
+    'a time that is not a number': signed({ rows: [row.with(1, 'now')] }),
+    'a time out of range': signed({ rows: [row.with(1, 1e15)] }),
+    'a time of occurrence out of range': signed({ rows: [row.with(2, -1)] }),
+    'a text that is a number': signed({ rows: [row.with(7, 7)] }),
+    'digests of other events': signed({ rows: [row], digests: 'a'.repeat(86) }),
+    'damaged base64': signed({ zstd: '!!!' }),
+    'damaged compression': signed({ zstd: Buffer.from('no zstd').toString('base64') }),
+    'a frame that does not say its size': signed({ zstd: unsized.toString('base64') }),
   };
-  for (const [name, data] of Object.entries(unreadable)) {
-    it(`cannot be read: ${name}`, async () => {
-      expect(await failureOf(decoder.decode(data))).to.be.instanceOf(UnreadableJob);
+  for (const [name, data] of Object.entries(damaged)) {
+    it(`is damaged: ${name}`, async () => {
+      expect(await failureOf(decode(data))).to.be.instanceOf(DamagedJob);
     });
   }
 
-  it('whose frame claims 1 GB cannot be read, and takes no memory for it', async () => {
-    // Magic number, a content size of 8 bytes in one segment, nearly 1 GB, an empty last block (RFC
-    // 8878, section 3.1.1).
-    const frame = Buffer.from('28b52ffde00000003000000000010000', 'hex');
-    const before = process.memoryUsage();
-    const failure = await failureOf(decoder.decode({ v: 1, zstd: frame.toString('base64') }));
-    expect(failure).to.be.instanceOf(UnreadableJob);
-    expect(process.memoryUsage().external - before.external).to.be.below(100_000_000);
+  it('is not made of a frame that does not say its size', () => {
+    expect(() => compressedJob(unsized.toString('base64'))).to.throw('does not say how large');
   });
 
-  it('that grows past the bound cannot be read, and takes no memory for it', async () => {
-    const mebi = 1_024 * 1_024;
-    const bomb = zstdCompressSync(Buffer.alloc(256 * mebi));
-    const decompression = new Decompression(undefined, mebi);
-    try {
-      const before = process.memoryUsage();
-      const failure = await failureOf(decompression.run(bomb, (output) => output.length));
-      expect(failure).to.have.property('message', `the frame holds more than ${mebi} bytes`);
-      expect(process.memoryUsage().external - before.external).to.be.below(64 * mebi);
-      const events = [anEvent()];
-      const text = Buffer.from(JSON.stringify(events));
-      expect(await decompression.run(zstdCompressSync(text), String)).to.equal(String(text));
-    } finally {
-      decompression.close();
+  it('of another version is of another release', async () => {
+    expect(await failureOf(decode({ v: 2, rows: [row] }))).to.be.instanceOf(UnknownFormat);
+  });
+
+  it('says before it is unpacked how much memory its events will take', () => {
+    for (const size of [200, 1_000, 70_000, 1_000_000]) {
+      const zstd = frameOf('x'.repeat(size)).toString('base64');
+      expect(decoder.open(JSON.stringify(signed({ zstd }))).bytes).to.equal(2 * size);
     }
+    // Magic number, a content size of 8 bytes in one segment, nearly 1 GB, an empty last block (RFC
+    // 8878, section 3.1.1).
+    const zstd = Buffer.from('28b52ffde00000003000000000010000', 'hex').toString('base64');
+    expect(decoder.open(JSON.stringify(signed({ zstd }))).bytes).to.equal(2 * 0x3000_0000);
+    const plain = JSON.stringify([row]);
+    expect(decoder.open(JSON.stringify(signed({ rows: [row] }))).bytes).to.equal(2 * plain.length);
+  });
+
+  it('that grows past the size it claims is damaged, and takes no memory for it', async () => {
+    const mebi = 1_024 * 1_024;
+    const frame = zstdCompressSync(Buffer.alloc(256 * mebi));
+    // One segment of 256 bytes at most, where the frame had a window and no size.
+    const claiming = Buffer.concat([frame.subarray(0, 4), Buffer.from([0x20, 0xff]), frame.subarray(6)]);
+    const before = process.memoryUsage();
+    const failure = await failureOf(decode(signed({ zstd: claiming.toString('base64') })));
+    expect(failure).to.be.instanceOf(DamagedJob);
+    expect(process.memoryUsage().external - before.external).to.be.below(64 * mebi);
+    expect(await decode(encodeJob([anEvent({ description: 'next' })]))).to.have.length(1);
+  });
+
+  it('with one bit flipped is refused, or holds the same events', async () => {
+    const jobs = fc.tuple(fc.array(someEvent, { minLength: 1, maxLength: 30 }), fc.boolean(), fc.nat());
+    const seen = { refused: 0, same: 0 };
+    await fc.assert(
+      fc.asyncProperty(jobs, async ([given, digests, place]) => {
+        const events = given.map((event) => (digests ? { ...event, digest: digestOf(event) } : event));
+        const bytes = Buffer.from(JSON.stringify(encodeJob(events)));
+        const bit = place % (bytes.length * 8);
+        bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+        const read = await decode(bytes.toString()).catch((error: unknown) => error);
+        if (read instanceof DamagedJob || read instanceof UnknownFormat) seen.refused += 1;
+        else {
+          expect(read).to.deep.equal(events);
+          seen.same += 1;
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(seen.refused).to.be.above(1_500);
   });
 
   it('ignores columns that a later minor release may append', async () => {
-    const [event] = await decoder.decode({ v: 1, rows: [[...row, 'new']] });
+    const [event] = await decode(signed({ rows: [[...row, 'new']] }));
     expect(event).to.include({ id: 'id', kind: 'START' });
   });
 
   it('gives each event its digest, but not that of a later release, which knows a text more of it', async () => {
     const own = ['a'.repeat(43), 'b'.repeat(43)];
-    const read = async (v: number, rows: unknown[][]) => {
-      const events = await decoder.decode({ v, rows, digests: own.join('') });
+    const read = async (rows: unknown[][]) => {
+      const events = await decode(signed({ rows, digests: own.join('') }));
       return events.map(({ digest }) => digest);
     };
-    expect(await read(1, [row, row])).to.deep.equal(own);
-    expect(
-      await read(2, [
-        [null, ...row],
-        [5, ...row],
-      ]),
-    ).to.deep.equal(own);
-    expect(await read(1, [row, [...row, '']])).to.deep.equal(own);
-    expect(
-      await read(2, [
-        [null, ...row, ''],
-        [5, ...row],
-      ]),
-    ).to.deep.equal(own);
-    expect(await read(1, [row, [...row, 'new']])).to.deep.equal([undefined, undefined]);
-    expect(
-      await read(2, [
-        [null, ...row, 'new'],
-        [5, ...row],
-      ]),
-    ).to.deep.equal([undefined, undefined]);
+    expect(await read([row, row])).to.deep.equal(own);
+    expect(await read([row.with(2, 5), [...row, '']])).to.deep.equal(own);
+    expect(await read([row, [...row, 'new']])).to.deep.equal([undefined, undefined]);
   });
 
   it('with an empty frame at its end, as Node may write it, harms neither itself nor the job that is read next', async () => {
     const events = Array.from({ length: 20 }, () => anEvent());
     const data = encodeJob(events);
     const frames = [Buffer.from('zstd' in data ? data.zstd : '', 'base64'), zstdCompressSync('')];
-    const followed = { v: 1, zstd: Buffer.concat(frames).toString('base64') };
-    const read = await Promise.all([followed, data, followed].map((job) => decoder.decode(job)));
-    expect(read).to.deep.equal([events, events, events]);
+    const followed = signed({ zstd: Buffer.concat(frames).toString('base64') });
+    expect(await Promise.all([followed, data, followed].map(decode))).to.deep.equal([events, events, events]);
   });
 
   it('that ends anywhere before its end does not harm the job that is read next', async () => {
@@ -116,11 +148,23 @@ describe('job data', () => {
     const frame = Buffer.from('zstd' in data ? data.zstd : '', 'base64');
     expect(frame).to.have.length.above(100);
     for (let length = 0; length < frame.length; length += 1) {
-      const damaged = { v: 1, zstd: frame.subarray(0, length).toString('base64') };
-      const [failure, next] = await Promise.all([failureOf(decoder.decode(damaged)), decoder.decode(data)]);
+      const cut = signed({ zstd: frame.subarray(0, length).toString('base64') });
+      const [failure, next] = await Promise.all([failureOf(decode(cut)), decode(data)]);
       // Without its last bytes a frame may hold everything all the same.
-      if (length < frame.length - 8) expect(failure).to.be.instanceOf(UnreadableJob);
+      if (length < frame.length - 8) expect(failure).to.be.instanceOf(DamagedJob);
       expect(next).to.deep.equal(events);
     }
+  });
+
+  it('is parsed row by row as it is at once', async () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\\"', '],["', ']', '[', '✓'));
+    const rows = fc.array(fc.array(fc.oneof(text, fc.integer(), fc.constant(null)), { minLength: 1 }));
+    fc.assert(
+      fc.property(rows, (given) => {
+        const content = Buffer.from(JSON.stringify(given));
+        expect(parseRows(content, 0)).to.deep.equal(parseRows(content));
+      }),
+      { numRuns: 1_000 },
+    );
   });
 });

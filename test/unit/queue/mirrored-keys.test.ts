@@ -5,14 +5,17 @@ import { MirroredKeys } from '../../../internal/queue/mirrored-keys.ts';
 import { anEvent } from '../../support/events.ts';
 
 const busy = new RequestError('request-in-progress', 'under way');
-const reserved = (id: string, committed = false): Reservation => ({ id, createdAt: 1, committed });
-const keyed: Keyed[] = [{ key: 'a', event: anEvent({ id: 'new' }) }];
+const reserved = (id: string, committed = false): Reservation => ({
+  identities: [{ id, createdAt: 1 }],
+  committed,
+});
+const keyed: Keyed[] = [{ key: ['caller', 'a'], events: [anEvent({ id: 'new' })] }];
 
 /** A shard whose keys answer so, and the calls that it got; undefined for one that fails. */
 function shard(answer: Reservation | RequestError | undefined) {
   const calls: string[] = [];
   const note = (name: string) => (all: readonly Keyed[]) => {
-    calls.push([name, ...all.map(({ event }) => event.id)].join(' '));
+    calls.push([name, ...all.flatMap(({ events }) => events.map(({ id }) => id))].join(' '));
     return Promise.resolve();
   };
   const keys = {

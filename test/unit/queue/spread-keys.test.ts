@@ -5,8 +5,9 @@ import { SpreadKeys } from '../../../internal/queue/spread-keys.ts';
 import { anEvent } from '../../support/events.ts';
 
 const busy = new RequestError('request-in-progress', 'under way');
-const reserved = (id: string): Result => ({ id, createdAt: 1, committed: false });
-const [a, b, c] = ['a', 'b', 'c'].map((key) => ({ key, event: anEvent({ id: key }) })) as [Keyed, Keyed, Keyed];
+const reserved = (id: string): Result => ({ identities: [{ id, createdAt: 1 }], committed: false });
+const named = (name: string): Keyed => ({ key: ['caller', name], events: [anEvent({ id: name })] });
+const [a, b, c] = [named('a'), named('b'), named('c')];
 
 interface Answers {
   look?: Result;
@@ -16,19 +17,19 @@ interface Answers {
 /** A place that answers so for each of its keys, and writes down its calls. */
 function place(calls: string[], name: string, answers: Answers): Keys {
   const note = (call: string, keyed: readonly Keyed[]): void => {
-    calls.push([name, call, ...keyed.map(({ key }) => key)].join(' '));
+    calls.push([name, call, ...keyed.map(({ key: [, name] }) => name)].join(' '));
   };
   const end = (call: string) => async (keyed: readonly Keyed[]) => note(call, keyed);
   return {
     async look(keyed) {
       note('look', keyed);
-      return keyed.map(({ key }) => answers.look ?? reserved(key));
+      return keyed.map(({ key: [, name] }) => answers.look ?? reserved(name));
     },
     async reserve(keyed, which) {
       note(`reserve ${which}`, keyed);
       const { reserve } = answers;
       if (reserve instanceof Error && !(reserve instanceof RequestError)) throw reserve;
-      return keyed.map(({ key }) => reserve ?? reserved(key));
+      return keyed.map(({ key: [, name] }) => reserve ?? reserved(name));
     },
     markCommitted: end('commit'),
     release: end('release'),
@@ -40,7 +41,7 @@ function place(calls: string[], name: string, answers: Answers): Keys {
 function spread(first: Answers = {}, second: Answers = {}) {
   const calls: string[] = [];
   const places = [place(calls, '1', first), place(calls, '2', second)] as const;
-  return { keys: new SpreadKeys(({ key }) => places[key === 'b' ? 1 : 0]), calls };
+  return { keys: new SpreadKeys(({ key: [, name] }) => places[name === 'b' ? 1 : 0]), calls };
 }
 
 describe('idempotency keys in many places', () => {

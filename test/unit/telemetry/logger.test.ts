@@ -27,6 +27,23 @@ describe('log records', () => {
     expect(describeError(undefined)).to.deep.equal({ type: 'undefined', message: 'undefined' });
   });
 
+  it('have no control characters and none that turn a text around, wherever they are', () => {
+    const { logger, lines } = logging();
+    const text = 'a\n\u001b[2Jb\u202Ec\u2028d\u200f';
+    const fields = {
+      name: text,
+      names: [text],
+      more: { name: text },
+      error: new Error(text),
+      at: new Date(0),
+      no: null,
+    };
+    logger.warn(fields, 'it broke');
+    const plain = 'a [2Jbc d';
+    expect(lines[0]).to.deep.include({ name: plain, names: [plain], more: { name: plain }, no: null });
+    expect(lines[0]).to.deep.include({ error: { type: 'Error', message: plain }, at: '1970-01-01T00:00:00.000Z' });
+  });
+
   it('that repeat are limited, whatever the error says; others are not', () => {
     const { logger, lines } = logging();
     for (let time = 0; time < 50; time += 1) logger.warn({ error: new Error(`no ${time}`) }, 'commit failed');

@@ -75,7 +75,7 @@ describe('token command', () => {
     expect(await verify(created.stdout, rotated.stderr)).to.include({ code: 1 });
   });
 
-  for (const form of [[], ['--sha256-only']]) {
+  for (const form of [[], ['--clear']]) {
     it(`creates and rotates ping keys ${form.join('')}`, async () => {
       const created = await token(['create', '--organization', 'acme', '--ping', ...form]);
       expect(created.stderr).to.match(/^rlp_[\w-]{43}\n$/);
@@ -87,7 +87,7 @@ describe('token command', () => {
           stdout: 'valid: organization acme, scope ping\n',
         });
       }
-      expect(rotated.stdout).to.contain(form.length > 0 ? 'ping-sha256-2:' : 'ping-2:');
+      expect(rotated.stdout).to.contain(form.length > 0 ? 'ping-2:' : 'ping-sha256-2:');
     });
   }
 
@@ -97,24 +97,30 @@ describe('token command', () => {
     expect(stderr).to.contain('--read and --ping exclude each other');
   });
 
-  it('creates a Secret that holds only the digest', async () => {
-    const { stdout, stderr } = await token(['create', '--organization', 'acme', '--sha256-only']);
-    expect(stdout).to.contain('sha256-1:').and.not.contain('token-1:');
-    expect(await verify(stdout, stderr)).to.include({ code: 0 });
+  it('keeps the digest of a token, and the token itself when it is told to', async () => {
+    for (const [form, entry] of [
+      [[], 'sha256-1'],
+      [['--clear'], 'token-1'],
+    ] as const) {
+      const { stdout, stderr } = await token(['create', '--organization', 'acme', ...form]);
+      const [secret] = parseSecrets(stdout, 'stdout');
+      expect(Object.keys(secret?.data ?? {})).to.deep.equal([entry]);
+      expect(await verify(stdout, stderr)).to.include({ code: 0 });
+    }
   });
 
   it('creates and rotates read tokens, and says what a token may do', async () => {
     const created = await token(['create', '--organization', 'acme', '--read']);
     expect(created.stderr).to.match(/^rlr_[\w-]{43}\n$/);
-    expect(created.stdout).to.contain('name: runledger-acme.read').and.contain('read-1:');
+    expect(created.stdout).to.contain('name: runledger-acme.read').and.contain('read-sha256-1:');
     expect(created.stdout).not.to.contain(created.stderr.trim());
-    const digest = await token(['create', '--organization', 'acme', '--read', '--sha256-only']);
-    expect(digest.stdout).to.contain('read-sha256-1:').and.not.contain('read-1:');
+    const clear = await token(['create', '--organization', 'acme', '--read', '--clear']);
+    expect(clear.stdout).to.contain('read-1:').and.not.contain('read-sha256-1:');
 
     const rotated = await token(['rotate', '--read'], (await token(['create', '--organization', 'acme'])).stdout);
     expect(rotated.stderr).to.match(/^rlr_/);
-    expect(rotated.stdout).to.contain('token-1:').and.contain('read-2:');
-    for (const { stdout, stderr } of [created, digest, rotated]) {
+    expect(rotated.stdout).to.contain('sha256-1:').and.contain('read-sha256-2:');
+    for (const { stdout, stderr } of [created, clear, rotated]) {
       expect(await verify(stdout, stderr)).to.deep.equal({
         code: 0,
         stdout: 'valid: organization acme, scope read\n',
@@ -134,7 +140,7 @@ describe('token command', () => {
       stderr: 'token: several Secrets there: choose one with --name\n',
     });
     const rotated = await token(['rotate', '--manifest', path, '--name', 'second']);
-    expect(rotated.stdout).to.contain('name: second').and.contain('token-2:');
+    expect(rotated.stdout).to.contain('name: second').and.contain('sha256-2:');
     expect(await token(['rotate', '--name', 'third'], one.stdout)).to.include({ code: 1, stdout: '' });
     expect(await token(['rotate'], 'kind: Namespace')).to.include({ code: 1, stderr: 'token: no Secret there\n' });
   });

@@ -126,18 +126,33 @@ describe('batcher', () => {
     await until('all is done', () => batcher.idle);
   });
 
-  it('bounds statements by events and by bytes, without splitting what one job holds', async () => {
+  it('bounds statements by events and by bytes, and splits a job only by bytes', async () => {
     const { store, sizes } = fakeStore();
-    const { batcher } = createBatcher(store, { batchEvents: 5, batchBytes: 1_000 });
+    const { batcher } = createBatcher(store, { batchEvents: 5, batchBytes: 10_000 });
     const jobs = [
       some(3),
       some(2),
       some(9),
-      some(1, { description: 'x'.repeat(900) }),
-      some(1, { errorDescription: 'x'.repeat(200) }),
+      some(1, { description: 'x'.repeat(7_000) }),
+      some(1, { errorDescription: 'x'.repeat(4_000) }),
+      // A character beyond U+00FF makes a text twice as large.
+      some(5, { description: `✓${'x'.repeat(2_000)}` }),
     ];
-    await Promise.all(jobs.map((events) => batcher.add(events)));
-    expect(sizes()).to.deep.equal([5, 9, 1, 1]);
+    expect(await Promise.all(jobs.map((events) => batcher.add(events)))).to.deep.equal(Array(6).fill('stored'));
+    expect(sizes()).to.deep.equal([5, 9, 1, 1, 2, 2, 1]);
+  });
+
+  it('gives a job back unless all of its statements have succeeded', async () => {
+    const { store, sizes } = fakeStore({
+      record: (events) =>
+        events.some(({ kind }) => kind === 'END') ? Promise.reject(new Error('moved')) : Promise.resolve(),
+    });
+    const moved = new Set(['acme']);
+    const { batcher } = createBatcher(store, { batchBytes: 1_000, movedBecauseOf: () => moved });
+    const large = some(3, { description: 'x'.repeat(900) });
+    expect(await batcher.add([...large, anEvent({ kind: 'END' })])).to.equal(moved);
+    expect(await batcher.add(large)).to.equal('stored');
+    expect(sizes()).to.have.length.above(4);
   });
 
   it('isolates bad events with few statements, and stores their neighbours', async () => {

@@ -11,11 +11,8 @@
   verbs: [create]
 {{- if .Values.controller.captureJobs.enabled }}
 - apiGroups: [batch]
-  resources: [jobs]
+  resources: [jobs, cronjobs]
   verbs: [get, list, watch]
-- apiGroups: [batch]
-  resources: [cronjobs]
-  verbs: [list, watch]
 - apiGroups: ['']
   resources: [pods]
   verbs: [list, watch]

@@ -17,6 +17,11 @@ They stay at `helm uninstall`: with a definition, Kubernetes deletes every resou
 The schema of a duration between two bounds. CEL reads no days: the controller checks the upper
 bound of a duration that has them. Takes (list "10s" "8784h" "from 10s to 366d").
 */}}
+{{- /* Of a text that Postgres must hold: U+0000 is no character of it. */}}
+{{- define "runledger.crds.text" -}}
+pattern: '^[^\x00]*$'
+{{- end -}}
+
 {{- define "runledger.crds.duration" -}}
 type: string
 maxLength: 20

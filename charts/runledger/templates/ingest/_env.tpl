@@ -20,12 +20,17 @@
 
 {{/* The conditions of a 201, and whether a digest is made before it. */}}
 {{- define "runledger.receipt.env" }}
+{{- include "runledger.durability.env" . }}
+{{- if .Values.config.logKeySecret }}
+- { name: LOG_DIGESTS, value: 'true' }
+{{- end }}
+{{- end -}}
+
+{{/* What Redis must be before it holds an acknowledged event. */}}
+{{- define "runledger.durability.env" }}
 - { name: REQUIRE_DURABLE_REDIS, value: '{{ .Values.config.requireDurableRedis }}' }
 {{- with .Values.config.redisAcks }}
 - { name: REDIS_ACKS, value: '{{ int . }}' }
-{{- end }}
-{{- if .Values.config.logKeySecret }}
-- { name: LOG_DIGESTS, value: 'true' }
 {{- end }}
 {{- end -}}
 

@@ -4,6 +4,7 @@
 {{- include "runledger.common.env" . }}
 {{- include "runledger.postgresql.env" . }}
 {{- include "runledger.redis.drained.env" . }}
+{{- include "runledger.durability.env" . }}
 {{- with .Values.config.overflowConcurrency }}
 - { name: OVERFLOW_CONCURRENCY, value: '{{ int64 . }}' }
 {{- end }}

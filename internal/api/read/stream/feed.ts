@@ -1,11 +1,10 @@
 import { Repeating } from '../../../async/repeating.ts';
 import type { StoredSince, StreamPosition } from '../../../record/stream.ts';
 import type { EventStream } from './event-stream.ts';
-import { idMessage, type Message, type StreamFormat } from './messages.ts';
-import { streamId } from './stream-id.ts';
+import { idMessage, type IdOf, type Message, type StreamFormat } from './messages.ts';
 
 export interface FeedOptions {
-  organization: string;
+  idOf: IdOf;
   /** Reads what was stored since a position: at most `limit` events. Rejects when it cannot. */
   poll: (since: StreamPosition | undefined, limit: number) => Promise<StoredSince>;
   /** Most events of one poll. */
@@ -21,12 +20,12 @@ const resumedPolls = 10;
 class Batch {
   readonly omitted: number;
   readonly #parts: readonly StoredSince[];
-  readonly #organization: string;
+  readonly #idOf: IdOf;
   readonly #messages = new Map<StreamFormat, Message[]>();
 
-  constructor(parts: readonly StoredSince[], organization: string) {
+  constructor(parts: readonly StoredSince[], idOf: IdOf) {
     this.#parts = parts;
-    this.#organization = organization;
+    this.#idOf = idOf;
     this.omitted = parts.reduce((sum, part) => sum + part.omitted, 0);
   }
 
@@ -36,7 +35,7 @@ class Batch {
 
   sendTo(stream: EventStream): void {
     const known = this.#messages.get(stream.format);
-    const messages = known ?? this.#parts.flatMap((part) => stream.format(part, this.#organization));
+    const messages = known ?? this.#parts.flatMap((part) => stream.format(part, this.#idOf));
     this.#messages.set(stream.format, messages);
     if (messages.length + this.omitted > 0) stream.send(messages, this.omitted);
   }
@@ -78,7 +77,7 @@ export class Feed {
   /** Keeps idle streams open. */
   tick(): void {
     if (this.#position === undefined) return;
-    const id = this.#idOf(this.#position);
+    const id = this.#options.idOf(this.#position);
     for (const stream of this.#streams) stream.tick(id);
   }
 
@@ -94,12 +93,12 @@ export class Feed {
   }
 
   async #pollOnce(): Promise<void> {
-    const { poll, limit, organization } = this.#options;
+    const { poll, limit, idOf } = this.#options;
     // A stream that joins during the poll may have seen more than the poll finds.
     const joining = [...this.#joining];
     const stored = await poll(this.#position, limit);
     this.#position = stored.position;
-    this.#send(new Batch([stored], organization));
+    this.#send(new Batch([stored], idOf));
     const missed = new Map<string, Promise<Batch | undefined>>();
     for (const [stream, seen] of joining.filter(([stream]) => this.#joining.delete(stream))) {
       if (seen === undefined) this.#begin(stream, stored.position);
@@ -114,7 +113,7 @@ export class Feed {
   }
 
   #begin(stream: EventStream, position: StreamPosition): void {
-    stream.send([...stream.opening, idMessage(this.#idOf(position))], 0);
+    stream.send([...stream.opening, idMessage(this.#options.idOf(position))], 0);
     this.#streams.add(stream);
   }
 
@@ -135,7 +134,7 @@ export class Feed {
     seen: StreamPosition,
     until: StreamPosition,
   ): Promise<Batch | undefined> {
-    const key = this.#idOf(seen);
+    const key = JSON.stringify(seen);
     const missed = known.get(key) ?? this.#missed(seen, until.since);
     known.set(key, missed);
     return missed;
@@ -143,19 +142,15 @@ export class Feed {
 
   /** Reads from a position to a snapshot; resolves with undefined when that fails. */
   async #missed(seen: StreamPosition, until: string): Promise<Batch | undefined> {
-    const { poll, limit, organization, onError } = this.#options;
+    const { poll, limit, idOf, onError } = this.#options;
     try {
       const rest = seen.until === undefined ? undefined : await poll(seen, resumedPolls * limit);
       const since = rest?.position ?? seen;
       const later = await poll({ ...since, until }, resumedPolls * limit);
-      return new Batch([...(rest === undefined ? [] : [rest]), later], organization);
+      return new Batch([...(rest === undefined ? [] : [rest]), later], idOf);
     } catch (error) {
       onError(error);
       return undefined;
     }
-  }
-
-  #idOf(position: StreamPosition): string {
-    return streamId(position, this.#options.organization);
   }
 }

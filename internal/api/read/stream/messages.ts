@@ -1,7 +1,6 @@
 import type { Execution } from '../../../record/execution.ts';
 import type { StoredEvent } from '../../../record/stored-event.ts';
-import type { StoredSince } from '../../../record/stream.ts';
-import { streamId } from './stream-id.ts';
+import type { StoredSince, StreamPosition } from '../../../record/stream.ts';
 
 /** A part of the text of a stream (Server-Sent Events) that is sent as a whole. */
 export interface Message {
@@ -10,22 +9,25 @@ export interface Message {
   readonly events: 0 | 1;
 }
 
+/** The id of a message, from which a reader resumes. */
+export type IdOf = (position: StreamPosition) => string;
+
 /** Makes the messages of what was stored, in order. */
-export type StreamFormat = (stored: StoredSince, organization: string) => Message[];
+export type StreamFormat = (stored: StoredSince, idOf: IdOf) => Message[];
 
 /**
  * The messages of what was stored, as JSON. A change of an execution precedes the last of its
  * events and has no id: a reader that resumes between the two gets the change again, and never
  * misses it.
  */
-export function messagesOf({ events, executions }: StoredSince, organization: string): Message[] {
+export function messagesOf({ events, executions }: StoredSince, idOf: IdOf): Message[] {
   const changed = new Map(executions.map((execution) => [keyOf(execution), execution]));
   const messages = events.toReversed().map(({ event, position }) => {
     const key = keyOf(event);
     const execution = changed.get(key);
     changed.delete(key);
     const change = execution === undefined ? '' : textOf('execution', execution);
-    return { text: change + textOf('event', event, streamId(position, organization)), events: 1 as const };
+    return { text: change + textOf('event', event, idOf(position)), events: 1 as const };
   });
   return messages.toReversed();
 }

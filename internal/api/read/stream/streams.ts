@@ -6,9 +6,12 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import { EventStream } from './event-stream.ts';
 import { Feed } from './feed.ts';
 import type { Message, StreamFormat } from './messages.ts';
+import { StreamIds } from './stream-ids.ts';
 
 export interface StreamsOptions {
   record: EventRecord;
+  /** Reads the key of the ids. Rejects while it cannot be read. */
+  key: () => Promise<Uint8Array>;
   /** Most events a second of one stream. */
   eventsPerSecond: number;
   metrics: StreamMetrics;
@@ -21,6 +24,7 @@ export interface StreamsOptions {
 /** Who reads a stream, and from where. */
 export interface Reader {
   organization: string;
+  ids: StreamIds;
   /** The last position that the reader has seen; undefined starts with the next stored event. */
   seen: StreamPosition | undefined;
   /** False once the token is no longer valid. */
@@ -39,6 +43,7 @@ export class Streams {
   readonly #open = new Map<EventStream, Reader>();
   #ticks: NodeJS.Timeout | undefined;
   #stopped = false;
+  #ids: StreamIds | undefined;
 
   constructor(options: StreamsOptions) {
     this.#options = options;
@@ -47,6 +52,12 @@ export class Streams {
   /** True once the console stops: it opens no more streams. */
   get stopped(): boolean {
     return this.#stopped;
+  }
+
+  /** The ids of the messages. Rejects while their key cannot be read. */
+  async ids(): Promise<StreamIds> {
+    this.#ids ??= new StreamIds(await this.#options.key());
+    return this.#ids;
   }
 
   start(): Promise<void> {
@@ -66,17 +77,17 @@ export class Streams {
   open(response: ServerResponse, reader: Reader): void {
     const stream = new EventStream(response, this.#options.metrics, reader);
     const { organization, seen } = reader;
-    const feed = this.#feeds.get(organization) ?? this.#begin(organization);
+    const feed = this.#feeds.get(organization) ?? this.#begin(reader);
     this.#open.set(stream, reader);
     this.#options.metrics.open.set(this.#open.size);
     response.once('close', () => this.#close(stream, organization, feed));
     feed.add(stream, seen);
   }
 
-  #begin(organization: string): Feed {
+  #begin({ organization, ids }: Reader): Feed {
     const { record, eventsPerSecond, logger, pollMs = 1_000 } = this.#options;
     const feed = new Feed({
-      organization,
+      idOf: (position) => ids.of(position, organization),
       poll: (since, limit) => record.pollStored(organization, since, limit),
       limit: Math.max(1, Math.round((eventsPerSecond * pollMs) / 1_000)),
       intervalMs: pollMs,

@@ -1,0 +1,55 @@
+import type {
+  Declarations,
+  DeclaredAutomation,
+  DeclaredWebhook,
+  UnstoredResource,
+} from '../../internal/automations/declarations.ts';
+import type { Unstored } from '../../internal/automations/table-sync.ts';
+import type { Residents } from '../../internal/databases/residents.ts';
+
+/** Which of all declarations go into the tables of a database. */
+export class StoredDeclarations {
+  readonly #residents: Residents | undefined;
+  /** What Postgres has refused, until it changes. */
+  #refused = new Set<string>();
+  #last: { all: Declarations; version: unknown; refused: unknown; kept: Declarations } | undefined;
+
+  /** @param residents the organizations of the database, if there are several. */
+  constructor(residents: Residents | undefined) {
+    this.#residents = residents;
+  }
+
+  /** Those of the organizations here, but for refused ones: one object until it changes. */
+  of(all: Declarations): Declarations {
+    const residents = this.#residents;
+    const refused = this.#refused;
+    if (residents === undefined && refused.size === 0) return all;
+    const version = residents?.version;
+    if (this.#last?.all === all && this.#last.version === version && this.#last.refused === refused)
+      return this.#last.kept;
+    const isKept = (declared: DeclaredAutomation | DeclaredWebhook): boolean =>
+      residents?.isHere(declared.organization) !== false && !(refused.size > 0 && refused.has(versionOf(declared)));
+    const kept = { ...all, automations: all.automations.filter(isKept), webhooks: all.webhooks.filter(isKept) };
+    this.#last = { all, version, refused, kept };
+    return kept;
+  }
+
+  /** Leaves these out from now on. Returns them as resources. */
+  refuse({ automations, webhooks }: Unstored): UnstoredResource[] {
+    const all = [
+      ...automations.map(({ item, error }) => ({ kind: 'Automation' as const, item, error })),
+      ...webhooks.map(({ item, error }) => ({ kind: 'Webhook' as const, item, error })),
+    ];
+    if (all.length > 0) this.#refused = new Set([...this.#refused, ...all.map(({ item }) => versionOf(item))]);
+    return all.map(({ kind, item: { namespace, name }, error }) => {
+      const why = error instanceof Error ? error.message : String(error);
+      return { kind, namespace, name, message: `the database refuses the declaration: ${why}` };
+    });
+  }
+}
+
+/** A text that changes with the declaration. */
+function versionOf(declared: DeclaredAutomation | DeclaredWebhook): string {
+  if ('uid' in declared) return `${declared.uid}@${declared.generation}`;
+  return JSON.stringify(declared);
+}

@@ -1,0 +1,92 @@
+/** Time of one slice, in ms, while there are more slices to come. */
+const sliceMs = 1;
+
+/** Work of an organization that waits for its turn. */
+type Waiting = () => void;
+
+/**
+ * Gives the event loop to large bodies in short slices: one in each turn of the loop, to each
+ * organization in rotation. What is small passes between them.
+ */
+export class Turns {
+  /** The first organization comes next. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  #scheduled = false;
+
+  /** Resolves with the result of work, which runs in the next turn of the organization. */
+  run<T>(organization: string, work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const waiting = (): void => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const own = this.#waiting.get(organization);
+      if (own === undefined) this.#waiting.set(organization, [waiting]);
+      else own.push(waiting);
+      this.#schedule(0);
+    });
+  }
+
+  /** Runs short steps in as many turns as they need. Resolves with what the last one returned. */
+  async runAll<T>(organization: string, steps: Iterator<unknown, T>): Promise<T> {
+    for (;;) {
+      const last = await this.run(organization, () => takeSteps(steps));
+      if (last.done === true) return last.value;
+    }
+  }
+
+  /** Runs `map` for each item, in as many turns as that needs. */
+  map<A, B>(organization: string, items: readonly A[], map: (item: A, index: number) => B): Promise<B[]> {
+    return this.runAll(organization, mapping(items, map));
+  }
+
+  #schedule(afterMs: number): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    if (afterMs > 0) setTimeout(() => this.#grant(), afterMs);
+    else setImmediate(() => this.#grant());
+  }
+
+  #grant(): void {
+    this.#scheduled = false;
+    const [next] = this.#waiting;
+    if (next === undefined) return;
+    const [organization, own] = next;
+    this.#waiting.delete(organization);
+    const work = own.shift();
+    if (own.length > 0) this.#waiting.set(organization, own);
+    const begun = performance.now();
+    work?.();
+    const took = performance.now() - begun;
+    // Work that cannot be divided leaves the loop to others for as long as it took.
+    if (this.#waiting.size > 0) this.#schedule(took > 2 * sliceMs ? took : 0);
+  }
+}
+
+/** Runs all steps now. */
+export function runAtOnce<T>(steps: Iterator<unknown, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** At least one step, and more while there is time. */
+function takeSteps<T>(steps: Iterator<unknown, T>): IteratorResult<unknown, T> {
+  const until = performance.now() + sliceMs;
+  let step = steps.next();
+  while (step.done !== true && performance.now() < until) step = steps.next();
+  return step;
+}
+
+function* mapping<A, B>(items: readonly A[], map: (item: A, index: number) => B): Generator<undefined, B[]> {
+  const mapped: B[] = [];
+  for (const [index, item] of items.entries()) {
+    mapped.push(map(item, index));
+    yield;
+  }
+  return mapped;
+}

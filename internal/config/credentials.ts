@@ -1,0 +1,80 @@
+import { ConfigError, withSecretFiles } from './secret-files.ts';
+import { splitShards } from './validators.ts';
+
+/**
+ * Adds the user name and password to the addresses of Redis, encoded. Their own settings may hold
+ * any character.
+ */
+export function withRedisCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { REDIS_USERNAME: username = '', REDIS_PASSWORD: password = '' } = environment;
+  if (username + password === '') return environment;
+  const complete = { ...environment };
+  for (const name of ['REDIS_URL', 'REDIS_DRAIN_URL'] as const) {
+    const shards = complete[name];
+    if (shards === undefined) continue;
+    const ofShard = (shard: string): string =>
+      shard
+        .split(',')
+        .map((node) => addToRedis(node.trim(), username, password))
+        .join(',');
+    complete[name] = splitShards(shards).map(ofShard).join(' ');
+  }
+  return complete;
+}
+
+/**
+ * Returns an invalid address unchanged for the check of `REDIS_URL`; keeps credentials in the
+ * address.
+ */
+function addToRedis(node: string, username: string, password: string): string {
+  const url = URL.parse(node);
+  if (url === null || url.username + url.password !== '') return node;
+  url.username = encodeURIComponent(username);
+  url.password = encodeURIComponent(password);
+  return url.href;
+}
+
+/**
+ * Adds what `PGUSER_FILE` and `PGPASSWORD_FILE` hold to the addresses of Postgres that lack it: the
+ * forms with files of two variables of libpq, which the client reads itself.
+ */
+export function withPostgresCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { PGUSER_FILE: userFile, PGPASSWORD_FILE: passwordFile } = environment;
+  if (userFile === undefined && passwordFile === undefined) return environment;
+  const { PGUSER: user = '', PGPASSWORD: password = '' } = withSecretFiles(environment, ['PGUSER', 'PGPASSWORD']);
+  const complete = { ...environment };
+  for (const name of ['DATABASE_URL', 'CONSOLE_DATABASE_URL'] as const) {
+    const url = URL.parse(complete[name] ?? '');
+    if (url === null) continue;
+    // The address of a socket has no place for them but its query.
+    const isSocket = url.host === '';
+    if (user !== '' && url.username === '') {
+      if (isSocket) url.searchParams.set('user', user);
+      else url.username = encodeURIComponent(user);
+    }
+    if (password !== '' && url.password === '') {
+      if (isSocket) url.searchParams.set('password', password);
+      else url.password = encodeURIComponent(password);
+    }
+    complete[name] = url.href;
+  }
+  return complete;
+}
+
+/** The credentials of S3 in files; the SDK of AWS finds all others itself. */
+export interface S3Credentials {
+  credentials?: { accessKeyId: string; secretAccessKey: string };
+}
+
+/**
+ * Reads `AWS_ACCESS_KEY_ID_FILE` and `AWS_SECRET_ACCESS_KEY_FILE`, the forms with files of two
+ * variables of the SDK.
+ * @throws {ConfigError} for a file that cannot be read.
+ */
+export function s3Credentials(environment: NodeJS.ProcessEnv = process.env): S3Credentials {
+  const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
+  if (!names.some((name) => environment[`${name}_FILE`] !== undefined)) return {};
+  const { AWS_ACCESS_KEY_ID: id = '', AWS_SECRET_ACCESS_KEY: secret = '' } = withSecretFiles(environment, names);
+  if (id === '' || secret === '') throw new ConfigError(`${names.join(' and ')} are needed both, or neither`);
+  return { credentials: { accessKeyId: id, secretAccessKey: secret } };
+}

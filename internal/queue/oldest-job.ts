@@ -1,0 +1,64 @@
+/** A queue of at most so many jobs is read whole. */
+const whole = 2_000;
+
+/** Of a longer queue, most numbers of jobs that one look passes because those jobs are done. */
+const passed = 5_000;
+
+/**
+ * Jobs from the first one on whose times are compared. Pods add jobs with times of their own
+ * clocks, so a later number may have an earlier time.
+ */
+const compared = 1_000;
+
+/**
+ * Defines `oldestOf(prefix)` for scripts: the time at which the oldest job of a queue was added,
+ * waiting, active or delayed; false without any. A job may be anywhere in these lists: it comes
+ * back after an attempt, and is delayed while no worker can read it. BullMQ numbers the jobs of a
+ * queue in their order. So the key `oldest` keeps the number below which all are done, and when
+ * that job was added. If one look does not reach the first job of a long queue, the result is a
+ * time before it, and the next look continues there. The work of a look is bounded: about 5 ms.
+ */
+export const oldestOf = `
+local function oldestOf(prefix)
+  local last = tonumber(redis.call('GET', prefix .. 'id') or '') or 0
+  local first, oldest = last + 1, false
+  local function look(id)
+    local time = tonumber(redis.call('HGET', prefix .. id, 'timestamp') or nil)
+    if time and (not oldest or time < oldest) then oldest = time end
+    return time
+  end
+  local function keep()
+    -- A Redis that is full or read-only refuses: the next look starts where this one did.
+    redis.pcall('HSET', prefix .. 'oldest', 'id', string.format('%.0f', first), 'at', oldest or '')
+  end
+  local active, wait, delayed = prefix .. 'active', prefix .. 'wait', prefix .. 'delayed'
+  if redis.call('LLEN', active) + redis.call('LLEN', wait) + redis.call('ZCARD', delayed) <= ${whole} then
+    for _, ids in ipairs({
+      redis.call('LRANGE', active, 0, -1), redis.call('LRANGE', wait, 0, -1), redis.call('ZRANGE', delayed, 0, -1)
+    }) do
+      for _, id in ipairs(ids) do
+        look(id)
+        first = math.min(first, tonumber(id) or first)
+      end
+    end
+    keep()
+    return oldest
+  end
+  local known = redis.call('HMGET', prefix .. 'oldest', 'id', 'at')
+  first = tonumber(known[1] or '1')
+  if first > last + 1 then first = 1 end
+  local function isDone(id)
+    return redis.call('EXISTS', prefix .. id) == 0 or redis.call('ZSCORE', prefix .. 'failed', id)
+  end
+  local stop = first + ${passed}
+  while first < stop and first <= last and isDone(first) do first = first + 1 end
+  if first == stop then oldest = tonumber(known[2] or '') or 0
+  else
+    for id = first, math.min(last, first + ${compared}) do
+      if not isDone(id) then look(id) end
+    end
+  end
+  keep()
+  return oldest
+end
+`;

@@ -1,0 +1,31 @@
+import { UnrecoverableError } from 'bullmq';
+import type { JobFault } from '../telemetry/worker-metrics.ts';
+import { commonQueue, queueKey } from './keys.ts';
+import type { RedisClient } from './redis.ts';
+
+/** Longest time from the acceptance of an event until its job is added, with a reserve; in ms. */
+const commitMs = 10_000;
+
+/**
+ * A job that this worker must not store: BullMQ moves it to the failed jobs, where it stays until a
+ * person decides (deploy/runbooks/RunledgerJobsSetAside.md).
+ */
+export class SetAside extends UnrecoverableError {
+  override readonly name = 'SetAside';
+  readonly fault: JobFault;
+
+  constructor(fault: JobFault, message: string, options?: ErrorOptions) {
+    super(message);
+    this.fault = fault;
+    if (options !== undefined) this.cause = options.cause;
+  }
+}
+
+/**
+ * Notes that the record lacks events that were accepted before a job was added (`addedAt`, ms since
+ * the Unix epoch). So no run is called missing because its events were set aside. Must come before
+ * the job leaves the queue: until then the watermark waits for it.
+ */
+export async function noteMissing(redis: RedisClient, queueName: string, addedAt: number): Promise<void> {
+  await redis.rpush(queueKey(commonQueue(queueName), 'gaps'), `${addedAt - commitMs}-${addedAt}`);
+}

@@ -1,0 +1,11 @@
+import type { ColumnType, Generated } from 'kysely';
+
+/**
+ * The table `retention_approvals`: a person approves that retention drops all partitions before a
+ * day (deploy/runbooks/RunledgerRetentionAsks.md).
+ */
+export interface RetentionApprovalsTable {
+  before: ColumnType<Date, string, never>;
+  approved_at: Generated<Date>;
+  approved_by: Generated<string>;
+}

@@ -1,0 +1,102 @@
+import { Cgroup } from '../../support/cgroup.ts';
+import { compare, figure, type Figure, type Rounds } from '../harness/figures.ts';
+import { tokenOf, writeTokens } from '../harness/organizations.ts';
+import { startIngest, startRunledgerWorker } from '../harness/sides.ts';
+import { load, type Answers } from '../harness/wrk.ts';
+import type { World } from '../harness/world.ts';
+import type { Scenario } from './scenario.ts';
+
+/** What one organization does to the others; `alone`: nothing. */
+const attacks = {
+  tokens: 'bodies of 60 MiB of small tokens',
+  expanding: 'batches of 48 MB that compress to nothing',
+  wide: 'texts of two bytes a character in memory',
+} as const;
+type Attack = keyof typeof attacks;
+
+const sides = ['alone', 'tokens', 'expanding', 'wide'] as const;
+type Side = (typeof sides)[number];
+type Measure = 'p99' | 'refused' | 'deaths' | 'ingestPeak' | 'workerPeak';
+
+const mib = 1_024 * 1_024;
+
+/** Limits of the chart, in bytes. */
+const limits = { ingest: 320 * mib, worker: 512 * mib } as const;
+
+const [quiet, hostile] = ['quiet', 'hostile'] as const;
+
+/** The quiet organization: eight callers, about 100 events a second. */
+const callers = { connections: 8, pauseMs: 80, tokens: [tokenOf(quiet)] };
+
+/**
+ * How long a quiet organization waits for its 201 beside one that means harm, and whether a process
+ * of the chart's sizes dies of it.
+ */
+export const neighbours: Scenario = async (world, { rounds, seconds }) => {
+  const tokensFile = await writeTokens(world, new Map([quiet, hostile].map((name) => [name, tokenOf(name)])));
+  const found = await compare(sides, rounds, (side) => measure(world, tokensFile, side, seconds * 2));
+  const names = Object.keys(attacks) as Attack[];
+  return {
+    figures: [
+      figure('p99 of 201 of a quiet organization, alone', found.median('p99', 'alone'), 'ms'),
+      ...names.flatMap((name) => figuresOf(found, name)),
+    ],
+    notes: [
+      'Ingest has 320 MiB and the worker 512 MiB, as in the chart, in control groups; the kernel counts the page cache ' +
+        'in their most memory. The two cores are shared with the hostile sender, Redis, Postgres and the load generator.',
+    ],
+  };
+};
+
+function figuresOf(found: Rounds<Side, Measure>, side: Attack): Figure[] {
+  const beside = `beside ${attacks[side]}`;
+  return [
+    figure(`p99 of 201 ${beside}`, found.median('p99', side), 'ms'),
+    figure('The same against alone', found.ratio('p99', side, 'alone'), '×', { atMost: 3 }),
+    figure('Requests of the quiet one that were refused', found.median('refused', side), 'requests', { atMost: 0 }),
+    figure('Processes killed for their memory', found.median('deaths', side), 'processes', { atMost: 0 }),
+    figure('Most memory of ingest', found.median('ingestPeak', side), 'MiB'),
+    figure('Most memory of the worker', found.median('workerPeak', side), 'MiB'),
+  ];
+}
+
+async function measure(
+  world: World,
+  tokensFile: string,
+  side: Side,
+  seconds: number,
+): Promise<Record<Measure, number>> {
+  const database = await world.createDatabase();
+  await world.emptyQueues();
+  await using ofIngest = await createGroup(limits.ingest);
+  await using ofWorker = await createGroup(limits.worker);
+  const ingest = await startIngest(world, { TOKENS_FILE: tokensFile }, ofIngest);
+  const worker = await startRunledgerWorker(world, database, {}, ofWorker);
+  const { port } = ingest;
+  // Its code is compiled as it runs: the first requests of a process take longer.
+  await load({ port, ...callers, seconds: 2 });
+  const attack = side === 'alone' ? undefined : await startAttack(world, side, port);
+  const answers = await load({ port, ...callers, seconds });
+  const deaths = (await ofIngest.kills()) + (await ofWorker.kills());
+  const peaks = [await ofIngest.peak(), await ofWorker.peak()] as const;
+  if (attack !== undefined) await world.end(attack);
+  await world.end(ingest.program);
+  await world.end(worker);
+  await world.emptyQueues();
+  return { p99: answers.p99, refused: lost(answers), deaths, ingestPeak: peaks[0] / mib, workerPeak: peaks[1] / mib };
+}
+
+const lost = ({ refused, broken }: Answers): number => refused + broken;
+
+async function createGroup(bytes: number): Promise<Cgroup> {
+  const group = await Cgroup.create(bytes);
+  if (group === undefined) throw new Error('neighbours needs the right to make control groups: run it as root');
+  return group;
+}
+
+async function startAttack(world: World, kind: Attack, port: number) {
+  const args = ['--kind', kind, '--port', String(port), '--token', tokenOf(hostile)];
+  const program = world.program('test/bench/harness/hostile.ts', {}, [], args);
+  await program.says(/^attacks$/);
+  return program;
+}

@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { backlogLimits, backlogSettings, producerLimits, producerSettings } from '../../../cmd/ingest/limits.ts';
+import { redisSettings } from '../../../cmd/ingest/redis.ts';
+import { createShards } from '../../../cmd/ingest/shards.ts';
+import type { ChangedJob } from '../../../internal/capture/changed-job.ts';
+import { readJob } from '../../../internal/capture/read-job.ts';
+import { recordJobs } from '../../../internal/capture/record-jobs.ts';
+import { readConfig } from '../../../internal/config/read.ts';
+import { createIdentitySource } from '../../../internal/event/identity.ts';
+import { ComponentGroup } from '../../../internal/lifecycle/group.ts';
+import { Producer } from '../../../internal/queue/producer.ts';
+import { Registry } from '../../../internal/telemetry/metrics.ts';
+import { producerMetrics } from '../../../internal/telemetry/producer-metrics.ts';
+import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
+import { emptyRedis } from '../../support/servers.ts';
+import { eachDatabase } from '../../support/store.ts';
+import { storedEvents } from '../../support/suite-ingest.ts';
+
+const uid = '4b5f1e5c-0d0b-4f0e-9a63-0d1f4f3f0a01';
+const at = (second: number): string => `2026-11-25T02:30:${String(second).padStart(2, '0')}Z`;
+
+/** A Job that failed; Kubernetes says so with this message. */
+function failedJob(message: string): ChangedJob {
+  const failed = { type: 'Failed', status: 'True', lastTransitionTime: at(9), reason: 'BackoffLimitExceeded', message };
+  const facts = readJob({
+    metadata: { uid, namespace: 'acme', name: 'nightly', creationTimestamp: at(0) },
+    status: { startTime: at(1), conditions: [failed] },
+  });
+  return { uid, organization: 'acme', facts, failures: [], gone: false };
+}
+
+/** The producer of a controller, and the end of both. */
+async function startProducer(redisUrl: string): Promise<{ producer: Producer; stop: () => Promise<void> }> {
+  const settings = [...redisSettings, ...backlogSettings, ...producerSettings, 'QUEUE_NAME'] as const;
+  const config = readConfig(settings, { REDIS_URL: redisUrl });
+  const telemetry = createTelemetry('controller', 'silent');
+  const { shards, parts } = createShards(config, backlogLimits(config), telemetry, new Registry());
+  const producer = new Producer({
+    shards,
+    replicaAcks: 0,
+    idempotencyHours: 24,
+    keyPlaces: 'first',
+    limits: producerLimits(config),
+    callers: { open: 1, opened: 1 },
+    metrics: producerMetrics(new Registry(), () => producer.load),
+    logger: telemetry.logger,
+  });
+  const all = new ComponentGroup('controller', [...parts, producer], telemetry.logger);
+  await all.start();
+  return { producer, stop: () => all.stop() };
+}
+
+describe('a captured Job that failed', () => {
+  const database = eachDatabase();
+
+  it('is recorded whole when Redis refused it once, and its message changed meanwhile', async () => {
+    const redis = await emptyRedis();
+    const { producer, stop } = await startProducer(redis.url);
+    try {
+      const identify = createIdentitySource();
+      const record = (job: ChangedJob) =>
+        recordJobs(database.db, [job], {
+          enqueueAll: (groups, which) => producer.enqueueAll(groups, which),
+          identify,
+        });
+      await redis.command('set', '{runledger}:events:id', 'so that no job can be added');
+      const refused = await record(failedJob('first'));
+      expect(refused?.kinds).to.deep.equal([]);
+      expect(refused?.error).to.be.an('error');
+      await redis.command('del', '{runledger}:events:id');
+
+      const result = await record(failedJob('second'));
+      expect(result?.kinds).to.deep.equal(['START', 'ERROR', 'END']);
+      const stored = await storedEvents(redis.url);
+      expect(stored.map(({ kind }) => kind)).to.deep.equal(['START', 'ERROR', 'END']);
+      expect(stored[1]).to.include({ errorId: 'BackoffLimitExceeded', errorDescription: 'second' });
+      expect((await record(failedJob('third')))?.kinds).to.deep.equal([]);
+    } finally {
+      await stop();
+    }
+  });
+});

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { sql } from '../../../internal/store/sql.ts';
+import { Cleaner } from '../../../internal/verdicts/cleaner.ts';
+import { storeAlert, transition } from '../../support/notify/expectations.ts';
+import { recordingLogger } from '../../support/recording-logger.ts';
+import { eachDatabase } from '../../support/store.ts';
+
+const dayMs = 86_400_000;
+const automationId = '0190a0b0-0000-7000-8000-000000000001';
+const ago = (days: number): Date => new Date(Date.now() - days * dayMs);
+
+describe('a cleaner', () => {
+  const database = eachDatabase();
+
+  const cleanerOf = (retentionDays: number) => {
+    const logs = recordingLogger();
+    return { cleaner: new Cleaner({ db: database.db, retentionDays, logger: logs.logger }), logs };
+  };
+
+  it('deletes alerts and deliveries so many days after their end, and none that is not over', async () => {
+    for (const [occurrence, resolvedAt] of [
+      ['old', ago(31)],
+      ['new', ago(29)],
+      ['open', undefined],
+    ] as const) {
+      const change = resolvedAt === undefined ? 'opened' : 'resolved';
+      const openedAt = ago(40).getTime();
+      const alert = transition(change, { occurrence, openedAt, resolvedAt: resolvedAt?.getTime() });
+      await storeAlert(database.db, alert);
+    }
+    const delivery = { organization: 'acme', automation_id: automationId, webhook_namespace: 'acme', event: '{}' };
+    const ends = [
+      { delivered_at: ago(31) },
+      { given_up_at: ago(31) },
+      { delivered_at: ago(29) },
+      { given_up_at: ago(29) },
+      {},
+    ];
+    for (const end of ends) {
+      const webhook_name = Object.keys(end)[0] ?? 'waits';
+      const row = { ...delivery, id: randomUUID(), webhook_name, created_at: ago(40), ...end };
+      await database.db.insertInto('deliveries').values(row).execute();
+    }
+    const left = async (): Promise<string[]> => {
+      const alerts = await database.db.selectFrom('alerts').select('occurrence').execute();
+      const deliveries = await database.db.selectFrom('deliveries').select('webhook_name').execute();
+      return [...alerts.map(({ occurrence }) => occurrence), ...deliveries.map((row) => row.webhook_name)].toSorted();
+    };
+    const all = await left();
+    await cleanerOf(0).cleaner.runOnce();
+    expect(await left()).to.deep.equal(all);
+    await cleanerOf(30).cleaner.runOnce();
+    expect(await left()).to.deep.equal(['delivered_at', 'given_up_at', 'new', 'open', 'waits']);
+  });
+
+  it('deletes any number in slices, finds them by an index, and waits for no row that is locked', async () => {
+    const { db } = database;
+    await sql`
+      insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event, delivered_at)
+      select gen_random_uuid(), 'acme', ${automationId}::uuid, 'acme', 'hook', '{}', ${ago(31)}
+      from generate_series(1, 2500)
+    `.execute(db);
+    await sql`
+      insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event, delivered_at)
+      select gen_random_uuid(), 'acme', ${automationId}::uuid, 'acme', 'hook', '{}', now()
+      from generate_series(1, 20000)
+    `.execute(db);
+    await sql`vacuum analyze deliveries`.execute(db);
+    const scans = async (): Promise<number> => {
+      const { rows } = await sql<{ scans: string }>`
+        select pg_stat_force_next_flush(), seq_scan as scans from pg_stat_user_tables where relname = 'deliveries'
+      `.execute(db);
+      return Number(rows[0]?.scans);
+    };
+    const before = await scans();
+    const { cleaner } = cleanerOf(30);
+    await db.transaction().execute(async (trx) => {
+      await sql`select from deliveries where delivered_at < ${ago(30)} limit 1 for update`.execute(trx);
+      await cleaner.runOnce();
+    });
+    const { rows } = await sql<{ count: string }>`
+      select count(*) from deliveries where delivered_at < ${ago(30)}
+    `.execute(db);
+    expect(Number(rows[0]?.count)).to.equal(1);
+    // The two statements of this test read the table, the cleaner does not.
+    expect((await scans()) - before).to.be.at.most(2);
+  });
+
+  it('says once that it could not delete, and is not heard of by the ticks', async () => {
+    await sql`alter table deliveries rename to elsewhere`.execute(database.db);
+    const { cleaner, logs } = cleanerOf(30);
+    await cleaner.runOnce();
+    expect(logs.records.map(({ message }) => message)).to.deep.equal([
+      'old alerts and deliveries cannot be deleted, retrying in an hour',
+    ]);
+  });
+});

@@ -1,0 +1,28 @@
+import { expect } from 'chai';
+import { BufferFull } from '../../../internal/queue/group-commit.ts';
+import { HeldEvents } from '../../../internal/queue/held-events.ts';
+import { anEvent } from '../../support/events.ts';
+
+describe('the events that a producer holds', () => {
+  const of = (organization: string, count = 1) => Array.from({ length: count }, () => anEvent({ organization }));
+
+  it('leave a quarter of the bytes, and of the events, to other organizations', () => {
+    const held = new HeldEvents({ bufferedEvents: 100, bufferedBytes: 1_000 });
+    const release = held.take(of('flood'), 700);
+    expect(() => held.take(of('flood'), 51)).to.throw(BufferFull);
+    held.take(of('quiet'), 250);
+    expect(() => held.take(of('other'), 51)).to.throw(BufferFull);
+    release();
+    held.take(of('flood', 75), 50);
+    expect(() => held.take(of('flood'), 1)).to.throw(BufferFull);
+    held.take(of('quiet'), 1);
+  });
+
+  it('may be more than all of the room while there are no others', () => {
+    const held = new HeldEvents({ bufferedEvents: 1, bufferedBytes: 10 });
+    const release = held.take(of('acme', 2), 11);
+    expect(() => held.take(of('acme'), 1)).to.throw(BufferFull);
+    release();
+    held.take(of('acme', 2), 11);
+  });
+});
