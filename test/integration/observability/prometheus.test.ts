@@ -102,7 +102,7 @@ describe('a real Prometheus scraping real processes under load', function suite(
       'runledger_status_writes_total',
       'runledger_job_capture_lag_seconds',
       'runledger_job_events_total',
-      'runledger_jobs_set_aside',
+      'runledger_captured_jobs_set_aside',
       'runledger_job_watch_restarts_total',
     ]);
   });
