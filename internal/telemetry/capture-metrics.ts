@@ -23,7 +23,7 @@ export function captureMetrics(registry: Registry, lagMs: () => number) {
   return {
     events,
     setAside: new Gauge({
-      name: 'runledger_jobs_set_aside',
+      name: 'runledger_captured_jobs_set_aside',
       help: 'Jobs that cannot be recorded, because their data is refused, and namespaces with more Jobs than are followed. Warning Events name them. Use max over controllers.',
       registers,
     }),

@@ -83,7 +83,8 @@ describe('a real Prometheus scraping real processes under load', function suite(
       for (const { value } of samples) expect(value, name).to.be.within(0, limit);
     }
     // No organization has a rate or floods, REDIS_ACKS is 0, and the only database is a primary.
-    // Without a cluster no Automation has a status, and no Job is captured. The log is off.
+    // Without a cluster no Automation has a status, and no Job is captured. The log is off. The
+    // controller sets nobody aside.
     expect(missing).to.deep.equal([
       'runledger_organization_limited_requests_total',
       'runledger_overflowed_events_total',
@@ -97,9 +98,11 @@ describe('a real Prometheus scraping real processes under load', function suite(
       'runledger_events_set_aside_total',
       'runledger_database_waiting_jobs',
       'runledger_replica_lag_seconds',
+      'runledger_organizations_set_aside',
       'runledger_status_writes_total',
       'runledger_job_capture_lag_seconds',
       'runledger_job_events_total',
+      'runledger_captured_jobs_set_aside',
       'runledger_job_watch_restarts_total',
     ]);
   });
