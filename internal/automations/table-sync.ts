@@ -21,8 +21,8 @@ export class TableSync {
   #webhooks: { declared: Declarations['webhooks']; digest: string } | undefined;
 
   /**
-   * Runs in the transaction of a tick. Rules whose meaning changed hold from `now` on. Resolves with
-   * what Postgres refuses, if `turns` go around it.
+   * Runs in the transaction of a tick. Rules whose meaning changed hold from `now` on. Resolves
+   * with what Postgres refuses, if `turns` go around it.
    */
   async run(
     trx: Transaction<Tables>,

@@ -24,7 +24,7 @@ const secretRef = { name: 'keys' };
 
 /** Each refused `expect`, and the sentence that the API server answers with. */
 const refusedExpectations: Refused[] = [
-  [{}, 'spec.expect', 'set at least one of schedule, every, maxDuration and failures'],
+  [{}, 'spec.expect', 'set at least one of schedule, every, maxDuration, failures and lostAfter'],
   [{ schedule: '0 2 * * *', every: '1h' }, 'spec.expect', 'set schedule or every, not both'],
   [{ every: '1h', timeZone: 'UTC' }, 'spec.expect', 'timeZone needs a schedule'],
   [{ maxDuration: '1h', grace: '5m' }, 'spec.expect', 'grace needs a schedule or every'],
