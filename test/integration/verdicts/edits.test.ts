@@ -122,6 +122,22 @@ describe('verdicts of people who edit, overlap and wait', () => {
     expect(told((await later(3, '04:00')).transitions)).to.deep.equal([]);
   });
 
+  it('finds no start missing that was unknown long ago, when another rule has changed since', async () => {
+    const days = (count: number) => count * 86_400_000;
+    const { failures: _, ...before } = nightly;
+    await declare(database.db, { automationId, expect: before, declaredAt: at('00:00') });
+    const lastDay = 5;
+    for (let day = 0; day < lastDay; day += 1) {
+      const now = when('02:45') + days(day);
+      const gaps = [{ from: at('02:31') + days(day), until: at('02:32') + days(day) }];
+      await tickAt(database.db, now, { queue: { ...emptyQueue(now), gaps } });
+    }
+    await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') + days(lastDay) });
+    const { transitions } = await tickAt(database.db, when('01:00') + days(lastDay));
+    expect(told(transitions)).to.deep.equal([]);
+    expect((await alerts()).map(({ kind, resolved_at }) => [kind, resolved_at])).to.deep.equal([['unknown', null]]);
+  });
+
   it('looks again at an unknown start as soon as its events arrive', async () => {
     await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });
     await tickAt(database.db, when('02:00'));
