@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { JobCondition, JobManifest, PodManifest } from '../../../internal/capture/batch.ts';
 import { eventsOfDeletion, eventsOfJob } from '../../../internal/capture/job-events.ts';
-import { readJob } from '../../../internal/capture/read-job.ts';
+import { readJob, withoutCronJob } from '../../../internal/capture/read-job.ts';
 import { readPod } from '../../../internal/capture/read-pod.ts';
 
 const automationId = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
@@ -53,6 +53,9 @@ describe('events of a Job', () => {
     expect(read({}, ofCronJob)).to.deep.equal({ byHand: true, scheduledAt: undefined });
     expect(read({ 'cronjob.kubernetes.io/instantiate': 'manual' })).to.deep.include({ byHand: true });
     expect(read({})).to.deep.equal({ byHand: false, scheduledAt: undefined });
+    // The CronJob that it names does not exist.
+    const disowned = readJob(job({}, { ownerReferences: ofCronJob }));
+    expect(withoutCronJob(disowned)).to.deep.include({ byHand: false, automationId: uid });
   });
 
   it('are none before it starts, and while it is suspended', () => {
