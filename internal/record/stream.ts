@@ -25,7 +25,9 @@ export interface StreamedEvent {
 
 /** What was stored since a position. */
 export interface StoredSince {
-  /** The newest of them, up to the limit and the bytes of a page, in order of `created_at` and id. */
+  /**
+   * The newest of them, up to the limit and the bytes of a page, in order of `created_at` and id.
+   */
   events: StreamedEvent[];
   /** The executions of these events as they are now. */
   executions: Execution[];

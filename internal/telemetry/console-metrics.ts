@@ -3,7 +3,9 @@ import { Counter, durationBuckets, Gauge, Histogram, type Registry, unknownAtFir
 
 export type ConsoleMetrics = ReturnType<typeof consoleMetrics>;
 
-/** Why a console rejects a request: with 429 for the first three, 429 or 503 for `memory`, else 503. */
+/**
+ * Why a console rejects a request: with 429 for the first three, 429 or 503 for `memory`, else 503.
+ */
 const rejectionReasons = ['rate', 'concurrency', 'streams', 'memory', 'unavailable', 'timeout', 'stopping'] as const;
 export type ConsoleRejection = (typeof rejectionReasons)[number];
 

@@ -76,7 +76,10 @@ export function exportEvents({ record, readMetrics, mayStillRead, room }: Export
       if (ctx.method === 'HEAD') return;
       const { organization } = ctx.state;
       const onClose = closesOf(ctx.res);
-      if (heldBytes !== undefined) onClose((await encoders.enter(organization, heldBytes)).end);
+      if (heldBytes !== undefined) {
+        const kept = await encoders.enter(organization, heldBytes);
+        onClose(() => kept.end());
+      }
       const pages = record.exportEvents(organization, filters, { limit: pageSize, after });
       ctx.body = await bytesOf(pages, {
         enter: (withinMs) => room.enter(organization, readBytes.texts, withinMs),

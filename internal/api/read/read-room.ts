@@ -101,21 +101,27 @@ export class ReadRoom {
     };
   }
 
-  /** Admits those that fit now, one of each organization in turn. */
+  /** Admits those that fit now, the organizations in turns. */
   #admit(): void {
-    for (const [organization, queue] of [...this.#waiting]) {
+    while (this.#admitNext());
+  }
+
+  #admitNext(): boolean {
+    for (const [organization, queue] of this.#waiting) {
       const [first] = queue;
       if (first === undefined) continue;
       const lack = this.#room.lacks(organization, first.bytes);
       // The next one may need less, but a large read must have its turn too.
-      if (lack === 'all') return;
+      if (lack === 'all') return false;
       if (lack === 'own') continue;
       queue.shift();
       this.#waiting.delete(organization);
       if (queue.length > 0) this.#waiting.set(organization, queue);
       this.#room.add(organization, first.bytes);
       first.admit();
+      return true;
     }
+    return false;
   }
 }
 

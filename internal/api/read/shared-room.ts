@@ -17,7 +17,9 @@ export class SharedRoom {
     this.#size = size;
   }
 
-  /** What keeps an organization from more bytes; undefined if they fit. A lone answer always does. */
+  /**
+   * What keeps an organization from more bytes; undefined if they fit. A lone answer always does.
+   */
   lacks(organization: string, bytes: number): NoRoom | undefined {
     const own = this.#ofOrganizations.get(organization) ?? 0;
     if (own > 0 && own + bytes > this.#size.ofOne) return 'own';

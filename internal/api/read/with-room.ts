@@ -32,7 +32,7 @@ export async function answerWithRoom(
       readMetrics.reject('memory');
       throw error;
     });
-  ctx.res.once('close', part.end);
+  ctx.res.once('close', () => part.end());
   try {
     // The reader may have gone meanwhile: nothing else would end the part.
     if (!ctx.res.closed) await answer();
