@@ -1,4 +1,5 @@
 import { createReadApi } from '../../internal/api/read-app.ts';
+import { ReadRoom } from '../../internal/api/read/read-room.ts';
 import { Streams } from '../../internal/api/read/stream/streams.ts';
 import type { ApiServer } from '../../internal/api/server.ts';
 import { createWrongTokenLimiter } from '../../internal/api/wrong-token-limiter.ts';
@@ -64,8 +65,10 @@ export function createConsole(
   const metrics = consoleMetrics(registry, pools);
   const { record, watches, lagMsOf, writtenOf } = createConsoleRecord(config, database, { metrics, pools }, telemetry);
   probes.ready.set('tokens', () => tokens.unready());
+  const room = new ReadRoom();
   const streams = new Streams({
     record,
+    room,
     key: consoleKey(database.db, 'stream'),
     eventsPerSecond: config.STREAM_EVENTS_PER_SECOND,
     metrics: streamMetrics(registry),
@@ -85,6 +88,7 @@ export function createConsole(
     ...visitors,
     record,
     streams,
+    room,
     publicUrl,
     limits,
     readMetrics: metrics,
@@ -97,6 +101,7 @@ export function createConsole(
   const handler = createReadApi({
     record,
     streams,
+    room,
     pages: [...pages.routes, ...login.routes],
     showError: pages.showError,
     authenticate: (token) => tokens.authenticate(token),

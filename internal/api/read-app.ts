@@ -17,11 +17,12 @@ import { listExecutions } from './read/list-executions.ts';
 import { logCheckpoint, logProof, logTile } from './read/log.ts';
 import { noteReads, type NoteAccess } from './read/note-access.ts';
 import type { ReadOptions } from './read/read-options.ts';
+import type { RoomOptions } from './read/with-room.ts';
 import { stream, type StreamOptions } from './read/stream.ts';
 import { serveRouter, type ServeOptions } from './serve-router.ts';
 
 export interface ReadApiOptions
-  extends ReadOptions, Omit<StreamOptions, 'mayStillRead'>, Omit<ServeOptions, 'fastPath'> {
+  extends ReadOptions, Omit<StreamOptions, 'mayStillRead'>, Pick<RoomOptions, 'room'>, Omit<ServeOptions, 'fastPath'> {
   authenticate: Authenticate;
   limits: ReadLimits;
   /** How far the replica of an organization is behind, in ms; undefined for a primary. */
@@ -56,9 +57,9 @@ export function createReadApi(options: ReadApiOptions): Handler {
 }
 
 function createRouter(options: ReadApiOptions): Router {
-  const { authenticate, readMetrics, replicaLagMs, limitWrongTokens, noteAccess } = options;
+  const { authenticate, replicaLagMs, limitWrongTokens, noteAccess } = options;
   const reading = requireToken(authenticate, 'read', limitWrongTokens);
-  const limited = limitTokens(options.limits, readMetrics);
+  const limited = limitTokens(options.limits, options);
   const router = new Router<AuthenticatedState>({ sensitive: true });
   for (const endpoint of endpoints) {
     const made = endpoint({ ...options, mayStillRead: (ctx) => mayStillRead(authenticate, ctx) });

@@ -3,6 +3,7 @@ import { decodeStrictly } from '../api/read/query.ts';
 import { Fault } from '../api/read/fault.ts';
 import type { ReadLimits } from '../api/read/limits.ts';
 import { TokenLimiter } from '../api/read/token-limiter.ts';
+import { answerWithRoom, type RoomOptions } from '../api/read/with-room.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { Assets } from './assets.ts';
 import { showErrorOf } from './error-page.ts';
@@ -27,7 +28,8 @@ import { Site } from './site.ts';
 import { maySee, type FindViewer, type NoteAccess, type Viewer } from './viewer.ts';
 import { wantsPart, type Console, type Screen } from './visit.ts';
 
-export interface ConsolePagesOptions extends Omit<Console, 'site' | 'page' | 'overviews' | 'names'> {
+export interface ConsolePagesOptions
+  extends Omit<Console, 'site' | 'page' | 'overviews' | 'names'>, Pick<RoomOptions, 'room'> {
   publicUrl: URL;
   limits: ReadLimits;
   findViewer: FindViewer;
@@ -98,7 +100,7 @@ export function createConsolePages(options: ConsolePagesOptions): ConsolePages {
 /** Returns a function that answers the requests of a screen. */
 function createVisits(
   console: Console,
-  { findViewer, noteAccess, limits, readMetrics }: ConsolePagesOptions,
+  { findViewer, noteAccess, limits, readMetrics, room }: ConsolePagesOptions,
 ): (screen: Screen) => PageRoute['answer'] {
   const requests = new TokenLimiter(limits);
   const streams = new TokenLimiter({ rate: limits.streams, concurrency: limits.streams });
@@ -110,7 +112,7 @@ function createVisits(
     }
     ctx.res.once('close', end);
   };
-  return ({ answer, limit }) =>
+  return ({ answer, limit, texts }) =>
     async (ctx) => {
       const viewer = await findViewer(ctx);
       if (viewer === undefined) {
@@ -122,7 +124,9 @@ function createVisits(
       ctx.state.organization = organization;
       admit(ctx, viewer, limit);
       await noteAccess?.(ctx, viewer, organization);
-      await answer({ ctx, viewer, organization, now: Date.now() }, console);
+      const make = () => answer({ ctx, viewer, organization, now: Date.now() }, console);
+      if (limit === 'streams') await make();
+      else await answerWithRoom(ctx, organization, { room, readMetrics }, texts, make);
     };
 }
 

@@ -47,6 +47,8 @@ export interface Screen {
   /** Default: GET and HEAD. */
   method?: 'POST';
   answer: (visit: Visit, console: Console) => Promise<void> | void;
+  /** True if it shows texts of events: it needs more memory. */
+  texts?: true;
   /** The limit that applies: of requests, or of open streams. */
   limit?: 'streams';
 }

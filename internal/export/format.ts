@@ -4,6 +4,8 @@ import type { StoredEvent } from '../record/stored-event.ts';
 export interface ExportFormat {
   /** The media type. */
   readonly type: string;
+  /** Most bytes that an encoder keeps in memory between two calls, and while it writes them. */
+  readonly heldBytes?: number;
   /** Begins an export. The rest of an export that was cut off has no head line. */
   readonly begin: (isRest: boolean) => EventEncoder;
 }

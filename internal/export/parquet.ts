@@ -1,14 +1,19 @@
 import { zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
+import { heldTextBytes } from '../event/held-bytes.ts';
 import type { StoredEvent } from '../record/stored-event.ts';
 import { columns } from './columns.ts';
 import type { EventEncoder, ExportFormat } from './format.ts';
 
-/** A row group ends at one of these bounds: so an export needs about 50 MB of memory. */
-const [mostRows, mostCharacters] = [50_000, 8 * 1_024 * 1_024];
+/** A row group ends at one of these bounds: rows, and bytes of their texts in memory. */
+const [mostRows, mostBytes] = [50_000, 8 * 1_024 * 1_024];
 
 /** Parquet, compressed with zstd: smaller than with Snappy, and native code. */
-export const parquet: ExportFormat = { type: 'application/vnd.apache.parquet', begin: () => new ParquetEncoder() };
+export const parquet: ExportFormat = {
+  type: 'application/vnd.apache.parquet',
+  heldBytes: 2 * mostBytes,
+  begin: () => new ParquetEncoder(),
+};
 
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const;
 const time = {
@@ -38,14 +43,14 @@ class ParquetEncoder implements EventEncoder {
     createdBy: 'runledger',
   });
   #events: StoredEvent[] = [];
-  #characters = 0;
+  #bytesHeld = 0;
 
   add(events: readonly StoredEvent[]): Uint8Array {
     for (const event of events) {
       this.#events.push(event);
-      for (const column of columns) this.#characters += event[column]?.length ?? 0;
+      for (const column of columns) this.#bytesHeld += heldTextBytes(event[column] ?? '');
     }
-    if (this.#events.length >= mostRows || this.#characters >= mostCharacters) this.#writeGroup();
+    if (this.#events.length >= mostRows || this.#bytesHeld >= mostBytes) this.#writeGroup();
     return this.#taken();
   }
 
@@ -63,7 +68,7 @@ class ParquetEncoder implements EventEncoder {
     }));
     void this.#writer.write({ columnData, rowGroupSize: events.length });
     this.#events = [];
-    this.#characters = 0;
+    this.#bytesHeld = 0;
   }
 
   /** A copy of the bytes since the last call: the writer uses its buffer again. */

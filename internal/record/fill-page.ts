@@ -23,9 +23,15 @@ interface FillOptions<Row, Item, Position> extends SearchOptions {
   page: PageRequest<Position>;
   /**
    * Reads a slice of `size` rows in a transaction of its own, so that no connection waits for the
-   * budget. It may leave out the matches after the first `needed`.
+   * budget. It may leave out the matches after the first `needed`, and ends with the bytes that
+   * are left beside the `bytes` of the slices before.
    */
-  readSlice: (after: Position | undefined, size: number, needed: number) => Promise<Slice<Row, Position>>;
+  readSlice: (
+    after: Position | undefined,
+    size: number,
+    needed: number,
+    bytes: number,
+  ) => Promise<Slice<Row, Position>>;
   /** How many rows of a slice lead to a match, about: the first slice has as many for each item. */
   rowsPerMatch: number;
   /** What a row of a slice costs the budget, in rows. */
@@ -52,8 +58,8 @@ export async function fillPage<Row, Item, Position>(
   let isFirst = true;
   let bytes = 0;
   do {
-    const [after, rowsOfSlice, needed] = [next, size, page.limit + 1 - rows.length];
-    const read = (): Promise<Slice<Row, Position>> => readSlice(after, rowsOfSlice, needed);
+    const [after, rowsOfSlice, needed, before] = [next, size, page.limit + 1 - rows.length, bytes];
+    const read = (): Promise<Slice<Row, Position>> => readSlice(after, rowsOfSlice, needed, before);
     const cost = { rows: size * rowCost, withinMs: searchMs - elapsed() };
     const slice = await (isFirst ? read() : budget.run(read, cost).catch(unlessUsedUp));
     if (slice === undefined) break;
@@ -62,7 +68,12 @@ export async function fillPage<Row, Item, Position>(
     bytes += bytesOf?.(slice.matches) ?? 0;
     next = slice.next;
     size = Math.min(Math.max(secondSlice, size * 2), largestSlice);
-  } while (next !== undefined && rows.length <= page.limit && bytes < mostBytes && elapsed() < searchMs);
+  } while (
+    next !== undefined &&
+    rows.length <= page.limit &&
+    bytes < (page.mostBytes ?? mostBytes) &&
+    elapsed() < searchMs
+  );
   const items = rows.slice(0, page.limit);
   const last = items.at(-1);
   const more = rows.length > items.length && last !== undefined;

@@ -6,7 +6,7 @@ import { findExecutions } from './find-executions.ts';
 import { fillPage, type SearchOptions, type Slice } from './fill-page.ts';
 import type { EventFilters } from './filters.ts';
 import type { Page, PageRequest } from './page.ts';
-import { fitting, isCut, type Fitting } from './page-bytes.ts';
+import { fitting, isCut, mostBytes, type Fitting } from './page-bytes.ts';
 import { readAs, type Reading } from './read-as.ts';
 import {
   eventColumns,
@@ -40,7 +40,7 @@ async function listOfExecution(
   trx: Reading,
   organization: string,
   filters: EventFilters & { executionId: string },
-  { limit, after }: PageRequest<EventPosition>,
+  { limit, after, mostBytes }: PageRequest<EventPosition>,
 ): Promise<Page<StoredEvent, EventPosition>> {
   const found = await findExecutions(trx, organization, filters);
   if (found === undefined) return { items: [] };
@@ -52,11 +52,14 @@ async function listOfExecution(
     ...eventConditions(filters),
   ];
   const { rows } = await sql<EventRow & Fitting>`
-    ${fitting(sql`
+    ${fitting(
+      sql`
       select *, (row_number() over ())::integer as number from (
         select ${eventColumns} from events where ${all(conditions)} order by created_at, id limit ${limit + 1}
       ) as events
-    `)}
+    `,
+      mostBytes,
+    )}
   `.execute(trx);
   const items = rows.slice(0, limit);
   const last = items.at(-1);
@@ -73,6 +76,7 @@ function listNewest(
   search: SearchOptions,
 ): Promise<Page<StoredEvent, EventPosition>> {
   const windows = windowsBackwards(organization, filters);
+  const most = page.mostBytes ?? mostBytes;
   return fillPage<EventRow & Fitting, StoredEvent, EventPosition>({
     ...search,
     page,
@@ -81,11 +85,11 @@ function listNewest(
     itemOf: storedEventOf,
     positionOf: positionOfEvent,
     bytesOf: (matches) => matches.at(-1)?.bytes ?? 0,
-    readSlice: (after, size, needed) =>
+    readSlice: (after, size, needed, read) =>
       readAs(db, organization, async (trx) => {
         const window = windows.before(after);
         const base = [sql`organization = ${organization}`, ...window.conditions];
-        const slice = await readSlice(trx, { base, filters, size, needed });
+        const slice = await readSlice(trx, { base, filters, size, needed, most: most - read });
         const isEnough = slice.next !== undefined || slice.matches.length >= needed;
         return isEnough ? slice : { ...slice, next: await window.begin(trx) };
       }),
@@ -103,6 +107,8 @@ interface SliceOptions {
   filters: EventFilters;
   size: number;
   needed: number;
+  /** Bytes of texts that still fit into the page. */
+  most: number;
 }
 
 /**
@@ -111,7 +117,7 @@ interface SliceOptions {
  */
 async function readSlice(
   trx: Reading,
-  { base, filters, size, needed }: SliceOptions,
+  { base, filters, size, needed, most }: SliceOptions,
 ): Promise<Slice<EventRow & Fitting, EventPosition>> {
   const { rows } = await sql<EventRow & Fitting & { matches: boolean; number: number }>`
     with slice as materialized (
@@ -121,7 +127,7 @@ async function readSlice(
     numbered as (
       select *, ${all(eventConditions(filters))} as matches, (row_number() over ())::integer as number from slice
     )
-    ${fitting(sql`select * from numbered where matches or number = ${size}::integer order by number limit ${needed}`)}
+    ${fitting(sql`select * from numbered where matches or number = ${size}::integer order by number limit ${needed}`, most)}
   `.execute(trx);
   const last = rows.at(-1);
   return {

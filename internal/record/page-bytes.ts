@@ -2,8 +2,11 @@ import { sql } from '../store/sql.ts';
 import type { Condition } from './conditions.ts';
 import type { EventRow } from './stored-event.ts';
 
-/** Bytes of the texts of a page's events: the page ends with the event that exceeds it. */
-export const mostBytes = 4 * 1024 * 1024;
+/**
+ * Bytes of the texts of a page's events, as Postgres stores them: the page ends with the event that
+ * exceeds it. V8 holds a text in at most twice as many.
+ */
+export const mostBytes = 2 * 1024 * 1024;
 
 /** A row of {@link fitting}. */
 export interface Fitting {
@@ -15,15 +18,15 @@ export interface Fitting {
 
 /**
  * The query of the first events of a query, as many as fit into a page by the bytes of their texts,
- * at least one. In the order of the column `number`.
+ * at least one. In the order of the column `number`. `most`: the bytes of the page.
  */
-export function fitting(events: Condition): Condition {
+export function fitting(events: Condition, most = mostBytes): Condition {
   return sql`
     select * from (
       select *, (sum(size) over (order by number))::integer as bytes, (count(*) over ())::integer as found
       from (select *, octet_length(description) + octet_length(error_description) as size from (${events}) as events) as sized
     ) as measured
-    where bytes - size < ${sql.lit(mostBytes)} order by number
+    where bytes - size < ${sql.lit(most)} order by number
   `;
 }
 

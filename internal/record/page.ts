@@ -4,6 +4,8 @@ export interface PageRequest<Position> {
   limit: number;
   /** The position at which the page before ended; undefined for the first page. */
   after?: Position | undefined;
+  /** Most bytes of the texts of its events; the usual ones unless set. */
+  mostBytes?: number;
 }
 
 /**

@@ -3,6 +3,7 @@ import { sql } from '../store/sql.ts';
 import { all, time, when, type Condition } from './conditions.ts';
 import { following } from './event-conditions.ts';
 import { executionColumns, executionOf, type Execution, type ExecutionRow } from './execution.ts';
+import { fitting, type Fitting } from './page-bytes.ts';
 import { readAs, type Reading } from './read-as.ts';
 import { eventColumns, positionOfEvent, storedEventOf, type EventRow } from './stored-event.ts';
 import type { StoredSince, StreamPosition } from './stream.ts';
@@ -81,7 +82,10 @@ interface Batch extends StreamPosition {
   begin: Date;
 }
 
-/** In order of `created_at` and id: the newest, and the total before the limit. */
+/**
+ * In order of `created_at` and id: the newest, as many as fit into a page by the bytes of their
+ * texts, and the total before the limits.
+ */
 async function readBetween(
   trx: Reading,
   organization: string,
@@ -93,9 +97,13 @@ async function readBetween(
     sql`not pg_visible_in_snapshot(${storedBy}, ${since}::pg_snapshot)`,
     sql`pg_visible_in_snapshot(${storedBy}, ${until}::pg_snapshot)`,
   ];
-  const { rows } = await sql<EventRow & { total: number }>`
-    select ${eventColumns}, (count(*) over ())::integer as total from events where ${all(wanted)}
-    order by created_at desc, id desc limit ${limit}
+  const { rows } = await sql<EventRow & Fitting & { total: number }>`
+    ${fitting(sql`
+      select *, (row_number() over (order by created_at desc, id desc))::integer as number from (
+        select ${eventColumns}, (count(*) over ())::integer as total from events where ${all(wanted)}
+        order by created_at desc, id desc limit ${limit}
+      ) as newest
+    `)}
   `.execute(trx);
   return rows.toReversed();
 }

@@ -25,11 +25,13 @@ export interface StreamedEvent {
 
 /** What was stored since a position. */
 export interface StoredSince {
-  /** The newest of them, up to the limit, in order of `created_at` and id. */
+  /**
+   * The newest of them, up to the limit and the bytes of a page, in order of `created_at` and id.
+   */
   events: StreamedEvent[];
   /** The executions of these events as they are now. */
   executions: Execution[];
-  /** Older events beyond the limit, which are left out. */
+  /** Older events beyond them, which are left out. */
   omitted: number;
   /** The position after all of this. */
   position: StreamPosition;

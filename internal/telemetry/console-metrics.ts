@@ -3,8 +3,10 @@ import { Counter, durationBuckets, Gauge, Histogram, type Registry, unknownAtFir
 
 export type ConsoleMetrics = ReturnType<typeof consoleMetrics>;
 
-/** Why a console rejects a request: with 429 for the first three, else with 503. */
-const rejectionReasons = ['rate', 'concurrency', 'streams', 'unavailable', 'timeout', 'stopping'] as const;
+/**
+ * Why a console rejects a request: with 429 for the first three, 429 or 503 for `memory`, else 503.
+ */
+const rejectionReasons = ['rate', 'concurrency', 'streams', 'memory', 'unavailable', 'timeout', 'stopping'] as const;
 export type ConsoleRejection = (typeof rejectionReasons)[number];
 
 /** Connections of the pool: all of them, idle ones, and queries that wait for one. */
@@ -23,7 +25,7 @@ export function consoleMetrics(registry: Registry, pools: ReadonlyMap<string | u
   showPools(registry, pools);
   const rejections = new Counter({
     name: 'runledger_console_rejections_total',
-    help: 'Requests of readers that got 429 (rate, concurrency, streams: the limits of their token) or 503 (unavailable: Postgres does not answer; timeout: the query took longer than READ_STATEMENT_TIMEOUT_MS; stopping).',
+    help: 'Requests of readers that got 429 (rate, concurrency, streams: the limits of their token; memory: the organization reads too much at once) or 503 (memory: all organizations do; unavailable: Postgres does not answer; timeout: the query took longer than READ_STATEMENT_TIMEOUT_MS; stopping).',
     labelNames: ['reason'] as const,
     registers,
   });

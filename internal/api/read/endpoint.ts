@@ -13,6 +13,8 @@ export interface Endpoint {
   readonly answer: Answer;
   /** The limit that applies: of requests, or of open streams. */
   readonly limit?: 'streams';
+  /** True if its answer has texts of events: it needs more memory. */
+  readonly texts?: true;
   /** True if its answer is an export, for the access log. */
   readonly exports?: true;
 }

@@ -11,6 +11,7 @@ export function executionEvents({ record, publicUrl }: ReadOptions): Endpoint {
   return list<typeof kindFilter, EventPosition>({
     path: '/v1/executions/{automation_id}/{execution_id}/events/',
     publicUrl,
+    texts: true,
     filters: kindFilter,
     place: eventPlace,
     read: async (ctx, { kind }, page) => {

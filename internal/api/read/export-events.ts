@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { RequestError } from '../../errors/request-error.ts';
@@ -13,6 +14,8 @@ import { kindFilter } from './list-events.ts';
 import { oneOf, recordedTime, uuid, type Parameter } from './parameters.ts';
 import { readQuery, type Values } from './query.ts';
 import type { ReadOptions } from './read-options.ts';
+import { readBytes, ReadRoom, type Part } from './read-room.ts';
+import type { RoomOptions } from './with-room.ts';
 import type { StreamOptions } from './stream.ts';
 
 /** Events of one query. */
@@ -24,6 +27,12 @@ const pageSize = 500;
  * image sets.
  */
 const pagesPerCollection = 50;
+
+/** Bytes of one write. */
+const writeSize = 65_536;
+
+/** Most memory of what the exports keep that cannot write each page at once. */
+const roomOfEncoders = { all: 48 * 1_024 * 1_024, ofOne: 32 * 1_024 * 1_024 };
 
 type EventPage = Page<StoredEvent, EventPosition>;
 
@@ -43,7 +52,7 @@ const parameters = {
   ...commonFilters,
 } as const;
 
-export interface ExportOptions extends ReadOptions, Pick<StreamOptions, 'mayStillRead'> {
+export interface ExportOptions extends ReadOptions, Pick<StreamOptions, 'mayStillRead'>, Pick<RoomOptions, 'room'> {
   readMetrics: ConsoleMetrics;
 }
 
@@ -53,20 +62,29 @@ export interface ExportOptions extends ReadOptions, Pick<StreamOptions, 'mayStil
  * Parquet, a new file with the later events. Once the token is no longer valid, the export breaks
  * off.
  */
-export function exportEvents({ record, readMetrics, mayStillRead }: ExportOptions): Endpoint {
+export function exportEvents({ record, readMetrics, mayStillRead, room }: ExportOptions): Endpoint {
+  const encoders = new ReadRoom(roomOfEncoders);
   return {
     path: '/v1/export/events/',
     exports: true,
     answer: async (ctx) => {
       const { after, format, kind, ...common } = readQuery(ctx, parameters);
       const filters = { ...commonFiltersOf(common), kind };
-      const { type, begin } = formatOf(ctx, format);
+      const { type, heldBytes, begin } = formatOf(ctx, format);
       ctx.status = 200;
       ctx.set({ 'Content-Type': type, 'Cache-Control': 'no-store', Vary: 'Accept' });
       if (ctx.method === 'HEAD') return;
-      const pages = record.exportEvents(ctx.state.organization, filters, { limit: pageSize, after });
+      const { organization } = ctx.state;
+      const onClose = closesOf(ctx.res);
+      if (heldBytes !== undefined) {
+        const kept = await encoders.enter(organization, heldBytes);
+        onClose(() => kept.end());
+      }
+      const pages = record.exportEvents(organization, filters, { limit: pageSize, after });
       ctx.body = await bytesOf(pages, {
+        enter: (withinMs) => room.enter(organization, readBytes.texts, withinMs),
         encoder: begin(after !== undefined),
+        onClose,
         onSent: (events) => readMetrics.exportedRows.inc(events),
         isGone: () => ctx.res.destroyed,
         mayRead: () => mayStillRead(ctx),
@@ -74,6 +92,18 @@ export function exportEvents({ record, readMetrics, mayStillRead }: ExportOption
       // The first matching event may be far away.
       ctx.flushHeaders();
     },
+  };
+}
+
+/** Calls functions once a response is closed; it may be already. */
+function closesOf(response: ServerResponse): BytesOptions['onClose'] {
+  const ends: (() => void)[] = [];
+  response.once('close', () => {
+    for (const end of ends) end();
+  });
+  return (end) => {
+    if (response.closed) end();
+    else ends.push(end);
   };
 }
 
@@ -89,7 +119,10 @@ function mediaType(name: FormatName): string {
 }
 
 interface BytesOptions {
+  /** Takes room for a page, until its bytes are sent; for the first one only within some time. */
+  enter: (withinMs?: number) => Promise<Part>;
   encoder: EventEncoder;
+  onClose: (end: () => void) => void;
   onSent: (events: number) => void;
   /** True once the connection is closed. A stream notices that only when it has bytes to send. */
   isGone: () => boolean;
@@ -99,30 +132,39 @@ interface BytesOptions {
 
 /** Reads the first page before it resolves, so that an error still becomes an answer. */
 async function bytesOf(pages: AsyncIterable<EventPage>, options: BytesOptions): Promise<Readable> {
-  const { encoder, onSent, isGone, mayRead } = options;
+  const { encoder, enter, onClose, onSent, isGone, mayRead } = options;
   const iterator = pages[Symbol.asyncIterator]();
+  let part = await enter();
+  // A stream that was never read ends without its `finally`.
+  onClose(() => part.end());
   let page = await iterator.next();
-  async function* bytes(): AsyncGenerator<string | Uint8Array> {
+  async function* bytes(): AsyncGenerator<Uint8Array> {
     try {
       for (let number = 1; page.done !== true; number += 1) {
         const { items } = page.value;
         const events = items.length;
-        const piece = encoder.add(items);
+        const piece = Buffer.from(encoder.add(items));
         // The promise of the page keeps its items until a full garbage collection.
         items.length = 0;
-        if (piece.length > 0) yield piece;
+        part.resize(piece.length);
+        // As copies: those that wait for the reader would keep all of the piece.
+        for (let at = 0; at < piece.length; at += writeSize) yield Buffer.copyBytesFrom(piece, at, writeSize);
+        part.end();
         onSent(events);
         if (number % pagesPerCollection === 0) globalThis.gc?.({ type: 'major', execution: 'sync' });
         if (isGone()) return;
         // Without an error the reader would take the export for complete.
         if (!mayRead()) throw new RequestError('unauthorized', 'The token is no longer valid.');
+        part = await enter(Infinity);
+        if (isGone()) return;
         page = await iterator.next();
       }
-      const rest = encoder.end();
+      const rest = Buffer.from(encoder.end());
       if (rest.length > 0) yield rest;
     } finally {
+      part.end();
       await iterator.return?.();
     }
   }
-  return Readable.from(bytes(), { objectMode: false, highWaterMark: 65_536 });
+  return Readable.from(bytes(), { objectMode: false, highWaterMark: writeSize });
 }

@@ -1,7 +1,7 @@
 import { RequestError } from '../../errors/request-error.ts';
-import type { ConsoleMetrics } from '../../telemetry/console-metrics.ts';
 import type { Answer, Endpoint } from './endpoint.ts';
 import { TokenLimiter } from './token-limiter.ts';
+import { answerWithRoom, type RoomOptions } from './with-room.ts';
 
 export interface ReadLimits {
   /** Requests of one token a second, and under way at once. */
@@ -19,21 +19,23 @@ const details = {
 
 /**
  * Returns a function that gives an endpoint the limits of each token: 429 beyond them. A request is
- * under way until its answer has been sent, or its connection is closed.
+ * under way until its answer has been sent, or its connection is closed. Streams and exports have
+ * room in memory of their own.
  */
-export function limitTokens(limits: ReadLimits, metrics: ConsoleMetrics): (endpoint: Endpoint) => Answer {
+export function limitTokens(limits: ReadLimits, options: RoomOptions): (endpoint: Endpoint) => Answer {
   const requests = new TokenLimiter(limits);
   // After a restart of a console, all streams of a token connect within a second.
   const streams = new TokenLimiter({ rate: limits.streams, concurrency: limits.streams });
-  return ({ answer, limit }) =>
-    (ctx, next) => {
+  return ({ answer, limit, texts, exports }) =>
+    async (ctx, next) => {
       const end = (limit === 'streams' ? streams : requests).take(ctx.state.tokenId);
       if (typeof end === 'string') {
         const reason = limit ?? end;
-        metrics.reject(reason);
+        options.readMetrics.reject(reason);
         throw new RequestError('too-many-requests', details[reason]);
       }
       ctx.res.once('close', end);
-      return answer(ctx, next);
+      if (limit === 'streams' || exports === true) await answer(ctx, next);
+      else await answerWithRoom(ctx, ctx.state.organization, options, texts, () => answer(ctx, next));
     };
 }

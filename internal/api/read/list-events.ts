@@ -20,6 +20,7 @@ export function listEvents({ record, publicUrl }: ReadOptions): Endpoint {
   return list<typeof filters, EventPosition>({
     path: '/v1/events/',
     publicUrl,
+    texts: true,
     filters,
     place: eventPlace,
     read: ({ state: { organization } }, { kind, ...common }, page) =>

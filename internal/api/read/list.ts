@@ -17,6 +17,8 @@ export interface ListOptions<Filters extends ParameterTable, Place extends objec
   publicUrl: URL;
   /** True if an answer holds the time of its request. */
   changesAlways?: true;
+  /** True if its items have texts of events. */
+  texts?: true;
   filters: Filters;
   place: PlaceTable<Place>;
   /** Reads a page. The answer also has the fields of the page beside `items` and `next`. */
@@ -49,7 +51,7 @@ export function list<Filters extends ParameterTable, Place extends object>(
     if (cursor !== null) ctx.set('Link', `<${nextAddress(ctx, publicUrl, cursor)}>; rel="next"`);
     answerJson(ctx, { items, next_cursor: cursor, ...more }, options);
   };
-  return { path, answer };
+  return { path, answer, ...(options.texts && { texts: true }) };
 }
 
 /** @throws {RequestError} when the cursor does not belong to the scope. */

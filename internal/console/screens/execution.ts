@@ -13,6 +13,9 @@ import { timeline } from './timeline.ts';
 /** Most events of an execution on its page; the API has all of them. */
 const mostEvents = 500;
 
+/** Most bytes of their texts: markup may take twelve times as much memory. */
+const mostBytes = 512 * 1_024;
+
 /** Time after the last event during which the page looks for more, in ms. */
 const liveMs = 3_600_000;
 
@@ -21,6 +24,7 @@ const path = '/executions/:automation/:execution';
 /** One execution: its state, its events in time, its errors in full. */
 export const execution: Screen = {
   path,
+  texts: true,
   answer: async (visit, console) => {
     const view = await readView(visit, console);
     const part = partOf(view, visit, console);
@@ -46,6 +50,7 @@ export const execution: Screen = {
 /** The same as JSON, for the button that copies it. */
 export const executionJson: Screen = {
   path: `${path}/json`,
+  texts: true,
   answer: async (visit, console) => {
     const { execution, events } = await readView(visit, console);
     answerJson(visit.ctx, { ...execution, events: events.items });
@@ -59,7 +64,7 @@ async function readView(visit: Visit, console: Console): Promise<ExecutionView> 
   const [automationId, executionId] = [automationOf(visit), executionIdOf(visit)];
   const [execution, events, seal, nameOf] = await Promise.all([
     record.getExecution(organization, automationId, executionId),
-    record.listEvents(organization, { automationId, executionId }, { limit: mostEvents }),
+    record.listEvents(organization, { automationId, executionId }, { limit: mostEvents, mostBytes }),
     record.getSeal(organization, { automationId, executionId }),
     readNames(visit, console),
   ]);

@@ -24,6 +24,7 @@ const table = { kind: oneOf(eventKinds) } as const;
 /** Events as they are stored, the newest at the end. */
 export const tail: Screen = {
   path: '/tail',
+  texts: true,
   answer: async (visit, console) => {
     const { viewer, organization } = visit;
     const { kind } = readQuery({ querystring: givenOf(visit.ctx).toString() }, table);

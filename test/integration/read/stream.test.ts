@@ -58,6 +58,14 @@ describe('GET /v1/stream/', () => {
     expect(both.descriptions).to.have.lengthOf(all.length + 1);
   }).timeout(60_000);
 
+  it('ends a batch after 2 MiB of texts, and says how many events it left out', async () => {
+    using reader = await open();
+    await store(...Array.from({ length: 40 }, () => ({ errorDescription: `✓${'x'.repeat(99_999)}` })));
+    await reader.until('the newest ones', () => reader.descriptions.length > 0);
+    expect(reader.messages[0]).to.deep.include({ event: 'omitted', data: { count: 19 } });
+    await reader.until('all of them', () => reader.descriptions.length === 21);
+  });
+
   it('rejects an id of another organization, a changed one, and one that is none', async () => {
     using reader = await open();
     const place = JSON.stringify({ since: '5:10:10', newestAt: '0001-01-01T00:00:00Z' });

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import type { StoredEvent } from '../../../internal/record/stored-event.ts';
 import type { Record as EventRecord } from '../../../internal/record/record.ts';
 import type { StoredSince } from '../../../internal/record/stream.ts';
+import { ReadRoom } from '../../../internal/api/read/read-room.ts';
 import { StreamIds } from '../../../internal/api/read/stream/stream-ids.ts';
 import { Streams, type Reader } from '../../../internal/api/read/stream/streams.ts';
 import { streamMetrics } from '../../../internal/telemetry/console-metrics.ts';
@@ -51,6 +52,7 @@ describe('streams', () => {
     startStreams = async (tickMs) => {
       streams = new Streams({
         record,
+        room: new ReadRoom(),
         key: () => Promise.resolve(key),
         eventsPerSecond: 200,
         metrics,

@@ -1,9 +1,13 @@
 import { Repeating } from '../../../async/repeating.ts';
 import type { StoredSince, StreamPosition } from '../../../record/stream.ts';
 import type { EventStream } from './event-stream.ts';
+import type { HeldMessages } from './held-messages.ts';
 import { idMessage, type IdOf, type Message, type StreamFormat } from './messages.ts';
 
 export interface FeedOptions {
+  held: HeldMessages;
+  /** Runs reads once there is room for what they hold. Rejects when there is none in time. */
+  withRoom: <T>(read: () => Promise<T>) => Promise<T>;
   idOf: IdOf;
   /** Reads what was stored since a position: at most `limit` events. Rejects when it cannot. */
   poll: (since: StreamPosition | undefined, limit: number) => Promise<StoredSince>;
@@ -57,6 +61,11 @@ export class Feed {
     this.#polls = new Repeating(() => this.#repeat());
   }
 
+  /** What its streams hold. */
+  get held(): HeldMessages {
+    return this.#options.held;
+  }
+
   get size(): number {
     return this.#streams.size + this.#joining.size + this.#resuming.size;
   }
@@ -93,10 +102,10 @@ export class Feed {
   }
 
   async #pollOnce(): Promise<void> {
-    const { poll, limit, idOf } = this.#options;
+    const { poll, limit, idOf, withRoom } = this.#options;
     // A stream that joins during the poll may have seen more than the poll finds.
     const joining = [...this.#joining];
-    const stored = await poll(this.#position, limit);
+    const stored = await withRoom(() => poll(this.#position, limit));
     this.#position = stored.position;
     this.#send(new Batch([stored], idOf));
     const missed = new Map<string, Promise<Batch | undefined>>();
@@ -142,12 +151,14 @@ export class Feed {
 
   /** Reads from a position to a snapshot; resolves with undefined when that fails. */
   async #missed(seen: StreamPosition, until: string): Promise<Batch | undefined> {
-    const { poll, limit, idOf, onError } = this.#options;
+    const { poll, limit, idOf, onError, withRoom } = this.#options;
     try {
-      const rest = seen.until === undefined ? undefined : await poll(seen, resumedPolls * limit);
-      const since = rest?.position ?? seen;
-      const later = await poll({ ...since, until }, resumedPolls * limit);
-      return new Batch([...(rest === undefined ? [] : [rest]), later], idOf);
+      return await withRoom(async () => {
+        const rest = seen.until === undefined ? undefined : await poll(seen, resumedPolls * limit);
+        const since = rest?.position ?? seen;
+        const later = await poll({ ...since, until }, resumedPolls * limit);
+        return new Batch([...(rest === undefined ? [] : [rest]), later], idOf);
+      });
     } catch (error) {
       onError(error);
       return undefined;

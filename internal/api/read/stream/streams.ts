@@ -3,13 +3,21 @@ import type { Record as EventRecord } from '../../../record/record.ts';
 import type { StreamPosition } from '../../../record/stream.ts';
 import type { StreamMetrics } from '../../../telemetry/console-metrics.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
+import { readBytes, type ReadRoom } from '../read-room.ts';
+import { SharedRoom, type RoomSize } from '../shared-room.ts';
 import { EventStream } from './event-stream.ts';
 import { Feed } from './feed.ts';
+import { HeldMessages } from './held-messages.ts';
 import type { Message, StreamFormat } from './messages.ts';
 import { StreamIds } from './stream-ids.ts';
 
+/** Most memory of what waits for the readers of streams. */
+const roomOfStreams: RoomSize = { all: 32 * 1_024 * 1_024, ofOne: 16 * 1_024 * 1_024 };
+
 export interface StreamsOptions {
   record: EventRecord;
+  /** Room for what a poll reads, until its messages are made. */
+  room: ReadRoom;
   /** Reads the key of the ids. Rejects while it cannot be read. */
   key: () => Promise<Uint8Array>;
   /** Most events a second of one stream. */
@@ -40,6 +48,7 @@ export class Streams {
   readonly name = 'streams';
   readonly #options: StreamsOptions;
   readonly #feeds = new Map<string, Feed>();
+  readonly #held = new SharedRoom(roomOfStreams);
   readonly #open = new Map<EventStream, Reader>();
   #ticks: NodeJS.Timeout | undefined;
   #stopped = false;
@@ -75,9 +84,9 @@ export class Streams {
 
   /** Sends what is stored to a response, whose headers have been sent, until it is closed. */
   open(response: ServerResponse, reader: Reader): void {
-    const stream = new EventStream(response, this.#options.metrics, reader);
     const { organization, seen } = reader;
     const feed = this.#feeds.get(organization) ?? this.#begin(reader);
+    const stream = new EventStream(response, this.#options.metrics, feed.held, reader);
     this.#open.set(stream, reader);
     this.#options.metrics.open.set(this.#open.size);
     response.once('close', () => this.#close(stream, organization, feed));
@@ -85,8 +94,10 @@ export class Streams {
   }
 
   #begin({ organization, ids }: Reader): Feed {
-    const { record, eventsPerSecond, logger, pollMs = 1_000 } = this.#options;
+    const { record, room, eventsPerSecond, logger, pollMs = 1_000 } = this.#options;
     const feed = new Feed({
+      held: new HeldMessages(this.#held, organization),
+      withRoom: (read) => room.run(organization, readBytes.texts, read),
       idOf: (position) => ids.of(position, organization),
       poll: (since, limit) => record.pollStored(organization, since, limit),
       limit: Math.max(1, Math.round((eventsPerSecond * pollMs) / 1_000)),
@@ -101,6 +112,7 @@ export class Streams {
     this.#open.delete(stream);
     this.#options.metrics.open.set(this.#open.size);
     feed.remove(stream);
+    stream.close();
     if (feed.size > 0 || this.#feeds.get(organization) !== feed) return;
     this.#feeds.delete(organization);
     void feed.stop();

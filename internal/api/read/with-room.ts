@@ -1,0 +1,47 @@
+import type { ServerResponse } from 'node:http';
+import type { ConsoleMetrics } from '../../telemetry/console-metrics.ts';
+import { readBytes, type ReadRoom } from './read-room.ts';
+
+/** The part of Koa's context that is needed here. */
+interface Answered {
+  res: ServerResponse;
+  body: unknown;
+}
+
+/** What reads share beside Postgres. */
+export interface RoomOptions {
+  room: ReadRoom;
+  readMetrics: Pick<ConsoleMetrics, 'reject'>;
+}
+
+/**
+ * Makes an answer once there is room for it, which it takes until it has been sent. `texts` is true
+ * for one with texts of events.
+ * @throws {RequestError} when there is none in time.
+ */
+export async function answerWithRoom(
+  ctx: Answered,
+  organization: string,
+  { room, readMetrics }: RoomOptions,
+  texts: boolean | undefined,
+  answer: () => unknown,
+): Promise<void> {
+  const part = await room
+    .enter(organization, texts === true ? readBytes.texts : readBytes.others)
+    .catch((error: unknown) => {
+      readMetrics.reject('memory');
+      throw error;
+    });
+  ctx.res.once('close', () => part.end());
+  try {
+    // The reader may have gone meanwhile: nothing else would end the part.
+    if (!ctx.res.closed) await answer();
+    // As bytes: Koa would hold a text until Node has made them.
+    if (typeof ctx.body === 'string') ctx.body = Buffer.from(ctx.body);
+    if (ctx.res.closed) part.end();
+    else part.resize(Buffer.isBuffer(ctx.body) ? ctx.body.length : 0);
+  } catch (error) {
+    part.end();
+    throw error;
+  }
+}
