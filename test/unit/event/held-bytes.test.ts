@@ -5,9 +5,9 @@ import { heldTextBytes } from '../../../internal/event/held-bytes.ts';
 /** In a process of its own: what other tests leave to the collector would count. */
 const script = `
   import { randomUUID } from 'node:crypto';
-  import { acceptEvent } from '${new URL('../../../internal/event/event.ts', import.meta.url)}';
-  import { heldBytes } from '${new URL('../../../internal/event/held-bytes.ts', import.meta.url)}';
-  import { createIdentitySource } from '${new URL('../../../internal/event/identity.ts', import.meta.url)}';
+  import { acceptEvent } from '${new URL('../../../internal/event/event.ts', import.meta.url).href}';
+  import { heldBytes } from '${new URL('../../../internal/event/held-bytes.ts', import.meta.url).href}';
+  import { createIdentitySource } from '${new URL('../../../internal/event/identity.ts', import.meta.url).href}';
   const identify = createIdentitySource();
   const parsed = (description) => {
     const body = { automation_id: randomUUID(), execution_id: randomUUID(), event: 'START', description };
