@@ -35,7 +35,7 @@ describe('the key of a message that becomes several events', () => {
   ];
   const identities = ['a1', 'a2'].map((id) => ({ id, createdAt: 1 }));
 
-  for (const wayIn of ['lineage', 'ping', 'job'] as const) {
+  for (const wayIn of ['lineage', 'ping', 'job', 'close'] as const) {
     it(`of ${wayIn}: other texts replace the first until they are acknowledged, and keep all identities`, async () => {
       const server = await emptyRedis();
       await server.use(async (redis) => {
