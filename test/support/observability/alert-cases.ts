@@ -265,7 +265,7 @@ export const alertCases: Record<string, AlertCase> = {
   },
   RunledgerSetAside: {
     fires: { [ofController('organizations_set_aside')]: steady(1) },
-    alsoFires: { 'a Job is refused': { [ofController('jobs_set_aside')]: steady(1) } },
+    alsoFires: { 'a Job is refused': { [ofController('captured_jobs_set_aside')]: steady(1) } },
     nearly: { [ofController('organizations_set_aside')]: '0x113 1x2 0x40' },
   },
   RunledgerNotificationsFailing: {

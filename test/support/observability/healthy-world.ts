@@ -84,7 +84,7 @@ export const healthy: World = {
   [notifications('failed')]: steady(0),
   [ofController('outbox_oldest_seconds')]: steady(0),
   [ofController('organizations_set_aside')]: steady(0),
-  [ofController('jobs_set_aside')]: steady(0),
+  [ofController('captured_jobs_set_aside')]: steady(0),
   [ofController('evaluations_total')]: growing(100),
   [ofController('tick_seconds_count')]: growing(12),
   [ofController('declarations_last_list_timestamp_seconds')]: clock(200),
