@@ -42,7 +42,7 @@ export class Cleaner {
     const { db, retentionDays, logger } = this.#options;
     const { signal } = this.#stopping;
     try {
-      await deleteOld(db, retentionDays, Date.now(), signal);
+      await deleteOld(db, retentionDays, signal);
     } catch (error) {
       if (!signal.aborted) logger.warn({ error }, 'old alerts and deliveries cannot be deleted, retrying in an hour');
     }

@@ -2,8 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../store/database.ts';
 import { sql, type RawBuilder } from '../store/sql.ts';
 
-const dayMs = 86_400_000;
-
 /** Gaps that are older than this, in days, can no longer be in the window of an expected run. */
 const gapDays = 400;
 
@@ -16,15 +14,11 @@ const pauseMs = 50;
 /**
  * Deletes resolved alerts, and webhook messages that were delivered or given up, `retentionDays`
  * later; 0 keeps them. Deletes gaps of the record that no longer matter. Each statement deletes a
- * slice that an index finds. `now`: ms since the Unix epoch. Any number of processes may run it.
+ * slice that an index finds. What is old, the clock of Postgres says. Any number of processes may
+ * run it.
  */
-export async function deleteOld(
-  db: Database,
-  retentionDays: number,
-  now: number,
-  stopping: AbortSignal,
-): Promise<void> {
-  const before = (days: number) => sql`${new Date(now - days * dayMs)}`;
+export async function deleteOld(db: Database, retentionDays: number, stopping: AbortSignal): Promise<void> {
+  const before = (days: number) => sql`now() - ${days}::float8 * interval '1 day'`;
   await deleteAll(db, 'record_gaps', sql`until_at`, sql`until_at < ${before(gapDays)}`, stopping);
   if (retentionDays === 0) return;
   await deleteAll(db, 'alerts', sql`resolved_at`, sql`resolved_at < ${before(retentionDays)}`, stopping);
