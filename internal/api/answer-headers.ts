@@ -1,4 +1,4 @@
-/** Browsers keep to HTTPS for so long after an answer, in seconds. */
+/** How long browsers keep to HTTPS after an answer, in seconds. */
 const year = 31_536_000;
 
 /**

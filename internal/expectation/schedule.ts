@@ -72,7 +72,7 @@ export class Schedule implements ExpectedTimes {
     return times;
   }
 
-  /** `midnight` is the begin of the day, as if the zone were UTC. */
+  /** `midnight` is the start of the day, as if the zone were UTC. */
   #findTimes(midnight: number): number[] {
     const { hours, minutes, everyHour } = this.#cron;
     const locals = hours.flatMap((hour) => minutes.map((minute) => midnight + hour * hourMs + minute * minuteMs));

@@ -42,7 +42,7 @@ export function startRule({ starts, earlyMs }: Expectation, schedules: Schedules
     : scheduleRule(schedules.get(starts.schedule, starts.timeZone), earlyMs);
 }
 
-/** Expects a start at most so long after the one before. */
+/** Expects a start within a fixed time of the one before. */
 function everyRule(everyMs: number, zone: Zone): StartRule {
   return {
     zone,

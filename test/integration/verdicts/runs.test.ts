@@ -4,38 +4,19 @@ import type { Transition } from '../../../internal/expectation/transition.ts';
 import { syncSilent } from '../../../internal/automations/sync-tables.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
-import { declare, marginMs, tickAt } from '../../support/expectations.ts';
+import { declare, tickAt } from '../../support/expectations.ts';
+import { alertsOf, at, automationId, storeEvent, told, when } from '../../support/one-day.ts';
 import { eachDatabase } from '../../support/store.ts';
 
-const automationId = '0190a0b0-0000-7000-8000-000000000001';
 const other = '0190a0b0-0000-7000-8000-000000000002';
-
-/** A time of 25 November 2026, UTC. */
-function at(time: string): number {
-  return Date.parse(`2026-11-25T${time}Z`);
-}
-
-/** The clock at which the watermark is at this time. */
-function when(watermark: string): number {
-  return at(watermark) + marginMs;
-}
-
-function told(transitions: readonly Transition[]): string[] {
-  return transitions.map(({ change, alert: { kind, occurrence } }) => `${change} ${kind} ${occurrence}`);
-}
 
 describe('verdicts on runs that are lost, scheduled or reused', () => {
   const database = eachDatabase();
 
   const event = (time: string, kind: AcceptedEvent['kind'], executionId = 'a', automation = automationId) =>
-    recordEvents(database.db, [anEvent({ automationId: automation, createdAt: at(time), kind, executionId })]);
+    storeEvent(database.db, time, kind, { executionId, automation });
 
-  const alerts = () =>
-    database.db
-      .selectFrom('alerts')
-      .select(['kind', 'occurrence', 'opened_at', 'resolved_at', 'resolved_reason'])
-      .orderBy('opened_at')
-      .execute();
+  const alerts = () => alertsOf(database.db);
 
   it('marks a run as lost after so long without an event, tells it once, and takes it back with an event', async () => {
     const running = () => database.db.selectFrom('running_executions').select(['execution_id', 'lost_at']).execute();

@@ -5,23 +5,12 @@ import type { Tables } from '../../../internal/store/database.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import type { Transaction } from '../../../internal/store/sql.ts';
 import { anEvent } from '../../support/events.ts';
-import { declare, emptyQueue, marginMs, tickAt } from '../../support/expectations.ts';
+import { declare, emptyQueue, tickAt } from '../../support/expectations.ts';
 import { declareWebhook } from '../../support/notify/expectations.ts';
+import { at, automationId, nightly, when } from '../../support/one-day.ts';
 import { eachDatabase } from '../../support/store.ts';
 
-const automationId = '0190a0b0-0000-7000-8000-000000000001';
 const other = '0190a0b0-0000-7000-8000-000000000002';
-const nightly = { schedule: '30 2 * * *', grace: '10m', maxDuration: '45m', failures: { consecutive: 1 } };
-
-/** A time of 25 November 2026, UTC. */
-function at(time: string): number {
-  return Date.parse(`2026-11-25T${time}Z`);
-}
-
-/** The clock at which the watermark is at this time. */
-function when(watermark: string): number {
-  return at(watermark) + marginMs;
-}
 
 describe('a tick of several organizations', () => {
   const database = eachDatabase();

@@ -3,40 +3,20 @@ import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import type { Transition } from '../../../internal/expectation/transition.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
-import { declare, emptyQueue, marginMs, tickAt } from '../../support/expectations.ts';
+import { declare, emptyQueue, tickAt } from '../../support/expectations.ts';
 import { failureOf } from '../../support/failure.ts';
+import { alertsOf, at, automationId, nightly, storeEvent, told, when } from '../../support/one-day.ts';
 import { eachDatabase, openDatabase } from '../../support/store.ts';
 
-const automationId = '0190a0b0-0000-7000-8000-000000000001';
 const other = '0190a0b0-0000-7000-8000-000000000002';
-const nightly = { schedule: '30 2 * * *', grace: '10m', maxDuration: '45m', failures: { consecutive: 1 } };
-
-/** A time of 25 November 2026, UTC. */
-function at(time: string): number {
-  return Date.parse(`2026-11-25T${time}Z`);
-}
-
-/** The clock at which the watermark is at this time. */
-function when(watermark: string): number {
-  return at(watermark) + marginMs;
-}
-
-function told(transitions: readonly Transition[]): string[] {
-  return transitions.map(({ change, alert: { kind, occurrence } }) => `${change} ${kind} ${occurrence}`);
-}
 
 describe('a tick', () => {
   const database = eachDatabase();
 
   const event = (time: string, kind: AcceptedEvent['kind'], executionId = 'a', automation = automationId) =>
-    recordEvents(database.db, [anEvent({ automationId: automation, createdAt: at(time), kind, executionId })]);
+    storeEvent(database.db, time, kind, { executionId, automation });
 
-  const alerts = () =>
-    database.db
-      .selectFrom('alerts')
-      .select(['kind', 'occurrence', 'opened_at', 'resolved_at', 'resolved_reason'])
-      .orderBy('opened_at')
-      .execute();
+  const alerts = () => alertsOf(database.db);
 
   it('opens an alert when the watermark passes the grace, once, and resolves it with the run', async () => {
     await declare(database.db, { automationId, expect: nightly, declaredAt: at('00:00') });

@@ -4,7 +4,7 @@ import { until } from '../until.ts';
 import type { System } from './system.ts';
 import { organization } from './tokens.ts';
 
-/** A run is expected at most so long after the one before, in ms, and so much later is missing. */
+/** Longest time from one start to the next, in ms, and the grace after it. */
 const [everyMs, graceMs] = [10_000, 0];
 
 /** Between two starts, in ms. Each ingest gets every second one. */
