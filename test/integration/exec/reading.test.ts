@@ -118,7 +118,7 @@ describe('runledger events, executions and tail', () => {
     'a limit that is no number': ['events --limit x', {}, 2, '--limit must be a whole number above 0; see: …'],
     'what tail would never find: an automation': ['tail --automation x', {}, 2, '--automation must be a UUID; see: …'],
     'what tail would never find: a kind': ['tail --kind end', {}, 2, '--kind must be one of START, EVENT, …'],
-    'a wrong state': ['executions --state x', {}, 1, '--state must be one of running, succeeded, failed'],
+    'a wrong state': ['executions --state x', {}, 1, '--state must be one of running, succeeded, failed, lost'],
     'an automation that is no UUID': ['events --automation x', {}, 1, '--automation must be a UUID such as …'],
     'no address': ['events', { RUNLEDGER_CONSOLE_URL: '' }, 1, '--console (RUNLEDGER_CONSOLE_URL) is required: …'],
     'no answer': ['events', away, 1, 'RUNLEDGER_CONSOLE_URL does not answer: connect ECONNREFUSED 127.0.0.1:1'],

@@ -74,14 +74,14 @@ function evaluated(
   return evaluate(expectationOf(expectation, { silent: true }), complete, watermark, schedules);
 }
 
-/** What is known at a watermark: runs that have started, and ends that have come. */
+/** What is known at a watermark: runs and gaps that have begun, and ends that have come. */
 function knownAt(given: Story, watermark: number): Story {
   const started = given.runs.filter(({ startedAt }) => startedAt <= watermark);
   const known = started.map((run) => {
     const known = (time: number | undefined) => (time !== undefined && time <= watermark ? time : undefined);
     return { ...run, failedAt: known(run.failedAt), endedAt: known(run.endedAt) };
   });
-  return { ...given, runs: known };
+  return { ...given, runs: known, gaps: given.gaps.filter(({ from }) => from <= watermark) };
 }
 
 const checked = { numRuns: 300 };
@@ -115,7 +115,7 @@ describe('a verdict', () => {
     );
   });
 
-  it('does not change before the time that the evaluation before has named, unless events come', () => {
+  it('does not change before the time that the evaluation before has named, unless events or gaps come', () => {
     fc.assert(
       fc.property(story, time, (given, later) => {
         const known = knownAt(given, given.watermark);
