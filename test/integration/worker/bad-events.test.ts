@@ -101,8 +101,8 @@ describe('jobs that hold what they should not', () => {
     try {
       await worker.ready();
       const { id = '' } = await withQueue(redis.url, (queue) => queue.add('events', { v: 3, rows: [] }));
-      // By its own clock this worker takes the job again at once, so the list of delayed jobs has it
-      // for a moment only. BullMQ's stream keeps until when it was delayed.
+      // By its own clock this worker takes the job again at once, so the list of delayed jobs shows
+      // it for a moment only. BullMQ's stream keeps until when it was delayed.
       const due = await until('it is delayed', async () => {
         const entries = await redis.use((client) => client.xrevrange(queueKey('events', 'events'), '+', '-'));
         const delayed = entries.find(([, fields]) => fields[1] === 'delayed' && fields[3] === id);
