@@ -55,6 +55,9 @@ inBothModes('POST /v1/cloudevents/', ({ suiteIngest }) => {
     for (const one of events) expect((await deliver(HTTP.binary(one))).status).to.equal(201);
     expect(await kinds()).to.deep.equal(['START', 'END']);
     expect(await suite.redis.command('llen', '{runledger}:events:wait')).to.equal(1);
+    const inCapitals = event('start', { id: events[0]?.id, automation_id: automation_id.toUpperCase() });
+    expect((await batch([{ ...inCapitals.toJSON(), time: events[0]?.time }])).status).to.equal(201);
+    expect(await kinds()).to.have.lengthOf(2);
     const changed = await batch([event('start', { id: events[0]?.id, description: 'other' })]);
     expectProblem(changed, 422, 'idempotency-key-reused');
   });
