@@ -18,6 +18,7 @@ import { bulkBodyLimit, registerBulk } from './register-bulk.ts';
 import { createRefusalLimiter } from './refusal-limiter.ts';
 import { register, type RegisterOptions } from './register.ts';
 import { serveRouter, type ServeOptions } from './serve-router.ts';
+import { webhookHandshake } from './webhook-handshake.ts';
 import { createWrongTokenLimiter } from './wrong-token-limiter.ts';
 
 export interface ApiOptions extends RegisterOptions, Omit<PingRunOptions, 'bodies'>, ServeOptions {
@@ -75,6 +76,7 @@ function createRouter(options: ApiOptions & { bodies: Bodies }, limiter: Organiz
   const registeringBulk = writing(registerBulk(bodyOf(bulkBodyLimit, listTypes), stack.sendJson, options));
   const closing = writing(closeRun(bodyOf(options.bodyLimit), stack.sendJson, options));
   const takingCloudEvents = writing(cloudEvents(bodyOf(bulkBodyLimit, cloudEventTypes), stack.sendJson, options));
+  const shakingHands = webhookHandshake(options.organizationLimits.rate, takingCloudEvents);
   const takingLineage = writing(lineage(readLineage, stack.sendJson, options));
   const takingLineageBatch = writing(lineageBatch(readLineageBatch, stack.sendJson, options));
   const pinging = requirePingKey(options.authenticate, pingKeyOf, limitWrongTokens)(limiter.before(pingRun(options)));
@@ -82,7 +84,7 @@ function createRouter(options: ApiOptions & { bodies: Bodies }, limiter: Organiz
   router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
   router.register('/v1/register/bulk', ['POST'], registeringBulk, { name: '/v1/register/bulk/' });
   router.register('/v1/close', ['POST'], closing, { name: '/v1/close/' });
-  router.register('/v1/cloudevents', ['POST'], takingCloudEvents, { name: '/v1/cloudevents/' });
+  router.register('/v1/cloudevents', ['POST', 'OPTIONS'], shakingHands, { name: '/v1/cloudevents/' });
   // OpenLineage's clients send to these paths, without a slash at the end.
   router.register('/api/v1/lineage', ['POST'], takingLineage, { name: '/api/v1/lineage' });
   router.register('/api/v1/lineage/batch', ['POST'], takingLineageBatch, { name: '/api/v1/lineage/batch' });

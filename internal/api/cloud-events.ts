@@ -5,6 +5,7 @@ import { foreignTime } from '../event/foreign-time.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
 import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
+import { dataOf } from './cloud-event-data.ts';
 import type { HttpStack } from './http-stack.ts';
 import type { JsonBody } from './json-body.ts';
 import { mostEvents, type BulkOptions } from './register-bulk.ts';
@@ -14,7 +15,7 @@ const structured = 'application/cloudevents+json';
 const batch = 'application/cloudevents-batch+json';
 
 /** The types of a body: one event, a batch, or the data of an event in headers. */
-export const cloudEventTypes = ['application/json', structured, batch];
+export const cloudEventTypes = ['application/json', structured, batch, '*/*+json'];
 
 const kinds = new Map(
   (['START', 'EVENT', 'WARNING', 'ERROR', 'END'] as const).map((kind) => [`dev.runledger.${kind.toLowerCase()}`, kind]),
@@ -99,17 +100,18 @@ function check(
   validate: BulkOptions['validate'],
   accept: (request: EventRequest) => AcceptedEvent,
 ): Checked {
-  const { specversion, type, source, id, time = null, data } = Object(event) as Record<string, unknown>;
+  const { specversion, type, source, id, time = null, ...rest } = Object(event) as Record<string, unknown>;
+  const data = dataOf(rest);
   const faults: FieldError[] = [];
   const fault = (field: string, detail: string): void => void faults.push({ pointer: `${pointer}/${field}`, detail });
-  const read = requestsOf(String(type), time, data);
+  const read = requestsOf(String(type), time, data.value);
   if (specversion !== '1.0') fault('specversion', 'must be 1.0');
   if (read === undefined) fault('type', `must be one of ${[...kinds.keys(), tektonTypes].join(', ')}`);
   if (typeof source !== 'string' || source === '') fault('source', 'must be a text that is not empty');
   if (typeof id !== 'string' || id === '') fault('id', 'must be a text that is not empty');
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) fault('data', 'must be a JSON object');
+  if (data.fault !== undefined) fault(data.pointer.slice(1), data.fault);
   if (faults.length > 0 || read === undefined) return { pointer, events: [], key: undefined, faults };
-  faults.push(...faultsOf(pointer, read, validate));
+  faults.push(...faultsOf(pointer, read, data.pointer, validate));
   const requests = read.requests as unknown as EventRequest[];
   return {
     pointer,
@@ -139,6 +141,7 @@ function withReadTime(request: CloudEventRequests['requests'][number]): CloudEve
 function faultsOf(
   pointer: string,
   { requests: [request], pointers }: CloudEventRequests,
+  dataPointer: string,
   validate: BulkOptions['validate'],
 ): FieldError[] {
   try {
@@ -148,8 +151,10 @@ function faultsOf(
     if (!(error instanceof RequestError)) throw error;
     return error.faults.map((fault) => {
       if (!('pointer' in fault)) return fault;
-      const place = fault.pointer === '/occurred_at' ? '/time' : `/data${fault.pointer}`;
-      return { ...fault, pointer: pointer + (pointers[fault.pointer] ?? place) };
+      const ofData = pointers[fault.pointer] ?? fault.pointer;
+      const place =
+        fault.pointer === '/occurred_at' && pointers['/occurred_at'] === undefined ? '/time' : dataPointer + ofData;
+      return { ...fault, pointer: pointer + place };
     });
   }
 }

@@ -25,7 +25,7 @@ export const tektonTypes = 'dev.tekton.event.taskrun.* and .pipelinerun.*';
 export interface CloudEventRequests {
   /** All have the same ids. */
   readonly requests: readonly Fields[];
-  /** Where in the CloudEvent a field comes from, if not from the same field of its data. */
+  /** Where in the data a field comes from, if not from the field of its name. */
   readonly pointers: Readonly<Record<string, string>>;
 }
 
@@ -42,7 +42,7 @@ export function tektonRequests(type: string, time: unknown, data: unknown): Clou
   const { root, title, ...names } = ofResource[resource as keyof typeof ofResource];
   const run = fieldsOf(fieldsOf(data)[root]);
   const [metadata, status] = [fieldsOf(run['metadata']), fieldsOf(run['status'])];
-  const pointer = `/data/${root}/metadata`;
+  const pointer = `/${root}/metadata`;
   const identity = { automation_id: automationOf(run, names), execution_id: metadata['uid'] };
   const parts = partsOf(change, `${title} ${textOf(metadata['name'])}`, succeeded(status));
   const timeField = ({ started: 'startTime', successful: 'completionTime', failed: 'completionTime' } as Fields)[
@@ -54,7 +54,7 @@ export function tektonRequests(type: string, time: unknown, data: unknown): Clou
     pointers: {
       '/automation_id': `${pointer}/annotations/${automationAnnotation.replace('/', '~1')}`,
       '/execution_id': `${pointer}/uid`,
-      ...(ownTime !== undefined && { '/occurred_at': `/data/${root}/status/${textOf(timeField)}` }),
+      ...(ownTime !== undefined && { '/occurred_at': `/${root}/status/${textOf(timeField)}` }),
     },
   };
 }
