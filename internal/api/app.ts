@@ -1,4 +1,5 @@
 import { Router } from '@koa/router';
+import { RequestError } from '../errors/request-error.ts';
 import { requirePingKey, requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
 import { Bodies } from './bodies.ts';
 import { closeRun } from './close.ts';
@@ -26,6 +27,8 @@ export interface ApiOptions extends RegisterOptions, Omit<PingRunOptions, 'bodie
   /** Largest body, in bytes. */
   bodyLimit: number;
   organizationLimits: OrganizationLimits;
+  /** Called with what a message calls its automation, once its events are recorded. */
+  named: (organization: string, automation: string, name: string) => void;
 }
 
 /** Creates the API of ingest. Its routes check in this order: 401, 403, 429, 415/413, 400. */
@@ -38,7 +41,7 @@ export function createApi(options: ApiOptions): Handler {
     return limitRefusals(ctx, error);
   };
   return serveRouter(
-    createRouter({ ...charging(options, limiter), bodies }, limiter),
+    createRouter({ ...charging(naming(options), limiter), bodies }, limiter),
     'POST /v1/register/, POST /v1/register/bulk/ or GET /v1/ping/',
     { ...options, onRefused },
   );
@@ -53,6 +56,22 @@ function charging(options: ApiOptions, limiter: OrganizationLimiter): ApiOptions
       const [first] = events;
       if (first !== undefined) limiter.charge(first.organization, events.length - 1);
       return options.enqueueAll(groups, which, withinMs);
+    },
+  };
+}
+
+/** Passes on the names of automations whose events are recorded. */
+function naming(options: ApiOptions): ApiOptions {
+  return {
+    ...options,
+    enqueueAll: async (groups, which, withinMs) => {
+      const results = await options.enqueueAll(groups, which, withinMs);
+      for (const [at, { name, events }] of groups.entries()) {
+        const [event] = events;
+        if (name === undefined || event === undefined || results[at] instanceof RequestError) continue;
+        options.named(event.organization, event.automationId, name);
+      }
+      return results;
     },
   };
 }

@@ -43,7 +43,7 @@ export function cloudEvents(
     const faults = [...checked.flatMap((one) => one.faults), ...repeatedKeys(checked)];
     if (faults.length > 0) throw new RequestError('invalid-event', 'Some events are not valid; see errors.', faults);
     const results = await enqueueAll(
-      checked.map(({ events, key }): EventGroup => ({ events, key })),
+      checked.map(({ events, key, name }): EventGroup => ({ events, key, name })),
       'all',
     );
     const recorded = results.flatMap((result) => {
@@ -91,6 +91,7 @@ interface Checked {
   pointer: string;
   events: AcceptedEvent[];
   key: RepeatKey | undefined;
+  name?: string | undefined;
   faults: FieldError[];
 }
 
@@ -117,6 +118,7 @@ function check(
     pointer,
     events: faults.length > 0 ? [] : requests.map(accept),
     key: ['cloud-event', String(source), String(id)],
+    name: read.name,
     faults,
   };
 }

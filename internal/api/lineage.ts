@@ -74,7 +74,7 @@ async function recordAll(
     all.flatMap((one): [string, EventGroup][] => {
       if (one === undefined) return [];
       const events = one.requests.map((request) => acceptEvent(request, organization, identify()));
-      return [[JSON.stringify(one.key), { events, key: one.key }]];
+      return [[JSON.stringify(one.key), { events, key: one.key, name: one.name }]];
     }),
   );
   const results = groups.size === 0 ? [] : await enqueueAll([...groups.values()], 'each');

@@ -40,7 +40,7 @@ export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState>
     const groups = eventsOf(address.signal, body, textLimits, run.alone).map((part): EventGroup => {
       const request = { automation_id: address.automation, execution_id: run.id, ...part };
       const key = part.event === 'EVENT' ? undefined : keyOf(request);
-      return { events: [acceptEvent(request, organization, identify())], key };
+      return { events: [acceptEvent(request, organization, identify())], key, name: address.name };
     });
     await record(() => enqueueAll(groups, 'all', time.leftMs), run);
     // The events are on disk: the ping has succeeded, even if Redis fails or is slow now.
