@@ -4,6 +4,7 @@ import { RequestError, Unavailable } from '../errors/request-error.ts';
 import type { Scope } from '../tokens/token-entry.ts';
 import type { KnownToken } from '../tokens/token-set.ts';
 import type { Authentication } from '../tokens/token-source.ts';
+import { oneValue } from './one-value.ts';
 
 /** The state of a request after the check of its token. */
 export type AuthenticatedState = {
@@ -30,7 +31,7 @@ export function requireToken(
   };
   return (route) => (ctx, next) => {
     const { headers } = ctx.req;
-    const result = authenticate(tokenOf(headers));
+    const result = authenticated(authenticate, headers);
     if (result.status === 'not-loaded') throw new Unavailable('Tokens are not loaded yet.', 'tokens-not-loaded');
     if (result.status === 'unknown') return refuse(headers);
     ctx.state.organization = result.organization;
@@ -71,10 +72,18 @@ export function requirePingKey(
 
 /** True if the token of a request that was served as a reader may still read that organization. */
 export function mayStillRead(authenticate: Authenticate, ctx: ParameterizedContext<AuthenticatedState>): boolean {
-  const result = authenticate(tokenOf(ctx.req.headers));
+  const result = authenticated(authenticate, ctx.req.headers);
   // A token that was valid stays valid until tokens are loaded again.
   if (result.status !== 'known') return result.status === 'not-loaded';
   return result.scope === 'read' && result.organization === ctx.state.organization;
+}
+
+/** A token may hold a comma, so it is read as one value of several headers only if it is unknown. */
+function authenticated(authenticate: Authenticate, headers: IncomingHttpHeaders): Authentication {
+  const result = authenticate(tokenOf(headers));
+  if (result.status !== 'unknown' || typeof headers['token'] !== 'string') return result;
+  const token = oneValue(headers['token']);
+  return token === headers['token'] ? result : authenticate(tokenOf({ ...headers, token }));
 }
 
 /** The token of a request; empty if it has none, or two different ones. */
