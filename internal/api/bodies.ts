@@ -59,7 +59,7 @@ export class Bodies {
   #admit(ctx: Context, most: number): undefined {
     const { 'content-length': length } = ctx.req.headers;
     if (length === undefined || !(Number(length) > smallBody)) return;
-    this.#charge(ctx, Number(length));
+    this.charge(ctx, Number(length));
     this.take(ctx, Math.min(Number(length), most));
   }
 
@@ -98,7 +98,7 @@ export class Bodies {
    * @throws {RequestError} when there is none.
    */
   grow(ctx: Context, length: number, most = Infinity): void {
-    this.#charge(ctx, length);
+    this.charge(ctx, length);
     const more = Math.min(length, most) - (this.#taken.get(ctx) ?? 0);
     if (more > 0) this.take(ctx, more);
   }
@@ -144,8 +144,8 @@ export class Bodies {
     return this.isLarge(ctx) ? this.#turns.map(organizationOf(ctx), items, map) : items.map(map);
   }
 
-  /** Also for a body that is refused or cut. */
-  #charge(ctx: Context, bytes: number): void {
+  /** Takes the bytes that a body has by now from the rate, also if it is refused or cut. */
+  charge(ctx: Context, bytes: number): void {
     const before = this.#charged.get(ctx) ?? 0;
     const events = Math.floor(bytes / bytesOfEvent) - before;
     if (events <= 0) return;
@@ -163,10 +163,15 @@ export class Bodies {
     void this.#readAll(ctx).catch(() => undefined);
   }
 
+  /** Resolves in the next turn of the organization: what is dropped waits for it, too. */
+  rest(ctx: Context): Promise<void> {
+    return this.#turns.run(organizationOf(ctx), () => undefined);
+  }
+
   async #readAll(ctx: Context): Promise<void> {
     for await (const piece of ctx.req as AsyncIterable<Buffer>) {
       this.received(piece.length);
-      await this.#turns.run(organizationOf(ctx), () => undefined);
+      await this.rest(ctx);
     }
   }
 }
