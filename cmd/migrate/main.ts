@@ -7,10 +7,9 @@ import { isUnavailable } from '../../internal/store/errors.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { untilReachable } from '../../internal/store/reachable.ts';
 import { createLogger, type Logger } from '../../internal/telemetry/logger.ts';
-import { partitioningOf } from './partitioning.ts';
 
 runMain(async () => {
-  const config = readConfig(['DATABASE_URL', 'DATABASE_URLS', 'DATABASE_WAIT_MS', 'PARTITION_EXECUTIONS', 'LOG_LEVEL']);
+  const config = readConfig(['DATABASE_URL', 'DATABASE_URLS', 'DATABASE_WAIT_MS', 'LOG_LEVEL']);
   const logger = createLogger('migrate', config.LOG_LEVEL);
   // PID 1 of a container has no default handler. The connection's end rolls the work back.
   process.once('SIGTERM', () => process.exit(143));
@@ -32,11 +31,7 @@ runMain(async () => {
   await Promise.all(others);
 });
 
-async function migrate(
-  url: string,
-  config: Config<'DATABASE_WAIT_MS' | 'PARTITION_EXECUTIONS'>,
-  logger: Logger,
-): Promise<void> {
+async function migrate(url: string, config: Config<'DATABASE_WAIT_MS'>, logger: Logger): Promise<void> {
   const db = openPostgres({
     url,
     maxConnections: 2,
@@ -50,7 +45,6 @@ async function migrate(
     await untilReachable(db, config.DATABASE_WAIT_MS, (error) => logger.warn({ error }, 'waiting for postgres'));
     const migrations = await migrateToLatest(db, {
       onNoReaderRole: () => logger.warn({ role: 'runledger_reader', see: 'README.md' }, 'no role for readers'),
-      partitioning: partitioningOf(config.PARTITION_EXECUTIONS, logger),
     });
     logger.info({ migrations }, 'schema is up to date');
   } finally {

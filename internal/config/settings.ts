@@ -180,7 +180,6 @@ export const settings = {
     default: 120_000,
     desc: 'How long migrate waits for a Postgres that starts',
   }),
-  PARTITION_EXECUTIONS: flag({ default: false, desc: 'true moves executions into partitions also beyond 1 GB' }),
   DATABASE_POOL_SIZE: wholeNumber({ min: 2, max: 100, default: 4, desc: 'Most connections of a worker to Postgres' }),
   CONSOLE_DATABASE_CONNECTIONS: wholeNumber({
     min: 2,

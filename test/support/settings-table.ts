@@ -38,7 +38,7 @@ export const processes: Record<string, readonly SettingName[]> = {
     ...notifierSettings,
     'CONSOLE_PUBLIC_URL',
   ],
-  migrate: ['DATABASE_URL', 'DATABASE_URLS', 'DATABASE_WAIT_MS', 'PARTITION_EXECUTIONS', 'LOG_LEVEL'],
+  migrate: ['DATABASE_URL', 'DATABASE_URLS', 'DATABASE_WAIT_MS', 'LOG_LEVEL'],
   move: moveSettings,
   export: exportSettings,
   standalone: ['DATA_DIR', 'CONSOLE_PORT'],

@@ -1,11 +1,22 @@
 import { sql, type Kysely } from 'kysely';
+import { showToReaders } from './show-to-readers.ts';
 
 /**
  * The Merkle log (ARCHITECTURE.md, "The log"). Workers append leaves to `log_segments`; the sealer
  * moves them, in the order of their index, to `log_tails` and, once there are 256, to `log_tiles`.
- * Hashes do not compress: `external` saves the attempt.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
+export async function createLog(db: Kysely<unknown>): Promise<void> {
+  await createLeaves(db);
+  await createTrees(db);
+  await createErasures(db);
+  await showToReaders(db, 'log_tails', 'log_tiles', 'log_trees', 'log_checkpoints');
+}
+
+/**
+ * Level 0 of the tiles holds leaves, the others hold hashes; the index finds the tiles that may
+ * hold an event. Hashes do not compress: `external` saves the attempt.
+ */
+async function createLeaves(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table log_segments (
       id bigint generated always as identity primary key,
@@ -21,19 +32,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (organization, first_index)
     )
   `.execute(db);
-  await createTiles(db);
-  await createTrees(db);
-  for (const table of ['log_segments', 'log_tails', 'log_tiles']) {
-    const column = sql.ref(table === 'log_tiles' ? 'content' : 'leaves');
-    await sql`alter table ${sql.table(table)} alter column ${column} set storage external`.execute(db);
-  }
-  for (const table of ['log_tails', 'log_tiles', 'log_trees', 'log_checkpoints']) await showToReaders(db, table);
-}
-
-/**
- * Level 0 holds leaves, the others hold hashes. The index finds the tiles that may hold an event.
- */
-async function createTiles(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table log_tiles (
       organization text collate "C" not null,
@@ -48,9 +46,15 @@ async function createTiles(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index log_tiles_of_ids on log_tiles (organization, last_id, first_id) where level = 0
   `.execute(db);
+  await sql`alter table log_segments alter column leaves set storage external`.execute(db);
+  await sql`alter table log_tails alter column leaves set storage external`.execute(db);
+  await sql`alter table log_tiles alter column content set storage external`.execute(db);
 }
 
-/** One row for each log, and its newest checkpoint of each hour. */
+/**
+ * One row for each log, and its newest checkpoint of each hour. `cosigned_by`: the witnesses whose
+ * lines are in `note`.
+ */
 async function createTrees(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table log_trees (
@@ -71,27 +75,29 @@ async function createTrees(db: Kysely<unknown>): Promise<void> {
       root bytea not null,
       note text not null,
       signed_at timestamptz(3) not null,
+      cosigned_by text[] not null default '{}',
       primary key (organization, hour)
     ) with (fillfactor = 50)
   `.execute(db);
 }
 
-/** Readers of `executions` may read the table; `internal/store/reader-role.ts` limits them. */
-async function showToReaders(db: Kysely<unknown>, table: string): Promise<void> {
-  await sql`alter table ${sql.table(table)} enable row level security`.execute(db);
-  await sql`create policy everybody on ${sql.table(table)} using (true) with check (true)`.execute(db);
+/**
+ * Who erased which events, and why. A row has the ids of its events, 16 bytes each, and nothing
+ * else of them.
+ */
+async function createErasures(db: Kysely<unknown>): Promise<void> {
   await sql`
-    do $$
-    declare
-      reader text;
-    begin
-      for reader in
-        select case grantee when 0 then 'public' else grantee::regrole::text end
-        from pg_class, aclexplode(relacl) where oid = 'executions'::regclass and privilege_type = 'SELECT'
-      loop
-        execute format('grant select on %I to %s', ${sql.lit(table)}, reader);
-      end loop;
-    end
-    $$
+    create table erasures (
+      id uuid primary key,
+      organization text collate "C" not null,
+      erased_at timestamptz(3) not null,
+      erased_by text not null,
+      reason text not null,
+      scope text not null check (scope in ('organization', 'automation', 'execution', 'text')),
+      automation_id uuid,
+      event_ids bytea not null
+    )
   `.execute(db);
+  await sql`alter table erasures alter column event_ids set storage external`.execute(db);
+  await sql`create index erasures_of_organization on erasures (organization, id)`.execute(db);
 }

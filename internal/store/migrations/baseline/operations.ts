@@ -1,16 +1,11 @@
 import { sql, type Kysely } from 'kysely';
 
 /**
- * Several databases (ARCHITECTURE.md, "Several databases"): the map of organizations, which counts
- * in the first database; and the state of moves, in each database that organizations leave.
+ * The map of organizations to databases, which counts in the first one; the state of moves, in each
+ * database that organizations leave; and the approvals of people for a retention that would drop
+ * many partitions at once.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  await createMap(db);
-  await createMoves(db);
-  await createFunction(db);
-}
-
-async function createMap(db: Kysely<unknown>): Promise<void> {
+export async function createOperations(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table organization_databases (
       organization text collate "C" primary key,
@@ -19,20 +14,14 @@ async function createMap(db: Kysely<unknown>): Promise<void> {
       stream_since text
     )
   `.execute(db);
-  // A console may have the rights of a reader only.
+  await createMoves(db);
+  await guardMoves(db);
   await sql`
-    do $$
-    declare
-      reader text;
-    begin
-      for reader in
-        select case grantee when 0 then 'public' else grantee::regrole::text end
-        from pg_class, aclexplode(relacl) where oid = 'executions'::regclass and privilege_type = 'SELECT'
-      loop
-        execute format('grant select on organization_databases to %s', reader);
-      end loop;
-    end
-    $$
+    create table retention_approvals (
+      before date not null,
+      approved_at timestamptz(3) not null default now(),
+      approved_by text not null default session_user
+    )
   `.execute(db);
 }
 
@@ -62,7 +51,7 @@ async function createMoves(db: Kysely<unknown>): Promise<void> {
  * organization that is closed here, and notes the keys of events that are stored during the copy.
  * An organization that returns may have left before: only its move may write it then.
  */
-async function createFunction(db: Kysely<unknown>): Promise<void> {
+async function guardMoves(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function note_moving_organizations() returns trigger language plpgsql
     set search_path from current
