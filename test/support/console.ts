@@ -11,6 +11,7 @@ import { createTelemetry, type Telemetry } from '../../internal/telemetry/teleme
 import { digestOf } from '../../internal/tokens/token-entry.ts';
 import type { Authentication, TokenSource } from '../../internal/tokens/token-source.ts';
 import { ApiClient } from './api-client.ts';
+import { tuned } from './tuned.ts';
 
 export interface RunningConsole extends AsyncDisposable {
   /** A reader of the organization `acme`, behind a proxy that ends TLS. */
@@ -44,10 +45,13 @@ export async function startConsole(
     READ_RATE: '1000',
     READ_CONCURRENCY: '100',
   };
-  const config = readConfig([...consoleSettings, ...consoleDatabaseSettings, ...consoleDatabasesSettings], {
-    ...base,
-    ...settings,
-  });
+  const config = readConfig(
+    [...consoleSettings, ...consoleDatabaseSettings, ...consoleDatabasesSettings],
+    tuned({
+      ...base,
+      ...settings,
+    }),
+  );
   const tokens = typeof authenticate === 'function' ? sourceOf(authenticate) : authenticate;
   const others = openOtherConsoleDatabases(config, telemetry.logger);
   const database = { ...openConsoleDatabase(url, config, telemetry.logger, loginUrl), others };
