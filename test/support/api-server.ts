@@ -17,7 +17,10 @@ export interface RunningApi extends AsyncDisposable {
 }
 
 const notHere = (): Promise<never> => Promise.reject(new Error('no Redis here'));
-const noRuns: ApiOptions['runs'] = { open: notHere, confirm: notHere, find: notHere, close: notHere };
+const noRuns: Pick<ApiOptions, 'runs' | 'ridRuns'> = {
+  runs: { open: notHere, confirm: notHere, find: notHere, take: notHere, release: notHere, close: notHere },
+  ridRuns: { runOf: notHere, end: notHere },
+};
 
 /**
  * The API alone, with an `enqueue` that a test holds in its hand, for faults that Redis cannot show
@@ -35,7 +38,7 @@ export async function startApi(
     enqueue,
     enqueueAll: (groups) =>
       Promise.all(groups.map(({ events, key }) => Promise.all(events.map((event) => enqueue(event, key))))),
-    runs: noRuns,
+    ...noRuns,
     answerWithinMs: 1_000,
     textLimits: defaultFieldLimits,
     authenticate: (organization) => ({ status: 'known', organization, scope: 'write', tokenId: '0123456789ab' }),
