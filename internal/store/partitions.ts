@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Database, Tables } from './database.ts';
 import { dayAfter, isoDay } from './days.ts';
+import { forgetRewritten, noteRewritten, writtenBy } from './rewritten-events.ts';
 
 /** Days from `from` until before `to`: UTC midnights, in ms since the Unix epoch. */
 export interface DayRange {
@@ -78,11 +79,13 @@ export async function createPartition(trx: Transaction<Tables>, day: number): Pr
   await sql`create table ${name} (like events including defaults including constraints)`.execute(trx);
   // Writers must not add events of this day to DEFAULT between the move and the attachment.
   await sql`lock table events_default in access exclusive mode`.execute(trx);
+  const ofDay = sql`created_at >= ${midnight(range.from)} and created_at < ${midnight(range.to)}`;
+  const rows = sql`select organization, created_at, id, ${writtenBy('events_default')} as stored_by from events_default where ${ofDay}`;
+  await forgetRewritten.execute(trx);
+  await noteRewritten(rows).execute(trx);
   const moved = await sql`
     with moved as (
-      delete from events_default
-      where created_at >= ${midnight(range.from)} and created_at < ${midnight(range.to)}
-      returning *
+      delete from events_default where ${ofDay} returning *
     )
     insert into ${name} select * from moved
   `.execute(trx);

@@ -818,6 +818,13 @@ CREATE TABLE public.retention_approvals (
     approved_by text DEFAULT SESSION_USER NOT NULL
 );
 
+CREATE TABLE public.rewritten_events (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp(3) with time zone NOT NULL,
+    id uuid NOT NULL,
+    stored_by xid8 NOT NULL
+);
+
 CREATE TABLE public.running_executions (
     organization text NOT NULL COLLATE pg_catalog."C",
     automation_id uuid NOT NULL,
@@ -1015,6 +1022,9 @@ ALTER TABLE ONLY public.organization_databases
 
 ALTER TABLE ONLY public.record_gaps
     ADD CONSTRAINT record_gaps_pkey PRIMARY KEY (from_at);
+
+ALTER TABLE ONLY public.rewritten_events
+    ADD CONSTRAINT rewritten_events_pkey PRIMARY KEY (organization, created_at, id);
 
 ALTER TABLE ONLY public.running_executions
     ADD CONSTRAINT running_executions_pkey PRIMARY KEY (organization, automation_id, execution_id);
@@ -1524,6 +1534,8 @@ CREATE POLICY one_organization ON public.log_tails AS RESTRICTIVE FOR SELECT TO 
 CREATE POLICY one_organization ON public.log_tiles AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.log_trees AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.rewritten_events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.running_executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 

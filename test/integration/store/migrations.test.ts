@@ -29,6 +29,7 @@ const released = [
   '0019-rules-and-lost-runs',
   '0020-retention-approvals',
   '0021-console-keys',
+  '0022-rewritten-events',
 ];
 
 describe('migrations', () => {
