@@ -9,7 +9,7 @@ import { findLetters } from './erase-dead-letters.ts';
 import { chosenExecutions, recomputeExecutions } from './erase-executions.ts';
 import { chosenEvents, contains, scopeOf, type ErasureScope } from './erasure-scope.ts';
 import type { EventRow } from './events-table.ts';
-import { noteRewritten, writtenBy } from './rewritten-events.ts';
+import { forgetRewritten, noteRewritten, writtenBy } from './rewritten-events.ts';
 
 type Trx = Transaction<Tables>;
 
@@ -57,6 +57,7 @@ export async function countErasable(db: Database, scope: ErasureScope): Promise<
 export function eraseEvents(db: Database, request: ErasureRequest, most: number): Promise<Erasure | undefined> {
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.seal)})`.execute(trx);
+    await forgetRewritten.execute(trx);
     const { ids, left } = await eraseOldest(trx, request, most);
     if (ids.length === 0) return undefined;
     const { id, createdAt } = identify();

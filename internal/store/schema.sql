@@ -1066,6 +1066,10 @@ CREATE INDEX events_errors ON ONLY public.events USING btree (organization, crea
 
 CREATE INDEX events_default_errors ON public.events_default USING btree (organization, created_at, id) WHERE (kind = 'ERROR'::text);
 
+CREATE INDEX events_errors_occurred ON ONLY public.events USING btree (organization, occurred_at, id) WHERE ((kind = 'ERROR'::text) AND (occurred_at IS NOT NULL));
+
+CREATE INDEX events_default_errors_occurred ON public.events_default USING btree (organization, occurred_at, id) WHERE ((kind = 'ERROR'::text) AND (occurred_at IS NOT NULL));
+
 CREATE INDEX events_of_automation ON ONLY public.events USING btree (automation_id, organization, created_at);
 
 CREATE INDEX events_default_of_automation ON public.events_default USING btree (automation_id, organization, created_at);
@@ -1261,6 +1265,8 @@ CREATE INDEX sessions_of_subject ON public.sessions USING btree (subject);
 ALTER INDEX public.events_of_execution ATTACH PARTITION public.events_default_automation_id_execution_id_organization_idx;
 
 ALTER INDEX public.events_errors ATTACH PARTITION public.events_default_errors;
+
+ALTER INDEX public.events_errors_occurred ATTACH PARTITION public.events_default_errors_occurred;
 
 ALTER INDEX public.events_of_automation ATTACH PARTITION public.events_default_of_automation;
 
