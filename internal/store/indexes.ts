@@ -35,6 +35,11 @@ export const readerIndexes: readonly ReaderIndex[] = [
   // The column of fixed width comes first: it compares fastest.
   { name: 'events_of_automation', table: 'events', on: '(automation_id, organization, created_at)' },
   { name: 'events_errors', table: 'events', on: `(organization, created_at, id) where kind = 'ERROR'` },
+  {
+    name: 'events_errors_occurred',
+    table: 'events',
+    on: `(organization, occurred_at, id) where kind = 'ERROR' and occurred_at is not null`,
+  },
   { name: 'events_warnings', table: 'events', on: `(organization, created_at, id) where kind = 'WARNING'` },
 ];
 

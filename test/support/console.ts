@@ -1,4 +1,4 @@
-import { consoleSettings, createConsole, type Visitors } from '../../cmd/console/console.ts';
+import { consoleSettings, createConsole, type ConsoleExtras, type Visitors } from '../../cmd/console/console.ts';
 import { closeConsoleDatabase, consoleDatabaseSettings, openConsoleDatabase } from '../../cmd/console/database.ts';
 import {
   closeOtherConsoleDatabases,
@@ -36,6 +36,7 @@ export async function startConsole(
   authenticate: ((given: string) => Authentication) | TokenSource = authenticateReader,
   visitors?: Visitors,
   loginUrl?: string,
+  extras: ConsoleExtras = {},
 ): Promise<RunningConsole> {
   const telemetry = createTelemetry('console', 'silent');
   const base = {
@@ -55,7 +56,7 @@ export async function startConsole(
   const tokens = typeof authenticate === 'function' ? sourceOf(authenticate) : authenticate;
   const others = openOtherConsoleDatabases(config, telemetry.logger);
   const database = { ...openConsoleDatabase(url, config, telemetry.logger, loginUrl), others };
-  const { component, servers } = createConsole(config, database, tokens, telemetry, { visitors });
+  const { component, servers } = createConsole(config, database, tokens, telemetry, { ...extras, visitors });
   await component.start();
   const port = servers[0]?.port ?? 0;
   const client = new ApiClient(`http://127.0.0.1:${port}`, { token: readToken(), 'x-forwarded-proto': 'https' });

@@ -25,6 +25,7 @@ export async function createEvents(db: Kysely<unknown>): Promise<void> {
   await sql`create table events_default partition of events default`.execute(db);
   await indexEventsOfExecutions(db);
   await showToReaders(db, 'events');
+  await createRewrittenEvents(db);
   await createDeadLetters(db);
 }
 
@@ -35,6 +36,23 @@ export async function createEvents(db: Kysely<unknown>): Promise<void> {
  */
 async function indexEventsOfExecutions(db: Kysely<unknown>): Promise<void> {
   await sql`create index events_of_execution on events (automation_id, execution_id, organization)`.execute(db);
+}
+
+/**
+ * Streams tell by the transaction of a row what they have sent. Moving an event out of DEFAULT, or
+ * erasing its texts, writes a new row: this table keeps which transaction stored the event. A
+ * column of `events` would be part of what the log signs.
+ */
+async function createRewrittenEvents(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table rewritten_events (
+      organization text collate "C" not null,
+      created_at timestamptz(3) not null,
+      id uuid not null,
+      stored_by xid8 not null,
+      primary key (organization, created_at, id)
+    )
+  `.execute(db);
 }
 
 /**
