@@ -111,13 +111,22 @@ export class Intake {
   /** Resolves with all events, in order. Rejects, and records none, if one item cannot be recorded. */
   async recordAll(checked: readonly Checked[], withinMs?: number): Promise<AcceptedEvent[]> {
     const invalid = checked.filter((one) => one instanceof RequestError);
-    if (invalid.length > 0) throw ofAll(invalid, checked.length, 'invalid-event', 'some are not valid');
+    if (invalid.length > 0) throw this.#ofAll(invalid, checked.length, 'invalid-event', 'some are not valid');
     const outcomes = await this.recordEach(checked, 'all', withinMs);
     const refused = outcomes.filter((one) => one instanceof RequestError);
     if (refused.length === 0) return outcomes.flatMap((one) => (one instanceof RequestError ? [] : one));
     // A key with another body will never do; one that is under way may do later.
     const reused = refused.find(({ code }) => code === 'idempotency-key-reused');
-    throw ofAll(refused, checked.length, (reused ?? refused[0])?.code ?? 'unavailable', 'some keys cannot be used');
+    const code = (reused ?? refused[0])?.code ?? 'unavailable';
+    throw this.#ofAll(refused, checked.length, code, 'some keys cannot be used');
+  }
+
+  /** One error for several. Of one item, and where the caller knows of no items, one of them says it. */
+  #ofAll(errors: readonly RequestError[], items: number, code: RequestErrorCode, why: string): RequestError {
+    const [first] = errors;
+    if (first !== undefined && (items === 1 || this.#naming.key === undefined)) return first;
+    const faults = errors.flatMap((error) => error.faults);
+    return new RequestError(code, `No event was recorded, because ${why}; see errors.`, faults);
   }
 
   #accept(request: EventRequest): AcceptedEvent {
@@ -143,16 +152,4 @@ function isGroup(one: Checked): one is EventGroup {
 /** Items without a key have names of their own. */
 function nameOf({ key }: EventGroup, index: number): string {
   return key === undefined ? String(index) : JSON.stringify(key);
-}
-
-/** One error for several; that of the only item of a request is as good. */
-function ofAll(errors: readonly RequestError[], items: number, code: RequestErrorCode, why: string): RequestError {
-  const [only] = errors;
-  if (items === 1 && only !== undefined) return only;
-  const detail = `No event was recorded, because ${why}; see errors.`;
-  return new RequestError(
-    code,
-    detail,
-    errors.flatMap(({ faults }) => faults),
-  );
 }
