@@ -88,7 +88,7 @@ export function givenToken(headers: IncomingHttpHeaders): string {
 }
 
 function headerToken({ token }: IncomingHttpHeaders): string {
-  return typeof token === 'string' ? oneValue(token.trim()) : '';
+  return typeof token === 'string' ? oneValue(token).trim() : '';
 }
 
 /** The token of `Authorization: Bearer …` (RFC 6750); empty for any other scheme. */
