@@ -35,7 +35,7 @@ export function collectBody(limit: number, types: readonly string[] = ['applicat
   };
   const collect = bodyParser(options);
   return async (ctx, bodies) => {
-    // The parser accepts this word in lower case only. A body in another encoding is read elsewhere.
+    // The parser knows this word in lower case only. Other encodings are read elsewhere.
     if (ctx.req.headers['content-encoding'] !== undefined) ctx.req.headers['content-encoding'] = 'identity';
     const length = Number(ctx.req.headers['content-length'] ?? limit);
     if (bodies?.isLarge(ctx) === false) bodies.take(ctx, length);

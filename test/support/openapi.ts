@@ -39,7 +39,7 @@ export interface OpenApiDocument {
   components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
 }
 
-/** The answer has the type, the shape, and the headers unless optional, that the document promises. */
+/** The answer has the type, the shape and the headers that the document promises. */
 export function expectDescribed(answer: Answer, response: OpenApiResponse | undefined): void {
   const [type = ''] = answer.headers['content-type']?.split(';') ?? [];
   expect(Object.keys(response?.content ?? {})).to.include(type);

@@ -68,8 +68,8 @@ export class Intake {
   }
 
   /**
-   * Checks an item and keeps nothing of it but its events. `read` throws a {@link RequestError} with
-   * pointers into the item.
+   * Checks an item and keeps nothing of it but its events. `read` throws a {@link RequestError}
+   * with pointers into the item.
    */
   check(index: number, read: () => Requests): Checked {
     try {
@@ -87,7 +87,7 @@ export class Intake {
     if (names !== undefined) this.ignored.add(this.#naming.pointerOf(index) + place, names);
   }
 
-  /** The index of an earlier item of the request with the same key; undefined if this is the first. */
+  /** The index of an earlier item with the same key; undefined if this is the first. */
   sameKey(index: number, key: RepeatKey): number | undefined {
     const name = JSON.stringify(key);
     const first = this.#keys.get(name);
@@ -95,7 +95,7 @@ export class Intake {
     return first;
   }
 
-  /** Resolves with what became of each item, in order. Of items with equal keys, one is recorded. */
+  /** Resolves with what became of each item. Of items with equal keys, one is recorded. */
   async recordEach(checked: readonly Checked[], which: 'all' | 'each' = 'each', withinMs?: number): Promise<Outcome[]> {
     const groups = new Map<string, EventGroup>();
     for (const [index, one] of checked.entries()) if (isGroup(one)) groups.set(nameOf(one, index), one);
@@ -108,7 +108,7 @@ export class Intake {
     });
   }
 
-  /** Resolves with all events, in order. Rejects, and records none, if one item cannot be recorded. */
+  /** Resolves with all events. Rejects, and records none, if an item cannot be recorded. */
   async recordAll(checked: readonly Checked[], withinMs?: number): Promise<AcceptedEvent[]> {
     const invalid = checked.filter((one) => one instanceof RequestError);
     if (invalid.length > 0) throw this.#ofAll(invalid, checked.length, 'invalid-event', 'some are not valid');
@@ -121,7 +121,7 @@ export class Intake {
     throw this.#ofAll(refused, checked.length, code, 'some keys cannot be used');
   }
 
-  /** One error for several. Of one item, and where the caller knows of no items, one of them says it. */
+  /** One error for several. The first says it all if the caller knows of one item only. */
   #ofAll(errors: readonly RequestError[], items: number, code: RequestErrorCode, why: string): RequestError {
     const [first] = errors;
     if (first !== undefined && (items === 1 || this.#naming.key === undefined)) return first;

@@ -32,10 +32,10 @@ inBothModes('every way in', ({ suiteIngest }) => {
     return events.map(({ errorDescription }) => errorDescription);
   }
 
+  /** What an answer says about the body. */
   function detailsOf(answer: Answer): string {
-    const { errors = [], failed_events = [] } =
-      answer.json<Record<'errors' | 'failed_events', { detail?: string; reason?: string }[]>>();
-    return [...errors, ...failed_events].map(({ detail = '', reason = '' }) => detail + reason).join();
+    const { errors } = answer.json<{ errors?: { detail: string }[] }>();
+    return (errors ?? []).map(({ detail }) => detail).join();
   }
 
   for (const way of waysIn) {
@@ -127,7 +127,7 @@ inBothModes('every way in', ({ suiteIngest }) => {
       const encoded = (value: string): string => encodeURIComponent(value);
       for (const [body, what] of [
         ['', 'must not be empty'],
-        [`${mark}`, 'must not be empty'],
+        [mark, 'must not be empty'],
         [encoded(json), 'must be JSON: it is percent-encoded, as in a form'],
         [`event=${encoded(json)}`, 'must be JSON: it is a form'],
         [utf16, 'must be UTF-8: it is UTF-16'],
