@@ -49,12 +49,13 @@ export class Bodies {
   /**
    * Takes room for a large body that says its length, before it is read. `most`: bytes of it that
    * are held at once. Resolves when the answer to a large body that came before it on its
-   * connection is sent: events are accepted in the order of arrival.
+   * connection is sent, or to an encoded one: events are accepted in the order of arrival.
    * @throws {RequestError} when there is none.
    */
-  admit(ctx: Context, most = Infinity): Promise<void> | undefined {
+  admit(ctx: Context, most = Infinity, isEncoded = false): Promise<void> | undefined {
     const before = this.#last.get(ctx.req.socket);
-    if (before !== undefined) return before.then(() => this.admit(ctx, most));
+    if (before !== undefined) return before.then(() => this.admit(ctx, most, isEncoded));
+    if (isEncoded) this.#holdNext(ctx);
     return this.#admit(ctx, most);
   }
 

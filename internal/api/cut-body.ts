@@ -15,7 +15,7 @@ const decodedLimit = 16 * 1_024 * 1_024;
 export async function readCutText(ctx: Context, limit: number, bodies: Bodies): Promise<TextEnd> {
   const encoding = encodingOf(ctx.req.headers);
   const held = limit + windowOf(encoding);
-  await bodies.admit(ctx, held);
+  await bodies.admit(ctx, held, encoding !== undefined);
   const end = new BodyEnd(limit);
   let length = 0;
   await readPieces(ctx, { bodies, encoding, limit: encoding && decodedLimit }, async (piece) => {

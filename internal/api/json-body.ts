@@ -79,7 +79,7 @@ export class JsonBody {
   #bytesOf(ctx: Context): Buffer | Promise<Buffer> {
     const { types, limit, bodies } = this.#options;
     const encoding = requireType(ctx, types, limit);
-    const admitted = bodies.admit(ctx);
+    const admitted = bodies.admit(ctx, Infinity, encoding !== undefined);
     if (encoding !== undefined) return this.#decodedBytes(ctx, encoding, admitted);
     return admitted === undefined ? this.#invitedBytes(ctx) : admitted.then(() => this.#invitedBytes(ctx));
   }

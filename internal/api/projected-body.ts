@@ -26,7 +26,7 @@ export function createProjectedReader(limit: number, shape: Shape, bodies: Bodie
   return async (ctx) => {
     const encoding = requireType(ctx, ['application/json'], limit);
     const most = Math.max(mostHeldBytes, windowOf(encoding));
-    await bodies.admit(ctx, most);
+    await bodies.admit(ctx, most, encoding !== undefined);
     const projection = new JsonProjection(shape, mostHeldBytes);
     const start: Buffer[] = [];
     let length = 0;

@@ -2,9 +2,13 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Answer } from '../../support/api-client.ts';
+import { bodyRoomBytes } from '../../../internal/api/body-room.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { encodings, inPieces, zstdBomb } from '../../support/encoded-bodies.ts';
+import { token } from '../../support/pipeline.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { RawConnection } from '../../support/raw-connection.ts';
+import { until } from '../../support/until.ts';
 import { aFailure, waysIn, type Failure, type WayIn } from '../../support/ways-in.ts';
 
 const mark = Buffer.from('\uFEFF');
@@ -170,6 +174,23 @@ inBothModes('every way in', ({ suiteIngest }) => {
     });
   }
 
+  it('needs room for what comes out of a body, while it comes', async () => {
+    using connections = new DisposableStack();
+    const largest = 2 * 1_024 * 1_024;
+    const [head, body] = [gzipHead('/v1/register/bulk/'), gzipSync(Buffer.alloc(largest - 1_000, ' '))];
+    const another = () =>
+      suite.ingest.client.register(body, { 'content-encoding': 'gzip' }, undefined, '/v1/register/bulk/');
+    for (let i = 0; i < bodyRoomBytes.ofOne / largest; i++) {
+      const connection = connections.use(await RawConnection.open(suite.ingest.port));
+      // Its end does not come.
+      connection.send(Buffer.concat([Buffer.from(head), Buffer.from(`${body.length.toString(16)}\r\n`), body]));
+    }
+    const isAnswered = (status: number) => async () => ((await another()).status === status ? true : undefined);
+    await until('no more room', isAnswered(429));
+    connections.dispose();
+    await until('room again', isAnswered(400));
+  });
+
   it('records the texts of any event, however they are sent', async () => {
     const texts = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 300 })
@@ -195,3 +216,10 @@ inBothModes('every way in', ({ suiteIngest }) => {
     );
   });
 });
+
+/** The head of a request whose body comes in chunks. */
+function gzipHead(path: string): string {
+  const headers = ['Host: x', 'X-Forwarded-Proto: https', `Token: ${token}`, 'Content-Type: application/json'];
+  const lines = [`POST ${path} HTTP/1.1`, ...headers, 'Content-Encoding: gzip', 'Transfer-Encoding: chunked', '', ''];
+  return lines.join('\r\n');
+}
