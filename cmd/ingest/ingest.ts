@@ -11,6 +11,7 @@ import { AdmissionJournal } from '../../internal/queue/admission-journal.ts';
 import { readLaneStats } from '../../internal/queue/queue-stats.ts';
 import type { Callers } from '../../internal/queue/group-commit.ts';
 import { Overflow } from '../../internal/queue/overflow.ts';
+import { NamedRuns } from '../../internal/queue/named-runs.ts';
 import { OpenRuns } from '../../internal/queue/open-runs.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { answerWithinMs, type Shards } from '../../internal/queue/shards.ts';
@@ -80,7 +81,12 @@ export function createIngest(
   probes.ready.set('tokens', () => tokens.unready());
   const handler = createHandler(
     config,
-    { producer, runs: new OpenRuns(first.redis, first.queueName), onNotServed: noteIn(journal, registry) },
+    {
+      producer,
+      runs: new OpenRuns(first.redis, first.queueName),
+      ridRuns: new NamedRuns(first.redis, first.queueName),
+      onNotServed: noteIn(journal, registry),
+    },
     { rate: config.ORGANIZATION_RATE, onLimited, overflow },
     tokens,
     telemetry,
@@ -144,12 +150,13 @@ function noteIn(journal: AdmissionJournal, registry: Registry): (error: unknown)
 interface HandlerParts {
   producer: Producer;
   runs: OpenRuns;
+  ridRuns: NamedRuns;
   onNotServed: (error: unknown) => void;
 }
 
 function createHandler(
   config: IngestConfig,
-  { producer, runs, onNotServed }: HandlerParts,
+  { producer, runs, ridRuns, onNotServed }: HandlerParts,
   organizationLimits: OrganizationLimits,
   tokens: TokenSource,
   { logger, tracing }: Telemetry,
@@ -166,6 +173,7 @@ function createHandler(
     enqueue: (event, key) => producer.enqueue(event, key),
     enqueueAll: (events, which, withinMs) => producer.enqueueAll(events, which, withinMs),
     runs,
+    ridRuns,
     answerWithinMs,
     textLimits: { description: config.DESCRIPTION_MAX_LENGTH, errorDescription: config.ERROR_DESCRIPTION_MAX_LENGTH },
     authenticate: (token) => tokens.authenticate(token),

@@ -30,7 +30,7 @@ export function requireToken(
   };
   return (route) => (ctx, next) => {
     const { headers } = ctx.req;
-    const result = authenticate(tokenOf(headers));
+    const result = authenticate(givenToken(headers));
     if (result.status === 'not-loaded') throw new Unavailable('Tokens are not loaded yet.', 'tokens-not-loaded');
     if (result.status === 'unknown') return refuse(headers);
     ctx.state.organization = result.organization;
@@ -71,14 +71,14 @@ export function requirePingKey(
 
 /** True if the token of a request that was served as a reader may still read that organization. */
 export function mayStillRead(authenticate: Authenticate, ctx: ParameterizedContext<AuthenticatedState>): boolean {
-  const result = authenticate(tokenOf(ctx.req.headers));
+  const result = authenticate(givenToken(ctx.req.headers));
   // A token that was valid stays valid until tokens are loaded again.
   if (result.status !== 'known') return result.status === 'not-loaded';
   return result.scope === 'read' && result.organization === ctx.state.organization;
 }
 
 /** The token of a request; empty if it has none, or two different ones. */
-function tokenOf(headers: IncomingHttpHeaders): string {
+export function givenToken(headers: IncomingHttpHeaders): string {
   const token = headerToken(headers);
   if (headers.authorization === undefined) return token;
   const bearer = bearerToken(headers.authorization);
@@ -96,7 +96,7 @@ function bearerToken(authorization: string): string {
 }
 
 function whyNoToken(headers: IncomingHttpHeaders): string | undefined {
-  if (tokenOf(headers) !== '') return undefined;
+  if (givenToken(headers) !== '') return undefined;
   if (headerToken(headers) !== '') return 'The headers token and Authorization have two different tokens: send one.';
   return 'The token is missing: send it in the header token, or as Authorization: Bearer.';
 }

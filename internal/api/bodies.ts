@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import type { AuthenticatedState } from './authenticate.ts';
 import { bodyUnreadable } from './body-errors.ts';
 import { BodyRoom } from './body-room.ts';
+import { DroppedBodies } from './dropped-bodies.ts';
 import { runAtOnce, Turns } from './turns.ts';
 
 /** A body of so many bytes, or fewer, is parsed at once. */
@@ -30,6 +31,7 @@ export class Bodies {
   readonly #options: BodiesOptions;
   readonly #room = new BodyRoom();
   readonly #turns = new Turns();
+  readonly #dropped = new DroppedBodies(this.#turns, (bytes) => this.received(bytes));
   /** By request: bytes that have room, and events that the organization was charged for. */
   readonly #taken = new WeakMap<Context, number>();
   readonly #charged = new WeakMap<Context, number>();
@@ -153,21 +155,9 @@ export class Bodies {
     this.#options.charge(organizationOf(ctx), events);
   }
 
-  /**
-   * Drops the body of a refused request, which nobody has read: its sender then sees the answer. In
-   * turns, because Node would read it as fast as it comes.
-   */
+  /** Drops the body of a refused request; see {@link DroppedBodies}. */
   drop(ctx: Context): void {
-    if (ctx.req.readableDidRead || ctx.req.complete) return;
-    // A connection that breaks has no use for the answer.
-    void this.#readAll(ctx).catch(() => undefined);
-  }
-
-  async #readAll(ctx: Context): Promise<void> {
-    for await (const piece of ctx.req as AsyncIterable<Buffer>) {
-      this.received(piece.length);
-      await this.#turns.run(organizationOf(ctx), () => undefined);
-    }
+    this.#dropped.drop(ctx, organizationOf(ctx));
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 import { acceptEvent, recordedForm, type AcceptedEvent, type EventGroup } from '../event/event.ts';
+import { foreignTime } from '../event/foreign-time.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
 import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
@@ -120,8 +121,18 @@ function check(
 
 function requestsOf(type: string, time: unknown, data: unknown): CloudEventRequests | undefined {
   const kind = kinds.get(type);
-  if (kind === undefined) return tektonRequests(type, time, data);
-  return { requests: [{ ...Object(data), event: kind, occurred_at: time }], pointers: {} };
+  const read =
+    kind === undefined
+      ? tektonRequests(type, time, data)
+      : { requests: [{ ...Object(data), event: kind, occurred_at: time }], pointers: {} };
+  return read && { ...read, requests: read.requests.map(withReadTime) };
+}
+
+/** A time that cannot be read stays as it is, and is a fault. */
+function withReadTime(request: CloudEventRequests['requests'][number]): CloudEventRequests['requests'][number] {
+  const { occurred_at: time } = request;
+  const read = typeof time === 'string' ? foreignTime(time) : undefined;
+  return read === undefined ? request : { ...request, occurred_at: read.occurredAt };
 }
 
 /** The faults of the first request, as faults of the event. The others have the same ids. */

@@ -1,30 +1,23 @@
 import type { Context } from 'koa';
-import { storable } from '../event/stored-text.ts';
 import type { Bodies } from './bodies.ts';
+import { BodyEnd, type TextEnd } from './body-end.ts';
 import { readPieces } from './body-pieces.ts';
 
 /**
- * Resolves with the first `limit` bytes of a body, as text that the record can hold. Reads the rest
- * and drops it. Rejects with 429 or 503 without room, with 400 if the connection breaks.
+ * Resolves with the last `limit` bytes of a body as text: a log says last why it ended. Drops what
+ * comes before. Rejects with 429 or 503 without room, with 400 if the connection breaks.
  */
-export async function readCutText(ctx: Context, limit: number, bodies: Bodies): Promise<string> {
-  const bytes = await firstBytes(ctx, limit, bodies);
-  // The cut may divide a character.
-  return storable(new TextDecoder().decode(bytes, { stream: bytes.length === limit }));
-}
-
-async function firstBytes(ctx: Context, limit: number, bodies: Bodies): Promise<Buffer> {
+export async function readCutText(ctx: Context, limit: number, bodies: Bodies): Promise<TextEnd> {
   await bodies.admit(ctx, limit);
-  const pieces: Buffer[] = [];
+  const end = new BodyEnd(limit);
   let length = 0;
   let failure: unknown;
   await readPieces(ctx, async (piece) => {
-    const missing = limit - length;
     bodies.received(piece.length);
     length += piece.length;
     try {
       bodies.grow(ctx, length, limit);
-      if (missing > 0) pieces.push(piece.subarray(0, missing));
+      end.add(piece);
     } catch (error) {
       failure ??= error;
     }
@@ -32,5 +25,5 @@ async function firstBytes(ctx: Context, limit: number, bodies: Bodies): Promise<
     await bodies.run(ctx, () => undefined);
   });
   if (failure !== undefined) throw failure;
-  return Buffer.concat(pieces);
+  return end.end();
 }

@@ -15,7 +15,7 @@ export type ReadBytes = (ctx: Context, bodies?: Bodies) => Buffer | Promise<Buff
 
 /**
  * The steps of a request that exist twice, with the same behaviour: `plainKoa` uses the libraries
- * as documented, `fastPath` saves their cost. The setting FAST_PATH selects one of the two.
+ * as documented, `fastPath` saves their cost. FAST_PATH of `TUNING` selects one of the two.
  */
 export interface HttpStack {
   /** Runs the middleware of an application for each request. */

@@ -1,8 +1,8 @@
 import { scaleLinear, scalePow } from 'd3-scale';
 import { html, type Html } from '../../html/html.ts';
 import type { Execution } from '../../record/execution.ts';
-import { formatDuration, formatTime } from '../parts/format.ts';
-import { stateWords } from '../parts/marks.ts';
+import { formatTime } from '../parts/format.ts';
+import { stateWords, tookWords } from '../parts/marks.ts';
 
 const [pitch, bar, height, foot] = [16, 12, 96, 7];
 const most = 60;
@@ -22,7 +22,7 @@ export function runsChart(executions: readonly Execution[], hrefOf: (executionId
     const { execution_id, state, duration_ms, first_event_at } = execution;
     const tall = duration_ms === null ? height / 2 : y(duration_ms);
     const at = x(left + index);
-    const words = `${stateWords[state]}, ${duration_ms === null ? 'no END' : formatDuration(duration_ms)}, ${formatTime(first_event_at).slice(0, 19)} UTC, ${execution_id}`;
+    const words = `${stateWords[state]}, ${tookWords(duration_ms, state)}, ${formatTime(first_event_at).slice(0, 19)} UTC, ${execution_id}`;
     return html`<a
       href="${hrefOf(execution_id)}"
       tabindex="${index === shown.length - 1 ? 0 : -1}"

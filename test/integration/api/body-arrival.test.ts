@@ -64,6 +64,23 @@ inBothModes('a body that says its length', ({ startApi }) => {
     expect(accepted).to.have.length(1);
   });
 
+  it('ends its connection when 64 refused ones of its organization are on their way', async () => {
+    await using api = await startApi(enqueue);
+    using connections = new DisposableStack();
+    const refused = async (organization: string): Promise<RawConnection> => {
+      const connection = connections.use(await RawConnection.open(api.port));
+      connection.send(...registerHead(organization), 'Content-Length: 10000000', '', 'x'.repeat(1_000));
+      await connection.receives(/ 413 /);
+      return connection;
+    };
+    const first = await Promise.all(Array.from({ length: 64 }, () => refused('hostile')));
+    expect(await (await refused('hostile')).toEnd()).to.match(/^Connection: close\r$/m);
+    const others = await refused('quiet');
+    for (const connection of [...first, others]) expect(connection.received).to.match(/^Connection: keep-alive\r$/m);
+    first[0]?.[Symbol.dispose]();
+    await until('there is room for another one', async () => !/: close/.test((await refused('hostile')).received));
+  });
+
   it('is dropped when its connection breaks before its end', async () => {
     await using api = await startApi(enqueue);
     const connection = await RawConnection.open(api.port);

@@ -55,8 +55,24 @@ inBothModes('POST /v1/cloudevents/', ({ suiteIngest }) => {
     for (const one of events) expect((await deliver(HTTP.binary(one))).status).to.equal(201);
     expect(await kinds()).to.deep.equal(['START', 'END']);
     expect(await suite.redis.command('llen', '{runledger}:events:wait')).to.equal(1);
+    const inCapitals = event('start', { id: events[0]?.id, automation_id: automation_id.toUpperCase() });
+    expect((await batch([{ ...inCapitals.toJSON(), time: events[0]?.time }])).status).to.equal(201);
+    expect(await kinds()).to.have.lengthOf(2);
     const changed = await batch([event('start', { id: events[0]?.id, description: 'other' })]);
     expectProblem(changed, 422, 'idempotency-key-reused');
+  });
+
+  it('takes a time without an offset for UTC, and one outside the limits for the time of acceptance', async () => {
+    const now = Date.now();
+    const at = (ms: number): string => new Date(now + ms).toISOString();
+    for (const time of [at(0).replace('Z', ''), at(0).replace('Z', '829+0000'), at(-91 * 86_400_000), at(3_600_000)]) {
+      const structured = await batch([{ ...event('start').toJSON(), time }]);
+      const { headers, body } = HTTP.binary(event('start'));
+      const binary = await send(body, { ...(headers as Record<string, string>), 'ce-time': time });
+      expect([structured.status, binary.status], time).to.deep.equal([201, 201]);
+    }
+    const times = (await suite.stored()).map(({ occurredAt }) => occurredAt);
+    expect(times).to.deep.equal([now, now, now, now, undefined, undefined, undefined, undefined]);
   });
 
   it('decodes percent-encoded headers of binary mode', async () => {
