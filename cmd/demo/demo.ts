@@ -35,7 +35,7 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
   process.stdout.write(watchIt(options));
   const fleet = createFleet();
   const misbehaving = createMisbehaving();
-  const isDeclared = await declare(options.automationsFile, misbehaving);
+  const isDeclared = await declare(options.automationsFile, misbehaving, fleet);
   const ledger = new Ledger(fleet);
   const pace = new Pace(options.rate);
   const began = performance.now();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DemoEvent } from './fleet.ts';
+import type { DemoAutomation, DemoEvent } from './fleet.ts';
 import { readVerdicts } from './record.ts';
 import { replaceable } from './replaceable.ts';
 
@@ -39,8 +39,15 @@ export function createMisbehaving(): Misbehaving[] {
   return kinds.map((kind) => ({ ...kind, id: randomUUID() }));
 }
 
-/** Declares the automations in the file that standalone watches. False for a file of its owner. */
-export async function declare(file: string, automations: readonly Misbehaving[]): Promise<boolean> {
+/**
+ * Declares the automations in the file that standalone watches, and the names of the fleet. False
+ * for a file of its owner.
+ */
+export async function declare(
+  file: string,
+  automations: readonly Misbehaving[],
+  fleet: readonly DemoAutomation[],
+): Promise<boolean> {
   const text = await readFile(file, 'utf8').catch(() => '');
   if (!text.startsWith(replaceable)) return false;
   const manifests = automations.map(
@@ -51,8 +58,16 @@ metadata: { name: ${name}, namespace: demo }
 spec: { automationId: ${id}, displayName: ${name}, owner: demo, expect: ${expect} }
 `,
   );
+  const names = fleet.map(
+    ({ id, name }, index) => `---
+apiVersion: runledger.dev/v1alpha1
+kind: Automation
+metadata: { name: demo-${index + 1}, namespace: demo }
+spec: { automationId: ${id}, displayName: ${JSON.stringify(name)}, owner: demo }
+`,
+  );
   const [namespace = ''] = text.split('---\n');
-  await writeFile(file, namespace + manifests.join(''));
+  await writeFile(file, [namespace, ...manifests, ...names].join(''));
   return true;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventKind } from '../../internal/event/schema.ts';
 import type { ExecutionState } from '../../internal/outcome/execution-state.ts';
+import { fleet, type FleetMember } from './names.ts';
 
 /** One request of the demo. */
 export interface DemoEvent {
@@ -27,22 +28,20 @@ export interface Temper {
   endless: number;
 }
 
-/** A typical fleet of automations. */
-const tempers: Temper[] = [
-  { name: 'invoice-bot', failing: 0.05, warning: 0.2, endless: 0 },
-  { name: 'nightly-backup', failing: 0.01, warning: 0.05, endless: 0 },
-  { name: 'crm-sync', failing: 0.15, warning: 0.3, endless: 0.02 },
-  { name: 'report-mailer', failing: 0.02, warning: 0.1, endless: 0 },
-  { name: 'legacy-scraper', failing: 0.35, warning: 0.4, endless: 0.1 },
-];
-
 export interface DemoAutomation extends Temper {
   id: string;
 }
 
-/** The fleet with new ids, so that two demos never mix. */
+/** Automations that the live demo plays: the first of the fleet. */
+const played = 10;
+
+/** The first of the fleet with new ids, so that two demos never mix. */
 export function createFleet(): DemoAutomation[] {
-  return tempers.map((temper) => ({ ...temper, id: randomUUID() }));
+  return fleet.slice(0, played).map((member) => ({ ...member, name: nameOf(member), id: randomUUID() }));
+}
+
+function nameOf({ name = 'Unnamed' }: FleetMember): string {
+  return name;
 }
 
 /** One execution: START, progress, perhaps a WARNING, then END, or ERROR and END, or no end. */

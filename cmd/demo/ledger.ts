@@ -55,6 +55,11 @@ function cell(found: number, sent: number): string {
   return found === sent ? String(found) : `${found} (sent ${sent})`;
 }
 
+/** Columns of a terminal that a name may take. */
+const longestName = 44;
+
 function line(name: string, figures: readonly string[]): string {
-  return `  ${name.padEnd(18)}${figures.map((figure) => figure.padStart(12)).join('')}`;
+  const characters = Array.from(name);
+  const shown = characters.length > longestName ? `${characters.slice(0, longestName - 1).join('')}…` : name;
+  return `  ${shown.padEnd(longestName)}${figures.map((figure) => figure.padStart(12)).join('')}`;
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { textWithoutMark } from './intake/byte-order-mark.ts';
 
 /** The data of a CloudEvent: a value, or what is wrong with it. */
 export interface CloudEventData {
@@ -22,7 +23,7 @@ export function dataOf({ data, data_base64: encoded }: Readonly<Record<string, u
   const bytes = Buffer.from(encoded, 'base64');
   if (!isUtf8(bytes)) return { pointer, fault: 'must be JSON in UTF-8' };
   try {
-    return objectAt(pointer, JSON.parse(bytes.toString().replace(/^\uFEFF/, '')));
+    return objectAt(pointer, JSON.parse(textWithoutMark(bytes.toString())));
   } catch {
     return { pointer, fault: 'must be JSON in UTF-8' };
   }

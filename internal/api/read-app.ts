@@ -2,7 +2,7 @@ import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
 import { mayStillRead, requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
 import type { Handler } from './http-stack.ts';
-import type { PageRoute } from './page-route.ts';
+import { unlessPreview, type PageRoute } from './page-route.ts';
 import { ping } from './ping.ts';
 import { exportEvents } from './read/export-events.ts';
 import { executionEvents } from './read/execution-events.ts';
@@ -69,7 +69,8 @@ function createRouter(options: ReadApiOptions): Router {
   const anybody = requireToken(authenticate, 'any', limitWrongTokens);
   router.register('/v1/ping', ['GET', 'HEAD', 'POST'], anybody(ping()), { name: '/v1/ping/' });
   for (const { path, methods, answer } of options.pages ?? []) {
-    router.register(path, [...methods], (ctx) => answer(ctx), { name: path });
+    const serve = methods.includes('GET') && !methods.includes('HEAD') ? unlessPreview(answer) : answer;
+    router.register(path, [...methods], (ctx) => serve(ctx), { name: path });
   }
   return router;
 }

@@ -1,3 +1,4 @@
+import { onClosed } from '../api/on-closed.ts';
 import type { Context, PageRoute, ShowError } from '../api/page-route.ts';
 import { decodeStrictly } from '../api/read/query.ts';
 import { Fault } from '../api/read/fault.ts';
@@ -110,7 +111,7 @@ function createVisits(
       readMetrics.reject(limit ?? end);
       throw new RequestError('too-many-requests', 'You have sent too many requests at once.');
     }
-    ctx.res.once('close', end);
+    onClosed(ctx.res, end);
   };
   return ({ answer, limit, texts }) =>
     async (ctx) => {
@@ -124,6 +125,8 @@ function createVisits(
       ctx.state.organization = organization;
       admit(ctx, viewer, limit);
       await noteAccess?.(ctx, viewer, organization);
+      // Whoever has gone meanwhile costs no query, and gets no stream.
+      if (ctx.res.closed) return;
       const make = () => answer({ ctx, viewer, organization, now: Date.now() }, console);
       if (limit === 'streams') await make();
       else await answerWithRoom(ctx, organization, { room, readMetrics }, texts, make);

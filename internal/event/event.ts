@@ -50,7 +50,7 @@ export function acceptEvent(request: EventRequest, organization: string, identit
     kind: request.event,
     createdAt: identity.createdAt,
   } as Writable<AcceptedEvent>;
-  for (const field of optionalFields) event[field.property] = request[field.request] ?? '';
+  for (const field of optionalFields) event[field.property] = request[field.request] ?? request[field.recorded] ?? '';
   const occurredAt = timeOf(request.occurred_at ?? '');
   if (occurredAt !== undefined) event.occurredAt = occurredAt;
   return event;

@@ -31,7 +31,7 @@ export interface EventFilters extends CommonFilters {
   kind?: EventKind | undefined;
 }
 
-/** `from` and `to` are compared with the time of the ERROR; both are required. */
+/** `from` and `to` are compared with the time at which the ERROR happened; both are required. */
 export interface ErrorFilters {
   automationId?: string | undefined;
   errorId?: string | undefined;

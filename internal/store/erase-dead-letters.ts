@@ -4,7 +4,7 @@ import { optionalFields } from '../event/fields.ts';
 import type { Tables } from './database.ts';
 import type { ErasureScope } from './erasure-scope.ts';
 
-/** A dead letter. One of an earlier release may lack a field. */
+/** A dead letter. One that somebody wrote by hand may lack a field. */
 type Letter = Partial<AcceptedEvent>;
 
 /** Letters that are read at once. */

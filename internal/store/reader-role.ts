@@ -11,6 +11,7 @@ export const readerRole = 'runledger_reader';
 /** The tables that the role reads: rows of one organization. */
 const readTables = [
   'events',
+  'rewritten_events',
   'executions',
   'running_executions',
   'automations',

@@ -818,6 +818,13 @@ CREATE TABLE public.retention_approvals (
     approved_by text DEFAULT SESSION_USER NOT NULL
 );
 
+CREATE TABLE public.rewritten_events (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp(3) with time zone NOT NULL,
+    id uuid NOT NULL,
+    stored_by xid8 NOT NULL
+);
+
 CREATE TABLE public.running_executions (
     organization text NOT NULL COLLATE pg_catalog."C",
     automation_id uuid NOT NULL,
@@ -1016,6 +1023,9 @@ ALTER TABLE ONLY public.organization_databases
 ALTER TABLE ONLY public.record_gaps
     ADD CONSTRAINT record_gaps_pkey PRIMARY KEY (from_at);
 
+ALTER TABLE ONLY public.rewritten_events
+    ADD CONSTRAINT rewritten_events_pkey PRIMARY KEY (organization, created_at, id);
+
 ALTER TABLE ONLY public.running_executions
     ADD CONSTRAINT running_executions_pkey PRIMARY KEY (organization, automation_id, execution_id);
 
@@ -1055,6 +1065,10 @@ CREATE INDEX events_default_automation_id_execution_id_organization_idx ON publi
 CREATE INDEX events_errors ON ONLY public.events USING btree (organization, created_at, id) WHERE (kind = 'ERROR'::text);
 
 CREATE INDEX events_default_errors ON public.events_default USING btree (organization, created_at, id) WHERE (kind = 'ERROR'::text);
+
+CREATE INDEX events_errors_occurred ON ONLY public.events USING btree (organization, occurred_at, id) WHERE ((kind = 'ERROR'::text) AND (occurred_at IS NOT NULL));
+
+CREATE INDEX events_default_errors_occurred ON public.events_default USING btree (organization, occurred_at, id) WHERE ((kind = 'ERROR'::text) AND (occurred_at IS NOT NULL));
 
 CREATE INDEX events_of_automation ON ONLY public.events USING btree (automation_id, organization, created_at);
 
@@ -1251,6 +1265,8 @@ CREATE INDEX sessions_of_subject ON public.sessions USING btree (subject);
 ALTER INDEX public.events_of_execution ATTACH PARTITION public.events_default_automation_id_execution_id_organization_idx;
 
 ALTER INDEX public.events_errors ATTACH PARTITION public.events_default_errors;
+
+ALTER INDEX public.events_errors_occurred ATTACH PARTITION public.events_default_errors_occurred;
 
 ALTER INDEX public.events_of_automation ATTACH PARTITION public.events_default_of_automation;
 
@@ -1524,6 +1540,8 @@ CREATE POLICY one_organization ON public.log_tails AS RESTRICTIVE FOR SELECT TO 
 CREATE POLICY one_organization ON public.log_tiles AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.log_trees AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.rewritten_events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.running_executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 

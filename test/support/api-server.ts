@@ -24,7 +24,7 @@ const noRuns: Pick<ApiOptions, 'runs' | 'ridRuns'> = {
 
 /**
  * The API alone, with an `enqueue` that a test holds in its hand, for faults that Redis cannot show
- * on command.
+ * on command. A token is the name of its organization.
  */
 export async function startApi(
   enqueue: ApiOptions['enqueue'],
@@ -42,7 +42,7 @@ export async function startApi(
     named: () => undefined,
     answerWithinMs: 1_000,
     textLimits: defaultFieldLimits,
-    authenticate: () => ({ status: 'known', organization: 'acme', scope: 'write', tokenId: '0123456789ab' }),
+    authenticate: (organization) => ({ status: 'known', organization, scope: 'write', tokenId: '0123456789ab' }),
     publicUrl: new URL('https://runledger.example'),
     trustProxy: true,
     bodyLimit: 262_144,

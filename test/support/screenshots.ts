@@ -2,8 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { openPage, startBrowser } from './chromium.ts';
 import { startConsole } from './console.ts';
-import { storeDemoRecord } from './demo-record.ts';
-import { storeDemoExpectations } from './notify/demo-expectations.ts';
+import { storeFleet } from './fleet/store-fleet.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { declaredIn, executionWith } from './some-execution.ts';
 import { openDatabase } from './store.ts';
@@ -11,14 +10,13 @@ import { openDatabase } from './store.ts';
 /** Where README.md has them from. */
 const folder = new URL('../../deploy/screenshots/', import.meta.url).pathname;
 
-/** Takes a picture of each screen, dark and light, from the record of a demo fleet. */
+/** Takes a picture of each screen, dark and light, from the record of the fleet. */
 async function takeScreenshots(): Promise<void> {
   const server = await PostgresServer.start();
   const url = await server.createDatabase();
   const db = openDatabase(url);
   await migrateToLatest(db);
-  await storeDemoRecord(db, { executions: 240, hours: 26 });
-  await storeDemoExpectations(db);
+  await storeFleet(db);
   const viewer = { subject: 'ada', name: 'ada@example.com', organizations: ['acme'] };
   const console = await startConsole(url, {}, undefined, { findViewer: () => Promise.resolve(viewer) });
   const browser = await startBrowser();

@@ -2,8 +2,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import type { Viewer } from '../../internal/console/viewer.ts';
 import { openPage, startBrowser, type WatchedPage } from './chromium.ts';
 import { startConsole, type RunningConsole } from './console.ts';
-import { storeDemoRecord } from './demo-record.ts';
-import { storeDemoExpectations } from './notify/demo-expectations.ts';
+import { fleetDatabase } from './fleet/store-fleet.ts';
 import { migratedDatabase, type TestDatabase } from './store.ts';
 
 export interface SuiteBrowser {
@@ -27,8 +26,8 @@ const few = { CONSOLE_DATABASE_CONNECTIONS: '2' };
 export const ada: Viewer = { subject: 'ada', name: 'ada@example.com', organizations: ['acme'] };
 
 /**
- * A browser and a console for all tests of the suite it is called in, and the record of a demo
- * fleet of the organization `acme`, unless `isEmpty`.
+ * A browser and a console for all tests of the suite it is called in, and the record of the fleet of
+ * the organizations `acme` and `globex`, unless `isEmpty`.
  */
 export function suiteBrowser({ isEmpty = false, settings = {} }: SuiteOptions = {}): SuiteBrowser {
   let browser: Browser;
@@ -55,11 +54,7 @@ export function suiteBrowser({ isEmpty = false, settings = {} }: SuiteOptions = 
     ingestUrl: new URL('https://ingest.example'),
   };
   before(async () => {
-    database = await migratedDatabase();
-    if (!isEmpty) {
-      await storeDemoRecord(database.db, { executions: 25, hours: 24 });
-      await storeDemoExpectations(database.db);
-    }
+    database = await (isEmpty ? migratedDatabase() : fleetDatabase());
     console = await startConsole(database.url, { ...few, ...settings }, undefined, visitors);
     browser = await startBrowser();
     // Opens the connections that the suite keeps.

@@ -1,4 +1,5 @@
 import { RequestError } from '../../errors/request-error.ts';
+import { onClosed } from '../on-closed.ts';
 import type { Answer, Endpoint } from './endpoint.ts';
 import { TokenLimiter } from './token-limiter.ts';
 import { answerWithRoom, type RoomOptions } from './with-room.ts';
@@ -34,7 +35,7 @@ export function limitTokens(limits: ReadLimits, options: RoomOptions): (endpoint
         options.readMetrics.reject(reason);
         throw new RequestError('too-many-requests', details[reason]);
       }
-      ctx.res.once('close', end);
+      onClosed(ctx.res, end);
       if (limit === 'streams' || exports === true) await answer(ctx, next);
       else await answerWithRoom(ctx, ctx.state.organization, options, texts, () => answer(ctx, next));
     };

@@ -27,6 +27,10 @@ export function wholeNumber(min: number, max: number): Parameter<number> {
   };
 }
 
+/** A SHA-256 in hexadecimal digits, as positions hold it. */
+export const sha256: Parameter<string> = (text) =>
+  /^[\da-f]{64}$/.test(text) ? text : new Fault('must have 64 hexadecimal digits');
+
 /** A text of `shortest` to `longest` Unicode characters that Postgres can hold. */
 export function storableText(shortest: number, longest: number): Parameter<string> {
   return (text) => {

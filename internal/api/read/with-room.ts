@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ConsoleMetrics } from '../../telemetry/console-metrics.ts';
+import { onClosed } from '../on-closed.ts';
 import { readBytes, type ReadRoom } from './read-room.ts';
 
 /** The part of Koa's context that is needed here. */
@@ -32,14 +33,12 @@ export async function answerWithRoom(
       readMetrics.reject('memory');
       throw error;
     });
-  ctx.res.once('close', () => part.end());
+  onClosed(ctx.res, () => part.end());
   try {
-    // The reader may have gone meanwhile: nothing else would end the part.
     if (!ctx.res.closed) await answer();
     // As bytes: Koa would hold a text until Node has made them.
     if (typeof ctx.body === 'string') ctx.body = Buffer.from(ctx.body);
-    if (ctx.res.closed) part.end();
-    else part.resize(Buffer.isBuffer(ctx.body) ? ctx.body.length : 0);
+    part.resize(Buffer.isBuffer(ctx.body) ? ctx.body.length : 0);
   } catch (error) {
     part.end();
     throw error;

@@ -3,11 +3,11 @@ import type { Browser } from 'playwright-core';
 import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
 import { openPage, startBrowser } from '../../support/chromium.ts';
 import { readToken, startConsole, type RunningConsole } from '../../support/console.ts';
-import { storeDemoRecord } from '../../support/demo-record.ts';
+import { fleetDatabase } from '../../support/fleet/store-fleet.ts';
 import { freePort } from '../../support/free-port.ts';
 import { TokenFile } from '../../support/login.ts';
 import { OidcProvider } from '../../support/oidc-provider.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
+import type { TestDatabase } from '../../support/store.ts';
 
 const alice = { sub: 'alice', name: 'Alice', groups: ['acme-staff'] };
 
@@ -25,8 +25,7 @@ describe('a person in a browser, over HTTPS', function () {
     const port = await freePort();
     address = `https://localhost:${port}`;
     provider = await OidcProvider.start(`${address}/login/callback`);
-    database = await migratedDatabase();
-    await storeDemoRecord(database.db, { executions: 5, hours: 1 });
+    database = await fleetDatabase();
     tokens = await TokenFile.create('acme', 'globex');
     certificate = await CertificateFiles.create(await createKeyPair('localhost'));
     const settings = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { CloudEvent, HTTP, type Message } from 'cloudevents';
-import type { Answer } from '../../support/api-client.ts';
+import type { Answer, Request } from '../../support/api-client.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { expectValid, readOpenApi, type OpenApiOperation } from '../../support/openapi.ts';
 import { readToken } from '../../support/pipeline.ts';
@@ -25,7 +25,7 @@ inBothModes('POST /v1/cloudevents/', ({ suiteIngest }) => {
       data: { automation_id, execution_id: 'run-1', ...data },
     });
 
-  async function send(body: unknown, headers: Record<string, string | undefined>): Promise<Answer> {
+  async function send(body: unknown, headers: Request['headers']): Promise<Answer> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const answer = await suite.ingest.client.register(text, headers, undefined, '/v1/cloudevents/');
     expectValid(operation?.responses[String(answer.status)], answer.json());
@@ -149,6 +149,18 @@ inBothModes('POST /v1/cloudevents/', ({ suiteIngest }) => {
       expect(answer.headers).not.to.have.property('webhook-allowed-origin');
     }
     expectProblem(await ask(sender, '/v1/register/'), 405, 'method-not-allowed');
+  });
+
+  it('takes a header of binary mode that comes twice with one value, and refuses two values', async () => {
+    const { headers, body } = HTTP.binary(event('start'));
+    const twice = (second: string) => ({
+      ...(headers as Record<string, string>),
+      'ce-id': [String(headers['ce-id']), second],
+    });
+    expect((await send(body, twice(String(headers['ce-id'])))).status).to.equal(201);
+    expect((await send(body, headers)).status).to.equal(201);
+    expect(await kinds()).to.deep.equal(['START']);
+    expectProblem(await send(body, twice('another')), 400, 'invalid-event');
   });
 
   it('400: names each fault, and records none', async () => {

@@ -109,6 +109,20 @@ describe('GET /v1/errors/', () => {
     const answer = (await suite.client.send({ path: '/v1/errors/?window=1h' })).json<{ from: string; to: string }>();
     expect(Date.parse(answer.to) - Date.parse(answer.from)).to.equal(3_600_000);
   });
+
+  it('says when errors happened, and continues after an error_id of any length', async () => {
+    const now = Date.now();
+    const ids = ['A', 'B', 'C'].map((letter) => letter.repeat(20_000));
+    const happened = now - 2 * 3_600_000;
+    await suite.store(
+      ...ids.map((errorId) => ({ kind: 'ERROR' as const, errorId, createdAt: now, occurredAt: happened })),
+    );
+    const items = await readAll(suite.client, '/v1/errors/?limit=1');
+    expect(items.map((item) => item['error_id'])).to.have.members(ids);
+    const time = new Date(happened).toISOString();
+    for (const item of items) expect(item).to.include({ first_seen_at: time, last_seen_at: time });
+    expect(await readAll(suite.client, '/v1/errors/?window=1h')).to.deep.equal([]);
+  });
 });
 
 describe('GET /v1/automations/', () => {

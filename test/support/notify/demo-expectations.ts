@@ -7,15 +7,21 @@ import { declare, declareWebhook } from './expectations.ts';
 
 const hour = 3_600_000;
 const timeZone = 'Europe/Madrid';
+const monthly = { schedule: '0 0 31 * *' };
+
+/** Automations of `acme` with names, which get expectations. */
+export interface Expected {
+  sync: string;
+  scraper: string;
+  mailer: string;
+}
 
 /**
- * Declares automations of the demo record and a nightly one. Real ticks evaluate them, so there are
- * verdicts, alerts and deliveries of each kind.
+ * Declares expectations of automations of the fleet, and a nightly one. Real ticks evaluate them,
+ * so there are verdicts, alerts and deliveries of each kind.
  */
-export async function storeDemoExpectations(db: Database): Promise<void> {
+export async function storeDemoExpectations(db: Database, { sync, scraper, mailer }: Expected): Promise<void> {
   const now = Date.now();
-  const rows = await db.selectFrom('executions').select('automation_id').distinct().orderBy('automation_id').execute();
-  const [, sync = randomUUID(), scraper = randomUUID(), mailer = randomUUID()] = rows.map((row) => row.automation_id);
   const nightly = { automationId: randomUUID(), schedule: '30 2 * * *', timeZone };
   const declaredAt = await storeNightlyRuns(db, nightly, now);
   await declare(db, {
@@ -27,21 +33,22 @@ export async function storeDemoExpectations(db: Database): Promise<void> {
   await db
     .updateTable('automations')
     .set({ declared_at: new Date(declaredAt) })
+    .where('name', '=', 'nightly-invoices')
     .execute();
   await tickAt(db, declaredAt);
-  for (const [automationId, name, displayName, expect] of [
-    [sync, 'crm-sync', 'CRM sync', { every: '2h', grace: '5m' }],
-    [scraper, 'legacy-scraper', 'Legacy scraper', { maxDuration: '45m', failures: { count: 3, within: '6h' } }],
-    [mailer, 'report-mailer', 'Report mailer', { schedule: '0 8 * * 1-5', timeZone }],
-    [randomUUID(), 'payroll', 'Payroll', { schedule: '0 0 31 * *' }],
+  await declare(db, { automationId: randomUUID(), name: 'payroll', displayName: 'Payroll', expect: monthly });
+  const since = { declared_at: new Date(now - 20 * hour), next_at: null };
+  for (const [id, expect] of [
+    [sync, { every: '2h', grace: '5m' }],
+    [scraper, { maxDuration: '45m', failures: { count: 3, within: '6h' } }],
+    [mailer, { schedule: '0 8 * * 1-5', timeZone }],
   ] as const) {
-    await declare(db, { automationId, name, displayName, expect });
+    await db
+      .updateTable('automations')
+      .set({ ...since, expect: JSON.stringify(expect) })
+      .where('automation_id', '=', id)
+      .execute();
   }
-  await db
-    .updateTable('automations')
-    .set({ declared_at: new Date(now - 20 * hour) })
-    .where('name', '!=', 'nightly-invoices')
-    .execute();
   await declareWebhook(db, { url: 'https://incidents.acme.example/runledger' });
   await declareWebhook(db, { url: 'https://chat.acme.example/hook', name: 'chat', kinds: ['automation.failing'] });
   const outbox = new Outbox(new URL('https://console.example'));
