@@ -16,12 +16,16 @@ export interface ErrorCount {
 }
 
 /** Counts the errors of a window by automation, `error_id` and step. */
-export function countErrors(db: Database, organization: string, { from, to, stepMs }: Steps): Promise<ErrorCount[]> {
+export function countErrors(
+  db: Database,
+  organization: string,
+  { from, to, stepMs, offsetMs = 0 }: Steps,
+): Promise<ErrorCount[]> {
   const step = sql`${stepMs / 1_000}::integer * interval '1 second'`;
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<{ automation_id: string; error_id: string; at: Date; count: number }>`
       select automation_id, error_id, count(*)::integer as count,
-        date_bin(${step}, created_at, timestamptz '1970-01-01 00:00:00Z') as at
+        date_bin(${step}, created_at, ${time(new Date(-offsetMs))}) as at
       from (
         select automation_id, error_id, created_at from events
         where organization = ${organization} and kind = 'ERROR'

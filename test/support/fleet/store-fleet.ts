@@ -67,20 +67,22 @@ export async function storeFleet(db: Database): Promise<void> {
     scraper: named('Legacy scraper').id,
     mailer: named('Report mailer').id,
   });
+  // The ticks are over: a controller that has ticked once would soon be late.
+  await db.updateTable('controller_state').set({ ticked_at: null }).execute();
 }
 
 /** The names of the fleet, without expectations: those of the demo follow. */
 async function declareNames(db: Database, since: number): Promise<void> {
   const rows = automations.flatMap(({ organization, id, name, from }, index) => {
     if (name === undefined) return [];
-    const [first = name, second] = name.split('/');
-    const isOwn = from === 'calls' || from === 'exec' || second === undefined;
+    const slash = name.lastIndexOf('/');
+    const isOwn = from === 'calls' || from === 'exec' || slash === -1;
     return [
       {
         organization,
         automation_id: id,
-        namespace: isOwn ? `${organization}-automations` : first,
-        name: isOwn ? `automation-${index}` : second,
+        namespace: isOwn ? `${organization}-automations` : name.slice(0, slash),
+        name: isOwn ? `automation-${index}` : name.slice(slash + 1),
         uid: id,
         generation: '1',
         display_name: isOwn ? name : '',
