@@ -22,7 +22,7 @@ export function messageOf(text: string): string | undefined {
   }
   const firstFrame = lines.findIndex((line) => frame.test(line));
   const message = lines.slice(0, firstFrame === -1 ? messageLines : Math.min(firstFrame, messageLines));
-  const causes = lines.slice(message.length).filter((line) => /^Caused by: /.test(line));
+  const causes = lines.slice(message.length).filter((line) => line.startsWith('Caused by: '));
   return cut([...message, ...causes.slice(-1)]);
 }
 

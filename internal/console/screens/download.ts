@@ -34,7 +34,7 @@ export function downloadOf(
       query.delete('bom');
       query.set('format', 'csv');
       ctx.querystring = query.toString();
-      await answer(ctx as Parameters<typeof answer>[0], () => Promise.resolve());
+      await answer(ctx, () => Promise.resolve());
       ctx.attachment(`${organization}-events.csv`);
       ctx.type = 'text/csv; charset=utf-8';
       if (hasMark) ctx.body = withMark(ctx);

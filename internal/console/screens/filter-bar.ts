@@ -41,12 +41,21 @@ export function filterBar(
     >`;
   return html`<div class="filters">
     <nav class="segments" aria-label="State">${[undefined, ...states].map(state)}</nav>
-    ${chips(given, to, automations, zone)}
+    ${chips(given, to, automations, zone)} ${downloadLink(organization, given, site)}
     <details class="menu more-filters">
       <summary class="button">Filters</summary>
       <form class="panel" action="${site.of(organization, 'executions')}">${fields(given, automations, zone)}</form>
     </details>
   </div>`;
+}
+
+/** The filters that an export has too. */
+const exported = new Set(['automation_id', 'execution_id', 'error_id', 'q', 'from', 'to']);
+
+/** The events behind the list as a file; not while a filter is set that only executions have. */
+function downloadLink(organization: string, given: Given, site: Site): Html | false {
+  if (!Object.keys(given).every((name) => exported.has(name))) return false;
+  return html`<a class="button download" href="${site.download(organization, given)}" download>Download CSV</a>`;
 }
 
 /** The filters that are set, each with a way to remove it. */

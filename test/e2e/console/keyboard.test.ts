@@ -31,9 +31,10 @@ describe('the console by keyboard alone', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('k');
     expect(await focused(page)).to.equal(rows[1]);
+    const second = await page.evaluate<string>('document.activeElement.title');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/executions/*/*');
-    expect(await page.innerText('h1 bdi')).to.equal(rows[1]);
+    expect(await page.innerText('h1 bdi')).to.equal(second);
     await page.goBack();
 
     await page.keyboard.press('/');
