@@ -5,7 +5,7 @@ import { foreignTime } from '../event/foreign-time.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
 import { requestFields, type EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
-import { dataOf, type CloudEventData } from './cloud-event-data.ts';
+import { dataOf } from './cloud-event-data.ts';
 import type { HttpStack } from './http-stack.ts';
 import { inList, Intake, mostEvents, type Checked, type Requests } from './intake/intake.ts';
 import type { JsonBody } from './json-body.ts';
@@ -126,7 +126,7 @@ function withReadTime(request: CloudEventRequests['requests'][number]): CloudEve
 /** The faults of the first request, as faults of the event. The others have the same ids. */
 function faultsOf(
   { requests: [request], pointers }: CloudEventRequests,
-  dataPointer: CloudEventData['pointer'],
+  dataPointer: string,
   validate: BulkOptions['validate'],
 ): FieldError[] {
   try {
@@ -136,9 +136,9 @@ function faultsOf(
     if (!(error instanceof RequestError)) throw error;
     return error.faults.map((fault) => {
       if (!('pointer' in fault)) return fault;
-      const place = pointers[fault.pointer];
-      if (place === undefined && fault.pointer === '/occurred_at') return { ...fault, pointer: '/time' };
-      return { ...fault, pointer: dataPointer + (place ?? fault.pointer) };
+      const ofData = pointers[fault.pointer] ?? fault.pointer;
+      const isTime = fault.pointer === '/occurred_at' && pointers['/occurred_at'] === undefined;
+      return { ...fault, pointer: isTime ? '/time' : dataPointer + ofData };
     });
   }
 }

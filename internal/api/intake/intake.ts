@@ -29,7 +29,7 @@ export interface IntakeOptions {
 export interface Requests {
   readonly requests: readonly EventRequest[];
   readonly key: RepeatKey | undefined;
-  /** What the item calls their automation; absent if it only has an id. */
+  /** What the item calls its automation; absent if it only has an id. */
   readonly name?: string | undefined;
 }
 

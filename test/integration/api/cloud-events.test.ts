@@ -82,6 +82,18 @@ inBothModes('POST /v1/cloudevents/', ({ suiteIngest }) => {
     expect(await kinds()).to.deep.equal(['START']);
   });
 
+  it('takes a header of binary mode that comes twice with one value, and refuses two values', async () => {
+    const { headers, body } = HTTP.binary(event('start'));
+    const twice = (second: string) => ({
+      ...(headers as Record<string, string>),
+      'ce-id': [String(headers['ce-id']), second],
+    });
+    expect((await send(body, twice(String(headers['ce-id'])))).status).to.equal(201);
+    expect((await send(body, headers)).status).to.equal(201);
+    expect(await kinds()).to.deep.equal(['START']);
+    expectProblem(await send(body, twice('another')), 400, 'invalid-event');
+  });
+
   it('takes the data of SDKs that write bytes, in structured mode and in a batch', async () => {
     const inBytes = (kind: string, mark = '') => {
       const { data, ...rest } = event(kind).toJSON();
@@ -149,18 +161,6 @@ inBothModes('POST /v1/cloudevents/', ({ suiteIngest }) => {
       expect(answer.headers).not.to.have.property('webhook-allowed-origin');
     }
     expectProblem(await ask(sender, '/v1/register/'), 405, 'method-not-allowed');
-  });
-
-  it('takes a header of binary mode that comes twice with one value, and refuses two values', async () => {
-    const { headers, body } = HTTP.binary(event('start'));
-    const twice = (second: string) => ({
-      ...(headers as Record<string, string>),
-      'ce-id': [String(headers['ce-id']), second],
-    });
-    expect((await send(body, twice(String(headers['ce-id'])))).status).to.equal(201);
-    expect((await send(body, headers)).status).to.equal(201);
-    expect(await kinds()).to.deep.equal(['START']);
-    expectProblem(await send(body, twice('another')), 400, 'invalid-event');
   });
 
   it('400: names each fault, and records none', async () => {
