@@ -58,13 +58,9 @@ async function record(events: () => Promise<unknown>, run: PingedRun): Promise<v
   } catch (error) {
     // Without it the next ping gets the run a little later.
     void run.failed().catch(() => undefined);
-    // Clients of Healthchecks repeat a ping after 503, and know of no key.
-    const isUnderWay = error instanceof RequestError && error.code === 'request-in-progress';
-    throw isUnderWay ? new Unavailable(underWay, 'under-way') : error;
+    throw error;
   }
 }
-
-const underWay = 'The same ping is being recorded for an earlier request.';
 
 /** Healthchecks' clients read the status only; people read the text. */
 function answerOk(ctx: Context): void {

@@ -1,4 +1,4 @@
-import { RequestError, type FieldError, type RequestErrorCode } from '../../errors/request-error.ts';
+import { RequestError, Unavailable, type FieldError, type RequestErrorCode } from '../../errors/request-error.ts';
 import { acceptEvent, type AcceptedEvent, type EventGroup, type EventIdentity } from '../../event/event.ts';
 import type { RepeatKey } from '../../event/repeat-key.ts';
 import type { EventRequest } from '../../event/schema.ts';
@@ -110,7 +110,10 @@ export class Intake {
     });
   }
 
-  /** Resolves with all events. Rejects, and records none, if an item cannot be recorded. */
+  /**
+   * Resolves with all events. Rejects, and records none, if an item cannot be recorded: with 503 for
+   * one that an earlier attempt is recording, unless the caller chose its key.
+   */
   async recordAll(checked: readonly Checked[], withinMs?: number): Promise<AcceptedEvent[]> {
     const invalid = checked.filter((one) => one instanceof RequestError);
     if (invalid.length > 0) throw this.#ofAll(invalid, checked.length, 'invalid-event', 'some are not valid');
@@ -120,6 +123,8 @@ export class Intake {
     // A key with another body will never do; one that is under way may do later.
     const reused = refused.find(({ code }) => code === 'idempotency-key-reused');
     const code = (reused ?? refused[0])?.code ?? 'unavailable';
+    // A 409 would be about a key that the caller never sent.
+    if (this.#naming.key === undefined && code === 'request-in-progress') throw new Unavailable(underWay, 'under-way');
     throw this.#ofAll(refused, checked.length, code, 'some keys cannot be used');
   }
 
@@ -146,6 +151,8 @@ export class Intake {
     return new RequestError(error.code, error.message, this.#within(index, [{ pointer: key, detail: error.message }]));
   }
 }
+
+const underWay = 'The same request is being recorded for an earlier attempt.';
 
 function isGroup(one: Checked): one is EventGroup {
   return !(one instanceof RequestError) && one.events.length > 0;

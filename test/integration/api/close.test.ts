@@ -50,6 +50,14 @@ inBothModes('POST /v1/close/', ({ suiteIngest }) => {
     expect(await stored()).to.deep.equal([]);
   });
 
+  it('503 for a close that is being recorded: nobody sent a key that a 409 could be about', async () => {
+    await close({ as: 'ended' });
+    const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
+    await suite.redis.command('hset', key, 'committed', '0', 'leaseUntil', String(Date.now() + 60_000));
+    expectProblem(await close({ as: 'ended' }), 503, 'unavailable');
+    expect(await stored()).to.have.lengthOf(1);
+  });
+
   it('needs a write token', async () => {
     expectProblem(await close({ as: 'ended' }, { token: readToken }), 403, 'insufficient-scope');
   });

@@ -162,6 +162,13 @@ inBothModes('/ping/', ({ startIngest, suiteIngest }) => {
     expect(await runs()).to.deep.equal(['START ERROR END']);
   });
 
+  it('503 for a ping that is being recorded: clients repeat that, and not a 409', async () => {
+    await pinged('/start?rid=a');
+    const [key] = (await suite.redis.command('keys', '*idempotency*')) as [string];
+    await suite.redis.command('hset', key, 'committed', '0', 'leaseUntil', String(Date.now() + 60_000));
+    expectProblem(await ping('/start?rid=a'), 503, 'unavailable');
+  });
+
   describe('a rid that comes again', () => {
     /** Lets the last pings with a rid be older than they are. */
     async function minutesPass(minutes: number): Promise<void> {
