@@ -53,10 +53,12 @@ export const time: Parameter<Date> = (text) => {
   return year >= 1 && year <= 9_999 ? value : new Fault('must be a time in RFC 3339 such as 2026-01-31T08:00:00Z');
 };
 
-/** A time of the record in ISO 8601, as positions hold it. */
+/** A time of the record in ISO 8601, as positions hold it: in a year that a record can have. */
 export const recordedTime: Parameter<string> = (text) => {
   const value = time(text);
-  return value instanceof Fault ? value : value.toISOString();
+  if (value instanceof Fault) return value;
+  const year = value.getUTCFullYear();
+  return year >= 1_970 && year <= 9_998 ? value.toISOString() : new Fault('must be in the years 1970 to 9998');
 };
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
