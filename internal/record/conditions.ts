@@ -21,8 +21,3 @@ export function time(value: Date | string): Condition {
   const bounded = new Date(Math.min(latest, Math.max(earliest, value.getTime())));
   return sql`${bounded.toISOString()}::timestamptz`;
 }
-
-/** A pattern for `ilike` that finds the text anywhere. */
-export function containing(text: string): string {
-  return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
-}

@@ -1,3 +1,4 @@
+import { holdsText } from '../../event/folded-text.ts';
 import { oneOf, storableText } from '../../api/read/parameters.ts';
 import { readQuery, type Values } from '../../api/read/query.ts';
 import { answerHtml } from '../../html/answer-html.ts';
@@ -65,7 +66,7 @@ export const automations: Screen = {
     const all = automationViews(runs.flatMap(healthOf), declared);
     const shown = all
       .filter((view) => query.state === undefined || states[query.state]?.holds(view))
-      .filter((view) => query.id === undefined || isNamed(view, query.id.toLowerCase()))
+      .filter((view) => query.id === undefined || isNamed(view, query.id))
       .sort(orders[query.sort ?? 'last']);
     const body = bodyOf({ query, all: all.length, shown }, visit, console);
     answerHtml(visit.ctx, console.page({ title: 'Automations', viewer, organization, section: 'automations', body }));
@@ -75,7 +76,7 @@ export const automations: Screen = {
 /** True if the text is a part of the id, the name or the owner. */
 function isNamed({ automation, declaration }: AutomationView, text: string): boolean {
   const { display_name = '', name = '', namespace = '', owner = '' } = declaration ?? {};
-  return [automation, display_name, `${namespace}/${name}`, owner].some((words) => words.toLowerCase().includes(text));
+  return [automation, display_name, `${namespace}/${name}`, owner].some((words) => holdsText(words, text));
 }
 
 interface View {
