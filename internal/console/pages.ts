@@ -112,7 +112,7 @@ function createVisits(
     }
     ctx.res.once('close', end);
   };
-  return ({ answer, limit, texts }) =>
+  return ({ answer, limit, texts, action }) =>
     async (ctx) => {
       const viewer = await findViewer(ctx);
       if (viewer === undefined) {
@@ -123,7 +123,7 @@ function createVisits(
       const organization = organizationOf(ctx, viewer);
       ctx.state.organization = organization;
       admit(ctx, viewer, limit);
-      await noteAccess?.(ctx, viewer, organization);
+      await noteAccess?.(ctx, viewer, organization, action);
       const make = () => answer({ ctx, viewer, organization, now: Date.now() }, console);
       if (limit === 'streams') await make();
       else await answerWithRoom(ctx, organization, { room, readMetrics }, texts, make);

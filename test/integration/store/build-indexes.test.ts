@@ -9,8 +9,9 @@ import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import * as initial from '../../../internal/store/migrations/0001-initial.ts';
 import * as read from '../../../internal/store/migrations/0002-read.ts';
 import * as runningExecutions from '../../../internal/store/migrations/0003-running-executions.ts';
+import * as login from '../../../internal/store/migrations/0004-login.ts';
 import * as occurredAt from '../../../internal/store/migrations/0008-occurred-at.ts';
-import * as rewrittenEvents from '../../../internal/store/migrations/0022-rewritten-events.ts';
+import * as rewrittenEvents from '../../../internal/store/migrations/0022-reading.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { recordAsFirstRelease } from '../../support/first-release.ts';
@@ -52,8 +53,9 @@ describe('an upgrade of a database in use', () => {
       '0001-initial': initial,
       '0002-read': read,
       '0003-running-executions': runningExecutions,
+      '0004-login': login,
       '0008-occurred-at': occurredAt,
-      '0022-rewritten-events': rewrittenEvents,
+      '0022-reading': rewrittenEvents,
     });
   const write = (executionId: string): Promise<unknown> =>
     recordAsFirstRelease(db, [anEvent({ executionId, createdAt: now })]);

@@ -29,7 +29,7 @@ const released = [
   '0019-rules-and-lost-runs',
   '0020-retention-approvals',
   '0021-console-keys',
-  '0022-rewritten-events',
+  '0022-reading',
 ];
 
 describe('migrations', () => {
