@@ -12,7 +12,7 @@ import { Fault } from './fault.ts';
 import { commonFilters, commonFiltersOf } from './filters.ts';
 import { kindFilter } from './list-events.ts';
 import { oneOf, recordedTime, uuid, type Parameter } from './parameters.ts';
-import { readQuery, type Values } from './query.ts';
+import { malformedQuery, readQuery, type Values } from './query.ts';
 import type { ReadOptions } from './read-options.ts';
 import { readBytes, ReadRoom, type Part } from './read-room.ts';
 import type { RoomOptions } from './with-room.ts';
@@ -48,6 +48,7 @@ const place: Parameter<EventPosition> = (text) => {
 const parameters = {
   format: oneOf(formatNames),
   after: place,
+  bom: oneOf(['true', 'false']),
   ...kindFilter,
   ...commonFilters,
 } as const;
@@ -68,9 +69,12 @@ export function exportEvents({ record, readMetrics, mayStillRead, room }: Export
     path: '/v1/export/events/',
     exports: true,
     answer: async (ctx) => {
-      const { after, format, kind, ...common } = readQuery(ctx, parameters);
+      const { after, format, bom, kind, ...common } = readQuery(ctx, parameters);
       const filters = { ...commonFiltersOf(common), kind };
-      const { type, heldBytes, begin } = formatOf(ctx, format);
+      const chosen = formatOf(ctx, format);
+      const { type, heldBytes, begin } = chosen;
+      if (bom === 'true' && chosen !== exportFormats.csv)
+        throw malformedQuery([{ parameter: 'bom', detail: 'needs the format csv' }]);
       ctx.status = 200;
       ctx.set({ 'Content-Type': type, 'Cache-Control': 'no-store', Vary: 'Accept' });
       if (ctx.method === 'HEAD') return;
@@ -83,7 +87,7 @@ export function exportEvents({ record, readMetrics, mayStillRead, room }: Export
       const pages = record.exportEvents(organization, filters, { limit: pageSize, after });
       ctx.body = await bytesOf(pages, {
         enter: (withinMs) => room.enter(organization, readBytes.texts, withinMs),
-        encoder: begin(after !== undefined),
+        encoder: begin(after !== undefined, bom === 'true'),
         onClose,
         onSent: (events) => readMetrics.exportedRows.inc(events),
         isGone: () => ctx.res.destroyed,
