@@ -9,7 +9,7 @@ import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';
 import type { ConsoleMetrics } from '../../telemetry/console-metrics.ts';
 import type { Endpoint } from './endpoint.ts';
 import { Fault } from './fault.ts';
-import { commonFilters, commonFiltersOf } from './filters.ts';
+import { namedFilters, namedFiltersOf } from './filters.ts';
 import { kindFilter } from './list-events.ts';
 import { oneOf, recordedTime, uuid, type Parameter } from './parameters.ts';
 import { malformedQuery, readQuery, type Values } from './query.ts';
@@ -50,7 +50,7 @@ const parameters = {
   after: place,
   bom: oneOf(['true', 'false']),
   ...kindFilter,
-  ...commonFilters,
+  ...namedFilters,
 } as const;
 
 export interface ExportOptions extends ReadOptions, Pick<StreamOptions, 'mayStillRead'>, Pick<RoomOptions, 'room'> {
@@ -70,7 +70,8 @@ export function exportEvents({ record, readMetrics, mayStillRead, room }: Export
     exports: true,
     answer: async (ctx) => {
       const { after, format, bom, kind, ...common } = readQuery(ctx, parameters);
-      const filters = { ...commonFiltersOf(common), kind };
+      const { organization } = ctx.state;
+      const filters = { ...(await namedFiltersOf(record, organization, common)), kind };
       const chosen = formatOf(ctx, format);
       const { type, heldBytes, begin } = chosen;
       if (bom === 'true' && chosen !== exportFormats.csv)
@@ -78,7 +79,6 @@ export function exportEvents({ record, readMetrics, mayStillRead, room }: Export
       ctx.status = 200;
       ctx.set({ 'Content-Type': type, 'Cache-Control': 'no-store', Vary: 'Accept' });
       if (ctx.method === 'HEAD') return;
-      const { organization } = ctx.state;
       const onClose = closesOf(ctx.res);
       if (heldBytes !== undefined) {
         const kept = await encoders.enter(organization, heldBytes);
