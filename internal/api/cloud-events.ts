@@ -5,6 +5,7 @@ import { foreignTime } from '../event/foreign-time.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
 import { requestFields, type EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
+import { dataOf } from './cloud-event-data.ts';
 import type { HttpStack } from './http-stack.ts';
 import { inList, Intake, mostEvents, type Checked, type Requests } from './intake/intake.ts';
 import type { JsonBody } from './json-body.ts';
@@ -15,7 +16,7 @@ const structured = 'application/cloudevents+json';
 const batch = 'application/cloudevents-batch+json';
 
 /** The types of a body: one event, a batch, or the data of an event in headers. */
-export const cloudEventTypes = ['application/json', structured, batch];
+export const cloudEventTypes = ['application/json', structured, batch, '*/*+json'];
 
 const kinds = new Map(
   (['START', 'EVENT', 'WARNING', 'ERROR', 'END'] as const).map((kind) => [`dev.runledger.${kind.toLowerCase()}`, kind]),
@@ -80,22 +81,23 @@ function decoded(text: string): string {
 
 /** @throws {RequestError} that names each fault of an event in the JSON format of CloudEvents. */
 function read(event: unknown, index: number, intake: Intake, { validate }: BulkOptions): Requests {
-  const { specversion, type, source, id, time = null, data } = Object(event) as Record<string, unknown>;
+  const { specversion, type, source, id, time = null, ...rest } = Object(event) as Record<string, unknown>;
+  const data = dataOf(rest);
   const faults: FieldError[] = [];
   const fault = (field: string, detail: string): void => void faults.push({ pointer: `/${field}`, detail });
-  const found = requestsOf(String(type), time, data);
+  const found = requestsOf(String(type), time, data.value);
   if (specversion !== '1.0') fault('specversion', 'must be 1.0');
   if (found === undefined) fault('type', `must be one of ${[...kinds.keys(), tektonTypes].join(', ')}`);
   if (typeof source !== 'string' || source === '') fault('source', 'must be a text that is not empty');
   if (typeof id !== 'string' || id === '') fault('id', 'must be a text that is not empty');
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) fault('data', 'must be a JSON object');
+  if (data.fault !== undefined) fault(data.pointer.slice(1), data.fault);
   if (faults.length > 0 || found === undefined) throw invalid(faults);
-  faults.push(...faultsOf(found, validate));
+  faults.push(...faultsOf(found, data.pointer, validate));
   const key: RepeatKey = ['cloud-event', String(source), String(id)];
   if (intake.sameKey(index, key) !== undefined) fault('id', 'is in the batch twice, with the same source');
   if (faults.length > 0) throw invalid(faults);
-  if (kinds.has(String(type))) intake.ignore(index, data as EventRequest, dataFields, '/data');
-  return { requests: found.requests as unknown as EventRequest[], key };
+  if (kinds.has(String(type))) intake.ignore(index, data.value as EventRequest, dataFields, data.pointer);
+  return { requests: found.requests as unknown as EventRequest[], key, name: found.name };
 }
 
 /** The type and the time of an event are attributes: in its data they would say nothing. */
@@ -124,6 +126,7 @@ function withReadTime(request: CloudEventRequests['requests'][number]): CloudEve
 /** The faults of the first request, as faults of the event. The others have the same ids. */
 function faultsOf(
   { requests: [request], pointers }: CloudEventRequests,
+  dataPointer: string,
   validate: BulkOptions['validate'],
 ): FieldError[] {
   try {
@@ -133,8 +136,10 @@ function faultsOf(
     if (!(error instanceof RequestError)) throw error;
     return error.faults.map((fault) => {
       if (!('pointer' in fault)) return fault;
-      const place = fault.pointer === '/occurred_at' ? '/time' : `/data${fault.pointer}`;
-      return { ...fault, pointer: pointers[fault.pointer] ?? place };
+      const ofData = pointers[fault.pointer] ?? fault.pointer;
+      const place =
+        fault.pointer === '/occurred_at' && pointers['/occurred_at'] === undefined ? '/time' : dataPointer + ofData;
+      return { ...fault, pointer: place };
     });
   }
 }

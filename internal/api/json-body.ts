@@ -149,8 +149,9 @@ export function requireType(ctx: Context, types: readonly string[], limit: numbe
 }
 
 function isOneOf(types: readonly string[], { request }: Context): boolean {
-  const charset = request.charset.toLowerCase();
-  return types.includes(request.type.trim().toLowerCase()) && ['', 'utf-8', 'utf8'].includes(charset);
+  const [type, charset] = [request.type.trim().toLowerCase(), request.charset.toLowerCase()];
+  const isKnown = types.includes(type) || (types.includes('*/*+json') && type.endsWith('+json'));
+  return isKnown && ['', 'utf-8', 'utf8'].includes(charset);
 }
 
 function parse(body: Buffer): unknown {

@@ -41,7 +41,7 @@ export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState>
     const checked = eventsOf(address.signal, body, textLimits, run.alone).map((part, index) => {
       const request = { automation_id: address.automation, execution_id: run.id, ...part };
       const key = part.event === 'EVENT' ? undefined : keyOf(request);
-      return intake.check(index, () => ({ requests: [request], key }));
+      return intake.check(index, () => ({ requests: [request], key, name: address.name }));
     });
     await record(() => intake.recordAll(checked, time.leftMs), run);
     // The events are on disk: the ping has succeeded, even if Redis fails or is slow now.

@@ -31,6 +31,8 @@ export interface EventIdentity {
 export interface EventGroup {
   readonly events: readonly AcceptedEvent[];
   readonly key: RepeatKey | undefined;
+  /** What the message calls their automation; absent if it only has an id. */
+  readonly name?: string | undefined;
 }
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };

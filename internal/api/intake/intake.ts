@@ -29,6 +29,8 @@ export interface IntakeOptions {
 export interface Requests {
   readonly requests: readonly EventRequest[];
   readonly key: RepeatKey | undefined;
+  /** What the item calls its automation; absent if it only has an id. */
+  readonly name?: string | undefined;
 }
 
 /** An item that can be recorded, or its faults, by pointers into the body. */
@@ -73,8 +75,8 @@ export class Intake {
    */
   check(index: number, read: () => Requests): Checked {
     try {
-      const { requests, key } = read();
-      return { events: requests.map((request) => this.#accept(request)), key };
+      const { requests, ...group } = read();
+      return { ...group, events: requests.map((request) => this.#accept(request)) };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       return new RequestError(error.code, error.message, this.#within(index, error.faults));
