@@ -21,6 +21,7 @@ import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
 import { databaseSettings, openDatabase } from '../worker/database.ts';
 import { createWorker, workerSettings } from '../worker/worker.ts';
 import { createStandaloneConsole, openOwnDatabase } from './console.ts';
+import { shown } from './banner.ts';
 import { ensureCertificate } from './certificate.ts';
 import type { DataFolder } from './data-folder.ts';
 import { ensureDemoOrganization } from './demo-organization.ts';
@@ -185,8 +186,9 @@ export class Standalone implements Component {
       await this.#parts.begin(component('console database', { stop: () => own.db.destroy() }));
     }
     const defaults = this.#serverDefaults();
+    const files = { certificate: shown(this.#folder.certificate), token: shown(this.#folder.demoToken) };
     const made = createStandaloneConsole(
-      { db, own, tokens, requests, telemetry: this.#telemetry, ingestUrl },
+      { db, own, tokens, requests, telemetry: this.#telemetry, ingestUrl, files },
       defaults,
     );
     await this.#parts.begin(made.component);

@@ -137,9 +137,8 @@ function faultsOf(
     return error.faults.map((fault) => {
       if (!('pointer' in fault)) return fault;
       const ofData = pointers[fault.pointer] ?? fault.pointer;
-      const place =
-        fault.pointer === '/occurred_at' && pointers['/occurred_at'] === undefined ? '/time' : dataPointer + ofData;
-      return { ...fault, pointer: place };
+      const isTime = fault.pointer === '/occurred_at' && pointers['/occurred_at'] === undefined;
+      return { ...fault, pointer: isTime ? '/time' : dataPointer + ofData };
     });
   }
 }

@@ -4,9 +4,12 @@ import type { Database } from './database.ts';
 
 /**
  * The role of every read query (ARCHITECTURE.md, "Reading"). A console whose user is in this role
- * can also keep sessions, read its keys, and append to the access log.
+ * can also keep sessions, read its keys, append to the access log, and send tests of webhooks.
  */
 export const readerRole = 'runledger_reader';
+
+/** The automation of a notification that is about none: a test of a webhook. */
+export const noAutomation = '00000000-0000-0000-0000-000000000000';
 
 /** The tables that the role reads: rows of one organization. */
 const readTables = [
@@ -25,6 +28,12 @@ const readTables = [
   'log_checkpoints',
 ];
 
+/** What the role reads beside: it says how far the record is behind, for all organizations alike. */
+const sharedColumns = {
+  controller_state: ['watermark', 'ticked_at', 'blind_reason'],
+  record_gaps: ['from_at', 'until_at'],
+} as const;
+
 /**
  * True if this user can take the role, and the role sees the tables of this database and one
  * organization only; false before the first migration too. Postgres 16 distinguishes the right to
@@ -37,6 +46,14 @@ export const readerRoleIsComplete = sql<boolean>`exists (
       readTables.map((table) => sql`has_table_privilege(oid, to_regclass(${sql.lit(table)}), 'SELECT')`),
       sql` and `,
     )}
+    and ${sql.join(
+      Object.entries(sharedColumns).flatMap(([table, columns]) =>
+        columns.map(
+          (column) => sql`has_column_privilege(oid, to_regclass(${sql.lit(table)}), ${sql.lit(column)}, 'SELECT')`,
+        ),
+      ),
+      sql` and `,
+    )}
     and ${sql.lit(readTables.length)} = (
       select count(*) from pg_policy where polname = 'one_organization'
         and polrelid in (${sql.join(readTables.map((table) => sql`to_regclass(${sql.lit(table)})`))})
@@ -47,6 +64,12 @@ export const readerRoleIsComplete = sql<boolean>`exists (
 const readerRoleCanLogIn = sql<boolean>`exists (
   select from pg_roles where rolname = ${sql.lit(readerRole)} and ${mayLogIn(sql`oid`)}
 )`;
+
+/** True if the role can put tests of webhooks into the outbox, and nothing else. */
+const readerRoleCanTest = sql<boolean>`exists (
+  select from pg_roles where rolname = ${sql.lit(readerRole)}
+    and has_table_privilege(oid, to_regclass('deliveries'), 'INSERT')
+) and exists (select from pg_policy where polname = 'tests_only' and polrelid = to_regclass('deliveries'))`;
 
 /** The rights on the tables of the login, for a user or the id of a role. */
 export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
@@ -63,7 +86,7 @@ export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
  * because an administrator may create the role later.
  */
 export async function ensureReaderRole(db: Database): Promise<boolean> {
-  if (!(await isTrue(db, sql`${readerRoleIsComplete} and ${readerRoleCanLogIn}`))) {
+  if (!(await isTrue(db, sql`${readerRoleIsComplete} and ${readerRoleCanLogIn} and ${readerRoleCanTest}`))) {
     await db.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.readerRole)})`.execute(trx);
       await sql`set local lock_timeout = '200ms'`.execute(trx);
@@ -114,6 +137,17 @@ const createRole = sql`
           'using (organization = current_setting(''runledger.organization'', true))', name);
       end if;
     end loop;
+    ${sql.raw(
+      Object.entries(sharedColumns)
+        .map(([table, columns]) => `grant select (${columns.join(', ')}) on ${table} to runledger_reader;`)
+        .join(' '),
+    )}
+    grant insert on deliveries to runledger_reader;
+    if not exists (select from pg_policy where polname = 'tests_only' and polrelid = 'deliveries'::regclass) then
+      create policy tests_only on deliveries as restrictive for insert to runledger_reader with check (
+        organization = current_setting('runledger.organization', true) and automation_id = ${sql.lit(noAutomation)}::uuid
+      );
+    end if;
     grant select, insert, update, delete on sessions to runledger_reader;
     grant insert on access_log to runledger_reader;
     grant select on console_keys to runledger_reader;

@@ -75,8 +75,8 @@ export class Intake {
    */
   check(index: number, read: () => Requests): Checked {
     try {
-      const { requests, ...group } = read();
-      return { ...group, events: requests.map((request) => this.#accept(request)) };
+      const { requests, key, name } = read();
+      return { events: requests.map((request) => this.#accept(request)), key, name };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       return new RequestError(error.code, error.message, this.#within(index, error.faults));
