@@ -1,5 +1,5 @@
-import { isUtf8 } from 'node:buffer';
-import { textWithoutMark } from './intake/byte-order-mark.ts';
+import { bodyFault } from './intake/body-fault.ts';
+import { withoutMark } from './intake/byte-order-mark.ts';
 
 /** The data of a CloudEvent: a value, or what is wrong with it. */
 export interface CloudEventData {
@@ -20,14 +20,15 @@ export function dataOf({ data, data_base64: encoded }: Readonly<Record<string, u
   const pointer = '/data_base64';
   if (data !== undefined && data !== null) return { pointer, fault: 'must not be beside data' };
   if (typeof encoded !== 'string' || !base64.test(encoded)) return { pointer, fault: 'must be base64' };
-  const bytes = Buffer.from(encoded, 'base64');
-  if (!isUtf8(bytes)) return { pointer, fault: 'must be JSON in UTF-8' };
+  const bytes = withoutMark(Buffer.from(encoded, 'base64'));
   try {
-    return objectAt(pointer, JSON.parse(textWithoutMark(bytes.toString())));
+    return objectAt(pointer, JSON.parse(utf8.decode(bytes)));
   } catch {
-    return { pointer, fault: 'must be JSON in UTF-8' };
+    return { pointer, fault: bodyFault(bytes) };
   }
 }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function objectAt(pointer: CloudEventData['pointer'], value: unknown): CloudEventData {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
