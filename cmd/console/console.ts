@@ -39,7 +39,7 @@ export interface Console {
 }
 
 /** Who looks at the web pages. */
-export type Visitors = Pick<ConsolePagesOptions, 'findViewer' | 'noteAccess' | 'ingestUrl'>;
+export type Visitors = Pick<ConsolePagesOptions, 'findViewer' | 'noteAccess' | 'ingestUrl' | 'localFiles'>;
 
 export interface ConsoleExtras {
   /** Counts the requests; standalone counts those of ingest in the same metrics. */
@@ -47,6 +47,8 @@ export interface ConsoleExtras {
   oneTimeLink?: OneTimeLink;
   /** The https address of ingest, for examples on pages. */
   ingestUrl?: URL | undefined;
+  /** Files on this machine, for examples on pages. */
+  localFiles?: ConsolePagesOptions['localFiles'];
   /** In place of those who log in. */
   visitors?: Visitors | undefined;
 }
@@ -57,7 +59,7 @@ export function createConsole(
   database: ConsoleDatabase,
   tokens: TokenSource,
   telemetry: Telemetry,
-  { requests = apiMetrics(telemetry.registry), oneTimeLink, ingestUrl, visitors }: ConsoleExtras = {},
+  { requests = apiMetrics(telemetry.registry), oneTimeLink, ingestUrl, localFiles, visitors }: ConsoleExtras = {},
 ): Console {
   const { logger, registry, probes, tracing } = telemetry;
   const pools = new Map<string | undefined, PoolFigures>();
@@ -84,6 +86,7 @@ export function createConsole(
     findViewer: (ctx) => login.findViewer(ctx),
     noteAccess: (ctx, viewer, organization) => login.noteAccess(ctx, viewer, organization),
     ingestUrl,
+    localFiles,
     ...visitors,
     record,
     streams,

@@ -64,7 +64,7 @@ function demoCommand(folder: DataFolder, { api, console }: Addresses): string {
 }
 
 /** A path, quoted for a shell, and relative if that is shorter. */
-function shown(path: string): string {
+export function shown(path: string): string {
   const short = relative('.', path);
   const place = short.startsWith('..') ? path : short;
   return /^[\w./-]+$/.test(place) ? place : `'${place.replaceAll("'", String.raw`'\''`)}'`;

@@ -27,6 +27,8 @@ export interface SharedParts {
   telemetry: Telemetry;
   /** The https address of ingest, for examples on pages. */
   ingestUrl: URL;
+  /** Paths of the certificate and of the write token of `demo`, for examples on pages. */
+  files: { certificate: string; token: string };
 }
 
 /**
@@ -48,7 +50,7 @@ export interface StandaloneConsole {
 
 /** Creates the console, with HTTPS on `CONSOLE_PORT` only. */
 export function createStandaloneConsole(
-  { db, own, tokens, requests, telemetry, ingestUrl }: SharedParts,
+  { db, own, tokens, requests, telemetry, ingestUrl, files }: SharedParts,
   serverDefaults: Partial<Record<SettingName, string>>,
 ): StandaloneConsole {
   const { CONSOLE_PORT: port } = readConfig(['CONSOLE_PORT']);
@@ -67,7 +69,8 @@ export function createStandaloneConsole(
   const probes = { ...telemetry.probes, ready: new Map() };
   const oneTimeLink = new OneTimeLink('demo');
   const database = { db, ...own, login: { db, setting: 'DATABASE_URL' } };
-  const extras = { requests, oneTimeLink, ingestUrl };
+  const localFiles = { organization: 'demo', ...files };
+  const extras = { requests, oneTimeLink, ingestUrl, localFiles };
   const { component, servers } = createConsole(config, database, shared, { ...telemetry, probes }, extras);
   return { component, port: () => servers[0]?.port, oneTimeLink };
 }

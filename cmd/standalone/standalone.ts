@@ -21,6 +21,7 @@ import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
 import { databaseSettings, openDatabase } from '../worker/database.ts';
 import { createWorker, workerSettings } from '../worker/worker.ts';
 import { createStandaloneConsole, openOwnDatabase } from './console.ts';
+import { shown } from './banner.ts';
 import { ensureCertificate } from './certificate.ts';
 import type { DataFolder } from './data-folder.ts';
 import { ensureDemoOrganization } from './demo-organization.ts';
@@ -165,7 +166,11 @@ export class Standalone implements Component {
     const notifier = createNotifier(config, { db }, links, (webhook) => source.secretsOf(webhook), telemetry, metrics);
     const listeners = [followDeclarations(source), notifier];
     await this.#parts.begin(
-      createController(config, { databases: [{ db, listeners }], sources: [source, notifier] }, telemetry),
+      createController(
+        config,
+        { databases: [{ db, listeners }], databaseOf: () => db, sources: [source, notifier] },
+        telemetry,
+      ),
     );
   }
 
@@ -181,8 +186,9 @@ export class Standalone implements Component {
       await this.#parts.begin(component('console database', { stop: () => own.db.destroy() }));
     }
     const defaults = this.#serverDefaults();
+    const files = { certificate: shown(this.#folder.certificate), token: shown(this.#folder.demoToken) };
     const made = createStandaloneConsole(
-      { db, own, tokens, requests, telemetry: this.#telemetry, ingestUrl },
+      { db, own, tokens, requests, telemetry: this.#telemetry, ingestUrl, files },
       defaults,
     );
     await this.#parts.begin(made.component);

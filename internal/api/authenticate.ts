@@ -4,6 +4,7 @@ import { RequestError, Unavailable } from '../errors/request-error.ts';
 import type { Scope } from '../tokens/token-entry.ts';
 import type { KnownToken } from '../tokens/token-set.ts';
 import type { Authentication } from '../tokens/token-source.ts';
+import { oneValue } from './one-value.ts';
 
 /** The state of a request after the check of its token. */
 export type AuthenticatedState = {
@@ -87,7 +88,7 @@ export function givenToken(headers: IncomingHttpHeaders): string {
 }
 
 function headerToken({ token }: IncomingHttpHeaders): string {
-  return typeof token === 'string' ? token.trim() : '';
+  return typeof token === 'string' ? oneValue(token).trim() : '';
 }
 
 /** The token of `Authorization: Bearer …` (RFC 6750); empty for any other scheme. */

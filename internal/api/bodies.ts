@@ -49,19 +49,20 @@ export class Bodies {
   /**
    * Takes room for a large body that says its length, before it is read. `most`: bytes of it that
    * are held at once. Resolves when the answer to a large body that came before it on its
-   * connection is sent: events are accepted in the order of arrival.
+   * connection is sent, or to an encoded one: events are accepted in the order of arrival.
    * @throws {RequestError} when there is none.
    */
-  admit(ctx: Context, most = Infinity): Promise<void> | undefined {
+  admit(ctx: Context, most = Infinity, isEncoded = false): Promise<void> | undefined {
     const before = this.#last.get(ctx.req.socket);
-    if (before !== undefined) return before.then(() => this.admit(ctx, most));
+    if (before !== undefined) return before.then(() => this.admit(ctx, most, isEncoded));
+    if (isEncoded) this.#holdNext(ctx);
     return this.#admit(ctx, most);
   }
 
   #admit(ctx: Context, most: number): undefined {
     const { 'content-length': length } = ctx.req.headers;
     if (length === undefined || !(Number(length) > smallBody)) return;
-    this.#charge(ctx, Number(length));
+    this.charge(ctx, Number(length));
     this.take(ctx, Math.min(Number(length), most));
   }
 
@@ -100,7 +101,7 @@ export class Bodies {
    * @throws {RequestError} when there is none.
    */
   grow(ctx: Context, length: number, most = Infinity): void {
-    this.#charge(ctx, length);
+    this.charge(ctx, length);
     const more = Math.min(length, most) - (this.#taken.get(ctx) ?? 0);
     if (more > 0) this.take(ctx, more);
   }
@@ -146,8 +147,8 @@ export class Bodies {
     return this.isLarge(ctx) ? this.#turns.map(organizationOf(ctx), items, map) : items.map(map);
   }
 
-  /** Also for a body that is refused or cut. */
-  #charge(ctx: Context, bytes: number): void {
+  /** Takes the bytes that a body has by now from the rate, also if it is refused or cut. */
+  charge(ctx: Context, bytes: number): void {
     const before = this.#charged.get(ctx) ?? 0;
     const events = Math.floor(bytes / bytesOfEvent) - before;
     if (events <= 0) return;
@@ -158,6 +159,11 @@ export class Bodies {
   /** Drops the body of a refused request; see {@link DroppedBodies}. */
   drop(ctx: Context): void {
     this.#dropped.drop(ctx, organizationOf(ctx));
+  }
+
+  /** Resolves in the next turn of the organization: what is dropped waits for it, too. */
+  rest(ctx: Context): Promise<void> {
+    return this.#turns.run(organizationOf(ctx), () => undefined);
   }
 }
 

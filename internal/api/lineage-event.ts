@@ -20,10 +20,11 @@ export const lineageShape = {
   dataset: {},
 } as const satisfies Fields;
 
-/** The events to record of one run event, and their idempotency key. */
+/** The events to record of one run event, their idempotency key, and the name of their job. */
 export interface KeyedRequests {
   requests: EventRequest[];
   key: RepeatKey;
+  name: string;
 }
 
 export interface LineageOptions {
@@ -57,6 +58,7 @@ export function requestsOf(event: Projected, { validate, textLimits }: LineageOp
   return {
     requests: parts.map((part) => ({ ...ids, ...part })),
     key: ['lineage', ids.automation_id, ids.execution_id, type, instant],
+    name: `${textOf(namespace)}/${textOf(name)}`,
   };
 }
 

@@ -1,11 +1,11 @@
 import type { Context, Middleware } from 'koa';
 import { TimeBudget } from '../async/time-budget.ts';
 import { RequestError, Unavailable } from '../errors/request-error.ts';
-import { acceptEvent, type EventGroup } from '../event/event.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
 import type { EventRequest, FieldLimits } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import { readCutText } from './cut-body.ts';
+import { Intake } from './intake/intake.ts';
 import { invalidAddress, pingAddressOf, type PingAddress } from './ping-address.ts';
 import { bodyLimitOf, eventsOf } from './ping-signal.ts';
 import { pingedRun, type PingedRun, type RidRuns, type Runs } from './pinged-run.ts';
@@ -28,7 +28,7 @@ export interface PingRunOptions extends BulkOptions {
  * commit.
  */
 export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState> {
-  const { runs, ridRuns, enqueueAll, identify, textLimits, bodies } = options;
+  const { runs, ridRuns, identify, textLimits, bodies } = options;
   return async (ctx) => {
     const { organization } = ctx.state;
     const address = pingAddressOf(ctx);
@@ -37,12 +37,13 @@ export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState>
     const time = new TimeBudget(options.answerWithinMs);
     const place = { ...address, organization, fresh: identify().id };
     const run = await time.within(pingedRun(runs, ridRuns, place)).catch(notNow);
-    const groups = eventsOf(address.signal, body, textLimits, run.alone).map((part): EventGroup => {
+    const intake = new Intake(organization, options);
+    const checked = eventsOf(address.signal, body, textLimits, run.alone).map((part, index) => {
       const request = { automation_id: address.automation, execution_id: run.id, ...part };
       const key = part.event === 'EVENT' ? undefined : keyOf(request);
-      return { events: [acceptEvent(request, organization, identify())], key };
+      return intake.check(index, () => ({ requests: [request], key, name: address.name }));
     });
-    await record(() => enqueueAll(groups, 'all', time.leftMs), run);
+    await record(() => intake.recordAll(checked, time.leftMs), run);
     // The events are on disk: the ping has succeeded, even if Redis fails or is slow now.
     await time.within(run.recorded()).catch(() => undefined);
     ctx.set('Ping-Body-Limit', String(bodyLimitOf(address.signal, textLimits)));
@@ -51,16 +52,15 @@ export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState>
 }
 
 /** @throws {RequestError} when the events may not be on disk. */
-async function record(enqueue: () => ReturnType<BulkOptions['enqueueAll']>, run: PingedRun): Promise<void> {
+async function record(events: () => Promise<unknown>, run: PingedRun): Promise<void> {
   try {
-    const refused = (await enqueue()).find((result) => result instanceof RequestError);
-    // Clients of Healthchecks repeat a ping after 503, and know of no key.
-    if (refused?.code === 'request-in-progress') throw new Unavailable(underWay, 'under-way');
-    if (refused !== undefined) throw refused;
+    await events();
   } catch (error) {
     // Without it the next ping gets the run a little later.
     void run.failed().catch(() => undefined);
-    throw error;
+    // Clients of Healthchecks repeat a ping after 503, and know of no key.
+    const isUnderWay = error instanceof RequestError && error.code === 'request-in-progress';
+    throw isUnderWay ? new Unavailable(underWay, 'under-way') : error;
   }
 }
 

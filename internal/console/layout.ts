@@ -12,6 +12,10 @@ export interface PageContent {
   /** The organization in view. */
   organization?: string | undefined;
   section?: Section | undefined;
+  /** The time zone of the page; absent on pages of nobody. */
+  zone?: string | undefined;
+  /** Stands above the page: what a viewer must know before reading it. */
+  notice?: Html | undefined;
   /** The text in the search field, and the other filters that a search keeps. */
   search?: { text: string; kept: Readonly<Record<string, string>> } | undefined;
   /** Scripts of this page beside those of every page, by their name in assets.ts. */
@@ -37,10 +41,10 @@ export type Section = keyof typeof sections;
 const htmxConfig = JSON.stringify({ history: false, includeIndicatorCSS: false, prefix: '', extensions: 'sse' });
 
 export function createLayout(site: Site): MakePage {
-  return ({ title, viewer, organization, section, search, scripts = [], body }) => {
+  return ({ title, viewer, organization, section, zone, notice, search, scripts = [], body }) => {
     const place = organization === undefined ? 'Runledger' : `${organization} · Runledger`;
     return html`<!doctype html>
-      <html lang="en">
+      <html lang="en" ${zone !== undefined && html`data-zone="${zone}"`}>
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -55,7 +59,7 @@ export function createLayout(site: Site): MakePage {
         <body>
           ${iconSheet}
           <a class="skip" href="#content">Skip to content</a>
-          ${header(site, { viewer, organization, section, search })} ${viewer && sessionEnded(site)}
+          ${header(site, { viewer, organization, section, search })} ${viewer && sessionEnded(site)} ${notice}
           <main id="content" tabindex="-1">${body}</main>
           ${viewer ? keysDialog() : nothing}
         </body>

@@ -3,10 +3,7 @@ import { idMessage, type Message, type StreamFormat } from '../api/read/stream/m
 import type { Html } from '../html/html.ts';
 import type { StoredSince } from '../record/stream.ts';
 import type { Console, Visit } from './visit.ts';
-import { maySee } from './viewer.ts';
-
-/** Without an answer about the session for so long, in ms, a stream ends. */
-const longestDoubtMs = 30_000;
+import { stillViewer } from './still-viewer.ts';
 
 /** One message of a live page: a named event whose data is markup. */
 export interface LiveMessage {
@@ -25,25 +22,7 @@ export async function sendLive(
   messagesOf: (stored: StoredSince) => LiveMessage[],
   opening: readonly LiveMessage[] = [],
 ): Promise<void> {
-  let allowed = true;
-  let asking = false;
-  let answeredAt = performance.now();
-  const ask = async (): Promise<void> => {
-    asking = true;
-    try {
-      const viewer = await findViewer(ctx);
-      allowed = viewer !== undefined && maySee(viewer, organization);
-      answeredAt = performance.now();
-    } catch {
-      // Postgres does not answer: the last answer holds for a while.
-    } finally {
-      asking = false;
-    }
-  };
-  const mayRead = (): boolean => {
-    if (!asking) void ask();
-    return allowed && performance.now() - answeredAt < longestDoubtMs;
-  };
+  const mayRead = stillViewer(ctx, organization, findViewer);
   const reader = { organization, mayRead, format: formatOf(messagesOf), opening: opening.map(textOf) };
   await openStream(ctx, { streams, readMetrics }, reader);
 }

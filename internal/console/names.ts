@@ -4,11 +4,33 @@ import type { Console, Visit } from './visit.ts';
 /** Finds the name of an automation; undefined if none is declared. */
 export type NameOfAutomation = (automation: string) => string | undefined;
 
-/** The names of the organization's declared automations, up to 10 s old. */
-export async function readNames({ organization }: Visit, { names, record }: Console): Promise<NameOfAutomation> {
-  const known = await names.get(organization, async () => {
-    const declared = await record.listDeclarations(organization);
+/** The names of the organization's declared automations by their ids, up to 10 s old. */
+export function readNameMap(
+  { organization }: Pick<Visit, 'organization'>,
+  { names, record }: Pick<Console, 'names' | 'record'>,
+): Promise<ReadonlyMap<string, string>> {
+  return names.get(organization, async () => {
+    const rows = await record.listDeclarations(organization);
+    const declared = rows.filter((declaration) => declaration.declared);
     return new Map(declared.map((declaration) => [declaration.automation, nameOf(declaration)]));
   });
+}
+
+/** As {@link readNameMap}, as a function. */
+export async function readNames(visit: Visit, console: Console): Promise<NameOfAutomation> {
+  const known = await readNameMap(visit, console);
   return (automation) => known.get(automation);
+}
+
+/** A name in the form in which names are compared: whatever its letter case and Unicode form. */
+export function comparable(name: string): string {
+  return name.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim();
+}
+
+/** The automations that a text names: those called just so, else those whose names contain it. */
+export function findByName(names: ReadonlyMap<string, string>, text: string): { id: string; name: string }[] {
+  const wanted = comparable(text);
+  const all = Array.from(names, ([id, name]) => ({ id, name }));
+  const equal = all.filter(({ name }) => comparable(name) === wanted);
+  return equal.length > 0 ? equal : all.filter(({ name }) => comparable(name).includes(wanted));
 }

@@ -1,7 +1,8 @@
 import type { CountedStep, Steps } from '../record/count-executions.ts';
 import type { RunningCounts } from '../record/count-running-of.ts';
 import type { ErrorGroup } from '../record/error-group.ts';
-import type { Declaration } from '../record/declaration.ts';
+import type { Attentions } from './attention.ts';
+import type { Behind } from './behind.ts';
 import type { Health } from './health.ts';
 import type { WindowName } from './windows.ts';
 
@@ -11,15 +12,16 @@ export interface OverviewData {
   steps: Steps;
   counted: CountedStep[];
   running: RunningCounts;
-  /** Automations, and those of them that fail now. */
+  /** Automations with a run or a declaration, and those whose last run has failed. */
   automations: number;
   failing: number;
   /** The newest of those that fail. */
   failingShown: Health[];
   errors: ErrorGroup[];
-  /** Declared automations with expectations, and those that do not meet them now. */
-  judged: number;
-  attention: Declaration[];
+  /** What a person must look at. */
+  attentions: Attentions;
+  /** Set while the record does not have the newest events. */
+  behind: Behind | undefined;
   /** The names of declared automations. */
   names: ReadonlyMap<string, string>;
 }

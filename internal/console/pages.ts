@@ -5,12 +5,15 @@ import { Fault } from '../api/read/fault.ts';
 import type { ReadLimits } from '../api/read/limits.ts';
 import { TokenLimiter } from '../api/read/token-limiter.ts';
 import { answerWithRoom, type RoomOptions } from '../api/read/with-room.ts';
+import type { Blindness } from '../record/get-blindness.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { Assets } from './assets.ts';
 import { showErrorOf } from './error-page.ts';
 import { home } from './home.ts';
 import { createLayout, type MakePage } from './layout.ts';
 import type { OverviewData } from './overview-data.ts';
+import { blindness, blindNotice } from './screens/blindness.ts';
+import { PageZones } from './page-zone.ts';
 import { nothingHere } from './path-ids.ts';
 import { execution, executionJson } from './screens/execution.ts';
 import { alerts } from './screens/alerts.ts';
@@ -20,6 +23,7 @@ import { automation } from './screens/automation.ts';
 import { automations } from './screens/automations.ts';
 import { errors } from './screens/errors.ts';
 import { liveAutomation, liveChanges, liveExecution } from './screens/live-changes.ts';
+import { downloadOf } from './screens/download.ts';
 import { proof } from './screens/proof.ts';
 import { sendTest } from './screens/send-test.ts';
 import { overview } from './screens/overview.ts';
@@ -30,7 +34,7 @@ import { maySee, type FindViewer, type NoteAccess, type Viewer } from './viewer.
 import { wantsPart, type Console, type Screen } from './visit.ts';
 
 export interface ConsolePagesOptions
-  extends Omit<Console, 'site' | 'page' | 'overviews' | 'names'>, Pick<RoomOptions, 'room'> {
+  extends Omit<Console, 'site' | 'page' | 'overviews' | 'names' | 'blindness'>, Pick<RoomOptions, 'room'> {
   publicUrl: URL;
   limits: ReadLimits;
   findViewer: FindViewer;
@@ -51,8 +55,12 @@ const overviewMs = 2_000;
 /** How long pages share the names of an organization's automations, in ms. */
 const namesMs = 10_000;
 
+/** How long pages share how far the record is behind, in ms. */
+const blindnessMs = 5_000;
+
 const screens: readonly Screen[] = [
   overview,
+  blindness,
   liveChanges,
   automations,
   automation,
@@ -75,13 +83,14 @@ export function createConsolePages(options: ConsolePagesOptions): ConsolePages {
   const assets = new Assets();
   const site = new Site(options.publicUrl, assets);
   const page = createLayout(site);
-  const [overviews, names] = [
-    new SharedReads<OverviewData>(overviewMs),
-    new SharedReads<ReadonlyMap<string, string>>(namesMs),
-  ];
-  const console: Console = { ...options, site, page, overviews, names };
+  const shared = {
+    overviews: new SharedReads<OverviewData>(overviewMs),
+    names: new SharedReads<ReadonlyMap<string, string>>(namesMs),
+    blindness: new SharedReads<Blindness>(blindnessMs),
+  };
+  const console: Console = { ...options, ...shared, site, page };
   const visit = createVisits(console, options);
-  const routes = screens.map((screen) => ({
+  const routes = [...screens, downloadOf(console, options)].map((screen) => ({
     path: `/o/:organization${screen.path}`,
     methods: screen.method === undefined ? (['GET', 'HEAD'] as const) : [screen.method],
     answer: visit(screen),
@@ -103,12 +112,13 @@ function createVisits(
   console: Console,
   { findViewer, noteAccess, limits, readMetrics, room }: ConsolePagesOptions,
 ): (screen: Screen) => PageRoute['answer'] {
+  const zones = new PageZones();
   const requests = new TokenLimiter(limits);
   const streams = new TokenLimiter({ rate: limits.streams, concurrency: limits.streams });
   const admit = (ctx: Context, { subject }: Viewer, limit: Screen['limit']): void => {
     const end = (limit === 'streams' ? streams : requests).take(subject);
     if (typeof end === 'string') {
-      readMetrics.reject(limit ?? end);
+      readMetrics.reject(limit === 'streams' ? limit : end);
       throw new RequestError('too-many-requests', 'You have sent too many requests at once.');
     }
     onClosed(ctx.res, end);
@@ -127,8 +137,11 @@ function createVisits(
       await noteAccess?.(ctx, viewer, organization);
       // Whoever has gone meanwhile costs no query, and gets no stream.
       if (ctx.res.closed) return;
-      const make = () => answer({ ctx, viewer, organization, now: Date.now() }, console);
-      if (limit === 'streams') await make();
+      const zone = zones.of(ctx);
+      const notice = limit !== undefined || wantsPart(ctx) ? undefined : await blindNotice(console, organization, zone);
+      const page: MakePage = (content) => console.page({ ...content, zone: zone.name, notice });
+      const make = () => answer({ ctx, viewer, organization, now: Date.now(), zone }, { ...console, page });
+      if (limit !== undefined) await make();
       else await answerWithRoom(ctx, organization, { room, readMetrics }, texts, make);
     };
 }

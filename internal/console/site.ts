@@ -31,19 +31,24 @@ export class Site {
     return this.of(organization, `executions/${automationId}/${encodeURIComponent(executionId)}`);
   }
 
+  /** Events as a CSV file, with the filters of the export. */
+  download(organization: string, filters: Parameters): string {
+    return this.of(organization, 'events.csv', { ...filters, bom: 'true' });
+  }
+
   /** The proof of an event, a file. */
   proof(organization: string, eventId: string): string {
     return this.of(organization, `proofs/${eventId}`);
   }
 }
 
-/** Parameters of an address; undefined and empty ones are left out. */
+/** Parameters of an address; undefined and empty ones are left out, but for an empty `error_id`. */
 export type Parameters = Readonly<Record<string, string | number | undefined>>;
 
 export function queryOf(parameters: Parameters): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined && value !== '') query.set(name, String(value));
+    if (value !== undefined && (value !== '' || name === 'error_id')) query.set(name, String(value));
   }
   return query.size === 0 ? '' : `?${query.toString()}`;
 }

@@ -1,8 +1,10 @@
 import type { Context } from '../api/page-route.ts';
 import type { ConsoleMetrics } from '../telemetry/console-metrics.ts';
+import type { Blindness } from '../record/get-blindness.ts';
 import type { Record as EventRecord } from '../record/record.ts';
 import type { Streams } from '../api/read/stream/streams.ts';
 import type { MakePage } from './layout.ts';
+import type { PageZone } from './page-zone.ts';
 import type { OverviewData } from './overview-data.ts';
 import type { SharedReads } from './shared-reads.ts';
 import type { Site } from './site.ts';
@@ -18,10 +20,14 @@ export interface Console {
   findViewer: FindViewer;
   /** The https address of ingest, for examples; undefined if it is not known. */
   ingestUrl?: URL | undefined;
+  /** Files on this machine, as a shell takes them, where Runledger runs for one person. */
+  localFiles?: { organization: string; certificate: string; token: string } | undefined;
   /** The figures of overviews, by organization and window: their viewers share them. */
   overviews: SharedReads<OverviewData>;
   /** The names of declared automations by id, by organization. */
   names: SharedReads<ReadonlyMap<string, string>>;
+  /** How far the record is behind, by organization. */
+  blindness: SharedReads<Blindness>;
   /** Puts a test of a webhook into the outbox. */
   sendTest: (
     organization: string,
@@ -38,6 +44,8 @@ export interface Visit {
   organization: string;
   /** The time of the request, in ms: all ages on a page are relative to it. */
   now: number;
+  /** The zone of all times on the page. */
+  zone: PageZone;
 }
 
 /** One screen, or a part of one. */
@@ -49,8 +57,8 @@ export interface Screen {
   answer: (visit: Visit, console: Console) => Promise<void> | void;
   /** True if it shows texts of events: it needs more memory. */
   texts?: true;
-  /** The limit that applies: of requests, or of open streams. */
-  limit?: 'streams';
+  /** What it is beside a page: an open stream, or a file of any length. Both take room themselves. */
+  limit?: 'streams' | 'exports';
 }
 
 /** True for a request of htmx for a part of a page. */

@@ -1,27 +1,37 @@
 import { oneOf } from '../api/read/parameters.ts';
-import type { Steps } from '../record/count-executions.ts';
+import { beginOfStep, type Steps } from '../record/count-executions.ts';
+import type { PageZone } from './page-zone.ts';
 
 const hour = 3_600_000;
+const day = 24 * hour;
 
 /** The windows that screens offer, and the step of their charts. */
 export const windows = {
-  '24h': { words: 'Last 24 hours', ms: 24 * hour, stepMs: hour },
-  '7d': { words: 'Last 7 days', ms: 7 * 24 * hour, stepMs: 6 * hour },
-  '30d': { words: 'Last 30 days', ms: 30 * 24 * hour, stepMs: 24 * hour },
+  '24h': { words: 'Last 24 hours', ms: day, stepMs: hour },
+  '7d': { words: 'Last 7 days', ms: 7 * day, stepMs: 6 * hour },
+  '30d': { words: 'Last 30 days', ms: 30 * day, stepMs: day },
+  '365d': { words: 'Last 365 days', ms: 365 * day, stepMs: day },
 } as const;
 
-export type WindowName = keyof typeof windows;
+/** The windows of one automation; those of a whole organization end at a month. */
+export type AutomationWindow = keyof typeof windows;
+export type WindowName = Exclude<AutomationWindow, '365d'>;
 
-export const windowNames = Object.keys(windows) as WindowName[];
+export const automationWindows = Object.keys(windows) as AutomationWindow[];
+export const windowNames: readonly WindowName[] = ['24h', '7d', '30d'];
 
 /** The parameter `window` of a screen. */
 export const windowParameter = { window: oneOf(windowNames) } as const;
 
-/** The window up to now. It begins with a whole step, so that every bar but the last is whole. */
-export function stepsOf(name: WindowName, now: number): Steps {
+/**
+ * The window up to now, the same wherever it is named. It begins with a whole step of the zone, so
+ * that every bar but the last is whole.
+ */
+export function stepsOf(name: AutomationWindow, now: number, zone: PageZone): Steps {
   const { ms, stepMs } = windows[name];
-  const end = Math.ceil(now / stepMs) * stepMs;
-  return { from: new Date(end - ms), to: new Date(Math.max(now, end)), stepMs };
+  const offsetMs = zone.offsetOf(now);
+  const end = beginOfStep(now + stepMs - 1, { stepMs, offsetMs });
+  return { from: new Date(end - ms), to: new Date(Math.max(now, end)), stepMs, offsetMs };
 }
 
 /** The begins of all steps, in ms. */

@@ -1,5 +1,5 @@
 import type { Database } from '../store/database.ts';
-import { sql } from '../store/sql.ts';
+import { sql, time } from '../store/sql.ts';
 import type { Steps } from './count-executions.ts';
 import { newestErrors } from './newest-errors.ts';
 import { readAs } from './read-as.ts';
@@ -13,12 +13,16 @@ export interface ErrorCount {
 }
 
 /** Counts the errors of a window by automation, `error_id` and step. */
-export function countErrors(db: Database, organization: string, { stepMs, ...window }: Steps): Promise<ErrorCount[]> {
+export function countErrors(
+  db: Database,
+  organization: string,
+  { stepMs, offsetMs = 0, ...window }: Steps,
+): Promise<ErrorCount[]> {
   const step = sql`${stepMs / 1_000}::integer * interval '1 second'`;
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<{ automation_id: string; error_id: string; step: Date; count: number }>`
       select automation_id, error_id, count(*)::integer as count,
-        date_bin(${step}, newest.at, timestamptz '1970-01-01 00:00:00Z') as step
+        date_bin(${step}, newest.at, ${time(new Date(-offsetMs))}) as step
       from (${newestErrors(organization, window)}) as newest
       group by automation_id, error_id, step
     `.execute(trx);

@@ -16,8 +16,16 @@ export interface CountedStep {
   more?: boolean;
 }
 
-/** Steps begin at multiples of `stepMs` since the Unix epoch. */
-export type Steps = Window & { stepMs: number };
+/**
+ * Steps begin at multiples of `stepMs` since the Unix epoch, less `offsetMs`: that of a time zone,
+ * so that days begin at its midnight.
+ */
+export type Steps = Window & { stepMs: number; offsetMs?: number | undefined };
+
+/** The begin of the step that has a time, in ms. */
+export function beginOfStep(time: number, { stepMs, offsetMs = 0 }: Pick<Steps, 'stepMs' | 'offsetMs'>): number {
+  return Math.floor((time + offsetMs) / stepMs) * stepMs - offsetMs;
+}
 
 interface CountedRow {
   at: Date;
@@ -33,10 +41,10 @@ interface CountedRow {
 export function countExecutions(
   db: Database,
   organization: string,
-  { from, to, stepMs }: Steps,
+  { from, to, stepMs, offsetMs }: Steps,
 ): Promise<CountedStep[]> {
   const step = sql`(${stepMs}::integer * interval '1 millisecond')`;
-  const begin = new Date(Math.floor(from.getTime() / stepMs) * stepMs);
+  const begin = new Date(beginOfStep(from.getTime(), { stepMs, offsetMs }));
   const last = new Date(to.getTime() - 1);
   const counted = (table: Condition, condition: Condition): Condition => sql`(
     select count(*)::integer from (

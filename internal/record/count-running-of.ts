@@ -14,14 +14,14 @@ export interface RunningCounts {
   more: boolean;
 }
 
-/** Counts running executions, up to 10,000: the oldest. */
+/** Counts running executions without those that are lost, up to 10,000: the oldest. */
 export function countRunningOf(db: Database, organization: string, overdueBefore: Date): Promise<RunningCounts> {
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<Omit<RunningCounts, 'more'>>`
       select count(*)::integer as running,
         (count(*) filter (where first_event_at < ${time(overdueBefore)}))::integer as overdue
       from (
-        select first_event_at from running_executions where organization = ${organization}
+        select first_event_at from running_executions where organization = ${organization} and lost_at is null
         order by first_event_at limit ${sql.lit(most)}
       ) as oldest
     `.execute(trx);

@@ -16,7 +16,7 @@ export function getAutomation(
   db: Database,
   organization: string,
   automationId: string,
-  window: Window & { step: SeriesStep },
+  window: Window & { step: SeriesStep; offsetMs?: number | undefined },
 ): Promise<AutomationDetail | undefined> {
   return readAs(db, organization, async (trx) => {
     const id = sql`${automationId}::uuid`;
@@ -36,7 +36,11 @@ export function getAutomation(
       last_execution: last,
       window: figures,
       executions,
-      series: await readSeries(trx, organization, automationId, { ...covered, step: window.step }),
+      series: await readSeries(trx, organization, automationId, {
+        ...covered,
+        step: window.step,
+        offsetMs: window.offsetMs,
+      }),
     };
   });
 }
@@ -62,13 +66,16 @@ async function readSeries(
   trx: Reading,
   organization: string,
   automationId: string,
-  { from, to, step }: Window & { step: SeriesStep },
+  { from, to, step, offsetMs = 0 }: Window & { step: SeriesStep; offsetMs?: number | undefined },
 ): Promise<SeriesPoint[]> {
   const interval = sql.lit(`1 ${step}`);
+  // Days of a time zone begin at its midnight.
+  const offset = sql`(${sql.lit(offsetMs)} * interval '1 millisecond')`;
+  const first = sql`date_trunc(${sql.lit(step)}, ${time(from)} + ${offset}, 'UTC') - ${offset}`;
   const within = { from: sql`greatest(at, ${time(from)})`, to: sql`least(at + ${interval}::interval, ${time(to)})` };
   const { rows } = await sql<FiguresRow & { at: Date }>`
     select at, figures.*
-    from generate_series(date_trunc(${sql.lit(step)}, ${time(from)}, 'UTC'), ${time(to)}, ${interval}::interval) as at
+    from generate_series(${first}, ${time(to)}, ${interval}::interval) as at
     cross join lateral (${figuresOf(organization, sql`${automationId}::uuid`, within, most)}) as figures
     where counted > 0
   `.execute(trx);

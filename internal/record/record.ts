@@ -5,7 +5,7 @@ import { aroundExecution, type Surroundings } from './around-execution.ts';
 import type { Automation, AutomationDetail, AutomationPosition, SeriesStep } from './automation.ts';
 import { listDeclarations, type Declaration } from './declaration.ts';
 import { listDeliveries, listWebhooks, type Delivery, type WebhookState } from './delivery.ts';
-import type { ErrorGroupPosition, ErrorGroups } from './error-group.ts';
+import type { ErrorGroup, ErrorGroupPosition, ErrorGroups } from './error-group.ts';
 import { countErrors, type ErrorCount } from './count-errors.ts';
 import { countExecutions, type CountedStep, type Steps } from './count-executions.ts';
 import { countRunningOf, type RunningCounts } from './count-running-of.ts';
@@ -13,13 +13,16 @@ import type { Execution, ExecutionPosition } from './execution.ts';
 import { exportEvents } from './export-events.ts';
 import type { ErrorFilters, EventFilters, ExecutionFilters, Window } from './filters.ts';
 import { getAutomation } from './get-automation.ts';
+import { getBlindness, type Blindness } from './get-blindness.ts';
 import { getExecution } from './get-execution.ts';
 import { listAlerts } from './list-alerts.ts';
 import type { ExecutionId } from './find-newest-event.ts';
 import { listAutomations } from './list-automations.ts';
+import { listErrorTimes, type ErrorTimes } from './list-error-times.ts';
 import { listErrors } from './list-errors.ts';
 import { listEvents } from './list-events.ts';
 import { listExecutions } from './list-executions.ts';
+import { listTimeline, type Timeline, type TimelineRequest } from './list-timeline.ts';
 import { getCheckpoint, getProof, getSeal, getTile, type Seal, type SignedCheckpoint } from './log.ts';
 import { newestRuns, type AutomationRuns } from './newest-runs.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -67,7 +70,7 @@ export interface Record {
   getAutomation(
     organization: string,
     automationId: string,
-    window: Window & { step: SeriesStep },
+    window: Window & { step: SeriesStep; offsetMs?: number | undefined },
   ): Promise<AutomationDetail | undefined>;
   /** Automations, all or some, in the order of their ids, each with its newest executions. */
   newestRuns(organization: string, count: number, only?: readonly string[]): Promise<AutomationRuns[]>;
@@ -92,8 +95,12 @@ export interface Record {
     filters: EventFilters,
     page: PageRequest<EventPosition>,
   ): Promise<Page<StoredEvent, EventPosition>>;
+  /** A page of the events of one execution, from any place in it. */
+  listTimeline(organization: string, request: TimelineRequest): Promise<Timeline>;
   /** The group that was seen last comes first. */
   listErrors(organization: string, filters: ErrorFilters, page: PageRequest<ErrorGroupPosition>): Promise<ErrorGroups>;
+  /** When the first and the last ERROR of groups of a window happened, in their order. */
+  listErrorTimes(organization: string, groups: readonly ErrorGroup[], window: Window): Promise<ErrorTimes[]>;
   /**
    * All events, oldest first, in pages of at most `limit`, after a position. Without `to` it ends
    * with the events accepted before it began, by the clock of this process. It may miss those that
@@ -128,6 +135,8 @@ export interface Record {
   getProof(organization: string, eventId: string): Promise<string | undefined>;
   /** When an event was sealed, and which witnesses have cosigned; undefined without a log. */
   getSeal(organization: string, execution: ExecutionId): Promise<Seal | undefined>;
+  /** How far the record and the verdicts of the organization's database are behind. */
+  getBlindness(organization: string): Promise<Blindness>;
   /** How far a replica is behind, in ms; undefined on a primary. */
   replicaLagMs(): Promise<number | undefined>;
   /** True if queries run as the role `runledger_reader`. */
@@ -177,6 +186,8 @@ export function createRecord(db: Database, options: RecordOptions = defaultRecor
       getExecution(db, organization, automationId, executionId),
     aroundExecution: (organization, execution) => aroundExecution(db, organization, execution),
     listEvents: (organization, filters, page) => listEvents(db, organization, filters, page, search),
+    listErrorTimes: (organization, groups, window) => listErrorTimes(db, organization, groups, window),
+    listTimeline: (organization, request) => listTimeline(db, organization, request),
     listErrors: async (organization, filters, page) => {
       const read = () => listErrors(db, organization, filters, page);
       return (await figures(read, ({ counted }) => counted)).groups;
@@ -191,6 +202,7 @@ export function createRecord(db: Database, options: RecordOptions = defaultRecor
     getTile: (organization, tile) => getTile(db, organization, tile),
     getProof: (organization, eventId) => getProof(db, organization, eventId),
     getSeal: (organization, execution) => getSeal(db, organization, execution),
+    getBlindness: (organization) => getBlindness(db, organization),
     replicaLagMs: () => replicaLagMs(db),
     usesReaderRole: () => usesReaderRole(db),
   };

@@ -27,6 +27,8 @@ export function routeRecord(records: ReadonlyMap<string, EventRecord>, places: P
     getExecution: async (...query) => of(query[0]).getExecution(...query),
     aroundExecution: async (...query) => of(query[0]).aroundExecution(...query),
     listEvents: async (...query) => of(query[0]).listEvents(...query),
+    listErrorTimes: async (...query) => of(query[0]).listErrorTimes(...query),
+    listTimeline: async (...query) => of(query[0]).listTimeline(...query),
     listErrors: async (...query) => of(query[0]).listErrors(...query),
     exportEvents: (...query) => exportFrom(() => of(query[0]), query),
     pollStored: (...query) => pollStored(records, places, ...query),
@@ -38,6 +40,7 @@ export function routeRecord(records: ReadonlyMap<string, EventRecord>, places: P
     getTile: async (...query) => of(query[0]).getTile(...query),
     getProof: async (...query) => of(query[0]).getProof(...query),
     getSeal: async (...query) => of(query[0]).getSeal(...query),
+    getBlindness: async (...query) => of(query[0]).getBlindness(...query),
     replicaLagMs: () => first.replicaLagMs(),
     usesReaderRole: () => first.usesReaderRole(),
   };

@@ -33,6 +33,8 @@ export function serveRecord(record: EventRecord, metrics: ConsoleMetrics): Event
     getExecution: (...query) => serve('getExecution', () => record.getExecution(...query)),
     aroundExecution: (...query) => serve('aroundExecution', () => record.aroundExecution(...query)),
     listEvents: (...query) => serve('listEvents', () => record.listEvents(...query)),
+    listErrorTimes: (...query) => serve('listErrorTimes', () => record.listErrorTimes(...query)),
+    listTimeline: (...query) => serve('listTimeline', () => record.listTimeline(...query)),
     listErrors: (...query) => serve('listErrors', () => record.listErrors(...query)),
     exportEvents: (...query) => servePages(record.exportEvents(...query), serve),
     pollStored: (...query) => serve('pollStored', () => record.pollStored(...query)),
@@ -44,6 +46,7 @@ export function serveRecord(record: EventRecord, metrics: ConsoleMetrics): Event
     getTile: (...query) => serve('getTile', () => record.getTile(...query)),
     getProof: (...query) => serve('getProof', () => record.getProof(...query)),
     getSeal: (...query) => serve('getSeal', () => record.getSeal(...query)),
+    getBlindness: (...query) => serve('getBlindness', () => record.getBlindness(...query)),
     replicaLagMs: () => record.replicaLagMs(),
     usesReaderRole: () => record.usesReaderRole(),
   };

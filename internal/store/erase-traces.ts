@@ -14,6 +14,10 @@ export function eraseTraces(db: Database, scope: ErasureScope): Promise<void> {
     await sql`update deliveries set next_attempt_at = now() where ${ofAutomation(scope)} and ${isParked}`.execute(trx);
     if (scope.text !== undefined) return;
     await eraseEmptyExecutions(trx, scope);
+    // What its tools call an automation; a declaration is no part of the record.
+    if (scope.executionId === undefined) {
+      await sql`delete from automations where ${ofAutomation(scope)} and not declared`.execute(trx);
+    }
     await sql`delete from scheduled_runs where ${ofExecution(scope)}`.execute(trx);
     await sql`
       with gone as (delete from alerts where ${chosenAlerts(scope)} returning id)

@@ -25,6 +25,12 @@ const readTables = [
   'log_checkpoints',
 ];
 
+/** What the role reads beside: it says how far the record is behind, for all organizations alike. */
+const sharedColumns = {
+  controller_state: ['watermark', 'ticked_at', 'blind_reason'],
+  record_gaps: ['from_at', 'until_at'],
+} as const;
+
 /**
  * True if this user can take the role, and the role sees the tables of this database and one
  * organization only; false before the first migration too. Postgres 16 distinguishes the right to
@@ -35,6 +41,14 @@ export const readerRoleIsComplete = sql<boolean>`exists (
     and pg_has_role(oid, case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end)
     and ${sql.join(
       readTables.map((table) => sql`has_table_privilege(oid, to_regclass(${sql.lit(table)}), 'SELECT')`),
+      sql` and `,
+    )}
+    and ${sql.join(
+      Object.entries(sharedColumns).flatMap(([table, columns]) =>
+        columns.map(
+          (column) => sql`has_column_privilege(oid, to_regclass(${sql.lit(table)}), ${sql.lit(column)}, 'SELECT')`,
+        ),
+      ),
       sql` and `,
     )}
     and ${sql.lit(readTables.length)} = (
@@ -114,6 +128,11 @@ const createRole = sql`
           'using (organization = current_setting(''runledger.organization'', true))', name);
       end if;
     end loop;
+    ${sql.raw(
+      Object.entries(sharedColumns)
+        .map(([table, columns]) => `grant select (${columns.join(', ')}) on ${table} to runledger_reader;`)
+        .join(' '),
+    )}
     grant select, insert, update, delete on sessions to runledger_reader;
     grant insert on access_log to runledger_reader;
     grant select on console_keys to runledger_reader;

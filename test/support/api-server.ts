@@ -39,6 +39,7 @@ export async function startApi(
     enqueueAll: (groups) =>
       Promise.all(groups.map(({ events, key }) => Promise.all(events.map((event) => enqueue(event, key))))),
     ...noRuns,
+    named: () => undefined,
     answerWithinMs: 1_000,
     textLimits: defaultFieldLimits,
     authenticate: (organization) => ({ status: 'known', organization, scope: 'write', tokenId: '0123456789ab' }),

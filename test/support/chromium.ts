@@ -34,6 +34,9 @@ export interface WatchedPage extends AsyncDisposable {
   complaints: string[];
 }
 
+/** Where browsers of tests are. */
+const rome = 'Europe/Rome';
+
 /** A page of the console at a port, behind a proxy that ends TLS. */
 export async function openPage(
   browser: Browser,
@@ -43,9 +46,12 @@ export async function openPage(
   const context = await browser.newContext({
     baseURL: `http://127.0.0.1:${port}`,
     extraHTTPHeaders: { 'x-forwarded-proto': 'https' },
-    timezoneId: 'Europe/Rome',
+    timezoneId: rome,
     ...options,
   });
+  // A browser has told its zone with its first page: here that is before the test.
+  const { baseURL = `http://127.0.0.1:${port}`, timezoneId = rome } = options;
+  await context.addCookies([{ name: 'zone', value: timezoneId, url: baseURL }]);
   const complaints: string[] = [];
   await context.exposeBinding('complain', (_, text: string) => void complaints.push(text));
   await context.addInitScript(

@@ -1,13 +1,14 @@
 import { html, type Html } from '../../html/html.ts';
 import type { ShownState } from '../../outcome/execution-state.ts';
+import type { PageZone } from '../page-zone.ts';
 import { count } from '../parts/format.ts';
 import { stateWords, tookWords } from '../parts/marks.ts';
 
 /** An expected time. */
 export interface ExpectedTime {
   at: number;
-  /** `met` also for a time whose start is not due yet. */
-  result: 'met' | 'missing' | 'late';
+  /** `next` for times to come. */
+  result: 'met' | 'missing' | 'late' | 'next';
 }
 
 /** An execution, from its first event on. */
@@ -19,35 +20,40 @@ export interface ActualRun {
 }
 
 export interface Calendar {
-  /** The last moment of the calendar, in ms. */
-  to: number;
-  days: number;
-  timeZone: string;
+  /** The days of the calendar, the newest first, such as `2026-01-31`. */
+  dates: readonly string[];
+  zone: PageZone;
   expected: readonly ExpectedTime[];
   runs: readonly ActualRun[];
 }
 
 const [label, width, pitch, head] = [92, 880, 22, 22];
 const dayMs = 86_400_000;
-const words = { met: 'Expected', missing: 'Expected, and missing', late: 'Expected, and started late' } as const;
+const words = {
+  met: 'Expected',
+  missing: 'Expected, and missing',
+  late: 'Expected, and started late',
+  next: 'Expected next',
+} as const;
 
 /**
- * A row for each day, the newest at the top, from midnight to midnight in the time zone of the
- * schedule. Outlines are expected times, filled shapes are executions.
+ * A row for each day, the newest at the top, from midnight to midnight in the zone of the page.
+ * Outlines are expected times, filled shapes are executions.
  */
-export function calendarChart({ to, days, timeZone, expected, runs }: Calendar): Html {
-  const zone = new Zone(timeZone);
-  const rows = datesUpTo(zone.placeOf(to).date, days);
+export function calendarChart({ dates: rows, zone, expected, runs }: Calendar): Html {
   const height = head + rows.length * pitch;
   const place = (at: number): { x: number; y: number } | undefined => {
-    const { date, share } = zone.placeOf(at);
-    const row = rows.indexOf(date);
-    return row === -1 ? undefined : { x: label + share * width, y: head + row * pitch + pitch / 2 };
+    const row = rows.indexOf(zone.date(at));
+    return row === -1 ? undefined : { x: label + zone.shareOfDay(at) * width, y: head + row * pitch + pitch / 2 };
   };
   const missed = expected.filter(({ result }) => result === 'missing').length;
   const summary = `${count(expected.length, 'expected time')}, ${missed} missing; ${count(runs.length, 'execution')}`;
   return html`<div class="calendar" role="region" aria-label="Calendar" tabindex="0">
-    <svg viewBox="0 0 ${label + width + 26} ${height}" role="img" aria-label="${summary}, in ${count(days, 'day')}">
+    <svg
+      viewBox="0 0 ${label + width + 26} ${height}"
+      role="img"
+      aria-label="${summary}, in ${count(rows.length, 'day')}"
+    >
       ${[0, 6, 12, 18, 24].map((hour) => {
         const x = label + (hour / 24) * width;
         return html`<path class="grid" d="M${x} ${head - 4}V${height}" /><text x="${x}" y="12" text-anchor="middle"
@@ -55,13 +61,14 @@ export function calendarChart({ to, days, timeZone, expected, runs }: Calendar):
           >`;
       })}
       ${rows.map((date, row) => html`<text x="0" y="${head + row * pitch + pitch / 2 + 4}">${date}</text>`)}
-      ${expected.map((time) => expectedMark(time, place(time.at)))} ${runs.map((run) => runMark(run, place(run.at)))}
+      ${expected.map((time) => expectedMark(time, place(time.at), zone))}
+      ${runs.map((run) => runMark(run, place(run.at), zone))}
     </svg>
   </div>`;
 }
 
-/** So many dates up to the last one. A day of 23 or 25 hours counts as any other. */
-function datesUpTo(last: string, days: number): string[] {
+/** So many dates up to the last one, the newest first. A day of 23 or 25 hours counts as any other. */
+export function datesUpTo(last: string, days: number): string[] {
   return Array.from({ length: days }, (_, back) =>
     new Date(Date.parse(last) - back * dayMs).toISOString().slice(0, 10),
   );
@@ -69,10 +76,10 @@ function datesUpTo(last: string, days: number): string[] {
 
 type Place = { x: number; y: number } | undefined;
 
-function expectedMark({ at, result }: ExpectedTime, place: Place): Html | false {
+function expectedMark({ at, result }: ExpectedTime, place: Place, zone: PageZone): Html | false {
   if (place === undefined) return false;
   const { x, y } = place;
-  const title = html`<title>${words[result]}: ${textOf(at)}</title>`;
+  const title = html`<title>${words[result]}: ${zone.second(at)}</title>`;
   const cross = html`<path d="M${(x - 3).toFixed(1)} ${y - 3}l6 6m0-6l-6 6" />`;
   return html`<g class="expected ${result}"
     >${title}<rect
@@ -85,12 +92,12 @@ function expectedMark({ at, result }: ExpectedTime, place: Place): Html | false 
   >`;
 }
 
-function runMark({ at, durationMs, state }: ActualRun, place: Place): Html | false {
+function runMark({ at, durationMs, state }: ActualRun, place: Place, zone: PageZone): Html | false {
   if (place === undefined) return false;
   const { x, y } = place;
   const long = Math.min(label + width - x, ((durationMs ?? 0) / dayMs) * width);
   return html`<g class="run ${state}"
-    ><title>${stateWords[state]}, ${tookWords(durationMs, state)}: ${textOf(at)}</title
+    ><title>${stateWords[state]}, ${tookWords(durationMs, state)}: ${zone.second(at)}</title
     >${long > 4 && html`<rect x="${x.toFixed(1)}" y="${y - 2}" width="${long.toFixed(1)}" height="4" rx="2" />`}${shapeOf(state, x, y)}</g
   >`;
 }
@@ -103,33 +110,4 @@ function shapeOf(state: ShownState, x: number, y: number): Html {
     cy="${y}"
     r="3.5"
   />`;
-}
-
-function textOf(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-/** Days and times of day in a time zone. */
-class Zone {
-  readonly #format: Intl.DateTimeFormat;
-
-  constructor(timeZone: string) {
-    const digits = '2-digit';
-    this.#format = new Intl.DateTimeFormat('en-CA', {
-      timeZone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: digits,
-      day: digits,
-      hour: digits,
-      minute: digits,
-    });
-  }
-
-  /** The date, and the share of the day that has passed. */
-  placeOf(at: number): { date: string; share: number } {
-    const parts = Object.fromEntries(this.#format.formatToParts(at).map(({ type, value }) => [type, value]));
-    const minutes = Number(parts['hour']) * 60 + Number(parts['minute']);
-    return { date: `${parts['year']}-${parts['month']}-${parts['day']}`, share: minutes / 1_440 };
-  }
 }

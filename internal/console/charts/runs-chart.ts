@@ -1,7 +1,7 @@
 import { scaleLinear, scalePow } from 'd3-scale';
 import { html, type Html } from '../../html/html.ts';
 import type { Execution } from '../../record/execution.ts';
-import { formatTime } from '../parts/format.ts';
+import type { PageZone } from '../page-zone.ts';
 import { stateWords, tookWords } from '../parts/marks.ts';
 
 const [pitch, bar, height, foot] = [16, 12, 96, 7];
@@ -11,7 +11,11 @@ const most = 60;
  * The newest executions as bars, the newest at the right: the height is the duration, and the foot
  * shows the state as a shape too. `executions`: newest first.
  */
-export function runsChart(executions: readonly Execution[], hrefOf: (executionId: string) => string): Html {
+export function runsChart(
+  executions: readonly Execution[],
+  zone: PageZone,
+  hrefOf: (executionId: string) => string,
+): Html {
   const shown = executions.slice(0, most).toReversed();
   const longest = Math.max(1, ...shown.map(({ duration_ms }) => duration_ms ?? 0));
   // The square root: one slow run among many does not flatten the others.
@@ -22,7 +26,7 @@ export function runsChart(executions: readonly Execution[], hrefOf: (executionId
     const { execution_id, state, duration_ms, first_event_at } = execution;
     const tall = duration_ms === null ? height / 2 : y(duration_ms);
     const at = x(left + index);
-    const words = `${stateWords[state]}, ${tookWords(duration_ms, state)}, ${formatTime(first_event_at).slice(0, 19)} UTC, ${execution_id}`;
+    const words = `${stateWords[state]}, ${tookWords(duration_ms, state)}, ${zone.second(Date.parse(first_event_at))}, ${execution_id}`;
     return html`<a
       href="${hrefOf(execution_id)}"
       tabindex="${index === shown.length - 1 ? 0 : -1}"

@@ -3,7 +3,9 @@ import { stack } from 'd3-shape';
 import { html, markup, type Html } from '../../html/html.ts';
 import type { ExecutionState } from '../../outcome/execution-state.ts';
 import type { CountedStep, Steps } from '../../record/count-executions.ts';
-import { count, formatNumber, formatTime } from '../parts/format.ts';
+import type { PageZone } from '../page-zone.ts';
+import { count, formatNumber } from '../parts/format.ts';
+import { axisLabel } from '../parts/axis-label.ts';
 import { icon, stateWords } from '../parts/marks.ts';
 import { beginsOf } from '../windows.ts';
 
@@ -18,7 +20,12 @@ const leastHeight = 4;
 type Counts = CountedStep['counts'];
 
 /** Executions by step and state. `hrefOf` gives the address of the list behind a bar. */
-export function stateChart(counted: readonly CountedStep[], steps: Steps, hrefOf: (begin: number) => string): Html {
+export function stateChart(
+  counted: readonly CountedStep[],
+  steps: Steps,
+  zone: PageZone,
+  hrefOf: (begin: number) => string,
+): Html {
   const byBegin = new Map(counted.map((step) => [Date.parse(step.at), step]));
   const begins = beginsOf(steps);
   const columns = begins.map((begin) => ({ begin, counts: none, ...byBegin.get(begin) }));
@@ -36,7 +43,13 @@ export function stateChart(counted: readonly CountedStep[], steps: Steps, hrefOf
       const top = Math.max(0, height - y(low) - tall);
       return `<rect class="${layer.key}" x="${(x(begin) ?? 0).toFixed(1)}" y="${top.toFixed(1)}" width="${x.bandwidth().toFixed(1)}" height="${tall.toFixed(1)}"/>`;
     });
-    return bar({ begin, counts, more }, index, { rects: rects.join(''), x: x(begin) ?? 0, wide: x.step() }, hrefOf);
+    return bar(
+      { begin, counts, more },
+      index,
+      { rects: rects.join(''), x: x(begin) ?? 0, wide: x.step() },
+      zone,
+      hrefOf,
+    );
   });
   return html`<div class="chart">
     <div class="y-axis" aria-hidden="true">
@@ -55,7 +68,7 @@ export function stateChart(counted: readonly CountedStep[], steps: Steps, hrefOf
     >
       ${y.ticks(3).map((tick) => html`<path class="grid" d="M0 ${(height - y(tick)).toFixed(1)}H${width}" />`)} ${bars}
     </svg>
-    <div class="x-axis" aria-hidden="true">${labels(begins)}</div>
+    <div class="x-axis" aria-hidden="true">${labels(begins, steps.stepMs, zone)}</div>
     <p class="legend">
       ${order.toReversed().map((state) => html`<span class="${state}">${icon(state)}${stateWords[state]}</span>`)}
     </p>
@@ -78,27 +91,20 @@ function bar(
   { begin, counts, more }: Column,
   index: number,
   { rects, x, wide }: Place,
+  zone: PageZone,
   hrefOf: (begin: number) => string,
 ): Html {
-  const words = `${formatTime(new Date(begin).toISOString()).slice(0, 16)} UTC: ${more ? 'at least ' : ''}${count(sum(counts), 'execution')}, ${formatNumber(counts.failed)} failed, ${formatNumber(counts.running)} running`;
+  const words = `${zone.minute(begin)}: ${more ? 'at least ' : ''}${count(sum(counts), 'execution')}, ${formatNumber(counts.failed)} failed, ${formatNumber(counts.running)} running`;
   return html`<a href="${hrefOf(begin)}" tabindex="${index === 0 ? 0 : -1}" aria-label="${words}"
     ><title>${words}</title
     ><rect class="hit" x="${x.toFixed(1)}" y="0" width="${wide.toFixed(1)}" height="${height}" />${markup(rects)}</a
   >`;
 }
 
-/** About eight labels, at equal distances. The script shows them in the chosen zone. */
-function labels(begins: readonly number[]): Html[] {
+/** About eight labels, at equal distances. */
+function labels(begins: readonly number[], stepMs: number, zone: PageZone): Html[] {
   const every = Math.ceil(begins.length / 8);
-  const isDays = (begins[1] ?? 0) - (begins[0] ?? 0) >= 6 * 3_600_000;
-  return begins
-    .filter((_, index) => index % every === 0)
-    .map((begin) => {
-      const iso = new Date(begin).toISOString();
-      return isDays
-        ? html`<time datetime="${iso}" data-day>${iso.slice(5, 10)}</time>`
-        : html`<time datetime="${iso}" data-hour>${iso.slice(11, 16)}</time>`;
-    });
+  return begins.filter((_, index) => index % every === 0).map((begin) => axisLabel(begin, stepMs, zone));
 }
 
 const none: Counts = { running: 0, succeeded: 0, failed: 0 };

@@ -3,6 +3,8 @@ import { area, curveMonotoneX, line } from 'd3-shape';
 import { html, type Html } from '../../html/html.ts';
 import type { SeriesPoint } from '../../record/automation.ts';
 import type { Window } from '../../record/filters.ts';
+import type { PageZone } from '../page-zone.ts';
+import { axisLabel } from '../parts/axis-label.ts';
 import { formatDuration } from '../parts/format.ts';
 
 const [width, height] = [1_000, 160];
@@ -14,7 +16,7 @@ interface Point {
 }
 
 /** The median duration as a line, and the range up to the 95th percentile as an area. */
-export function trendChart(series: readonly SeriesPoint[], { from, to }: Window): Html {
+export function trendChart(series: readonly SeriesPoint[], { from, to }: Window, zone: PageZone): Html {
   const points = series.flatMap(({ at, p50_ms, p95_ms }): Point[] =>
     p50_ms === null || p95_ms === null ? [] : [{ at: Date.parse(at), p50: p50_ms, p95: p95_ms }],
   );
@@ -36,6 +38,7 @@ export function trendChart(series: readonly SeriesPoint[], { from, to }: Window)
     first !== undefined &&
     html`<path class="p50 dot" d="M${x(first.at)} ${y(first.p50)}h.01" />`;
   const last = points.at(-1);
+  const isOneEach = points.every(({ p50, p95 }) => p50 === p95);
   return html`<div class="chart">
     <div class="y-axis" aria-hidden="true">
       ${y
@@ -62,20 +65,19 @@ export function trendChart(series: readonly SeriesPoint[], { from, to }: Window)
       <path class="p50" d="${median(points)}" />
       ${dot}
     </svg>
-    <div class="x-axis" aria-hidden="true">${edges(from, to)}</div>
-    <p class="legend"><span class="p50">Median</span><span class="p95">95th percentile</span></p>
+    <div class="x-axis" aria-hidden="true">${edges(from, to, zone)}</div>
+    <p class="legend">
+      ${
+        isOneEach
+          ? html`<span class="p50">One run each</span>`
+          : html`<span class="p50">Median</span><span class="p95">95th percentile</span>`
+      }
+    </p>
   </div>`;
 }
 
-function edges(from: Date, to: Date): Html[] {
-  const isDays = to.getTime() - from.getTime() > 48 * 3_600_000;
-  return Array.from(
-    { length: 6 },
-    (_, index) => new Date(from.getTime() + (index * (to.getTime() - from.getTime())) / 6),
-  ).map((time) => {
-    const iso = time.toISOString();
-    return isDays
-      ? html`<time datetime="${iso}" data-day>${iso.slice(5, 10)}</time>`
-      : html`<time datetime="${iso}" data-hour>${iso.slice(11, 16)}</time>`;
-  });
+function edges(from: Date, to: Date, zone: PageZone): Html[] {
+  const [begin, length] = [from.getTime(), to.getTime() - from.getTime()];
+  const stepMs = length > 48 * 3_600_000 ? 24 * 3_600_000 : 3_600_000;
+  return Array.from({ length: 6 }, (_, index) => axisLabel(begin + (index * length) / 6, stepMs, zone));
 }

@@ -14,8 +14,11 @@ export function executionLink(href: string, id: string, longest?: number): Html 
   return html`<a class="row-link mono" href="${href}" title="${id}"><bdi>${shortenId(id, longest)}</bdi></a>`;
 }
 
-/** An automation as a link: its name, or else its id, shortened. */
+/** An automation as a link: its name, or else its id, shortened. The whole is told on hover. */
 export function automationLink(href: string, id: string, name?: string, className = ''): Html {
   const words = name === undefined ? shortenUuid(id) : html`<bdi>${name}</bdi>`;
-  return html`<a class="${className} ${name === undefined && 'mono'}" href="${href}" title="${id}">${words}</a>`;
+  const whole = name === undefined ? id : `${name} (${id})`;
+  return html`<a class="name ${className} ${name === undefined && 'mono'}" href="${href}" title="${whole}"
+    >${words}</a
+  >`;
 }

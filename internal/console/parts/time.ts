@@ -1,4 +1,5 @@
 import { html, type Html } from '../../html/html.ts';
+import type { StoredEvent } from '../../record/stored-event.ts';
 import { formatAge, formatDuration, formatTime } from './format.ts';
 
 /** A time relative to now, with the exact one on hover. The script keeps both up to date. */
@@ -24,4 +25,21 @@ export function duration(ms: number | null, sinceIso: string, now: number, isRun
 /** The time of day, with the exact time on hover. */
 export function clockTime(iso: string): Html {
   return html`<time datetime="${iso}" title="${formatTime(iso)}" data-clock>${iso.slice(11, 23)}</time>`;
+}
+
+/** When an event happened: as its caller says; otherwise when it was accepted. */
+export function happenedAt({ occurred_at, created_at }: Pick<StoredEvent, 'occurred_at' | 'created_at'>): string {
+  return occurred_at ?? created_at;
+}
+
+/** From this difference on, in ms, an event says when it was accepted, beside when it happened. */
+const tellsAcceptance = 1_000;
+
+/** When an event happened, and how much later it was accepted. */
+export function happened(event: Pick<StoredEvent, 'occurred_at' | 'created_at'>): Html {
+  const later = Date.parse(event.created_at) - Date.parse(happenedAt(event));
+  return html`<span class="happened"
+    >${exactTime(happenedAt(event))}
+    ${later >= tellsAcceptance && html`<small>accepted ${formatDuration(later)} later</small>`}</span
+  >`;
 }

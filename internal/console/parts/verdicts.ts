@@ -35,11 +35,6 @@ export function healthMark({ expect, suspend, verdicts }: Declaration): Html {
   return html`${verdictMark(worst)}${more}`;
 }
 
-/** True if a person should look: an expectation is not met now, or that is unknown for long. */
-export function needsAttention({ verdicts }: Declaration): boolean {
-  return (verdicts ?? []).some(({ told }) => told);
-}
-
 /** What people call an automation. */
 export function nameOf({ display_name, name }: Pick<Declaration, 'display_name' | 'name'>): string {
   return display_name === '' ? name : display_name;

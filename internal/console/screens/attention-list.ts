@@ -1,35 +1,39 @@
 import { html, type Html } from '../../html/html.ts';
 import type { OverviewData } from '../overview-data.ts';
 import { count } from '../parts/format.ts';
+import { automationLink } from '../parts/ids.ts';
 import { icon } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';
-import { nameOf, verdictMark } from '../parts/verdicts.ts';
+import { verdictMark } from '../parts/verdicts.ts';
 import type { Site } from '../site.ts';
 import type { Visit } from '../visit.ts';
 
 /** Most automations in the list. */
 const listed = 8;
 
-/** Automations whose expectations are not met now, and why. */
+/** Automations that a person must look at, and why. */
 export function attentionList(
-  { attention, failing }: Pick<OverviewData, 'attention' | 'failing'>,
-  { organization, now }: Visit,
+  { attentions: { needed, allowed }, names, behind }: OverviewData,
+  { organization, now, zone }: Visit,
   site: Site,
 ): Html {
-  const items = attention.slice(0, listed).map((declaration) => {
-    const verdicts = (declaration.verdicts ?? []).filter(({ told }) => told);
-    return html`<li data-row>
-      <a class="row-link" href="${site.automation(organization, declaration.automation)}"
-        ><bdi>${nameOf(declaration)}</bdi></a
-      >
-      ${verdicts.slice(0, 1).map(({ kind, since, reason }) => html`${verdictMark(kind)} <span class="reason">${reason}</span> ${age(since, now)}`)}
-    </li>`;
-  });
+  const items = needed
+    .slice(0, listed)
+    .map(
+      ({ automation, kind, reason, since }) =>
+        html`<li data-row>
+          ${automationLink(site.automation(organization, automation), automation, names.get(automation), 'row-link')}
+          ${verdictMark(kind)} <span class="reason" title="${reason}">${reason}</span> ${age(since, now)}
+        </li>`,
+    );
+  const more = needed.length > listed;
   return html`<section class="card" aria-labelledby="attention-title">
     <header>
       <h2 id="attention-title">Needs attention</h2>
-      <a class="quiet" href="${site.of(organization, 'alerts')}"
-        >${attention.length > listed ? `all ${count(attention.length, 'automation')}` : 'history'}</a
+      <a
+        class="quiet"
+        href="${more ? site.of(organization, 'automations', { state: 'attention' }) : site.of(organization, 'alerts')}"
+        >${more ? `all ${count(needed.length, 'automation')}` : 'history'}</a
       >
     </header>
     ${
@@ -37,13 +41,17 @@ export function attentionList(
         ? html`<ul class="list attention">
             ${items}
           </ul>`
-        : html`<p class="fine">${icon('succeeded')}${nothing(failing)}</p>`
+        : html`<p class="fine">
+            ${icon(behind === undefined ? 'succeeded' : 'unknown')}${
+              behind !== undefined && `Up to ${zone.minute(Date.parse(behind.since))}: `
+            }${nothing(allowed)}
+          </p>`
     }
   </section>`;
 }
 
-/** Failures may be allowed: then the list beside this one has automations that fail. */
-function nothing(failing: number): string {
-  if (failing === 0) return 'Every automation does what is expected of it.';
-  return `Everything that is expected holds. ${count(failing, 'automation')} failed in the last run, which is allowed or not judged yet.`;
+/** Failures may be allowed: then another list of the page has automations that fail. */
+function nothing(allowed: number): string {
+  if (allowed === 0) return 'Nothing needs attention: no last run has failed, and none is overdue.';
+  return `Nothing needs attention. The last run of ${count(allowed, 'automation')} has failed, as their expectations allow.`;
 }

@@ -1,3 +1,4 @@
+import { oneOf } from '../../api/read/parameters.ts';
 import { readQuery } from '../../api/read/query.ts';
 import { answerHtml } from '../../html/answer-html.ts';
 import { html, type Html } from '../../html/html.ts';
@@ -15,25 +16,32 @@ import { icon, stateMark } from '../parts/marks.ts';
 import { tile } from '../parts/tile.ts';
 import { windowChoice } from '../parts/window-choice.ts';
 import { age } from '../parts/time.ts';
-import { stepsOf, windowParameter, windows, type WindowName } from '../windows.ts';
+import { intervalOf, runsForRhythm, windowFor } from '../rhythm.ts';
+import { automationWindows, stepsOf, windows, type AutomationWindow } from '../windows.ts';
+import { beginOfStep } from '../../record/count-executions.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import { executionRow, rowHeadings } from './execution-row.ts';
 
 /** Rows of the list; the link after them leads to all. */
 const listed = 15;
 
+const windowParameter = { window: oneOf(automationWindows) } as const;
+
 /** One automation: its last runs, how long they take, and its window by state. */
 export const automation: Screen = {
   path: '/automations/:automation',
   answer: async (visit, console) => {
-    const { window = '24h' } = readQuery(visit.ctx, windowParameter);
-    const steps = stepsOf(window, visit.now);
-    const step = window === '24h' ? 'hour' : 'day';
+    const { window: chosen } = readQuery(visit.ctx, windowParameter);
     const id = automationOf(visit);
-    const [detail, [declaration]] = await Promise.all([
-      console.record.getAutomation(visit.organization, id, { ...steps, step }),
-      console.record.listDeclarations(visit.organization, [id]),
+    const { record } = console;
+    const [[newest], [declaration]] = await Promise.all([
+      record.newestRuns(visit.organization, runsForRhythm, [id]),
+      record.listDeclarations(visit.organization, [id]),
     ]);
+    const window = chosen ?? windowFor(intervalOf(newest?.runs ?? [], declaration?.expect ?? null, visit.now));
+    const steps = stepsOf(window, visit.now, visit.zone);
+    const step = window === '24h' ? 'hour' : 'day';
+    const detail = await record.getAutomation(visit.organization, id, { ...steps, step });
     if (detail === undefined && declaration === undefined)
       throw nothingHere('No such automation is recorded: it never reported, has expired, or was erased.');
     const judged = await expectations(id, declaration, visit, console);
@@ -47,7 +55,7 @@ export const automation: Screen = {
     const body = html`<div class="live-scope" hx-sse:connect="${live}" hx-trigger="load, retry" hx-swap="none">
       ${part}
     </div>`;
-    const title = declaration === undefined ? shortenUuid(id) : nameOf(declaration);
+    const title = declaration?.declared === true ? nameOf(declaration) : shortenUuid(id);
     answerHtml(visit.ctx, console.page({ title, viewer, organization, section: 'automations', body }));
   },
 };
@@ -60,7 +68,12 @@ interface View {
   judged: Html;
 }
 
-function partOf({ id, detail, declaration, judged }: View, window: WindowName, visit: Visit, console: Console): Html {
+function partOf(
+  { id, detail, declaration, judged }: View,
+  window: AutomationWindow,
+  visit: Visit,
+  console: Console,
+): Html {
   const { site } = console;
   const { organization, now } = visit;
   const address = site.automation(organization, id);
@@ -72,7 +85,7 @@ function partOf({ id, detail, declaration, judged }: View, window: WindowName, v
   >
     <nav class="crumbs" aria-label="Place"><a href="${site.of(organization, 'automations')}">Automations</a></nav>
     <div class="head execution-head">
-      ${titleOf(id, declaration)} ${windowChoice(window, (name) => `${address}?window=${name}`)}
+      ${titleOf(id, declaration)} ${windowChoice(automationWindows, window, (name) => `${address}?window=${name}`)}
     </div>
     ${
       detail?.last_execution &&
@@ -95,7 +108,7 @@ const firstRun = html`<div class="card">
 /** The name of an automation, with its id; without a name the id alone. */
 function titleOf(id: string, declaration: Declaration | undefined): Html {
   const copy = copyButton(id, 'the id of the automation');
-  if (declaration === undefined) return html`<h1 class="mono">${id}${copy}</h1>`;
+  if (declaration?.declared !== true) return html`<h1 class="mono">${id}${copy}</h1>`;
   const { namespace, name, owner, links } = declaration;
   return html`<div class="declared">
     <h1><bdi>${nameOf(declaration)}</bdi></h1>
@@ -108,9 +121,9 @@ function titleOf(id: string, declaration: Declaration | undefined): Html {
 }
 
 /** The executions of an automation: figures, charts and the newest. */
-function runsOf(detail: AutomationDetail, window: WindowName, visit: Visit, { site }: Console): Html {
+function runsOf(detail: AutomationDetail, window: AutomationWindow, visit: Visit, { site }: Console): Html {
   const { automation: id, executions } = detail;
-  const { organization } = visit;
+  const { organization, zone } = visit;
   const list = (parameters: Record<string, string>): string =>
     site.of(organization, 'executions', { automation_id: id, ...parameters });
   return html`${figures(detail, window, list)}
@@ -119,7 +132,7 @@ function runsOf(detail: AutomationDetail, window: WindowName, visit: Visit, { si
         <h2 id="runs-title">Last ${count(executions.length, 'execution')}</h2>
         <span class="quiet">height is the duration</span>
       </header>
-      ${runsChart(executions, (executionId) => site.execution(organization, id, executionId))}
+      ${runsChart(executions, zone, (executionId) => site.execution(organization, id, executionId))}
     </section>
     <div class="columns">${series(detail, window, visit, list)}</div>
     <section class="card" aria-label="Newest executions">
@@ -137,7 +150,7 @@ type ListAddress = (parameters: Record<string, string>) => string;
 
 function figures(
   { window: { counts, p50_ms, p95_ms } }: AutomationDetail,
-  window: WindowName,
+  window: AutomationWindow,
   list: ListAddress,
 ): Html {
   const all = counts.failed + counts.running + counts.succeeded;
@@ -158,20 +171,18 @@ function figures(
   </div>`;
 }
 
-function series(detail: AutomationDetail, window: WindowName, { now }: Visit, list: ListAddress): Html {
+function series(detail: AutomationDetail, window: AutomationWindow, { now, zone }: Visit, list: ListAddress): Html {
   const stepMs = window === '24h' ? 3_600_000 : 86_400_000;
-  const steps = { ...stepsOf(window === '24h' ? '24h' : '30d', now), stepMs };
-  const from = new Date(
-    Math.max(steps.from.getTime(), Math.floor(stepsOf(window, now).from.getTime() / stepMs) * stepMs),
-  );
+  const whole = stepsOf(window, now, zone);
+  const steps = { ...whole, stepMs, from: new Date(beginOfStep(whole.from.getTime(), { ...whole, stepMs })) };
   const at = (ms: number): string => new Date(ms).toISOString();
   const points: SeriesPoint[] = detail.series;
   return html`<section class="card" aria-labelledby="states-title">
       <header><h2 id="states-title">By state</h2></header>
-      ${stateChart(points, { ...steps, from }, (begin) => list({ from: at(begin), to: at(begin + stepMs) }))}
+      ${stateChart(points, steps, zone, (begin) => list({ from: at(begin), to: at(begin + stepMs) }))}
     </section>
     <section class="card" aria-labelledby="trend-title">
       <header><h2 id="trend-title">Duration</h2></header>
-      ${trendChart(points, { ...steps, from })}
+      ${trendChart(points, steps, zone)}
     </section>`;
 }

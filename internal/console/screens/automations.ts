@@ -4,11 +4,14 @@ import { answerHtml } from '../../html/answer-html.ts';
 import { html, type Html } from '../../html/html.ts';
 import { strip, stripRuns } from '../charts/strip.ts';
 import { automationViews, healthOf, type AutomationView, type Health } from '../health.ts';
-import { count, formatDuration, formatShare, shortenUuid } from '../parts/format.ts';
-import { copyButton } from '../parts/ids.ts';
+import { count, formatDuration, formatShare } from '../parts/format.ts';
+import { automationLink, copyButton } from '../parts/ids.ts';
 import { icon, stateMark } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';
-import { healthMark, nameOf, needsAttention } from '../parts/verdicts.ts';
+import { attentionsOf } from '../attention.ts';
+import { comparable } from '../names.ts';
+import { healthMark, nameOf } from '../parts/verdicts.ts';
+import { readOverdue } from './read-overdue.ts';
 import { givenOf } from './execution-filters.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
 import { firstEvent } from './no-executions.ts';
@@ -32,14 +35,13 @@ function failedShare({ health }: AutomationView): number {
 
 /** The name of an automation; without one its id. */
 function wordsOf({ automation, declaration }: AutomationView): string {
-  return declaration === undefined ? automation : nameOf(declaration);
+  return declaration?.declared === true ? nameOf(declaration) : automation;
 }
 
-const states: Readonly<Record<string, { words: string; holds: (view: AutomationView) => boolean }>> = {
-  attention: {
-    words: 'Needs attention',
-    holds: ({ declaration }) => declaration !== undefined && needsAttention(declaration),
-  },
+type Holds = (view: AutomationView, needed: ReadonlySet<string>) => boolean;
+
+const states: Readonly<Record<string, { words: string; holds: Holds }>> = {
+  attention: { words: 'Needs attention', holds: ({ automation }, needed) => needed.has(automation) },
   failing: { words: 'Failing', holds: ({ health }) => (health?.failuresInARow ?? 0) > 0 },
   failed: { words: 'With a failed run', holds: ({ health }) => (health?.failed ?? 0) > 0 },
   running: { words: 'Running', holds: ({ health }) => health?.last.state === 'running' },
@@ -58,14 +60,16 @@ export const automations: Screen = {
   answer: async (visit, console) => {
     const query = readQuery({ querystring: givenOf(visit.ctx).toString() }, table);
     const { viewer, organization } = visit;
-    const [runs, declared] = await Promise.all([
+    const [runs, declared, overdue] = await Promise.all([
       console.record.newestRuns(organization, stripRuns),
       console.record.listDeclarations(organization),
+      readOverdue(organization, visit.now, console),
     ]);
     const all = automationViews(runs.flatMap(healthOf), declared);
+    const needed = new Set(attentionsOf(all, overdue).needed.map(({ automation }) => automation));
     const shown = all
-      .filter((view) => query.state === undefined || states[query.state]?.holds(view))
-      .filter((view) => query.id === undefined || isNamed(view, query.id.toLowerCase()))
+      .filter((view) => query.state === undefined || states[query.state]?.holds(view, needed))
+      .filter((view) => query.id === undefined || isNamed(view, comparable(query.id)))
       .sort(orders[query.sort ?? 'last']);
     const body = bodyOf({ query, all: all.length, shown }, visit, console);
     answerHtml(visit.ctx, console.page({ title: 'Automations', viewer, organization, section: 'automations', body }));
@@ -75,7 +79,7 @@ export const automations: Screen = {
 /** True if the text is a part of the id, the name or the owner. */
 function isNamed({ automation, declaration }: AutomationView, text: string): boolean {
   const { display_name = '', name = '', namespace = '', owner = '' } = declaration ?? {};
-  return [automation, display_name, `${namespace}/${name}`, owner].some((words) => words.toLowerCase().includes(text));
+  return [automation, display_name, `${namespace}/${name}`, owner].some((words) => comparable(words).includes(text));
 }
 
 interface View {
@@ -147,12 +151,13 @@ function bodyOf({ query, all, shown }: View, visit: Visit, console: Console): Ht
 function row(view: AutomationView, hasDeclared: boolean, { organization, now }: Visit, { site }: Console): Html {
   const { automation, declaration, health } = view;
   const href = site.automation(organization, automation);
-  const label =
-    declaration === undefined
-      ? html`<a class="row-link mono" href="${href}" title="${automation}">${shortenUuid(automation)}</a>`
-      : html`<a class="row-link" href="${href}" title="${automation}"><bdi>${nameOf(declaration)}</bdi></a>`;
+  const name = declaration?.declared === true ? nameOf(declaration) : undefined;
   return html`<tr data-row>
-    <td>${label} ${copyButton(automation, 'the id')}</td>
+    <td>
+      <span class="named"
+        >${automationLink(href, automation, name, 'row-link')} ${copyButton(automation, 'the id')}</span
+      >
+    </td>
 
     ${health === undefined ? neverRun : runCells(health, now)}${hasDeclared && html`<td>${declaration && healthMark(declaration)}</td>`}
   </tr>`;
@@ -177,8 +182,9 @@ function runCells({ runs, failed, failuresInARow, p50, p95, last }: Health, now:
     <td>${stateMark(last.state)} ${age(last.first_event_at, now)}</td>`;
 }
 
-function nothingShown(all: number, { organization }: Visit, console: Console): Html {
-  if (all === 0) return firstEvent(console);
+function nothingShown(all: number, visit: Visit, console: Console): Html {
+  const { organization } = visit;
+  if (all === 0) return firstEvent(visit, console);
   return html`<div class="empty">
     <h2>No automation matches</h2>
     <p>None of the ${count(all, 'automation')} has all of these filters.</p>

@@ -4,7 +4,7 @@ import { Zone } from '../../expectation/zone.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Alert } from '../../record/alert.ts';
 import type { Declaration } from '../../record/declaration.ts';
-import { calendarChart, type ExpectedTime } from '../charts/calendar-chart.ts';
+import { calendarChart, datesUpTo, type ExpectedTime } from '../charts/calendar-chart.ts';
 import type { Console, Visit } from '../visit.ts';
 
 /** Days of the calendar, and most of its executions and expected times. */
@@ -13,21 +13,30 @@ const mostRuns = 500;
 const mostTimes = 400;
 const dayMs = 86_400_000;
 
-/** Expected times and executions of the last two weeks, and of the day to come. */
+/** Expected times and executions of the last two weeks in whole days, and of the day to come. */
 export async function calendar(
   { automation, expect, declared_at }: Declaration,
   alerts: readonly Alert[],
-  { organization, now }: Visit,
+  { organization, now, zone }: Visit,
   { record }: Console,
 ): Promise<Html> {
-  const from = now - (days - 1) * dayMs;
-  const { items } = await record.listExecutions(
+  const next = nextStart(expect, now);
+  // Tomorrow has a row of its own if something is expected then, and not today.
+  const isTomorrow = next !== undefined && next < now + dayMs && zone.date(next) !== zone.date(now);
+  const wanted = datesUpTo(zone.date(isTomorrow ? next : now), days + (isTomorrow ? 1 : 0));
+  const from = new Date(zone.startOf(wanted.at(-1) ?? zone.date(now)));
+  const { items, next: isCut } = await record.listExecutions(
     organization,
-    { automationId: automation, from: new Date(from) },
+    { automationId: automation, from },
     { limit: mostRuns },
   );
-  const timeZone = expect?.timeZone ?? 'UTC';
-  const expected = expectedTimes(expect, Math.max(from, Date.parse(declared_at)), now, alerts);
+  // A day of which only some runs were read would look as if nothing ran before them.
+  const oldest = items.at(-1);
+  const dates =
+    isCut === undefined || oldest === undefined
+      ? wanted
+      : wanted.filter((date) => date > zone.date(Date.parse(oldest.first_event_at)));
+  const expected = expectedTimes(expect, Math.max(from.getTime(), Date.parse(declared_at)), now, alerts);
   const runs = items.map(({ first_event_at, duration_ms, state }) => ({
     at: Date.parse(first_event_at),
     durationMs: duration_ms,
@@ -36,17 +45,23 @@ export async function calendar(
   return html`<section class="card" aria-labelledby="calendar-title">
     <header>
       <h2 id="calendar-title">Expected and actual runs</h2>
-      <span class="quiet">outlines are expected times in ${timeZone}, a cross is a missing run</span>
+      <span class="quiet">outlines are expected times, a cross is a missing run; days of ${zone.name}</span>
     </header>
-    ${calendarChart({ to: now, days, timeZone, expected, runs })}
+    ${calendarChart({ dates, zone, expected, runs })}
   </section>`;
 }
 
-/** With very many times only those that were not met. */
+/** When the schedule expects the next start, in ms; undefined without a schedule. */
+export function nextStart(expect: DeclaredExpectation | null, now: number): number | undefined {
+  if (expect?.schedule === undefined) return undefined;
+  return new Schedule(expect.schedule, new Zone(expect.timeZone ?? 'UTC')).after(now);
+}
+
+/** With very many times only those that were not met, and the next one. */
 function expectedTimes(
   expect: DeclaredExpectation | null,
   from: number,
-  to: number,
+  now: number,
   alerts: readonly Alert[],
 ): ExpectedTime[] {
   if (expect?.schedule === undefined) return [];
@@ -57,9 +72,13 @@ function expectedTimes(
     if (kind === 'late') wrong.set(Date.parse(occurrence), kind);
   }
   const times: ExpectedTime[] = [];
-  for (let at = schedule.after(from); at !== undefined && at <= to + dayMs; at = schedule.after(at)) {
-    if (times.length === mostTimes) return [...wrong].map(([time, result]) => ({ at: time, result }));
-    times.push({ at, result: wrong.get(at) ?? 'met' });
+  for (let at = schedule.after(from); at !== undefined && at <= now + dayMs; at = schedule.after(at)) {
+    if (times.length === mostTimes) {
+      const next = schedule.after(now);
+      const unmet = [...wrong].map(([time, result]): ExpectedTime => ({ at: time, result }));
+      return next === undefined ? unmet : [...unmet, { at: next, result: 'next' }];
+    }
+    times.push({ at, result: at > now ? 'next' : (wrong.get(at) ?? 'met') });
   }
   return times;
 }

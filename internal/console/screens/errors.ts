@@ -7,13 +7,14 @@ import { answerHtml } from '../../html/answer-html.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { ErrorCount } from '../../record/count-errors.ts';
 import type { ErrorGroup, ErrorGroupPosition, ErrorGroups } from '../../record/error-group.ts';
+import type { ErrorTimes } from '../../record/list-error-times.ts';
 import { sparkline } from '../charts/sparkline.ts';
-import { formatNumber } from '../parts/format.ts';
+import { formatNumber, shortenUuid } from '../parts/format.ts';
 import { automationLink } from '../parts/ids.ts';
 import { icon } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';
 import { windowChoice } from '../parts/window-choice.ts';
-import { beginsOf, stepsOf, windowParameter, windows, type WindowName } from '../windows.ts';
+import { beginsOf, stepsOf, windowNames, windowParameter, windows, type WindowName } from '../windows.ts';
 import { readNames } from '../names.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import { givenOf } from './execution-filters.ts';
@@ -26,8 +27,8 @@ export const errors: Screen = {
   path: '/errors',
   answer: async (visit, console) => {
     const { window = '24h', automation_id, cursor } = readQuery({ querystring: givenOf(visit.ctx).toString() }, table);
-    const { organization, viewer, now } = visit;
-    const steps = stepsOf(window, now);
+    const { organization, viewer, now, zone } = visit;
+    const steps = stepsOf(window, now, zone);
     const scope = { endpoint: 'console errors', organization, filters: `${window} ${automation_id ?? ''}` };
     const after = cursor === undefined ? undefined : placeOf<ErrorGroupPosition>(cursor, errorGroupPlace, scope);
     const [groups, counts, nameOf] = await Promise.all([
@@ -36,16 +37,24 @@ export const errors: Screen = {
       readNames(visit, console),
     ]);
     const trends = trendsOf(counts, beginsOf(steps));
-    const rows = groups.items.map((group) =>
-      row({ group, trend: trends.get(keyOf(group)) ?? [], name: nameOf(group.automation), window }, visit, console),
-    );
+    const times = await console.record.listErrorTimes(organization, groups.items, steps);
+    const rows = groups.items.map((group, index) => {
+      const { automation, first_seen_at: first, last_seen_at: last } = group;
+      const seen = times[index] ?? { first, last };
+      return row(
+        { group, seen, trend: trends.get(keyOf(group)) ?? [], name: nameOf(automation), window },
+        visit,
+        console,
+      );
+    });
     const next = groups.next === undefined ? undefined : encodeCursor(groups.next, scope);
     const more = moreOf(site(console, organization, { window, automation_id, cursor: next }), next);
     if (wantsPart(visit.ctx)) {
       answerHtml(visit.ctx, html`<hx-partial hx-target="#rows" hx-swap="beforeend">${rows}</hx-partial>${more}`);
       return;
     }
-    const body = bodyOf({ groups, rows, more, window, automation_id }, visit, console);
+    const name = automation_id === undefined ? undefined : nameOf(automation_id);
+    const body = bodyOf({ groups, rows, more, window, automation_id, name }, visit, console);
     answerHtml(visit.ctx, console.page({ title: 'Errors', viewer, organization, section: 'errors', body }));
   },
 };
@@ -85,10 +94,16 @@ interface View {
   more: Html;
   window: WindowName;
   automation_id: string | undefined;
+  /** Of this automation. */
+  name: string | undefined;
 }
 
-function bodyOf({ groups, rows, more, window, automation_id }: View, { organization }: Visit, console: Console): Html {
-  const address = (name: WindowName): string => site(console, organization, { window: name, automation_id });
+function bodyOf(
+  { groups, rows, more, window, automation_id, name }: View,
+  { organization, zone }: Visit,
+  console: Console,
+): Html {
+  const address = (each: WindowName): string => site(console, organization, { window: each, automation_id });
   const words = windows[window].words.toLowerCase();
   const list = html`<table class="rows errors">
     <thead>
@@ -107,10 +122,11 @@ function bodyOf({ groups, rows, more, window, automation_id }: View, { organizat
     </tbody>
   </table>`;
   const isCut =
-    Date.parse(groups.from) > stepsOf(window, Date.parse(groups.to)).from.getTime() + 1_000 && groups.items.length > 0;
+    Date.parse(groups.from) > stepsOf(window, Date.parse(groups.to), zone).from.getTime() + 1_000 &&
+    groups.items.length > 0;
   return html`<div class="head">
       <h1>Errors</h1>
-      ${automation_id !== undefined && html`<a class="chip" href="${site(console, organization, { window })}" title="Remove this filter">automation ${automation_id.slice(0, 8)}…<span aria-hidden="true">×</span></a>`}${windowChoice(window, address)}
+      ${automation_id !== undefined && html`<a class="chip" href="${site(console, organization, { window })}" title="Remove this filter: ${automation_id}">automation <bdi>${name ?? shortenUuid(automation_id)}</bdi><span aria-hidden="true">×</span></a>`}${windowChoice(windowNames, window, address)}
     </div>
     <div class="card">
       ${
@@ -123,30 +139,34 @@ function bodyOf({ groups, rows, more, window, automation_id }: View, { organizat
             </div>`
       }
     </div>
-    ${isCut && html`<p class="quiet">The newest 10,000 errors are counted: since ${groups.from.slice(0, 16).replace('T', ' ')} UTC.</p>`}
+    ${isCut && html`<p class="quiet">The newest 10,000 errors are counted: since ${zone.minute(Date.parse(groups.from))}.</p>`}
     ${more}`;
 }
 
 interface Row {
   group: ErrorGroup;
   trend: readonly number[];
+  /** When the first and the last one happened. */
+  seen: ErrorTimes;
   /** Of the automation. */
   name: string | undefined;
   window: WindowName;
 }
 
-function row({ group, trend, name, window }: Row, { organization, now }: Visit, { site }: Console): Html {
-  const { automation, error_id, count, first_seen_at, last_seen_at, latest_execution_id } = group;
+function row({ group, seen, trend, name, window }: Row, { organization, now }: Visit, { site }: Console): Html {
+  const { automation, error_id, count, latest_execution_id } = group;
   const href = site.of(organization, 'executions', { error_id, automation_id: automation, state: 'failed', window });
   return html`<tr data-row>
     <td>
-      <a class="row-link" href="${href}"><bdi>${error_id === '' ? 'without an error_id' : error_id}</bdi></a>
+      <a class="row-link name" href="${href}" title="${error_id}"
+        ><bdi>${error_id === '' ? 'without an error_id' : error_id}</bdi></a
+      >
     </td>
     <td>${automationLink(site.automation(organization, automation), automation, name)}</td>
     <td class="number">${formatNumber(count)}</td>
     <td>${sparkline(trend)}</td>
-    <td>${age(first_seen_at, now)}</td>
-    <td>${age(last_seen_at, now)}</td>
+    <td>${age(seen.first, now)}</td>
+    <td>${age(seen.last, now)}</td>
     <td>
       <a
         class="button small"

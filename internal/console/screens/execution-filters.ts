@@ -1,27 +1,43 @@
+import { Fault } from '../../api/read/fault.ts';
 import { commonFilters, commonFiltersOf, executionFilters } from '../../api/read/filters.ts';
-import { duration, time, wholeNumber, storableText, type Parameter } from '../../api/read/parameters.ts';
-import { readQuery, type Values } from '../../api/read/query.ts';
+import { duration, time, uuid, wholeNumber, storableText, type Parameter } from '../../api/read/parameters.ts';
+import { readQuery } from '../../api/read/query.ts';
 import type { Context } from '../../api/page-route.ts';
 import type { ExecutionFilters } from '../../record/filters.ts';
+import { findByName, readNameMap } from '../names.ts';
+import type { PageZone } from '../page-zone.ts';
+import { stepsOf, windowNames } from '../windows.ts';
+import type { Console, Visit } from '../visit.ts';
 
-/** A time as a browser's field has it (in UTC), or as the API has it. */
-const timeOrField: Parameter<Date> = (text) => time(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) ? `${text}:00Z` : text);
+const fieldForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
 
-const table = {
-  ...executionFilters,
-  ...commonFilters,
-  from: timeOrField,
-  to: timeOrField,
-  window: duration('366d'),
-  limit: wholeNumber(1, 500),
-  cursor: storableText(1, 8_000),
-} as const;
+/** A time as a browser's field has it, in the zone of the page, or as the API has it. */
+const timeOrField =
+  (zone: PageZone): Parameter<Date> =>
+  (text) =>
+    time(fieldForm.test(text) ? new Date(zone.momentOf(text)).toISOString() : text);
+
+const tableIn = (zone: PageZone) =>
+  ({
+    ...executionFilters,
+    ...commonFilters,
+    automation_id: storableText(1, 200),
+    from: timeOrField(zone),
+    to: timeOrField(zone),
+    window: duration('366d'),
+    limit: wholeNumber(1, 500),
+    cursor: storableText(1, 8_000),
+  }) as const;
 
 /** What the address of the list of executions says. */
 export interface ExecutionQuery {
   filters: ExecutionFilters;
-  /** The filters as the address has them, without empty ones, `limit` and `cursor`. */
+  /** The filters as links have them: ids and exact times, without `limit` and `cursor`. */
   given: Readonly<Record<string, string>>;
+  /** False if the address says the same in words of a person: a name, or a time of the page's zone. */
+  isCanonical: boolean;
+  /** Automations of which the reader has to choose one: several have the name, or none. */
+  choice: { text: string; found: { id: string; name: string }[] } | undefined;
   limit: number;
   cursor: string | undefined;
 }
@@ -29,21 +45,71 @@ export interface ExecutionQuery {
 export const pageSize = 50;
 
 /** @throws {RequestError} that names each parameter with a fault. */
-export function readExecutionQuery(ctx: Context, now: number): ExecutionQuery {
+export async function readExecutionQuery(visit: Visit, console: Console): Promise<ExecutionQuery> {
+  const { ctx, now, zone } = visit;
   const given = givenOf(ctx);
-  const values: Values<typeof table> = readQuery({ querystring: given.toString() }, table);
-  const { state, anomaly, has, window, limit = pageSize, cursor, ...common } = values;
-  const since = window === undefined ? {} : { from: new Date(now - window) };
+  const {
+    state,
+    anomaly,
+    has,
+    window,
+    limit = pageSize,
+    cursor,
+    automation_id,
+    ...common
+  } = readQuery({ querystring: given.toString() }, tableIn(zone));
+  const since = window === undefined ? {} : { from: beginOf(given.get('window') ?? '', window, now, zone) };
   const warning = has === undefined ? undefined : true;
-  const filters = { ...commonFiltersOf({ ...since, ...common }), state, anomaly, warning };
+  const before = given.toString();
+  for (const name of ['from', 'to'] as const) {
+    const value = common[name];
+    if (value !== undefined && fieldForm.test(given.get(name) ?? '')) given.set(name, value.toISOString());
+  }
+  const { id, choice } = await automationOf(automation_id, visit, console);
+  if (id !== undefined) given.set('automation_id', id);
+  const filters = {
+    ...commonFiltersOf({ ...since, ...common, ...(id !== undefined && { automation_id: id }) }),
+    state,
+    anomaly,
+    warning,
+  };
+  const isCanonical = given.toString() === before;
   given.delete('limit');
   given.delete('cursor');
-  return { filters, given: Object.fromEntries(given), limit, cursor };
+  return { filters, given: Object.fromEntries(given), isCanonical, choice, limit, cursor };
 }
 
-/** The parameters of a request. A form sends empty ones for fields without a value. */
+/** A named window begins where it does on every other page. */
+function beginOf(name: string, ms: number, now: number, zone: PageZone): Date {
+  const known = windowNames.find((each) => each === name);
+  return known === undefined ? new Date(now - ms) : stepsOf(known, now, zone).from;
+}
+
+/** The automation with an id, or with a name. */
+async function automationOf(
+  text: string | undefined,
+  visit: Visit,
+  console: Console,
+): Promise<{ id?: string; choice?: ExecutionQuery['choice'] }> {
+  if (text === undefined) return {};
+  const id = uuid(text);
+  if (!(id instanceof Fault)) return { id };
+  const found = findByName(await readNameMap(visit, console), text);
+  const [only, ...others] = found;
+  return only !== undefined && others.length === 0 ? { id: only.id } : { choice: { text, found } };
+}
+
+/**
+ * The parameters of a request. A form sends empty ones for fields without a value. An empty
+ * `error_id` is a value: an error without one. The form calls its field `error`.
+ */
 export function givenOf(ctx: Pick<Context, 'querystring'>): URLSearchParams {
   const given = new URLSearchParams(ctx.querystring);
-  for (const [name, value] of Array.from(given)) if (value === '') given.delete(name, value);
+  for (const [name, value] of Array.from(given)) {
+    if (value === '' && name !== 'error_id') given.delete(name, value);
+  }
+  const error = given.get('error');
+  given.delete('error');
+  if (error !== null) given.set('error_id', error);
   return given;
 }

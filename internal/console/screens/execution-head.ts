@@ -25,6 +25,7 @@ export function executionHead({ execution, name, around }: ExecutionView, { orga
           >${icon(direction)}</a
         >`;
   const json = `${site.execution(organization, automation, execution_id)}/json`;
+  const events = site.download(organization, { automation_id: automation, execution_id });
   return html`<nav class="crumbs" aria-label="Place">
       <a href="${site.of(organization, 'executions')}">Executions</a>
       <span aria-hidden="true">/</span> ${automationLink(site.automation(organization, automation), automation, name)}
@@ -34,6 +35,7 @@ export function executionHead({ execution, name, around }: ExecutionView, { orga
       <div class="actions">
         ${neighbour(around.previous, 'previous', 'Earlier execution')}
         ${neighbour(around.next, 'next', 'Later execution')}
+        <a class="button" href="${events}" download>Download CSV</a>
         <button type="button" data-copy-from="${json}">${icon('copy')}Copy as JSON</button>
       </div>
     </div>

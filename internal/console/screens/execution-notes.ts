@@ -1,12 +1,7 @@
 import { html, type Html } from '../../html/html.ts';
 import type { Anomaly } from '../../outcome/stored-batch.ts';
 import type { Execution } from '../../record/execution.ts';
-import type { StoredEvent } from '../../record/stored-event.ts';
-import { copyButton } from '../parts/ids.ts';
 import { icon } from '../parts/marks.ts';
-import { exactTime } from '../parts/time.ts';
-import type { Site } from '../site.ts';
-import type { Visit } from '../visit.ts';
 
 const explanations: Readonly<Record<Anomaly, { title: string; text: string }>> = {
   start_missing: {
@@ -43,30 +38,4 @@ export function anomalyNotes({ anomalies }: Execution): Html | false {
     })}
     <p class="quiet">The state does not depend on the order of events.</p>
   </section>`;
-}
-
-/** The errors of an execution in full. */
-export function errorTexts(events: readonly StoredEvent[], { organization }: Visit, site: Site): Html[] {
-  return events
-    .filter(({ type_of_event }) => type_of_event === 'ERROR')
-    .slice(0, 20)
-    .map(({ id, description, error_id, error_description_detail, automation, created_at }) => {
-      const group = site.of(organization, 'executions', { error_id, automation_id: automation.toLowerCase() });
-      return html`<section class="card failure" id="e-${id}" aria-label="Error">
-        <header>
-          <h2>
-            ${icon('failed')}${error_id === '' ? 'Error' : html`<a href="${group}" title="All executions with this error"><bdi>${error_id}</bdi></a>`}
-          </h2>
-          ${exactTime(created_at)}
-        </header>
-        ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
-        ${
-          error_description_detail !== '' &&
-          html`<div class="command">
-            <pre>${error_description_detail}</pre>
-            ${copyButton(error_description_detail, 'the text of the error')}
-          </div>`
-        }
-      </section>`;
-    });
 }

@@ -50,9 +50,14 @@ function anomalyFlag({ anomalies }: Execution): Html | false {
   return html`<span class="flag" title="Broken order of events: ${anomalies.join(', ')}">out of order</span>`;
 }
 
+/** All events of an execution. */
+export function sumOf(counts: Execution['counts']): number {
+  return Object.values(counts).reduce((sum, part) => sum + part, 0);
+}
+
 /** All events, and warnings and errors among them. */
 export function eventCounts({ counts }: Pick<Execution, 'counts'>): Html {
-  const all = Object.values(counts).reduce((sum, part) => sum + part, 0);
+  const all = sumOf(counts);
   const { WARNING: warnings, ERROR: errors } = counts;
   return html`<span class="counts"
     ><span>${count(all, 'event')}</span>

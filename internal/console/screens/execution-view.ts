@@ -1,8 +1,8 @@
 import type { Surroundings } from '../../record/around-execution.ts';
 import type { Execution } from '../../record/execution.ts';
 import type { Seal } from '../../record/log.ts';
-import type { Page } from '../../record/page.ts';
-import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';
+import type { Timeline } from '../../record/list-timeline.ts';
+import type { TimelineQuery } from './timeline-query.ts';
 
 /** All that the page of an execution shows. */
 export interface ExecutionView {
@@ -10,7 +10,11 @@ export interface ExecutionView {
   /** Of the automation, if it is declared. */
   name: string | undefined;
   around: Surroundings;
-  events: Page<StoredEvent, EventPosition>;
+  /** The part of the timeline that the address names. */
+  query: TimelineQuery;
+  events: Timeline;
+  /** The first errors, in the order of their acceptance. */
+  errors: Timeline;
   /** Of the last event; undefined without a log. */
   seal: Seal | undefined;
 }

@@ -4,13 +4,16 @@ import { html, type Html } from '../../html/html.ts';
 import { automationOf, executionIdOf, nothingHere } from '../path-ids.ts';
 import { shortenId } from '../parts/format.ts';
 import { readNames } from '../names.ts';
+import { queryOf } from '../site.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import type { ExecutionView } from './execution-view.ts';
-import { anomalyNotes, errorTexts } from './execution-notes.ts';
+import { anomalyNotes } from './execution-notes.ts';
+import { firstError } from './first-error.ts';
+import { readTimelineQuery } from './timeline-query.ts';
 import { executionFacts, executionHead } from './execution-head.ts';
 import { timeline } from './timeline.ts';
 
-/** Most events of an execution on its page; the API has all of them. */
+/** Most events of a page of the timeline, and of the copy as JSON; the export has all of them. */
 const mostEvents = 500;
 
 /** Most bytes of their texts: markup may take twelve times as much memory. */
@@ -52,38 +55,48 @@ export const executionJson: Screen = {
   path: `${path}/json`,
   texts: true,
   answer: async (visit, console) => {
-    const { execution, events } = await readView(visit, console);
+    const [automationId, executionId] = [automationOf(visit), executionIdOf(visit)];
+    const { record } = console;
+    const [execution, events] = await Promise.all([
+      record.getExecution(visit.organization, automationId, executionId),
+      record.listEvents(visit.organization, { automationId, executionId }, { limit: mostEvents, mostBytes }),
+    ]);
+    if (execution === undefined) throw nothingHere(noExecution);
     answerJson(visit.ctx, { ...execution, events: events.items });
   },
 };
+
+const noExecution = 'No such execution is recorded: it never reported, has expired, or was erased.';
 
 /** @throws {RequestError} 404 when there is no such execution. */
 async function readView(visit: Visit, console: Console): Promise<ExecutionView> {
   const { record } = console;
   const { organization } = visit;
-  const [automationId, executionId] = [automationOf(visit), executionIdOf(visit)];
-  const [execution, events, seal, nameOf] = await Promise.all([
-    record.getExecution(organization, automationId, executionId),
-    record.listEvents(organization, { automationId, executionId }, { limit: mostEvents, mostBytes }),
-    record.getSeal(organization, { automationId, executionId }),
+  const query = readTimelineQuery(visit.ctx);
+  const id = { automationId: automationOf(visit), executionId: executionIdOf(visit) };
+  const request = { ...id, kind: query.kind, place: query.place, limit: mostEvents, mostBytes };
+  const [execution, events, errors, seal, nameOf] = await Promise.all([
+    record.getExecution(organization, id.automationId, id.executionId),
+    record.listTimeline(organization, request),
+    record.listTimeline(organization, { ...id, kind: 'ERROR', limit: 1, mostBytes }),
+    record.getSeal(organization, id),
     readNames(visit, console),
   ]);
-  if (execution === undefined)
-    throw nothingHere('No such execution is recorded: it never reported, has expired, or was erased.');
+  if (execution === undefined) throw nothingHere(noExecution);
   const around = await record.aroundExecution(organization, execution);
-  return { execution, name: nameOf(automationId), events, around, seal };
+  return { execution, name: nameOf(id.automationId), query, events, errors, around, seal };
 }
 
 function partOf(view: ExecutionView, visit: Visit, { site }: Console): Html {
-  const { execution, events } = view;
+  const { execution, query } = view;
   const address = site.execution(visit.organization, execution.automation, execution.execution_id);
   return html`<article
     id="execution"
-    hx-get="${address}"
+    hx-get="${address}${queryOf(query.given)}"
     hx-trigger="change from:'closest .live-scope' throttle:1s"
     hx-swap="outerMorph"
   >
-    ${executionHead(view, visit, site)} ${executionFacts(view, visit, site)} ${anomalyNotes(execution)}
-    ${errorTexts(events.items, visit, site)} ${timeline(view, (id) => site.proof(visit.organization, id))}
+    ${executionHead(view, visit, site)} ${firstError(view, visit, site)} ${executionFacts(view, visit, site)}
+    ${anomalyNotes(execution)} ${timeline(view, address, (id) => site.proof(visit.organization, id))}
   </article>`;
 }

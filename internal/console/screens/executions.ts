@@ -5,7 +5,8 @@ import { answerHtml } from '../../html/answer-html.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Execution, ExecutionPosition } from '../../record/execution.ts';
 import type { Page } from '../../record/page.ts';
-import { readNames } from '../names.ts';
+import { readNameMap, type NameOfAutomation } from '../names.ts';
+import { count } from '../parts/format.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import { readExecutionQuery, type ExecutionQuery } from './execution-filters.ts';
 import { executionRow, rowHeadings } from './execution-row.ts';
@@ -14,17 +15,27 @@ import { noExecutions } from './no-executions.ts';
 
 const place = { firstEventAt: recordedTime, automationId: uuid, executionId: storableText(1, 1_000) };
 
+/** Most automations that are offered for an ambiguous name. */
+const mostChoices = 20;
+
 /** The list of executions, newest first. Its address is the view. */
 export const executions: Screen = {
   path: '/executions',
   answer: async (visit, console) => {
-    const query = readExecutionQuery(visit.ctx, visit.now);
+    const query = await readExecutionQuery(visit, console);
+    if (!query.isCanonical && !wantsPart(visit.ctx)) {
+      visit.ctx.redirect(console.site.of(visit.organization, 'executions', query.given));
+      return;
+    }
     const scope = scopeOf(visit, query);
     const after = query.cursor === undefined ? undefined : placeOf<ExecutionPosition>(query.cursor, place, scope);
-    const [found, nameOf] = await Promise.all([
-      console.record.listExecutions(visit.organization, query.filters, { limit: query.limit, after }),
-      readNames(visit, console),
+    const [found, nameMap] = await Promise.all([
+      query.choice === undefined
+        ? console.record.listExecutions(visit.organization, query.filters, { limit: query.limit, after })
+        : { items: [] },
+      readNameMap(visit, console),
     ]);
+    const nameOf: NameOfAutomation = (id) => nameMap.get(id);
     const rows = found.items.map((item) => executionRow(item, visit, console.site, nameOf));
     const more = nextPage(visit, query, found, console);
     if (wantsPart(visit.ctx)) {
@@ -39,7 +50,7 @@ export const executions: Screen = {
         organization: visit.organization,
         section: 'executions',
         search: { text: query.given['q'] ?? '', kept: withoutSearch(query.given) },
-        body: body(visit, query, rows, more, console),
+        body: body(visit, { query, rows, more, names: nameMap }, console),
       }),
     );
   },
@@ -55,8 +66,16 @@ function withoutSearch({ q: _q, ...kept }: Readonly<Record<string, string>>): Re
   return kept;
 }
 
-function body(visit: Visit, query: ExecutionQuery, rows: Html[], more: Html, console: Console): Html {
+interface View {
+  query: ExecutionQuery;
+  rows: Html[];
+  more: Html;
+  names: ReadonlyMap<string, string>;
+}
+
+function body(visit: Visit, { query, rows, more, names }: View, console: Console): Html {
   const { site } = console;
+  if (query.choice !== undefined) return choiceOf(query.choice, query, visit, console);
   const isFirst = query.cursor === undefined;
   const live = site.of(visit.organization, 'executions/live', query.given);
   const isEmpty = rows.length === 0 && isFirst;
@@ -64,7 +83,7 @@ function body(visit: Visit, query: ExecutionQuery, rows: Html[], more: Html, con
       <h1>Executions</h1>
       ${isFirst && html`<span class="live" data-live role="status">Live</span>`}
     </div>
-    ${filterBar(visit, query, site)}
+    ${filterBar(visit, query, names, site)}
     <div class="pill-slot" data-pill-slot><button type="button" class="pill" data-pill hidden></button></div>
     <div
       class="card"
@@ -80,6 +99,39 @@ function body(visit: Visit, query: ExecutionQuery, rows: Html[], more: Html, con
       ${isEmpty && noExecutions(visit, query, console)}
     </div>
     ${more}`;
+}
+
+/** Several automations have the name, or none. */
+function choiceOf(
+  { text, found }: NonNullable<ExecutionQuery['choice']>,
+  { given }: ExecutionQuery,
+  { organization }: Visit,
+  { site }: Console,
+): Html {
+  const list = found.slice(0, mostChoices).map(
+    ({ id, name }) =>
+      html`<li>
+        <a class="row-link" href="${site.of(organization, 'executions', { ...given, automation_id: id })}" title="${id}"
+          ><bdi>${name}</bdi></a
+        >
+      </li>`,
+  );
+  const words = found.length === 0 ? 'No automation is called' : `${count(found.length, 'automation')} match`;
+  return html`<div class="head"><h1>Executions</h1></div>
+    <div class="card">
+      <div class="empty">
+        <h2>${words} <bdi>“${text}”</bdi></h2>
+        ${found.length === 0 && html`<p>Names are those of the list of automations; a part of one is enough.</p>`}
+        <ul class="choices">
+          ${list}
+        </ul>
+        <p class="actions">
+          <a class="button" href="${site.of(organization, 'executions', { ...given, automation_id: undefined })}"
+            >All automations</a
+          >
+        </p>
+      </div>
+    </div>`;
 }
 
 /** The link to the next page. htmx appends its rows, and the address then has a larger limit. */

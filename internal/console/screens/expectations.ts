@@ -2,10 +2,10 @@ import { describeExpectation } from '../../expectation/describe-expectation.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Declaration } from '../../record/declaration.ts';
 import { alertTable, deliveryTable } from '../parts/history.ts';
-import { age } from '../parts/time.ts';
+import { age, exactTime } from '../parts/time.ts';
 import { healthMark, verdictMark } from '../parts/verdicts.ts';
 import type { Console, Visit } from '../visit.ts';
-import { calendar } from './calendar.ts';
+import { calendar, nextStart } from './calendar.ts';
 
 /** Alerts that the calendar knows, and rows of the lists. */
 const mostAlerts = 200;
@@ -47,6 +47,8 @@ export async function expectations(
 
 function verdictCard(declaration: Declaration, { now }: Visit): Html {
   const { expect, verdicts } = declaration;
+  const next = declaration.suspend ? undefined : nextStart(expect, now);
+  const nextIso = next === undefined ? undefined : new Date(next).toISOString();
   return html`<section class="card verdicts" aria-labelledby="expected-title">
     <header>
       <h2 id="expected-title">Expectations</h2>
@@ -54,6 +56,7 @@ function verdictCard(declaration: Declaration, { now }: Visit): Html {
     </header>
     <ul class="expected">
       ${describeExpectation(expect).map((phrase) => html`<li>${phrase}</li>`)}
+      ${nextIso !== undefined && html`<li>next run expected ${age(nextIso, now)}: ${exactTime(nextIso)}</li>`}
     </ul>
     ${declaration.note !== null && html`<p class="fine">${declaration.note}</p>`}
     ${

@@ -1,6 +1,7 @@
 import { html, type Html } from '../../html/html.ts';
 import { anomalies } from '../../outcome/stored-batch.ts';
 import { icon, stateWords } from '../parts/marks.ts';
+import type { PageZone } from '../page-zone.ts';
 import type { Site } from '../site.ts';
 import type { Visit } from '../visit.ts';
 import type { ExecutionQuery } from './execution-filters.ts';
@@ -9,6 +10,9 @@ type Given = ExecutionQuery['given'];
 
 const states = ['running', 'failed', 'succeeded', 'lost'] as const;
 const windows = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days', '30d': 'Last 30 days' } as const;
+
+/** Most names that the field of the automation offers. */
+const mostNames = 200;
 
 /** Names of filters for people. */
 const names: Readonly<Record<string, string>> = {
@@ -23,7 +27,12 @@ const names: Readonly<Record<string, string>> = {
 };
 
 /** The filters of the list. Each is a link or a field, so that the address is the view. */
-export function filterBar({ organization }: Visit, { given }: ExecutionQuery, site: Site): Html {
+export function filterBar(
+  { organization, zone }: Visit,
+  { given }: ExecutionQuery,
+  automations: ReadonlyMap<string, string>,
+  site: Site,
+): Html {
   const to = (change: Record<string, string | undefined>): string =>
     site.of(organization, 'executions', { ...given, ...change });
   const state = (value: (typeof states)[number] | undefined): Html =>
@@ -32,49 +41,85 @@ export function filterBar({ organization }: Visit, { given }: ExecutionQuery, si
     >`;
   return html`<div class="filters">
     <nav class="segments" aria-label="State">${[undefined, ...states].map(state)}</nav>
-    ${chips(given, to)}
+    ${chips(given, to, automations, zone)} ${downloadLink(organization, given, site)}
     <details class="menu more-filters">
       <summary class="button">Filters</summary>
-      <form class="panel" action="${site.of(organization, 'executions')}">${fields(given)}</form>
+      <form class="panel" action="${site.of(organization, 'executions')}">${fields(given, automations, zone)}</form>
     </details>
   </div>`;
 }
 
+/** The filters that an export has too. */
+const exported = new Set(['automation_id', 'execution_id', 'error_id', 'q', 'from', 'to']);
+
+/** The events behind the list as a file; not while a filter is set that only executions have. */
+function downloadLink(organization: string, given: Given, site: Site): Html | false {
+  if (!Object.keys(given).every((name) => exported.has(name))) return false;
+  return html`<a class="button download" href="${site.download(organization, given)}" download>Download CSV</a>`;
+}
+
 /** The filters that are set, each with a way to remove it. */
-function chips(given: Given, to: (change: Record<string, undefined>) => string): Html[] {
+function chips(
+  given: Given,
+  to: (change: Record<string, undefined>) => string,
+  automations: ReadonlyMap<string, string>,
+  zone: PageZone,
+): Html[] {
+  const words = (name: string, value: string): string => {
+    if (name === 'window') return windows[value as keyof typeof windows] ?? `Last ${value}`;
+    if (name === 'from' || name === 'to') return zone.minute(Date.parse(value));
+    if (name === 'error_id' && value === '') return 'without an error_id';
+    return (name === 'automation_id' && automations.get(value)) || value;
+  };
   return Object.entries(given)
     .filter(([name]) => name !== 'state')
     .map(([name, value]) => {
-      const text = name === 'window' ? (windows[value as keyof typeof windows] ?? `Last ${value}`) : value;
       const label = names[name] === undefined ? '' : html`<span class="quiet">${names[name]}</span> `;
-      return html`<a class="chip" href="${to({ [name]: undefined })}" title="Remove this filter"
-        >${label}<bdi>${text}</bdi><span aria-hidden="true">×</span><span class="hidden">, remove</span></a
+      return html`<a class="chip" href="${to({ [name]: undefined })}" title="Remove this filter: ${value}"
+        >${label}<bdi>${words(name, value)}</bdi><span aria-hidden="true">×</span
+        ><span class="hidden">, remove</span></a
       >`;
     });
 }
 
-function fields(given: Given): Html {
-  const text = (name: string, label: string, hint = ''): Html =>
+function fields(given: Given, automations: ReadonlyMap<string, string>, zone: PageZone): Html {
+  const text = (name: string, label: string, value: string | undefined, hint = '', list?: string): Html =>
     html`<label
-      >${label}<input name="${name}" value="${given[name]}" placeholder="${hint}" autocomplete="off" spellcheck="false"
+      >${label}<input
+        name="${name}"
+        value="${value}"
+        placeholder="${hint}"
+        ${list !== undefined && html`list="${list}"`}
+        autocomplete="off"
+        spellcheck="false"
     /></label>`;
+  const { automation_id: automation = '' } = given;
   const option = (name: string, value: string, words: string): Html =>
     html`<option value="${value}" ${given[name] === value && html`selected`}>${words}</option>`;
   const time = (name: string, label: string): Html =>
-    html`<label>${label}<input type="datetime-local" name="${name}" value="${given[name]?.slice(0, 16)}" /></label>`;
+    html`<label
+      >${label}<input
+        type="datetime-local"
+        name="${name}"
+        value="${given[name] && zone.field(Date.parse(given[name]))}"
+    /></label>`;
   return html`<input type="hidden" name="state" value="${given['state']}" /><input
       type="hidden"
       name="q"
       value="${given['q']}"
     />
-    ${text('automation_id', 'Automation', 'UUID')} ${text('execution_id', 'Execution', 'exact id')}
-    ${text('error_id', 'Error', 'exact error_id')}
+    ${text('automation_id', 'Automation', automations.get(automation) ?? automation, 'name or UUID', 'automation-names')}
+    <datalist id="automation-names">
+      ${[...new Set(automations.values())].slice(0, mostNames).map((name) => html`<option value="${name}"></option>`)}
+    </datalist>
+    ${text('execution_id', 'Execution', given['execution_id'], 'exact id')}
+    ${text('error', 'Error', given['error_id'], 'exact error_id')}
     <label
       >Started<select name="window">
         ${option('window', '', 'any time')}${Object.entries(windows).map(([value, words]) => option('window', value, words))}
       </select></label
     >
-    <div class="pair">${time('from', 'From (UTC)')}${time('to', 'To (UTC)')}</div>
+    <div class="pair">${time('from', `From (${zone.name})`)}${time('to', `To (${zone.name})`)}</div>
     <label
       >Order of events<select name="anomaly">
         ${option('anomaly', '', 'any')}${anomalies.map((value) => option('anomaly', value, value.replaceAll('_', ' ')))}

@@ -3,6 +3,7 @@ import type { ExecutionFilters } from '../../record/filters.ts';
 import type { StoredEvent } from '../../record/stored-event.ts';
 import { sendLive } from '../live.ts';
 import { readNames } from '../names.ts';
+import { nothingHere } from '../path-ids.ts';
 import type { Screen } from '../visit.ts';
 import { readExecutionQuery } from './execution-filters.ts';
 import { executionRow } from './execution-row.ts';
@@ -15,7 +16,8 @@ export const liveExecutions: Screen = {
   path: '/executions/live',
   limit: 'streams',
   answer: async (visit, console) => {
-    const { filters } = readExecutionQuery(visit.ctx, visit.now);
+    const { filters, choice } = await readExecutionQuery(visit, console);
+    if (choice !== undefined) throw nothingHere();
     const nameOf = await readNames(visit, console);
     await sendLive(visit, console, ({ executions, events }) => {
       const row = { organization: visit.organization, now: Date.now() };

@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { html, type Html } from '../../html/html.ts';
 import { copyButton } from '../parts/ids.ts';
 import type { Console, Visit } from '../visit.ts';
 import type { ExecutionQuery } from './execution-filters.ts';
 
 /** An empty list says what to do: another filter, or the first event. */
-export function noExecutions({ organization }: Visit, { given }: ExecutionQuery, console: Console): Html {
-  if (Object.keys(given).length === 0) return firstEvent(console);
+export function noExecutions(visit: Visit, { given }: ExecutionQuery, console: Console): Html {
+  const { organization } = visit;
+  if (Object.keys(given).length === 0) return firstEvent(visit, console);
   return html`<div class="empty">
     <h2>No execution matches</h2>
     <p>None of the executions of ${organization} has all of these filters.</p>
@@ -15,19 +17,41 @@ export function noExecutions({ organization }: Visit, { given }: ExecutionQuery,
   </div>`;
 }
 
-/** How to send the first event, with the address of this Runledger. */
-export function firstEvent({ ingestUrl }: Console): Html {
+/** The three steps to the first event, with the addresses of this Runledger. */
+export function firstEvent({ organization }: Pick<Visit, 'organization'>, { ingestUrl, localFiles }: Console): Html {
+  const own = localFiles?.organization === organization ? localFiles : undefined;
   const address = ingestUrl === undefined ? 'https://<host of ingest>' : ingestUrl.origin;
-  const command = `curl ${address}/v1/register/ \\
-  -H "token: $TOKEN" -H 'Content-Type: application/json' \\
-  -d '{"automation_id":"0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11","execution_id":"run-1","event":"START"}'`;
+  const options = [
+    ...(localFiles === undefined ? [] : [`--cacert ${localFiles.certificate}`]),
+    own === undefined ? '-H "token: $TOKEN"' : `-H "token: $(cat ${own.token})"`,
+    "-H 'Content-Type: application/json'",
+    // An id of its own for each reader: nobody's first event goes into a stranger's automation.
+    `-d '{"automation_id":"${randomUUID()}","execution_id":"run-1","event":"START"}'`,
+  ];
+  const command = [`curl ${address}/v1/register/`, ...options].join(' \\\n  ');
   return html`<div class="empty">
     <h2>No execution yet</h2>
-    <p>The first event makes the first execution. Send one with a write token of this organization:</p>
-    <div class="command">
-      <pre>${command}</pre>
-      ${copyButton(command, 'the command')}
-    </div>
-    <p class="quiet">It appears here within a second or two.</p>
+    <ol class="steps">
+      <li>
+        <strong>Take a write token</strong>
+        ${
+          own === undefined
+            ? html`<p>Those who run Runledger issue it for ${organization}. Put it into <code>TOKEN</code>.</p>`
+            : html`<p>That of ${organization} is in <code>${own.token}</code>.</p>`
+        }
+      </li>
+      <li>
+        <strong>Send the first event</strong>
+        <p>It makes the first execution of a new automation. The UUID is that of the automation: keep it.</p>
+        <div class="command">
+          <pre>${command}</pre>
+          ${copyButton(command, 'the command')}
+        </div>
+      </li>
+      <li>
+        <strong>See it here</strong>
+        <p>It appears on Overview, Executions and Tail within a second or two.</p>
+      </li>
+    </ol>
   </div>`;
 }

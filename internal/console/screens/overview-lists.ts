@@ -49,7 +49,9 @@ export function newestErrors(
   const items = errors.map(({ automation, error_id, count: times, last_seen_at }) => {
     const href = site.of(organization, 'executions', { error_id, automation_id: automation, state: 'failed' });
     return html`<li data-row>
-      <a class="row-link" href="${href}"><bdi>${error_id === '' ? 'without an error_id' : error_id}</bdi></a>
+      <a class="row-link" href="${href}" title="${error_id}"
+        ><bdi>${error_id === '' ? 'without an error_id' : error_id}</bdi></a
+      >
       <span class="number">${formatNumber(times)} ×</span>
       ${automationLink(site.automation(organization, automation), automation, names.get(automation))}
       ${age(last_seen_at, now)}

@@ -3,16 +3,18 @@ import { answerHtml } from '../../html/answer-html.ts';
 import { html, type Html } from '../../html/html.ts';
 import { stripRuns } from '../charts/strip.ts';
 import { stateChart } from '../charts/state-chart.ts';
-import { healthOf, type Health } from '../health.ts';
+import { automationViews, healthOf, type Health } from '../health.ts';
 import { count, formatNumber, formatShare } from '../parts/format.ts';
 import { icon } from '../parts/marks.ts';
 import { tile } from '../parts/tile.ts';
-import type { Declaration } from '../../record/declaration.ts';
-import { stepsOf, windowParameter, type WindowName } from '../windows.ts';
+import { attentionsOf } from '../attention.ts';
+import { stepsOf, windowNames, windowParameter, type WindowName } from '../windows.ts';
 import { windowChoice } from '../parts/window-choice.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import type { OverviewData } from '../overview-data.ts';
-import { nameOf, needsAttention } from '../parts/verdicts.ts';
+import { nameOf } from '../parts/verdicts.ts';
+import { readBehind } from './blindness.ts';
+import { readOverdue } from './read-overdue.ts';
 import { attentionList } from './attention-list.ts';
 import { failingList, newestErrors } from './overview-lists.ts';
 import { firstEvent } from './no-executions.ts';
@@ -21,14 +23,14 @@ import { firstEvent } from './no-executions.ts';
 const listed = 8;
 
 /** Runs from which the health of an automation is told. */
-const runsForHealth = 3;
+const runsForHealth = 5;
 
 /** What fails, what runs, and what is overdue. */
 export const overview: Screen = {
   path: '',
   answer: async (visit, console) => {
     const { window = '24h' } = readQuery(visit.ctx, windowParameter);
-    const key = `${visit.organization} ${window}`;
+    const key = `${visit.organization} ${window} ${visit.zone.offsetOf(visit.now)}`;
     const data = await console.overviews.get(key, () => readOverview(visit, console, window));
     const part = partOf(data, visit, console);
     if (wantsPart(visit.ctx)) {
@@ -45,20 +47,25 @@ export const overview: Screen = {
 };
 
 async function readOverview(
-  { organization, now }: Visit,
-  { record, overdueAfterMs }: Console,
+  { organization, now, zone }: Visit,
+  console: Console,
   window: WindowName,
 ): Promise<OverviewData> {
-  const steps = stepsOf(window, now);
-  const [counted, running, runs, errors, declared] = await Promise.all([
+  const { record, overdueAfterMs } = console;
+  const steps = stepsOf(window, now, zone);
+  const overdueBefore = new Date(now - overdueAfterMs);
+  const [counted, running, runs, errors, declared, overdue, behind] = await Promise.all([
     record.countExecutions(organization, steps),
-    record.countRunning(organization, new Date(now - overdueAfterMs)),
+    record.countRunning(organization, overdueBefore),
     record.newestRuns(organization, runsForHealth),
     record.listErrors(organization, steps, { limit: listed }),
     record.listDeclarations(organization),
+    readOverdue(organization, now, console),
+    readBehind(console, organization),
   ]);
-  const automations = runs.flatMap(healthOf);
-  const failing = automations.filter(isFailing);
+  const healths = runs.flatMap(healthOf);
+  const views = automationViews(healths, declared);
+  const failing = healths.filter(isFailing);
   const shown = failing.toSorted(newestFailureFirst).slice(0, listed);
   const ids = shown.map(({ automation }) => automation);
   const failingRuns = ids.length === 0 ? [] : await record.newestRuns(organization, stripRuns, ids);
@@ -67,22 +74,18 @@ async function readOverview(
     steps,
     counted,
     running,
-    automations: automations.length,
+    automations: views.length,
     failing: failing.length,
     failingShown: failingRuns.flatMap(healthOf).sort(newestFailureFirst),
     errors: errors.items,
-    judged: declared.filter(({ expect, suspend }) => expect !== null && !suspend).length,
-    attention: declared.filter(needsAttention).sort(newestVerdictFirst),
+    attentions: attentionsOf(views, overdue),
+    behind,
     names: new Map(
       declared
         .filter((declaration) => declaration.declared)
         .map((declaration) => [declaration.automation, nameOf(declaration)]),
     ),
   };
-}
-
-function newestVerdictFirst(a: Declaration, b: Declaration): number {
-  return (b.verdicts?.[0]?.since ?? '').localeCompare(a.verdicts?.[0]?.since ?? '');
 }
 
 function isFailing({ failuresInARow }: Health): boolean {
@@ -106,27 +109,31 @@ function partOf(data: OverviewData, visit: Visit, console: Console): Html {
     <div class="head">
       <h1>Overview</h1>
       <span class="live" data-live role="status">Live</span>
-      ${windowChoice(window, (name) => site.of(organization, '', { window: name }))}
+      ${windowChoice(windowNames, window, (name) => site.of(organization, '', { window: name }))}
     </div>
-    ${data.automations + data.judged === 0 ? html`<div class="card">${firstEvent(console)}</div>` : figures(data, visit, console)}
+    ${data.automations === 0 ? html`<div class="card">${firstEvent(visit, console)}</div>` : figures(data, visit, console)}
   </div>`;
 }
 
-function attentionTile({ attention, judged }: OverviewData, { organization }: Visit, site: Console['site']): Html {
-  const some = attention.length > 0;
+function attentionTile(
+  { attentions, automations }: OverviewData,
+  { organization }: Visit,
+  site: Console['site'],
+): Html {
+  const { length } = attentions.needed;
   return tile({
     title: 'Needs attention',
-    figure: formatNumber(attention.length),
-    note: `of ${formatNumber(judged)} with expectations`,
+    figure: formatNumber(length),
+    note: `of ${count(automations, 'automation')}`,
     href: site.of(organization, 'automations', { state: 'attention' }),
-    tone: some ? 'failed' : 'succeeded',
-    mark: icon(some ? 'missing' : 'succeeded'),
+    tone: length > 0 ? 'failed' : 'succeeded',
+    mark: icon(length > 0 ? 'missing' : 'succeeded'),
   });
 }
 
 function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Console): Html {
-  const { organization, now } = visit;
-  const { counted, steps, running, automations, failing, window } = data;
+  const { organization, now, zone } = visit;
+  const { counted, steps, running, attentions, failing, window } = data;
   const total = (state: 'running' | 'failed' | 'succeeded'): number =>
     counted.reduce((sum, { counts }) => sum + counts[state], 0);
   const all = total('running') + total('failed') + total('succeeded');
@@ -135,11 +142,11 @@ function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Con
   const more = running.more ? ' or more' : '';
   const at = (ms: number): string => new Date(ms).toISOString();
   return html`<div class="tiles">
-      ${(data.judged > 0 || data.attention.length > 0) && attentionTile(data, visit, site)}
+      ${attentionTile(data, visit, site)}
       ${tile({
         title: 'Failing now',
         figure: formatNumber(failing),
-        note: `of ${count(automations, 'automation')}`,
+        note: attentions.allowed > 0 ? `${formatNumber(attentions.allowed)} as expectations allow` : 'in the last run',
         href: site.of(organization, 'automations', { state: 'failing' }),
         tone: failing > 0 ? 'failed' : 'succeeded',
         mark: icon(failing > 0 ? 'failed' : 'succeeded'),
@@ -169,13 +176,13 @@ function figures(data: OverviewData, visit: Visit, { site, overdueAfterMs }: Con
         mark: '',
       })}
     </div>
-    ${(data.judged > 0 || data.attention.length > 0) && attentionList(data, visit, site)}
+    ${attentionList(data, visit, site)}
     <section class="card" aria-labelledby="chart-title">
       <header>
         <h2 id="chart-title">Executions by state</h2>
         <span class="quiet">each bar leads to its executions</span>
       </header>
-      ${stateChart(counted, steps, (begin) => list({ from: at(begin), to: at(begin + steps.stepMs) }))}
+      ${stateChart(counted, steps, zone, (begin) => list({ from: at(begin), to: at(begin + steps.stepMs) }))}
     </section>
     <div class="columns">${failingList(data, visit, site)} ${newestErrors(data, visit, site, window)}</div>`;
 }

@@ -5,9 +5,11 @@ import { answerHtml } from '../../html/answer-html.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { StoredEvent } from '../../record/stored-event.ts';
 import { sendLive } from '../live.ts';
-import { shortenId, shortenUuid } from '../parts/format.ts';
+import { readNames, type NameOfAutomation } from '../names.ts';
+import { shortenId } from '../parts/format.ts';
+import { automationLink } from '../parts/ids.ts';
 import { kindMark } from '../parts/marks.ts';
-import { clockTime } from '../parts/time.ts';
+import { clockTime, happenedAt } from '../parts/time.ts';
 import type { Site } from '../site.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
 import { givenOf } from './execution-filters.ts';
@@ -28,8 +30,11 @@ export const tail: Screen = {
   answer: async (visit, console) => {
     const { viewer, organization } = visit;
     const { kind } = readQuery({ querystring: givenOf(visit.ctx).toString() }, table);
-    const { items } = await console.record.listEvents(organization, { kind }, { limit: first });
-    const lines = items.toReversed().map((event) => line(event, organization, console.site));
+    const [{ items }, nameOf] = await Promise.all([
+      console.record.listEvents(organization, { kind }, { limit: first }),
+      readNames(visit, console),
+    ]);
+    const lines = items.toReversed().map((event) => line(event, organization, console.site, nameOf));
     const body = bodyOf(kind, lines, visit, console);
     const page = { title: 'Tail', viewer, organization, section: 'tail', scripts: ['tail.js'], body } as const;
     answerHtml(visit.ctx, console.page(page));
@@ -42,15 +47,18 @@ export const liveTail: Screen = {
   limit: 'streams',
   answer: async (visit, console) => {
     const { kind } = readQuery(visit.ctx, table);
+    // Names that are declared later are on the page when it is loaded again.
+    const nameOf = await readNames(visit, console);
     await sendLive(visit, console, ({ events }) =>
       events
         .filter(({ event }) => kind === undefined || event.type_of_event === kind)
-        .map(({ event }) => ({ name: 'line', markup: line(event, visit.organization, console.site) })),
+        .map(({ event }) => ({ name: 'line', markup: line(event, visit.organization, console.site, nameOf) })),
     );
   },
 };
 
-function bodyOf(kind: EventKind | undefined, lines: Html[], { organization }: Visit, console: Console): Html {
+function bodyOf(kind: EventKind | undefined, lines: Html[], visit: Visit, console: Console): Html {
+  const { organization } = visit;
   const { site } = console;
   const live = site.of(organization, 'tail/live', { kind });
   const choice = (value: EventKind | undefined): Html =>
@@ -69,7 +77,7 @@ function bodyOf(kind: EventKind | undefined, lines: Html[], { organization }: Vi
       ${
         lines.length === 0 &&
         (kind === undefined
-          ? firstEvent(console)
+          ? firstEvent(visit, console)
           : html`<div class="empty">
               <h2>No ${kind} event yet</h2>
               <p>The next one appears here.</p>
@@ -81,14 +89,13 @@ function bodyOf(kind: EventKind | undefined, lines: Html[], { organization }: Vi
 }
 
 /** A line of the tail. Long texts are cut: the page of the execution has them in full. */
-function line(event: StoredEvent, organization: string, site: Site): Html {
-  const { automation, execution_id, type_of_event, description, error_id, error_description_detail, created_at } =
-    event;
+function line(event: StoredEvent, organization: string, site: Site, nameOf: NameOfAutomation): Html {
+  const { automation, execution_id, type_of_event, description, error_id, error_description_detail } = event;
   const id = automation.toLowerCase();
   const text = [description, error_description_detail].filter((part) => part !== '').join(' · ');
   return html`<li>
-    ${clockTime(created_at)} ${kindMark(type_of_event)}
-    <a class="mono" href="${site.automation(organization, id)}" title="${id}">${shortenUuid(id)}</a>
+    ${clockTime(happenedAt(event))} ${kindMark(type_of_event)}
+    ${automationLink(site.automation(organization, id), id, nameOf(id))}
     <a class="mono" href="${site.execution(organization, id, execution_id)}" title="${execution_id}"
       ><bdi>${shortenId(execution_id, 28)}</bdi></a
     >

@@ -1,61 +1,99 @@
 import { timelineChart } from '../charts/timeline-chart.ts';
+import { eventKinds, type EventKind } from '../../event/schema.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { StoredEvent } from '../../record/stored-event.ts';
-import { count, formatDuration } from '../parts/format.ts';
+import { count, formatDuration, formatNumber } from '../parts/format.ts';
 import { kindMark } from '../parts/marks.ts';
-import { clockTime } from '../parts/time.ts';
+import { clockTime, happenedAt } from '../parts/time.ts';
+import { queryOf, type Parameters } from '../site.ts';
+import { sumOf } from './execution-row.ts';
 import type { ExecutionView } from './execution-view.ts';
+import { positionText } from './timeline-query.ts';
 
 /** A text up to this length, on one line, is shown without a fold. */
 const shortText = 200;
 
-/** The events in order, with the time between them, and proofs if they are sealed. */
-export function timeline(
-  { events: { items: accepted, next }, seal }: ExecutionView,
-  proofOf: (eventId: string) => string,
-): Html | false {
-  const items = accepted.toSorted((a, b) => happenedAt(a).localeCompare(happenedAt(b)));
-  const [first] = items;
-  if (first === undefined) return false;
+/** A pause is shown from this length on, in ms, and from this share of the page's time on. */
+const [leastGap, leastShare] = [1_000, 1 / 8];
+
+/** The events in order, the long pauses between them, and proofs if they are sealed. */
+export function timeline(view: ExecutionView, address: string, proofOf: (eventId: string) => string): Html {
+  const { events, seal, execution } = view;
+  const items = events.items.toSorted((a, b) => happenedAt(a).localeCompare(happenedAt(b)));
   const times = items.map((event) => Date.parse(happenedAt(event)));
-  const begin = times[0] ?? 0;
-  const total = (times.at(-1) ?? begin) - begin;
+  const begin = Date.parse(execution.first_event_at);
+  const total = (times.at(-1) ?? begin) - (times[0] ?? begin);
   const rows = items.map((event, index) => {
-    const gap = (times[index] ?? 0) - (times[index - 1] ?? begin);
-    return html`${gap > 0 && gapRow(gap, total)}
+    const gap = (times[index] ?? 0) - (times[index - 1] ?? times[index] ?? 0);
+    const isLong = gap >= leastGap && gap > total * leastShare && view.query.kind === undefined;
+    return html`${isLong && gapRow(gap)}
       <li class="step" id="t-${event.id}">
-        <span class="offset" title="After the first event">+${formatDuration((times[index] ?? 0) - begin)}</span>
+        <span class="offset" title="After the first event"
+          >+${formatDuration(Math.max(0, (times[index] ?? 0) - begin))}</span
+        >
         ${kindMark(event.type_of_event)}
         <div class="what">${texts(event)}${seal?.sealedAt !== undefined && proofLink(proofOf(event.id), index)}</div>
         ${clockTime(happenedAt(event))}
       </li>`;
   });
+  const pages = pager(view, address);
   return html`<section class="card" aria-labelledby="timeline-title">
     <header>
       <h2 id="timeline-title">Timeline</h2>
-      <span class="quiet"
-        >${count(items.length, 'event')}${next && ', the first ones'} in ${formatDuration(total)}</span
-      >
+      <span class="quiet">${rangeOf(view)}${items.length > 1 && ` in ${formatDuration(total)}`}</span>
     </header>
-    ${timelineChart(items, times)}
+    ${view.query.kind === undefined && timelineChart(items, times)}
+    <div class="timeline-bar">${kindChoice(view, address)} ${pages}</div>
     <ol class="timeline">
       ${rows}
     </ol>
-    ${next && html`<p class="quiet">This page shows the first ${items.length} events. The API and the export have all of them.</p>`}
+    ${pages && html`<div class="timeline-bar">${pages}</div>`}
   </section>`;
 }
 
-/** As the caller says; otherwise when it was accepted. */
-function happenedAt({ occurred_at, created_at }: StoredEvent): string {
-  return occurred_at ?? created_at;
+/** Which events the page has, such as `Events 501 to 703 of 703`. */
+function rangeOf({ events, execution, query }: ExecutionView): string {
+  const { items, before } = events;
+  const all = query.kind === undefined ? sumOf(execution.counts) : execution.counts[query.kind];
+  if (items.length >= all) return count(items.length, 'event');
+  if (items.length === 0) return `No event here, of ${formatNumber(all)}`;
+  const [from, to] = [before.ofKind + 1, before.ofKind + items.length];
+  return `Events ${formatNumber(from)} to ${formatNumber(to)} of ${formatNumber(all)}`;
 }
 
-/** The time between two events; one longer than a quarter of the whole is marked. */
-function gapRow(gap: number, total: number): Html {
-  const isLong = gap > total / 4 && gap >= 1_000;
-  return html`<li class="gap ${isLong && 'long'}">
-    <span>${formatDuration(gap)}${isLong && ' without an event'}</span>
-  </li>`;
+/** The kinds that the execution has, with their counts. */
+function kindChoice({ execution, query }: ExecutionView, address: string): Html | false {
+  const kinds = eventKinds.filter((kind) => execution.counts[kind] > 0);
+  if (sumOf(execution.counts) < 20 || kinds.length < 2) return false;
+  const link = (kind: EventKind | undefined, words: Html): Html =>
+    html`<a href="${address}${queryOf({ kind })}#timeline-title" ${kind === query.kind && html`aria-current="true"`}
+      >${words}</a
+    >`;
+  return html`<nav class="segments" aria-label="Kind of event">
+    ${link(undefined, html`All`)}${kinds.map((kind) => link(kind, html`${kindMark(kind)} <small>${formatNumber(execution.counts[kind])}</small>`))}
+  </nav>`;
+}
+
+/** Links to the other pages; false if there is only this one. */
+function pager({ events: { items, before, more }, query: { kind } }: ExecutionView, address: string): Html | false {
+  const [first, last] = [items[0], items.at(-1)];
+  if (before.ofKind === 0 && !more) return false;
+  const link = (words: string, parameters: Parameters | false): Html =>
+    parameters === false
+      ? html`<span class="button off" aria-hidden="true">${words}</span>`
+      : html`<a class="button" href="${address}${queryOf({ kind, ...parameters })}#timeline-title">${words}</a>`;
+  const [hasEarlier, hasLater] = [before.ofKind > 0, more];
+  return html`<nav class="pager" aria-label="Pages of the timeline">
+    ${link('First', hasEarlier && {})}
+    ${link('Earlier', hasEarlier && first !== undefined && { before: positionText(first) })}
+    ${link('Later', hasLater && last !== undefined && { after: positionText(last) })}
+    ${link('Last', hasLater && { last: 'true' })}
+  </nav>`;
+}
+
+/** A pause that is a large part of the time in view. */
+function gapRow(gap: number): Html {
+  return html`<li class="gap"><span>${formatDuration(gap)} without an event</span></li>`;
 }
 
 function proofLink(address: string, index: number): Html {

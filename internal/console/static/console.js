@@ -5,7 +5,8 @@ const one = (selector, root = document) => root.querySelector(selector);
 
 // Times: relative ones grow older, exact ones follow the chosen zone.
 
-const inUtc = () => localStorage.getItem('zone') === 'utc';
+// The zone of the page, as the server has written all other times on it.
+const inUtc = () => document.documentElement.dataset.zone === 'UTC';
 const padded = (value, length = 2) => String(value).padStart(length, '0');
 
 function exactText(date) {
@@ -44,12 +45,6 @@ function showTimes(root = document) {
     element.title = exactText(new Date(element.dateTime));
     setText(element, element.title.slice(11, 23));
   }
-  for (const element of all('time[data-hour]', root)) {
-    setText(element, exactText(new Date(element.dateTime)).slice(11, 16));
-  }
-  for (const element of all('time[data-day]', root)) {
-    setText(element, exactText(new Date(element.dateTime)).slice(5, 10));
-  }
   for (const element of all('time[data-exact]', root)) setText(element, exactText(new Date(element.dateTime)));
   for (const element of all('[data-since]', root)) {
     setText(element, `${oneUnit(Math.max(0, now - new Date(element.dataset.since)))} so far`);
@@ -64,7 +59,11 @@ for (const input of all('[data-choice]')) {
   input.addEventListener('change', () => {
     localStorage.setItem(input.name, input.value);
     if (input.name === 'theme') document.documentElement.dataset.theme = input.value;
-    showTimes();
+    else {
+      const zone = input.value === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
+      document.cookie = `zone=${zone}; Path=/; Max-Age=31536000; SameSite=Lax${location.protocol === 'https:' ? '; Secure' : ''}`;
+      location.reload();
+    }
   });
 }
 
@@ -109,6 +108,26 @@ document.addEventListener('click', (event) => {
   for (const menu of all('details.menu[open]')) if (!menu.contains(event.target)) menu.open = false;
 });
 
+// A name that is cut is told in full where the keyboard is. The mouse has titles.
+
+const tip = document.createElement('div');
+tip.className = 'tip';
+tip.hidden = true;
+tip.setAttribute('aria-hidden', 'true');
+document.body.append(tip);
+
+document.addEventListener('focusin', ({ target }) => {
+  const isCut =
+    target.scrollWidth > target.clientWidth || target.closest('td')?.scrollWidth > target.closest('td')?.clientWidth;
+  tip.hidden = !(target.title && isCut && target.matches(':focus-visible'));
+  if (tip.hidden) return;
+  setText(tip, target.title);
+  const { left, bottom } = target.getBoundingClientRect();
+  tip.style.top = `${bottom + scrollY + 5}px`;
+  tip.style.left = `${Math.max(12, Math.min(left, innerWidth - tip.offsetWidth - 12))}px`;
+});
+document.addEventListener('focusout', () => (tip.hidden = true));
+
 // Forms leave empty fields out of the address.
 
 document.addEventListener('formdata', ({ formData }) => {
@@ -133,10 +152,15 @@ document.addEventListener('htmx:response:error', ({ detail }) => {
 
 // Live pages.
 
+let live = ['', 'Live'];
+
+/** A page whose record is behind is connected, and yet not live. */
 function showLive(state, text) {
+  live = [state, text];
+  const isBehind = state === 'on' && one('#blindness[data-behind]') !== null;
   for (const element of all('[data-live]')) {
-    element.dataset.state = state;
-    setText(element, text);
+    if (state !== '') element.dataset.state = isBehind ? 'off' : state;
+    setText(element, isBehind ? 'Behind' : text);
   }
 }
 
@@ -221,6 +245,7 @@ function showWaiting() {
 
 document.addEventListener('htmx:after:swap', () => {
   showTimes();
+  showLive(...live);
   const rows = one('#rows');
   if (rows === null || one('[data-live-list]') === null) return;
   const shown = Math.min(mostRows, rows.childElementCount);

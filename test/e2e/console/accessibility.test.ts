@@ -1,6 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { addressOf, longFailure } from '../../support/fleet/long-runs.ts';
 import { automationWith, declaredIn, executionWith } from '../../support/some-execution.ts';
 import { suiteBrowser } from '../../support/suite-browser.ts';
 
@@ -13,6 +14,21 @@ async function findings(page: Page, colorScheme: 'light' | 'dark'): Promise<stri
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
 }
 
+/** Links and fields of which a part is cut off. Long names are cut on purpose. */
+const cutControls = `[...document.querySelectorAll('button, .button, .segments a, .top a, summary, input, .chip')]
+  .filter((e) => e.checkVisibility() && !e.matches('.skip, .name, [type=radio]') && !e.closest('details:not([open]) .panel'))
+  .filter((e) => {
+    const { left, right } = e.getBoundingClientRect();
+    let [from, to] = [0, innerWidth];
+    for (let p = e.parentElement; p !== null; p = p.parentElement) {
+      if (getComputedStyle(p).overflowX === 'visible') continue;
+      const box = p.getBoundingClientRect();
+      [from, to] = [Math.max(from, box.left), Math.min(to, box.right)];
+    }
+    return left < from - 1 || right > to + 1;
+  })
+  .map((e) => e.outerHTML.slice(0, 120))`;
+
 describe('the console in a browser', () => {
   const suite = suiteBrowser();
 
@@ -22,6 +38,7 @@ describe('the console in a browser', () => {
     'one automation': async () => `/o/acme/automations/${await automationWith(suite.database)}`,
     Executions: () => Promise.resolve('/o/acme/executions?has=warning&limit=20'),
     'one execution': async () => `/o/acme/executions/${await executionWith(suite.database, 'failed')}`,
+    'a long execution': () => Promise.resolve(`${addressOf(longFailure)}?kind=ERROR`),
     Errors: () => Promise.resolve('/o/acme/errors'),
     Alerts: () => Promise.resolve('/o/acme/alerts?test=sent'),
     'a declared automation': async () => `/o/acme/automations/${await declaredIn(suite.database)}`,
@@ -38,10 +55,12 @@ describe('the console in a browser', () => {
       await using opened = await suite.open({ viewport: { width: 1_440, height: 900 } });
       const { page, complaints } = opened;
       await page.goto(await pathOf(), { waitUntil: 'load' });
-      for (const width of [1_440, 360]) {
+      for (const width of [1_440, 768, 390, 360]) {
         await page.setViewportSize({ width, height: 800 });
         const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
         expect(overflow, `${width} px: wider than the screen`).to.be.at.most(0);
+        expect(await page.evaluate<string[]>(cutControls), `${width} px: cut off`).to.deep.equal([]);
+        if (width !== 1_440 && width !== 360) continue;
         for (const colorScheme of ['light', 'dark'] as const) {
           expect(await findings(page, colorScheme), `${colorScheme}, ${width} px`).to.deep.equal([]);
         }

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { inBothModes } from '../../support/api-modes.ts';
@@ -52,6 +53,17 @@ inBothModes('a body that says its length', ({ startApi }) => {
     connection.send(requests.join(''));
     await connection.receives(/ 201 Created[^]* 201 Created/);
     expect(accepted.map(({ executionId }) => executionId)).to.deep.equal(['long', 'short']);
+  });
+
+  it('is accepted before what was sent behind it on the connection, though it has to be decoded', async () => {
+    await using api = await startApi(enqueue);
+    using connection = await RawConnection.open(api.port);
+    const encoded = gzipSync(JSON.stringify(eventBody({ execution_id: 'encoded' })));
+    const lines = [...head, 'Content-Encoding: gzip', `Content-Length: ${encoded.length}`, '', ''];
+    const behind = [...head, `Content-Length: ${body.length}`, '', body];
+    connection.send(Buffer.concat([Buffer.from(lines.join('\r\n')), encoded, Buffer.from(behind.join('\r\n'))]));
+    await connection.receives(/ 201 Created[^]* 201 Created/);
+    expect(accepted.map(({ executionId }) => executionId === 'encoded')).to.deep.equal([true, false]);
   });
 
   it('is refused without harm to the request behind it on the connection', async () => {

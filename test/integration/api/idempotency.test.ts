@@ -176,6 +176,15 @@ inBothModes('Idempotency-Key', ({ suiteIngest }) => {
     expect(one).to.deep.equal(two);
   });
 
+  it('may come twice in a request, but not with two values', async () => {
+    const body = eventBody();
+    const twice = (...keys: string[]) => suite.ingest.client.register(body, { 'idempotency-key': keys });
+    const answers = [await register(body, 'k'), await twice('k', 'k'), await twice('"k"', '"k"')];
+    expect(answers.map(({ status }) => status)).to.deep.equal([201, 201, 201]);
+    expect(await suite.stored()).to.have.lengthOf(1);
+    expectProblem(await twice('k', 'l'), 400, 'malformed-request');
+  });
+
   it('is named among all that is wrong with a request', async () => {
     const { event: _, ...withoutKind } = eventBody();
     const answer = await suite.ingest.client.register(withoutKind, { 'idempotency-key': 'with a space' });

@@ -49,7 +49,7 @@ describe('expectations in the console', () => {
 
   it('say on the overview which automation needs attention, and why', async () => {
     const { text } = await read('');
-    expect(text).to.match(/Needs attention 1 of 1 with expectations/);
+    expect(text).to.match(/Needs attention 1 of 1 automation /);
     expect(text).to.match(new RegExp(`Nightly invoices Missing ${reason}`));
   });
 

@@ -108,12 +108,16 @@ describe('GET /v1/executions/', () => {
 
 describe('GET /v1/executions/{automation_id}/{execution_id}/', () => {
   const suite = suiteConsole();
-  const ids = ['a/b', '100%', '%2F', 'with space', '\u{1F680} Ü', '+', '?x=1&y#z', 'events', '\u{1F680}'.repeat(255)];
+  const plain = ['a/b', '100%', '%2F', 'with space', '\u{1F680} Ü', '+', '?x=1&y#z', 'events', '\u{1F680}'.repeat(255)];
+  const odd = ['%2e', '%2E%2e', '...', '../x', '/', '//', 'x/', ' x', 'x ', '\n', '\t', '\\', ';', '\u00a0', '\u202e'];
+  const ids = [...plain, ...odd];
 
   it('finds an execution by any id, percent-encoded', async () => {
     await suite.store(...ids.map((executionId) => ({ executionId, description: executionId })));
     for (const id of ids) {
       const path = `/v1/executions/${automation.toUpperCase()}/${encodeURIComponent(id)}`;
+      // As browsers and clients normalize it.
+      expect(new URL(path, 'https://runledger.example').pathname).to.equal(path);
       for (const address of [path, `${path}/`]) {
         const answer = await suite.client.send({ path: address });
         expect(answer.status, address).to.equal(200);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { FleetMember } from '../../../cmd/demo/names.ts';
+import { fleet, type FleetMember } from '../../../cmd/demo/names.ts';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { anEvent } from '../events.ts';
 import { failureOf, progressOf } from './texts.ts';
@@ -12,9 +12,22 @@ export interface Automation extends FleetMember {
 }
 
 /** The id of a member: the same in each run. */
-export function idOf({ organization, name = '' }: FleetMember, index: number): string {
+function idOf({ organization, name = '' }: FleetMember, index: number): string {
   const digest = hash('sha256', `${organization} ${name} ${index}`);
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-4${digest.slice(13, 16)}-9${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
+}
+
+/** The fleet with its ids. */
+export const automations: readonly Automation[] = fleet.map((member, index) => ({
+  ...member,
+  id: idOf(member, index),
+}));
+
+/** The automation with a name. */
+export function named(name: string): Automation {
+  const found = automations.find((automation) => automation.name === name);
+  if (found === undefined) throw new Error(`the fleet has no ${name}`);
+  return found;
 }
 
 /** Numbers from 0 to 1 that are the same in each run (mulberry32). */

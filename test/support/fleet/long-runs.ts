@@ -1,6 +1,6 @@
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { anEvent } from '../events.ts';
-import type { Automation } from './history.ts';
+import { named, type Automation } from './history.ts';
 import { failureOf, progressOf } from './texts.ts';
 
 /** A failed run of 703 events, whose ERROR is the 702nd. */
@@ -14,6 +14,11 @@ export const manyErrors = { name: 'SAP upload', executionId: 'upload-with-30-err
 
 /** A run that began three days ago, and reports nothing since. */
 export const hanging = { name: 'Legacy scraper', executionId: 'hanging-since-three-days' };
+
+/** The page of one of these runs. */
+export function addressOf({ name, executionId }: { name: string; executionId: string }): string {
+  return `/o/acme/executions/${named(name).id}/${executionId}`;
+}
 
 /** The runs of the fleet that are longer than pages, or that never end. */
 export function longRunsOf({ organization, name, id }: Automation, now: number): AcceptedEvent[] {

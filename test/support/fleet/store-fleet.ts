@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { fleet } from '../../../cmd/demo/names.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { dayOf, daysFrom } from '../../../internal/store/days.ts';
 import { createPartition } from '../../../internal/store/partitions.ts';
@@ -7,26 +6,13 @@ import { recordEvents } from '../../../internal/store/record-events.ts';
 import { storeDemoExpectations } from '../notify/demo-expectations.ts';
 import { migratedUrl, openDatabase, type TestDatabase } from '../store.ts';
 import { emptyDatabase } from '../servers.ts';
-import { historyOf, idOf, type Automation } from './history.ts';
+import { automations, historyOf, named } from './history.ts';
 import { longRunsOf } from './long-runs.ts';
 
 const dayMs = 86_400_000;
 
 /** Three weeks, and events of one statement. */
 const [days, batch] = [21, 2_000];
-
-/** The fleet with its ids. */
-export const automations: readonly Automation[] = fleet.map((member, index) => ({
-  ...member,
-  id: idOf(member, index),
-}));
-
-/** The automation with a name. */
-export function named(name: string): Automation {
-  const found = automations.find((automation) => automation.name === name);
-  if (found === undefined) throw new Error(`the fleet has no ${name}`);
-  return found;
-}
 
 let template: Promise<string> | undefined;
 
@@ -35,6 +21,7 @@ export async function fleetDatabase(): Promise<TestDatabase> {
   template ??= fleetTemplate();
   const url = await emptyDatabase(await template);
   const db = openDatabase(url);
+  await sql`select 1`.execute(db);
   return { db, url, [Symbol.asyncDispose]: () => db.destroy() };
 }
 
@@ -67,20 +54,22 @@ export async function storeFleet(db: Database): Promise<void> {
     scraper: named('Legacy scraper').id,
     mailer: named('Report mailer').id,
   });
+  // The ticks are over: a controller that has ticked once would soon be late.
+  await db.updateTable('controller_state').set({ ticked_at: null }).execute();
 }
 
 /** The names of the fleet, without expectations: those of the demo follow. */
 async function declareNames(db: Database, since: number): Promise<void> {
   const rows = automations.flatMap(({ organization, id, name, from }, index) => {
     if (name === undefined) return [];
-    const [first = name, second] = name.split('/');
-    const isOwn = from === 'calls' || from === 'exec' || second === undefined;
+    const slash = name.lastIndexOf('/');
+    const isOwn = from === 'calls' || from === 'exec' || slash === -1;
     return [
       {
         organization,
         automation_id: id,
-        namespace: isOwn ? `${organization}-automations` : first,
-        name: isOwn ? `automation-${index}` : second,
+        namespace: isOwn ? `${organization}-automations` : name.slice(0, slash),
+        name: isOwn ? `automation-${index}` : name.slice(slash + 1),
         uid: id,
         generation: '1',
         display_name: isOwn ? name : '',

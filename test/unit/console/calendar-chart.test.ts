@@ -1,9 +1,12 @@
 import { expect } from 'chai';
-import { calendarChart } from '../../../internal/console/charts/calendar-chart.ts';
+import { calendarChart, datesUpTo } from '../../../internal/console/charts/calendar-chart.ts';
+import { PageZone } from '../../../internal/console/page-zone.ts';
 
 /** The dates of a calendar, the newest first. */
 function datesOf(to: string, timeZone = 'Europe/Madrid'): string[] {
-  const chart = calendarChart({ to: Date.parse(to), days: 3, timeZone, expected: [], runs: [] });
+  const zone = new PageZone(timeZone);
+  const dates = datesUpTo(zone.date(Date.parse(to)), 3);
+  const chart = calendarChart({ dates, zone, expected: [], runs: [] });
   return [...String(chart).matchAll(/>(\d{4}-\d\d-\d\d)</g)].map(([, date = '']) => date);
 }
 

@@ -1,0 +1,57 @@
+import type { VerdictKind } from '../expectation/verdict.ts';
+import type { Execution } from '../record/execution.ts';
+import type { AutomationView } from './health.ts';
+
+/** Why a person must look at an automation. */
+export interface Attention {
+  automation: string;
+  kind: VerdictKind;
+  reason: string;
+  /** ISO 8601. */
+  since: string;
+}
+
+/** Automations that need a person, and those that fail as their expectations allow. */
+export interface Attentions {
+  needed: Attention[];
+  allowed: number;
+}
+
+/**
+ * Finds what a person must look at: a verdict that was told, a last run that has failed without
+ * anybody allowing that, or a run that is overdue. The newest comes first.
+ */
+export function attentionsOf(views: readonly AutomationView[], overdue: readonly Execution[]): Attentions {
+  const begins = new Map(overdue.map(({ automation, first_event_at }) => [automation, first_event_at]));
+  const needed = views.flatMap((view) => attentionOf(view, begins.get(view.automation)) ?? []);
+  return {
+    needed: needed.sort((a, b) => b.since.localeCompare(a.since)),
+    allowed: views.filter((view) => isFailing(view) && isAllowed(view)).length,
+  };
+}
+
+function attentionOf(view: AutomationView, overdueSince: string | undefined): Attention | undefined {
+  const { automation, declaration, health } = view;
+  const verdict = declaration?.verdicts?.find(({ told }) => told);
+  if (verdict !== undefined) {
+    return { automation, kind: verdict.kind, reason: verdict.reason, since: verdict.since };
+  }
+  if (declaration?.suspend === true) return undefined;
+  if (health !== undefined && isFailing(view) && !isAllowed(view)) {
+    const { failuresInARow: failures, last } = health;
+    const reason = failures === 1 ? 'The last run has failed.' : `The last ${failures} runs have failed.`;
+    return { automation, kind: 'failing', reason, since: health.failingSince ?? last.first_event_at };
+  }
+  if (overdueSince === undefined) return undefined;
+  return { automation, kind: 'overrunning', reason: 'A run is overdue: it has no END yet.', since: overdueSince };
+}
+
+function isFailing({ health }: AutomationView): boolean {
+  return (health?.failuresInARow ?? 0) > 0;
+}
+
+/** Its owner said which failures matter, and by that none does now; or nothing is expected of it. */
+function isAllowed({ declaration }: AutomationView): boolean {
+  if (declaration?.suspend === true) return true;
+  return declaration?.expect?.failures !== undefined && declaration.verdicts !== null;
+}

@@ -1,0 +1,43 @@
+import { html, type Html } from '../../html/html.ts';
+
+/** Most lines of a text that is shown whole. */
+const mostLines = 12;
+
+/** Most lines of the message before a trace, and most characters of a line. */
+const [messageLines, longestLine] = [4, 600];
+
+/** Lines of stack traces: Java, .NET and JavaScript; Python; Go; Ruby. */
+const frame = /^\s*(?:at |File "|\.\.\. \d+ more|from \S+:\d+:in )|^\s+\S+\.go:\d+|^goroutine \d+ /;
+
+/**
+ * What a person reads first of an error: its message, without the stack trace. Python tells the
+ * message last. Undefined if the text is short enough to be shown whole.
+ */
+export function messageOf(text: string): string | undefined {
+  const lines = text.split(/\r\n|\r|\n/);
+  if (lines.length <= mostLines && text.length <= longestLine * messageLines) return undefined;
+  if (lines[0]?.startsWith('Traceback (most recent call last)') === true) {
+    const told = lines.slice(1).filter((line) => /^\S/.test(line));
+    return cut(told.slice(-messageLines));
+  }
+  const firstFrame = lines.findIndex((line) => frame.test(line));
+  const message = lines.slice(0, firstFrame === -1 ? messageLines : Math.min(firstFrame, messageLines));
+  const causes = lines.slice(message.length).filter((line) => line.startsWith('Caused by: '));
+  return cut([...message, ...causes.slice(-1)]);
+}
+
+function cut(lines: readonly string[]): string {
+  return lines.map((line) => (line.length > longestLine ? `${line.slice(0, longestLine)}…` : line)).join('\n');
+}
+
+/** The text of an error: a long one as its message, with all of it folded behind. */
+export function errorText(text: string): Html {
+  const message = messageOf(text);
+  if (message === undefined) return html`<pre>${text}</pre>`;
+  const lines = text.split(/\r\n|\r|\n/).length;
+  return html`<pre>${message}</pre>
+    <details class="fold trace">
+      <summary>${lines > 1 ? `The whole text, ${lines} lines` : 'The whole text'}</summary>
+      <pre>${text}</pre>
+    </details>`;
+}

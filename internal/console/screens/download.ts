@@ -1,0 +1,52 @@
+import { Readable } from 'node:stream';
+import { exportEvents } from '../../api/read/export-events.ts';
+import type { Context } from '../../api/page-route.ts';
+import type { RoomOptions } from '../../api/read/with-room.ts';
+import { stillViewer } from '../still-viewer.ts';
+import type { Console, Screen } from '../visit.ts';
+
+/** Tells spreadsheets that a file is in UTF-8. */
+const mark = Buffer.from('\u{FEFF}');
+
+/**
+ * Events as a CSV file, with the filters of the export. It begins with a byte order mark: without
+ * one, Excel takes UTF-8 for another encoding. `bom=false` leaves it out.
+ */
+export function downloadOf(
+  { record, readMetrics, findViewer, site: { publicUrl } }: Console,
+  { room }: Pick<RoomOptions, 'room'>,
+): Screen {
+  const allowed = new WeakMap<object, () => boolean>();
+  const { answer } = exportEvents({
+    record,
+    publicUrl,
+    readMetrics,
+    room,
+    mayStillRead: ({ req }) => allowed.get(req)?.() ?? false,
+  });
+  return {
+    path: '/events.csv',
+    limit: 'exports',
+    answer: async ({ ctx, organization }) => {
+      allowed.set(ctx.req, stillViewer(ctx, organization, findViewer));
+      const query = new URLSearchParams(ctx.querystring);
+      const hasMark = query.get('bom') !== 'false';
+      query.delete('bom');
+      query.set('format', 'csv');
+      ctx.querystring = query.toString();
+      await answer(ctx, () => Promise.resolve());
+      ctx.attachment(`${organization}-events.csv`);
+      ctx.type = 'text/csv; charset=utf-8';
+      if (hasMark) ctx.body = withMark(ctx);
+    },
+  };
+}
+
+function withMark({ body }: Context): unknown {
+  if (!(body instanceof Readable)) return body;
+  async function* bytes(): AsyncGenerator<Buffer> {
+    yield mark;
+    for await (const piece of body as AsyncIterable<Buffer>) yield piece;
+  }
+  return Readable.from(bytes(), { objectMode: false });
+}

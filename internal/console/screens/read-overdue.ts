@@ -1,0 +1,15 @@
+import type { Execution } from '../../record/execution.ts';
+import type { Console } from '../visit.ts';
+
+/** Most overdue executions that are looked at: the newest. */
+const most = 100;
+
+/** Executions that run for longer than `OVERDUE_AFTER_HOURS`; a lost one is no longer overdue. */
+export async function readOverdue(
+  organization: string,
+  now: number,
+  { record, overdueAfterMs }: Pick<Console, 'record' | 'overdueAfterMs'>,
+): Promise<Execution[]> {
+  const filters = { state: 'running', to: new Date(now - overdueAfterMs) } as const;
+  return (await record.listExecutions(organization, filters, { limit: most })).items;
+}

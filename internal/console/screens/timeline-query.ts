@@ -1,0 +1,58 @@
+import { Fault } from '../../api/read/fault.ts';
+import { oneOf, recordedTime, uuid, type Parameter } from '../../api/read/parameters.ts';
+import { readQuery } from '../../api/read/query.ts';
+import type { Context } from '../../api/page-route.ts';
+import { eventKinds, type EventKind } from '../../event/schema.ts';
+import type { TimelineRequest } from '../../record/list-timeline.ts';
+import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';
+
+/** `created_at` and id of an event, with a comma between, as the export has it. */
+const position: Parameter<EventPosition> = (text) => {
+  const [createdAt = '', id = '', ...more] = text.split(',');
+  const place = { createdAt: recordedTime(createdAt), id: uuid(id) };
+  if (more.length === 0 && typeof place.createdAt === 'string' && typeof place.id === 'string')
+    return { createdAt: place.createdAt, id: place.id };
+  return new Fault('must be created_at and id of an event, with a comma between');
+};
+
+const table = {
+  kind: oneOf(eventKinds),
+  after: position,
+  before: position,
+  around: position,
+  last: oneOf(['true']),
+} as const;
+
+/** The part of the timeline that the address of an execution names. */
+export interface TimelineQuery {
+  kind: EventKind | undefined;
+  place: TimelineRequest['place'];
+  /** The parameters as the address has them. */
+  given: Readonly<Record<string, string>>;
+}
+
+/** @throws {RequestError} that names each parameter with a fault. */
+export function readTimelineQuery(ctx: Context): TimelineQuery {
+  const { kind, after, before, around, last } = readQuery(ctx, table);
+  const given = Object.fromEntries(new URLSearchParams(ctx.querystring));
+  return { kind, place: placeOf({ after, before, around, last }), given };
+}
+
+interface Places {
+  after: EventPosition | undefined;
+  before: EventPosition | undefined;
+  around: EventPosition | undefined;
+  last: 'true' | undefined;
+}
+
+function placeOf({ after, before, around, last }: Places): TimelineRequest['place'] {
+  if (around !== undefined) return { around };
+  if (after !== undefined) return { after };
+  if (before !== undefined) return { before };
+  return last === undefined ? undefined : 'last';
+}
+
+/** The position of an event as an address has it. */
+export function positionText({ created_at, id }: StoredEvent): string {
+  return `${created_at},${id}`;
+}
