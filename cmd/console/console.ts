@@ -84,7 +84,7 @@ export function createConsole(
   const overdueAfterMs = overdueAfterHours * 3_600_000;
   const pages = createConsolePages({
     findViewer: (ctx) => login.findViewer(ctx),
-    noteAccess: (ctx, viewer, organization) => login.noteAccess(ctx, viewer, organization),
+    noteAccess: (ctx, viewer, organization, action) => login.noteAccess(ctx, viewer, organization, action),
     ingestUrl,
     localFiles,
     ...visitors,

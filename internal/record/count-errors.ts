@@ -1,5 +1,6 @@
 import type { Database } from '../store/database.ts';
-import { sql, time } from '../store/sql.ts';
+import { sql } from '../store/sql.ts';
+import { time } from './conditions.ts';
 import type { Steps } from './count-executions.ts';
 import { newestErrors } from './newest-errors.ts';
 import { readAs } from './read-as.ts';

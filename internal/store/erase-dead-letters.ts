@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
 import { optionalFields } from '../event/fields.ts';
+import { holdsText } from '../event/folded-text.ts';
 import type { Tables } from './database.ts';
 import type { ErasureScope } from './erasure-scope.ts';
 
@@ -66,5 +67,5 @@ function isChosen(letter: Letter, { automationId, executionId, text }: ErasureSc
 
 /** True if a text contains another one, in any letter case. */
 function holds(text: string | undefined, part: string): boolean {
-  return text?.toLowerCase().includes(part.toLowerCase()) === true;
+  return text !== undefined && holdsText(text, part);
 }

@@ -7,7 +7,8 @@ import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Tables } from './database.ts';
 import { findLetters } from './erase-dead-letters.ts';
 import { chosenExecutions, recomputeExecutions } from './erase-executions.ts';
-import { chosenEvents, contains, scopeOf, type ErasureScope } from './erasure-scope.ts';
+import { chosenEvents, scopeOf, type ErasureScope } from './erasure-scope.ts';
+import { columnHoldsText } from './column-holds-text.ts';
 import type { EventRow } from './events-table.ts';
 import { forgetRewritten, noteRewritten, writtenBy } from './rewritten-events.ts';
 
@@ -37,7 +38,7 @@ export async function countErasable(db: Database, scope: ErasureScope): Promise<
   const executions =
     text === undefined
       ? chosenExecutions(scope)
-      : sql`organization = ${organization} and ${contains(sql`execution_id`, text)}`;
+      : sql`organization = ${organization} and ${columnHoldsText(sql`execution_id`, text)}`;
   const { rows } = await sql<{ events: string; executions: string }>`
     select (select count(*) from events where ${chosenEvents(scope)}) as events,
       (select count(*) from executions where ${executions}) as executions

@@ -67,7 +67,9 @@ CREATE TABLE public.access_log (
     subject text NOT NULL,
     name text NOT NULL,
     action text NOT NULL,
-    CONSTRAINT access_log_action_check CHECK ((action = ANY (ARRAY['looked'::text, 'exported'::text])))
+    address text DEFAULT ''::text NOT NULL,
+    requests integer DEFAULT 1 NOT NULL,
+    CONSTRAINT access_log_action_check CHECK ((action = ANY (ARRAY['looked'::text, 'exported'::text, 'tested'::text, 'logged out'::text, 'refused'::text])))
 );
 
 ALTER TABLE public.access_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -1507,6 +1509,8 @@ CREATE POLICY everybody ON public.log_tiles USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.log_trees USING (true) WITH CHECK (true);
 
+CREATE POLICY everybody ON public.rewritten_events USING (true) WITH CHECK (true);
+
 CREATE POLICY everybody ON public.running_executions USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.webhooks USING (true) WITH CHECK (true);
@@ -1547,6 +1551,10 @@ CREATE POLICY one_organization ON public.running_executions AS RESTRICTIVE FOR S
 
 CREATE POLICY one_organization ON public.webhooks AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
+ALTER TABLE public.rewritten_events ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.running_executions ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tests_only ON public.deliveries AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK (((organization = current_setting('runledger.organization'::text, true)) AND (automation_id = '00000000-0000-0000-0000-000000000000'::uuid)));
 
 ALTER TABLE public.webhooks ENABLE ROW LEVEL SECURITY;

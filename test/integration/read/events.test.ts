@@ -18,6 +18,7 @@ describe('GET /v1/events/', () => {
     expect(id).to.match(/^[\da-f-]{36}$/);
     expect(item).to.deep.equal({
       automation: other,
+      automation_name: null,
       execution_id: 'run 1',
       type_of_event: 'ERROR',
       description: 'one',
@@ -91,8 +92,8 @@ describe('GET /v1/errors/', () => {
       { kind: 'ERROR', errorId: 'old', createdAt: now - 26 * 3_600_000 },
     );
     const time = (ms: number): string => new Date(ms).toISOString();
-    const unnamed = { automation, error_id: '', count: 1, latest_execution_id: 'run 3' };
-    const named = { automation, error_id: 'A', count: 2, latest_execution_id: 'run 2' };
+    const unnamed = { automation, automation_name: null, error_id: '', count: 1, latest_execution_id: 'run 3' };
+    const named = { automation, automation_name: null, error_id: 'A', count: 2, latest_execution_id: 'run 2' };
     const seen = (first: number, last: number) => ({
       first_seen_at: time(now - first),
       last_seen_at: time(now - last),

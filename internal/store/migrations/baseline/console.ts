@@ -26,7 +26,8 @@ async function createSessions(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * The log only grows, for the owner of the tables too: who wants to change it has to drop or
+ * An entry stands for `requests` of one person; its organization is empty where nobody has logged
+ * in. The log only grows, for the owner of the tables too: who wants to change it has to drop or
  * disable a trigger first, which Postgres logs as a change of the schema.
  */
 async function createAccessLog(db: Kysely<unknown>): Promise<void> {
@@ -37,7 +38,9 @@ async function createAccessLog(db: Kysely<unknown>): Promise<void> {
       id bigint generated always as identity,
       subject text not null,
       name text not null,
-      action text not null check (action in ('looked', 'exported')),
+      action text not null check (action in ('looked', 'exported', 'tested', 'logged out', 'refused')),
+      address text not null default '',
+      requests integer not null default 1,
       primary key (organization, at, id)
     )
   `.execute(db);

@@ -53,6 +53,7 @@ async function createRewrittenEvents(db: Kysely<unknown>): Promise<void> {
       primary key (organization, created_at, id)
     )
   `.execute(db);
+  await showToReaders(db, 'rewritten_events');
 }
 
 /**
