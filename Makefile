@@ -5,7 +5,7 @@ PACKAGES := node_modules/.package-lock.json
 export NODE_COMPILE_CACHE := $(CURDIR)/.cache/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: help run demo test test-cluster test-node test-fault soak bench capacity check docs format schema screenshots
+.PHONY: help run demo test test-clients test-cluster test-node test-fault soak bench capacity check docs format schema screenshots
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -24,7 +24,7 @@ demo: $(PACKAGES) ## Play a fleet of automations against `make run` (EVENTS=, RA
 	  --read-token-file "$${DATA_DIR:-.data}/demo-read-token" --automations-file "$${DATA_DIR:-.data}/automations.yaml" --console https://localhost:$${CONSOLE_PORT:-8444}
 
 # Room for young objects: fewer collections take a seventh less CPU time.
-test test-cluster test-fault check: export NODE_OPTIONS := --max-semi-space-size=64
+test test-clients test-cluster test-fault check: export NODE_OPTIONS := --max-semi-space-size=64
 # The same for Go, in kube-apiserver, etcd and helm: a quarter less.
 test-cluster: export GOGC := 400
 
@@ -37,6 +37,10 @@ FILES := test/{unit,integration,chart,clients,e2e}/**/*.test.ts
 test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end to end, and the checks of the source
 	@deploy/install.sh redis postgres pgbouncer prometheus alertmanager caddy chromium python borg faketime
 	@$(TIER) -- "$(FILES)" "$(FILES)" "$(FILES)" "--waiting $(FILES)" "--waiting $(FILES)"
+
+test-clients: $(PACKAGES) ## Clients that Java and Go generators make of openapi.yaml (needs Java, Maven and Go)
+	@deploy/install.sh redis postgres python java maven
+	@$(TIER) --config test/generated/.mocharc.json 'test/generated/*.test.ts'
 
 # Two thirds of the time of this tier: helm and a controller wait for the API server.
 INSTALLS := $(addprefix test/cluster/,chart-install.test.ts token-life.test.ts many-organizations.test.ts)

@@ -17,6 +17,8 @@ describe() {
     prometheus) programs='promtool' packages='prometheus prometheus prometheus prometheus' ;;
     alertmanager) programs='prometheus-alertmanager alertmanager' packages='prometheus-alertmanager alertmanager alertmanager alertmanager' ;;
     python) programs='python3' packages='python3 python3 python3 python3' ;;
+    java) programs='javac' packages='default-jdk-headless openjdk java-latest-openjdk-devel openjdk21-jdk' ;;
+    maven) programs='mvn' packages='maven maven maven maven' ;;
     borg) programs='borg' packages='borgbackup borgbackup borgbackup borgbackup' ;;
     ip) programs='ip' packages='iproute2 iproute2mac iproute iproute2' ;;
     buildah | conntrack | containerd | ipset | iptables | mmdebstrap | openssl | runc) programs=$1 packages="$1 $1 $1 $1" ;;

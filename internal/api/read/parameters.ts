@@ -46,10 +46,11 @@ export const firstTime = Date.parse('0001-01-01T00:00:00Z');
 
 /**
  * A time in RFC 3339, in the years 1 to 9999 of UTC. A space counts as the `+` that many clients do
- * not encode.
+ * not encode, and the offset needs no colon: Python's `%z` writes none.
  */
 const exactTime: Parameter<Date> = (text) => {
-  const value = new Date(timeOf(text.replace(' ', '+')) ?? Number.NaN);
+  const written = text.replace(' ', '+').replace(/([+-]\d\d)(\d\d)$/, '$1:$2');
+  const value = new Date(timeOf(written) ?? Number.NaN);
   const year = value.getUTCFullYear();
   return year >= 1 && year <= 9_999 ? value : new Fault('must be a time in RFC 3339 such as 2026-01-31T08:00:00Z');
 };

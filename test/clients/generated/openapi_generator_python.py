@@ -1,4 +1,3 @@
-import datetime
 import json
 import os
 import sys
@@ -53,11 +52,10 @@ while True:
     assert time.time() < until
     time.sleep(0.1)
 
-an_hour_ago = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(hours=1)
 by_id = {"automation_id": UUID(automation)}
 automations = record.list_automations(limit=500)
 detail = record.get_automation(UUID(automation))
-executions = record.list_executions(**by_id, state=ExecutionState.FAILED, var_from=an_hour_ago)
+executions = record.list_executions(**by_id, state=ExecutionState.FAILED, var_from="1h")
 own = record.list_events_of_execution(UUID(automation), execution)
 events = record.list_events(**by_id, kind=EventKind.ERROR)
 errors = record.list_errors(**by_id)

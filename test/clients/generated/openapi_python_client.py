@@ -1,4 +1,3 @@
-import datetime
 import json
 import os
 import sys
@@ -58,10 +57,9 @@ while True:
     assert time.time() < until, answer
     time.sleep(0.1)
 
-an_hour_ago = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(hours=1)
 automations = list_automations.sync(client=client, limit=500)
 detail = get_automation.sync(UUID(automation), client=client)
-executions = list_executions.sync(**by_id, state=ExecutionState.FAILED, from_=an_hour_ago)
+executions = list_executions.sync(**by_id, state=ExecutionState.FAILED, from_="1h")
 own = list_events_of_execution.sync(UUID(automation), execution, client=client)
 events = list_events.sync(**by_id, kind=EventKind.ERROR)
 errors = list_errors.sync(**by_id)

@@ -58,6 +58,7 @@ describe('GET /v1/executions/', () => {
       ['?execution_id=no%20id', ['no id']],
       ['?from=2026-11-20T15:00:00Z', ['no id', 'warned']],
       ['?from=2026-11-20T16:00:00%2B01:00', ['no id', 'warned']],
+      ['?from=2026-11-20T16:00:00%2B0100', ['no id', 'warned']],
       ['?from=2026-11-20T16:00:00+01:00', ['no id', 'warned']],
       ['?to=2026-11-20t13:00:00.000z', ['running']],
       ['?from=2026-11-20T13:00:00Z&to=2026-11-20T14:00:00Z', ['ended']],

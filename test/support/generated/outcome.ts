@@ -10,7 +10,6 @@ export interface Program {
   readonly file: string;
   readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
-  readonly cwd?: string;
 }
 
 let proven: Promise<string> | undefined;
@@ -47,7 +46,9 @@ export async function expectWorks(run: ClientRun, program: Program): Promise<voi
     SSL_CERT_FILE: run.certificate,
     ...program.env,
   };
-  const { stdout } = await promisify(execFile)(program.file, program.args ?? [], { env, cwd: program.cwd });
+  // A client that waits for the end of a stream never ends.
+  const options = { env, timeout: 120_000 };
+  const { stdout } = await promisify(execFile)(program.file, program.args ?? [], options);
   const { checkpoint, proof, tile, stream, ...found } = JSON.parse(stdout) as Record<string, unknown>;
   expect(found).to.deep.equal({
     registered: 'START',

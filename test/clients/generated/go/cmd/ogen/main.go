@@ -88,9 +88,6 @@ func main() {
 		params := ogen.ExportEventsParams{AutomationID: byId, Format: ogen.NewOptFormat(format)}
 		return Must(io.ReadAll(as[io.Reader](record.ExportEvents(ctx, params))))
 	}
-	stream := as[*ogen.FollowRecordOK](record.FollowRecord(ctx, ogen.FollowRecordParams{}))
-	firstBytes := make([]byte, 6)
-	Must(io.ReadFull(stream, firstBytes))
 
 	found := Found{
 		"registered": registered.Response.TypeOfEvent,
@@ -110,7 +107,6 @@ func main() {
 		"ndjson":     Lines(exported(ogen.FormatNdjson)),
 		"csv":        Lines(exported(ogen.FormatCsv)),
 		"parquet":    string(exported(ogen.FormatParquet)[:4]),
-		"stream":     string(firstBytes) == "retry:",
 	}
 	for _, item := range automations.Items {
 		if string(item.Automation) == automation {
