@@ -54,23 +54,19 @@ describe('the fleet in the console', () => {
     expect(complaints).to.deep.equal([]);
   });
 
-  it('has every event of a run of 5,000 on ten pages, forwards and backwards', async () => {
+  it('shows a run of 5,000 events in pages of 500', async () => {
     await using opened = await suite.open();
     const { page } = opened;
-    const ids = (): Promise<string[]> => page.evaluate(`[...document.querySelectorAll('.timeline .step')].map((e) => e.id)`);
     const range = (): Promise<string> => page.innerText('#timeline-title + span');
-    const seen = new Set<string>();
+    const turn = (to: string): Promise<unknown> =>
+      Promise.all([page.waitForEvent('load'), page.locator(`.pager >> text=${to}`).first().click()]);
     await page.goto(addressOf(longest));
-    for (let number = 0; number < 10; number += 1) {
-      expect(await range()).to.contain(`Events ${(number * 500 + 1).toLocaleString('en')} to`);
-      for (const id of await ids()) seen.add(id);
-      if (number < 9) await page.locator('.pager >> text=Later').first().click();
-    }
-    expect(seen.size).to.equal(5_000);
-    await page.locator('.pager >> text=Earlier').first().click();
-    expect(await range()).to.contain('Events 4,001 to 4,500 of 5,000');
-    await page.locator('.pager >> text=Last').first().click();
+    expect(await range()).to.contain('Events 1 to 500 of 5,000');
+    await turn('Later');
+    expect(await range()).to.contain('Events 501 to 1,000 of 5,000');
+    await turn('Last');
     expect(await range()).to.contain('Events 4,501 to 5,000 of 5,000');
+    expect(await page.locator('.timeline .step').count()).to.equal(500);
   });
 
   for (const [screen, rows] of [
@@ -110,7 +106,10 @@ describe('the fleet in the console', () => {
           .flatMap((text) => text?.match(/\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)? (?:UTC|[+−]\\d\\d:\\d\\d)/g) ?? [])`,
       );
       expect(told, path).to.have.length.above(0);
-      expect(told.filter((text) => !text.endsWith('+09:00')), path).to.deep.equal([]);
+      expect(
+        told.filter((text) => !text.endsWith('+09:00')),
+        path,
+      ).to.deep.equal([]);
     }
     await page.goto('/o/acme/executions');
     await page.click('.more-filters summary');
@@ -120,7 +119,7 @@ describe('the fleet in the console', () => {
     await page.waitForURL('**/executions?from=2026-01-31T00%3A30%3A00.000Z');
     expect(await page.innerText('.chip')).to.contain('2026-01-31 09:30 +09:00');
     await page.click('.more-filters summary');
-    expect(await page.inputValue('[name=from]')).to.equal('2026-01-31T09:30');
+    expect(await page.inputValue('.panel [name=from]')).to.equal('2026-01-31T09:30');
   });
 
   it('takes the name of an automation as a filter, and asks which one when several have it', async () => {
