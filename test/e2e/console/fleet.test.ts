@@ -29,6 +29,8 @@ describe('the fleet in the console', () => {
         await page.setViewportSize({ width, height });
         await page.goto(address);
         expect(await bottomOf(page, '.failure .places'), `${address}, ${width} px`).to.be.below(height);
+        const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        expect(overflow, `${address}, ${width} px: wider than the screen`).to.be.at.most(0);
       }
     }
   });
