@@ -9,6 +9,7 @@ import { ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
 import { consoleKey } from '../../internal/login/console-key.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { sendTest } from '../../internal/notify/send-test.ts';
+import { overdueAfterHours } from '../../internal/outcome/overdue.ts';
 import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { consoleMetrics, streamMetrics, type PoolFigures } from '../../internal/telemetry/console-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
@@ -25,10 +26,8 @@ export const consoleSettings = [
   'CONSOLE_PUBLIC_URL',
   'READ_RATE',
   'READ_CONCURRENCY',
-  'READ_ROWS_PER_SECOND',
   'STREAMS_PER_TOKEN',
   'STREAM_EVENTS_PER_SECOND',
-  'OVERDUE_AFTER_HOURS',
 ] as const;
 
 export type ConsoleConfig = Config<(typeof consoleSettings)[number]>;
@@ -65,7 +64,7 @@ export function createConsole(
   const { logger, registry, probes, tracing } = telemetry;
   const pools = new Map<string | undefined, PoolFigures>();
   const metrics = consoleMetrics(registry, pools);
-  const { record, watches, lagMsOf, writtenOf } = createConsoleRecord(config, database, { metrics, pools }, telemetry);
+  const { record, watches, lagMsOf, writtenOf } = createConsoleRecord(database, { metrics, pools }, telemetry);
   probes.ready.set('tokens', () => tokens.unready());
   const room = new ReadRoom();
   const streams = new Streams({
@@ -82,10 +81,10 @@ export function createConsole(
     streams: config.STREAMS_PER_TOKEN,
   };
   const publicUrl = config.CONSOLE_PUBLIC_URL;
-  const overdueAfterMs = config.OVERDUE_AFTER_HOURS * 3_600_000;
+  const overdueAfterMs = overdueAfterHours * 3_600_000;
   const pages = createConsolePages({
     findViewer: (ctx) => login.findViewer(ctx),
-    noteAccess: (ctx, viewer, organization) => login.noteAccess(ctx, viewer, organization),
+    noteAccess: (ctx, viewer, organization, action) => login.noteAccess(ctx, viewer, organization, action),
     ingestUrl,
     localFiles,
     ...visitors,

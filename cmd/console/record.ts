@@ -1,7 +1,6 @@
-import type { Config } from '../../internal/config/read.ts';
 import { firstDatabase, OrganizationMap } from '../../internal/databases/organization-map.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
-import { createRecord, defaultRecordOptions, type Record as EventRecord } from '../../internal/record/record.ts';
+import { createRecord, type Record as EventRecord } from '../../internal/record/record.ts';
 import { RecordWatch } from '../../internal/record/record-watch.ts';
 import { routeRecord } from '../../internal/record/routed-record.ts';
 import { serveRecord } from '../../internal/record/served-record.ts';
@@ -29,14 +28,12 @@ interface Shown {
 
 /** Wires the record of a console, and the checks of its databases. */
 export function createConsoleRecord(
-  config: Config<'READ_ROWS_PER_SECOND'>,
   { db, pool, login, others = new Map() }: ConsoleDatabase,
   { metrics, pools }: Shown,
   { logger, probes }: Telemetry,
 ): ConsoleRecord {
-  const options = { ...defaultRecordOptions, busyRowsPerSecond: config.READ_ROWS_PER_SECOND };
   const several = others.size > 0;
-  const own = createRecord(db, options);
+  const own = createRecord(db);
   if (pool !== undefined) pools.set(several ? firstDatabase : undefined, pool);
   const watch = new RecordWatch(own, watchMetricsOf(metrics, several ? firstDatabase : undefined), logger);
   // Once Postgres has answered, the pod stays ready and answers 503 itself (ARCHITECTURE.md,
@@ -52,7 +49,7 @@ export function createConsoleRecord(
   const records = new Map([[firstDatabase, own]]);
   const watches = new Map([[firstDatabase, watch]]);
   for (const [name, other] of others) {
-    const record = createRecord(other.db, options);
+    const record = createRecord(other.db);
     const otherWatch = new RecordWatch(record, watchMetricsOf(metrics, name), logger.child({ database: name }));
     records.set(name, record);
     watches.set(name, otherWatch);

@@ -2,6 +2,7 @@ import type { Config } from '../../internal/config/read.ts';
 import { firstDatabase } from '../../internal/databases/organization-map.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
+import { AutomationNames } from '../../internal/queue/automation-names.ts';
 import { countJobs } from '../../internal/queue/aside-queues.ts';
 import { movingQueue, waitingQueue } from '../../internal/queue/keys.ts';
 import { QueueClocks } from '../../internal/queue/queue-clocks.ts';
@@ -19,6 +20,7 @@ import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
 import type { TickOptions } from '../../internal/verdicts/tick.ts';
 import type { TickListener } from '../../internal/verdicts/tick-listener.ts';
 import { Cleaner } from '../../internal/verdicts/cleaner.ts';
+import { NameKeeper } from '../../internal/verdicts/name-keeper.ts';
 import { Ticker } from '../../internal/verdicts/ticker.ts';
 import { drainedShards, readerRedisSettings, takingShards, type ShardAddress } from '../ingest/redis.ts';
 
@@ -44,6 +46,7 @@ export interface TickedDatabase {
 /** The parts beside the ticks. */
 export interface ControllerParts {
   databases: readonly TickedDatabase[];
+  databaseOf: (organization: string) => Database;
   /** Keeps the tables of declarations. */
   sources: readonly Component[];
   /** The watermark waits for the Jobs that it has not recorded. */
@@ -53,7 +56,7 @@ export interface ControllerParts {
 /** Wires the controller: declarations and the record → verdicts and alerts. */
 export function createController(
   config: ControllerConfig,
-  { databases, sources, capture }: ControllerParts,
+  { databases, databaseOf, sources, capture }: ControllerParts,
   { logger, registry, probes }: Telemetry,
 ): ComponentGroup {
   const { QUEUE_NAME: queueName } = config;
@@ -106,9 +109,12 @@ export function createController(
     else probes.degraded.set(`ticks ${among.name}`, () => ticker.problem);
     return ticker;
   });
+  const keepers = taking.slice(0, 1).map(({ redis, queueName: queue }) => {
+    return new NameKeeper({ names: new AutomationNames(redis, queue), databaseOf, logger });
+  });
   return new ComponentGroup(
     'controller',
-    [connection, ...sources, inParallel('tickers', [...tickers, ...cleaners])],
+    [connection, ...sources, inParallel('tickers', [...tickers, ...cleaners, ...keepers])],
     logger,
   );
 }

@@ -59,7 +59,11 @@ runMain(async () => {
     return { db: own, listeners, among: { name, prepare: (trx) => residents.prepare(trx) } };
   });
   const sources = [...(databases.map ? [databases.map] : []), source, ...(jobs?.parts ?? []), ...notifiers];
-  const controller = createController(config, { databases: ticked, sources, capture: jobs?.capture }, telemetry);
+  const controller = createController(
+    config,
+    { databases: ticked, databaseOf, sources, capture: jobs?.capture },
+    telemetry,
+  );
   await runProcess({
     main: new ComponentGroup('process', [ops, ...(tracing ? [tracing] : []), postgres, controller], logger),
     probes,

@@ -18,7 +18,7 @@ const flush = `  runledger flush [--all] [--spool FOLDER] [--url URL] [--token-f
 
 const executions = `  runledger executions [options]
       Lists executions, newest first.
-        --state STATE       running, succeeded or failed
+        --state STATE       running, succeeded, failed or lost
 `;
 
 const events = `  runledger events [options]
@@ -26,13 +26,17 @@ const events = `  runledger events [options]
         --kind KIND         START, EVENT, WARNING, ERROR or END
 `;
 
-const filters = `        --automation ID --execution ID --error-id ID --from TIME --to TIME --q TEXT
+const filters = `        --automation ID or NAME --execution ID --error-id ID --q TEXT
+        --from TIME (or --since) --to TIME
+                            RFC 3339, or in the local time zone: 2026-11-27, today, yesterday; now,
+                            or so long ago: 90m, 24h, 7d, 2w
         --limit N           how many (20)
 `;
 
 const tail = `  runledger tail [options]
       Prints events as they are stored. Ctrl-C ends it.
-        --automation ID     of this automation only
+        --automation ID or NAME
+                            of this automation only
         --kind KIND         START, EVENT, WARNING, ERROR or END
 `;
 

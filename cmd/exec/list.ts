@@ -1,5 +1,6 @@
 import type { Connection } from '../../internal/client/connection.ts';
 import { reasonOf } from '../../internal/client/reason.ts';
+import { relativeTime } from '../../internal/event/relative-time.ts';
 import { connectTo, peer, readingOptions, refusal } from './reading.ts';
 import { eventText, executionText, type EventItem, type ExecutionItem } from './show.ts';
 import { parseOptions, UsageError } from './usage.ts';
@@ -10,6 +11,7 @@ const filterOptions = {
   execution: { type: 'string' },
   'error-id': { type: 'string' },
   from: { type: 'string' },
+  since: { type: 'string' },
   to: { type: 'string' },
   q: { type: 'string' },
   limit: { type: 'string', default: '20' },
@@ -17,11 +19,9 @@ const filterOptions = {
 
 /** The parameter of the read API for each option. */
 const parameters = {
-  automation: 'automation_id',
+  automation: 'automation',
   execution: 'execution_id',
   'error-id': 'error_id',
-  from: 'from',
-  to: 'to',
   q: 'q',
   state: 'state',
   kind: 'kind',
@@ -43,7 +43,7 @@ export async function listEvents(args: readonly string[]): Promise<void> {
 }
 
 type Values = Parameters<typeof connectTo>[0] & { readonly limit: string; readonly json: boolean } & Readonly<
-    Partial<Record<keyof typeof parameters, string | undefined>>
+    Partial<Record<keyof typeof parameters | 'from' | 'since' | 'to', string | undefined>>
   >;
 
 async function list(path: string, values: Values, textOf: (item: unknown) => string): Promise<void> {
@@ -51,6 +51,15 @@ async function list(path: string, values: Values, textOf: (item: unknown) => str
   for (const [option, parameter] of Object.entries(parameters)) {
     const value = values[option as keyof typeof parameters];
     if (value !== undefined) filters.set(parameter, value);
+  }
+  const { from, since, to } = values;
+  if (from !== undefined && since !== undefined)
+    throw new UsageError('--since is the same as --from: give one of them');
+  for (const [name, text] of [
+    ['from', from ?? since],
+    ['to', to],
+  ] as const) {
+    if (text !== undefined) filters.set(name, relativeTime(text, 'local')?.toISOString() ?? text);
   }
   let left = wholeNumber('--limit', values.limit);
   const connection = connectTo(values);
@@ -67,12 +76,14 @@ async function list(path: string, values: Values, textOf: (item: unknown) => str
   }
 }
 
-interface Page {
+/** A page of a list of the read API. */
+export interface Page {
   readonly items: readonly unknown[];
   readonly next_cursor: string | null;
 }
 
-async function readPage(
+/** Reads a page. Rejects with what the console refuses. */
+export async function readPage(
   connection: Connection,
   path: string,
   filters: URLSearchParams,

@@ -41,7 +41,7 @@ interface Problem {
 
 /** The option of each parameter that the console may refuse. */
 const optionOf: Readonly<Record<string, string>> = {
-  automation_id: '--automation',
+  automation: '--automation',
   execution_id: '--execution',
   error_id: '--error-id',
 };

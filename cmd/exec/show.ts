@@ -3,6 +3,8 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 /** An event, as the read API has it. */
 export interface EventItem {
   readonly automation: string;
+  /** Null without a name. */
+  readonly automation_name?: string | null;
   readonly execution_id: string;
   readonly type_of_event: string;
   readonly description: string;
@@ -15,6 +17,8 @@ export interface EventItem {
 /** An execution, as the read API has it. */
 export interface ExecutionItem {
   readonly automation: string;
+  /** Null without a name. */
+  readonly automation_name?: string | null;
   readonly execution_id: string;
   readonly state: string;
   readonly first_event_at: string;
@@ -34,7 +38,7 @@ export function eventText(item: EventItem): string {
   const head = [
     styled('dim', item.occurred_at ?? item.created_at),
     styled(kindStyles[kind], kind.padEnd(7)),
-    item.automation,
+    clean(item.automation_name ?? item.automation),
     clean(item.execution_id),
     ...errorId,
     clean(item.description),
@@ -51,7 +55,7 @@ export function executionText(item: ExecutionItem): string {
     styled('dim', item.first_event_at),
     styled(stateStyles[state], state.padEnd(9)),
     (duration === null ? '-' : `${(duration / 1_000).toFixed(1)} s`).padStart(9),
-    item.automation,
+    clean(item.automation_name ?? item.automation),
     clean(item.execution_id),
     ...item.anomalies.map((anomaly) => styled('yellow', anomaly)),
   ].join('  ');

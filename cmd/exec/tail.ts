@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { Connection } from '../../internal/client/connection.ts';
 import { reasonOf } from '../../internal/client/reason.ts';
+import { readPage } from './list.ts';
 import { connectTo, peer, readingOptions, refusal } from './reading.ts';
 import { eventText, type EventItem } from './show.ts';
 import { parseOptions, UsageError, uuidForm } from './usage.ts';
@@ -20,8 +21,10 @@ export async function tail(args: readonly string[]): Promise<void> {
   const values = parseOptions(args, { ...readingOptions, automation: { type: 'string' }, kind: { type: 'string' } });
   requirePossible(values);
   const connection = connectTo(values);
+  const automation = await automationOf(connection, values.automation);
+  const filter = { automation, kind: values.kind };
   const print = (item: EventItem): void => {
-    if (isWanted(item, values)) process.stdout.write(`${values.json ? JSON.stringify(item) : eventText(item)}\n`);
+    if (isWanted(item, filter)) process.stdout.write(`${values.json ? JSON.stringify(item) : eventText(item)}\n`);
   };
   let last: string | undefined;
   let hasStarted = false;
@@ -43,10 +46,17 @@ export async function tail(args: readonly string[]): Promise<void> {
 }
 
 /** A wrong filter would wait for ever. @throws {UsageError} that names it. */
-function requirePossible({ automation, kind }: Filter): void {
-  if (automation !== undefined && !uuidForm.test(automation)) throw new UsageError('--automation must be a UUID');
+function requirePossible({ kind }: Filter): void {
   if (kind === undefined || kinds.includes(kind)) return;
   throw new UsageError(`--kind must be one of ${kinds.join(', ')}`);
+}
+
+/** The id of the automation with an id or a name. Rejects when the console cannot tell which. */
+async function automationOf(connection: Connection, given: string | undefined): Promise<string | undefined> {
+  if (given === undefined || uuidForm.test(given)) return given;
+  const query = new URLSearchParams({ automation: given });
+  const { items } = await readPage(connection, '/v1/automations/', query, 1, null);
+  return (items[0] as { automation: string } | undefined)?.automation;
 }
 
 class Refused extends Error {

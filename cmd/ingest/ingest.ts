@@ -11,6 +11,8 @@ import { AdmissionJournal } from '../../internal/queue/admission-journal.ts';
 import { readLaneStats } from '../../internal/queue/queue-stats.ts';
 import type { Callers } from '../../internal/queue/group-commit.ts';
 import { Overflow } from '../../internal/queue/overflow.ts';
+import { AutomationNames } from '../../internal/queue/automation-names.ts';
+import { NamedRuns } from '../../internal/queue/named-runs.ts';
 import { OpenRuns } from '../../internal/queue/open-runs.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import { answerWithinMs, type Shards } from '../../internal/queue/shards.ts';
@@ -80,7 +82,13 @@ export function createIngest(
   probes.ready.set('tokens', () => tokens.unready());
   const handler = createHandler(
     config,
-    { producer, runs: new OpenRuns(first.redis, first.queueName), onNotServed: noteIn(journal, registry) },
+    {
+      producer,
+      runs: new OpenRuns(first.redis, first.queueName),
+      ridRuns: new NamedRuns(first.redis, first.queueName),
+      names: new AutomationNames(first.redis, first.queueName),
+      onNotServed: noteIn(journal, registry),
+    },
     { rate: config.ORGANIZATION_RATE, onLimited, overflow },
     tokens,
     telemetry,
@@ -144,12 +152,14 @@ function noteIn(journal: AdmissionJournal, registry: Registry): (error: unknown)
 interface HandlerParts {
   producer: Producer;
   runs: OpenRuns;
+  ridRuns: NamedRuns;
+  names: AutomationNames;
   onNotServed: (error: unknown) => void;
 }
 
 function createHandler(
   config: IngestConfig,
-  { producer, runs, onNotServed }: HandlerParts,
+  { producer, runs, ridRuns, names, onNotServed }: HandlerParts,
   organizationLimits: OrganizationLimits,
   tokens: TokenSource,
   { logger, tracing }: Telemetry,
@@ -166,6 +176,8 @@ function createHandler(
     enqueue: (event, key) => producer.enqueue(event, key),
     enqueueAll: (events, which, withinMs) => producer.enqueueAll(events, which, withinMs),
     runs,
+    ridRuns,
+    named: (organization, automation, name) => names.note(organization, automation, name),
     answerWithinMs,
     textLimits: { description: config.DESCRIPTION_MAX_LENGTH, errorDescription: config.ERROR_DESCRIPTION_MAX_LENGTH },
     authenticate: (token) => tokens.authenticate(token),

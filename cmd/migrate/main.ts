@@ -1,5 +1,5 @@
 import { namedUrls } from '../../internal/config/named-urls.ts';
-import { readConfig, type Config } from '../../internal/config/read.ts';
+import { readConfig } from '../../internal/config/read.ts';
 import { runMain } from '../../internal/lifecycle/main.ts';
 import { StartError } from '../../internal/lifecycle/run-process.ts';
 import { openPostgres } from '../../internal/store/database.ts';
@@ -7,22 +7,24 @@ import { isUnavailable } from '../../internal/store/errors.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { untilReachable } from '../../internal/store/reachable.ts';
 import { createLogger, type Logger } from '../../internal/telemetry/logger.ts';
-import { partitioningOf } from './partitioning.ts';
+
+/** How long it waits for a Postgres that starts, in ms. */
+const waitMs = 120_000;
 
 runMain(async () => {
-  const config = readConfig(['DATABASE_URL', 'DATABASE_URLS', 'DATABASE_WAIT_MS', 'PARTITION_EXECUTIONS', 'LOG_LEVEL']);
+  const config = readConfig(['DATABASE_URL', 'DATABASE_URLS', 'LOG_LEVEL']);
   const logger = createLogger('migrate', config.LOG_LEVEL);
   // PID 1 of a container has no default handler. The connection's end rolls the work back.
   process.once('SIGTERM', () => process.exit(143));
   try {
-    await migrate(config.DATABASE_URL, config, logger);
+    await migrate(config.DATABASE_URL, logger);
   } catch (error) {
     logger.fatal({ error }, 'schema not up to date');
     throw new StartError(error);
   }
   const others = Array.from(namedUrls(config.DATABASE_URLS), async ([database, url]) => {
     const log = logger.child({ database });
-    await migrate(url, config, log).catch((error: unknown) => {
+    await migrate(url, log).catch((error: unknown) => {
       log.fatal({ error }, 'schema not up to date');
       // The organizations of the other databases do not wait for an unavailable one.
       const isAway = error instanceof Error && error.cause !== undefined && isUnavailable(error.cause);
@@ -32,11 +34,7 @@ runMain(async () => {
   await Promise.all(others);
 });
 
-async function migrate(
-  url: string,
-  config: Config<'DATABASE_WAIT_MS' | 'PARTITION_EXECUTIONS'>,
-  logger: Logger,
-): Promise<void> {
+async function migrate(url: string, logger: Logger): Promise<void> {
   const db = openPostgres({
     url,
     maxConnections: 2,
@@ -47,10 +45,9 @@ async function migrate(
     onNotDurable: (missing) => logger.error({ missing }, 'postgres may lose stored events'),
   });
   try {
-    await untilReachable(db, config.DATABASE_WAIT_MS, (error) => logger.warn({ error }, 'waiting for postgres'));
+    await untilReachable(db, waitMs, (error) => logger.warn({ error }, 'waiting for postgres'));
     const migrations = await migrateToLatest(db, {
       onNoReaderRole: () => logger.warn({ role: 'runledger_reader', see: 'README.md' }, 'no role for readers'),
-      partitioning: partitioningOf(config.PARTITION_EXECUTIONS, logger),
     });
     logger.info({ migrations }, 'schema is up to date');
   } finally {

@@ -13,8 +13,7 @@ metadata: { name: demo, labels: { runledger.dev/organization: demo } }
 
 /**
  * Makes the organization `demo` once, with a token that reports events, one that reads them and a
- * ping key. The owner may change the manifests, and declare automations in a file beside them. A
- * folder of an older release gets those that it lacks.
+ * ping key. The owner may change the manifests, and declare automations in a file beside them.
  */
 export async function ensureDemoOrganization(folder: DataFolder): Promise<void> {
   const isNew = !(await exists(folder.tokens));

@@ -166,7 +166,11 @@ export class Standalone implements Component {
     const notifier = createNotifier(config, { db }, links, (webhook) => source.secretsOf(webhook), telemetry, metrics);
     const listeners = [followDeclarations(source), notifier];
     await this.#parts.begin(
-      createController(config, { databases: [{ db, listeners }], sources: [source, notifier] }, telemetry),
+      createController(
+        config,
+        { databases: [{ db, listeners }], databaseOf: () => db, sources: [source, notifier] },
+        telemetry,
+      ),
     );
   }
 

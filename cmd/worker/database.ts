@@ -2,7 +2,10 @@ import type { Config } from '../../internal/config/read.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
 import type { Logger } from '../../internal/telemetry/logger.ts';
 
-export const databaseSettings = ['DATABASE_URL', 'DATABASE_POOL_SIZE'] as const;
+export const databaseSettings = ['DATABASE_URL'] as const;
+
+/** Two statements of the batcher, maintenance, and one for probes. */
+const connections = 4;
 
 /** Longest duration of a worker's statement, in ms; the worker then retries it. */
 const statementTimeout = 30_000;
@@ -11,7 +14,7 @@ const statementTimeout = 30_000;
 export function openDatabase(config: Config<(typeof databaseSettings)[number]>, logger: Logger): Database {
   return openPostgres({
     url: config.DATABASE_URL,
-    maxConnections: config.DATABASE_POOL_SIZE,
+    maxConnections: connections,
     applicationName: 'runledger-worker',
     statementTimeout,
     onIdleError: (error) => logger.warn({ error }, 'idle postgres connection lost'),

@@ -26,10 +26,13 @@ const intervalMs = 10;
  */
 const fetchCooldownMs = 7;
 
+/** Bytes of texts from which a statement is full, about. */
+const batchBytes = 8 * 1_024 * 1_024;
+
 /** Time that a stop gives jobs under way before it returns them to the queue, in ms. */
 const drainMs = 10_000;
 
-export type LaneConfig = Config<'STORE_BATCH_EVENTS' | 'STORE_BATCH_BYTES' | 'JOB_LOCK_MS'>;
+export type LaneConfig = Config<'STORE_BATCH_EVENTS' | 'JOB_LOCK_MS'>;
 
 export interface LaneOptions {
   /** Of every Redis. */
@@ -86,7 +89,7 @@ export function createLane(
   const limits = {
     ...retry,
     batchEvents: config.STORE_BATCH_EVENTS,
-    batchBytes: config.STORE_BATCH_BYTES,
+    batchBytes,
     jobs: jobs * (addresses.length + inside - 1),
     statementsInFlight,
     intervalMs,

@@ -3,6 +3,7 @@ import { s3Credentials } from '../../internal/config/credentials.ts';
 import { ConfigError, type Config } from '../../internal/config/read.ts';
 import type { Component } from '../../internal/lifecycle/component.ts';
 import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
+import { overdueAfterHours } from '../../internal/outcome/overdue.ts';
 import { overflowQueue } from '../../internal/queue/keys.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { createStore, type Store } from '../../internal/store/store.ts';
@@ -24,22 +25,24 @@ import { createRouting } from './routing.ts';
 import { createSealer, logSettings } from './sealer.ts';
 import { inOneDatabase } from './storage.ts';
 
+/** Jobs of the overflow lane that are stored at once: few, so that the others go first. */
+const overflowJobs = 2;
+
+/** Days after today with a partition of `events`: the time to notice that maintenance fails. */
+const partitionsAheadDays = 7;
+
 /** The settings of a worker, beside those of every process. The caller opens the database. */
 export const workerSettings = [
   ...readerRedisSettings,
   ...durabilitySettings,
   'QUEUE_NAME',
   'STORE_BATCH_EVENTS',
-  'STORE_BATCH_BYTES',
   'STORE_STATEMENTS_IN_FLIGHT',
   'WORKER_CONCURRENCY',
-  'OVERFLOW_CONCURRENCY',
   'JOB_LOCK_MS',
-  'PARTITIONS_AHEAD_DAYS',
   'RETENTION_DAYS',
   'ARCHIVE_URL',
   'MAINTENANCE_INTERVAL_MS',
-  'OVERDUE_AFTER_HOURS',
   ...logSettings,
 ] as const;
 
@@ -67,9 +70,9 @@ export function createWorker(
       leaves: sealer !== undefined,
       onStored: (stored, events) => sealer?.onStored(stored, events >= config.STORE_BATCH_EVENTS / 2),
       findArchived: archive && ((partition) => archive.find(partition)),
-      partitionsAhead: config.PARTITIONS_AHEAD_DAYS,
+      partitionsAhead: partitionsAheadDays,
       retentionDays: config.RETENTION_DAYS,
-      overdueAfterHours: config.OVERDUE_AFTER_HOURS,
+      overdueAfterHours,
     });
   };
   const store = storeOf(db);
@@ -105,7 +108,7 @@ export function createWorker(
       addresses,
       inside,
       queueName: overflowQueue(queueName),
-      jobs: config.OVERFLOW_CONCURRENCY,
+      jobs: overflowJobs,
       room: rooms.overflow,
       statementsInFlight: 1,
       consumed,

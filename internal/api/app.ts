@@ -1,4 +1,5 @@
 import { Router } from '@koa/router';
+import { RequestError } from '../errors/request-error.ts';
 import { requirePingKey, requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
 import { Bodies } from './bodies.ts';
 import { closeRun } from './close.ts';
@@ -9,7 +10,8 @@ import { JsonBody, listTypes } from './json-body.ts';
 import { lineage, lineageBatch, lineageBatchShape, lineageBodyLimit } from './lineage.ts';
 import { lineageShape } from './lineage-event.ts';
 import { OrganizationLimiter, type OrganizationLimits } from './organization-limiter.ts';
-import { pingKeyOf, pingRun, type PingRunOptions } from './ping-run.ts';
+import { pingKeyOf } from './ping-address.ts';
+import { pingRun, type PingRunOptions } from './ping-run.ts';
 import { ping } from './ping.ts';
 import { plainKoa } from './plain-koa.ts';
 import { createProjectedReader } from './projected-body.ts';
@@ -17,6 +19,7 @@ import { bulkBodyLimit, registerBulk } from './register-bulk.ts';
 import { createRefusalLimiter } from './refusal-limiter.ts';
 import { register, type RegisterOptions } from './register.ts';
 import { serveRouter, type ServeOptions } from './serve-router.ts';
+import { webhookHandshake } from './webhook-handshake.ts';
 import { createWrongTokenLimiter } from './wrong-token-limiter.ts';
 
 export interface ApiOptions extends RegisterOptions, Omit<PingRunOptions, 'bodies'>, ServeOptions {
@@ -24,6 +27,8 @@ export interface ApiOptions extends RegisterOptions, Omit<PingRunOptions, 'bodie
   /** Largest body, in bytes. */
   bodyLimit: number;
   organizationLimits: OrganizationLimits;
+  /** Called with what a message calls its automation, once its events are recorded. */
+  named: (organization: string, automation: string, name: string) => void;
 }
 
 /** Creates the API of ingest. Its routes check in this order: 401, 403, 429, 415/413, 400. */
@@ -36,7 +41,7 @@ export function createApi(options: ApiOptions): Handler {
     return limitRefusals(ctx, error);
   };
   return serveRouter(
-    createRouter({ ...charging(options, limiter), bodies }, limiter),
+    createRouter({ ...charging(naming(options), limiter), bodies }, limiter),
     'POST /v1/register/, POST /v1/register/bulk/ or GET /v1/ping/',
     { ...options, onRefused },
   );
@@ -51,6 +56,22 @@ function charging(options: ApiOptions, limiter: OrganizationLimiter): ApiOptions
       const [first] = events;
       if (first !== undefined) limiter.charge(first.organization, events.length - 1);
       return options.enqueueAll(groups, which, withinMs);
+    },
+  };
+}
+
+/** Passes on the names of automations whose events are recorded. */
+function naming(options: ApiOptions): ApiOptions {
+  return {
+    ...options,
+    enqueueAll: async (groups, which, withinMs) => {
+      const results = await options.enqueueAll(groups, which, withinMs);
+      for (const [at, { name, events }] of groups.entries()) {
+        const [event] = events;
+        if (name === undefined || event === undefined || results[at] instanceof RequestError) continue;
+        options.named(event.organization, event.automationId, name);
+      }
+      return results;
     },
   };
 }
@@ -74,6 +95,7 @@ function createRouter(options: ApiOptions & { bodies: Bodies }, limiter: Organiz
   const registeringBulk = writing(registerBulk(bodyOf(bulkBodyLimit, listTypes), stack.sendJson, options));
   const closing = writing(closeRun(bodyOf(options.bodyLimit), stack.sendJson, options));
   const takingCloudEvents = writing(cloudEvents(bodyOf(bulkBodyLimit, cloudEventTypes), stack.sendJson, options));
+  const shakingHands = webhookHandshake(options.organizationLimits.rate, takingCloudEvents);
   const takingLineage = writing(lineage(readLineage, stack.sendJson, options));
   const takingLineageBatch = writing(lineageBatch(readLineageBatch, stack.sendJson, options));
   const pinging = requirePingKey(options.authenticate, pingKeyOf, limitWrongTokens)(limiter.before(pingRun(options)));
@@ -81,7 +103,7 @@ function createRouter(options: ApiOptions & { bodies: Bodies }, limiter: Organiz
   router.register('/v1/register', ['POST'], registering, { name: '/v1/register/' });
   router.register('/v1/register/bulk', ['POST'], registeringBulk, { name: '/v1/register/bulk/' });
   router.register('/v1/close', ['POST'], closing, { name: '/v1/close/' });
-  router.register('/v1/cloudevents', ['POST'], takingCloudEvents, { name: '/v1/cloudevents/' });
+  router.register('/v1/cloudevents', ['POST', 'OPTIONS'], shakingHands, { name: '/v1/cloudevents/' });
   // OpenLineage's clients send to these paths, without a slash at the end.
   router.register('/api/v1/lineage', ['POST'], takingLineage, { name: '/api/v1/lineage' });
   router.register('/api/v1/lineage/batch', ['POST'], takingLineageBatch, { name: '/api/v1/lineage/batch' });

@@ -4,6 +4,7 @@ import { RequestError, Unavailable } from '../errors/request-error.ts';
 import type { Scope } from '../tokens/token-entry.ts';
 import type { KnownToken } from '../tokens/token-set.ts';
 import type { Authentication } from '../tokens/token-source.ts';
+import { oneValue } from './one-value.ts';
 
 /** The state of a request after the check of its token. */
 export type AuthenticatedState = {
@@ -30,7 +31,7 @@ export function requireToken(
   };
   return (route) => (ctx, next) => {
     const { headers } = ctx.req;
-    const result = authenticate(tokenOf(headers));
+    const result = authenticate(givenToken(headers));
     if (result.status === 'not-loaded') throw new Unavailable('Tokens are not loaded yet.', 'tokens-not-loaded');
     if (result.status === 'unknown') return refuse(headers);
     ctx.state.organization = result.organization;
@@ -71,14 +72,14 @@ export function requirePingKey(
 
 /** True if the token of a request that was served as a reader may still read that organization. */
 export function mayStillRead(authenticate: Authenticate, ctx: ParameterizedContext<AuthenticatedState>): boolean {
-  const result = authenticate(tokenOf(ctx.req.headers));
+  const result = authenticate(givenToken(ctx.req.headers));
   // A token that was valid stays valid until tokens are loaded again.
   if (result.status !== 'known') return result.status === 'not-loaded';
   return result.scope === 'read' && result.organization === ctx.state.organization;
 }
 
 /** The token of a request; empty if it has none, or two different ones. */
-function tokenOf(headers: IncomingHttpHeaders): string {
+export function givenToken(headers: IncomingHttpHeaders): string {
   const token = headerToken(headers);
   if (headers.authorization === undefined) return token;
   const bearer = bearerToken(headers.authorization);
@@ -87,7 +88,7 @@ function tokenOf(headers: IncomingHttpHeaders): string {
 }
 
 function headerToken({ token }: IncomingHttpHeaders): string {
-  return typeof token === 'string' ? token.trim() : '';
+  return typeof token === 'string' ? oneValue(token).trim() : '';
 }
 
 /** The token of `Authorization: Bearer …` (RFC 6750); empty for any other scheme. */
@@ -96,7 +97,7 @@ function bearerToken(authorization: string): string {
 }
 
 function whyNoToken(headers: IncomingHttpHeaders): string | undefined {
-  if (tokenOf(headers) !== '') return undefined;
+  if (givenToken(headers) !== '') return undefined;
   if (headerToken(headers) !== '') return 'The headers token and Authorization have two different tokens: send one.';
   return 'The token is missing: send it in the header token, or as Authorization: Bearer.';
 }

@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import type { AuthenticatedState } from './authenticate.ts';
 import { bodyUnreadable } from './body-errors.ts';
 import { BodyRoom } from './body-room.ts';
+import { DroppedBodies } from './dropped-bodies.ts';
 import { runAtOnce, Turns } from './turns.ts';
 
 /** A body of so many bytes, or fewer, is parsed at once. */
@@ -30,6 +31,7 @@ export class Bodies {
   readonly #options: BodiesOptions;
   readonly #room = new BodyRoom();
   readonly #turns = new Turns();
+  readonly #dropped = new DroppedBodies(this.#turns, (bytes) => this.received(bytes));
   /** By request: bytes that have room, and events that the organization was charged for. */
   readonly #taken = new WeakMap<Context, number>();
   readonly #charged = new WeakMap<Context, number>();
@@ -47,19 +49,20 @@ export class Bodies {
   /**
    * Takes room for a large body that says its length, before it is read. `most`: bytes of it that
    * are held at once. Resolves when the answer to a large body that came before it on its
-   * connection is sent: events are accepted in the order of arrival.
+   * connection is sent, or to an encoded one: events are accepted in the order of arrival.
    * @throws {RequestError} when there is none.
    */
-  admit(ctx: Context, most = Infinity): Promise<void> | undefined {
+  admit(ctx: Context, most = Infinity, isEncoded = false): Promise<void> | undefined {
     const before = this.#last.get(ctx.req.socket);
-    if (before !== undefined) return before.then(() => this.admit(ctx, most));
+    if (before !== undefined) return before.then(() => this.admit(ctx, most, isEncoded));
+    if (isEncoded) this.#holdNext(ctx);
     return this.#admit(ctx, most);
   }
 
   #admit(ctx: Context, most: number): undefined {
     const { 'content-length': length } = ctx.req.headers;
     if (length === undefined || !(Number(length) > smallBody)) return;
-    this.#charge(ctx, Number(length));
+    this.charge(ctx, Number(length));
     this.take(ctx, Math.min(Number(length), most));
   }
 
@@ -98,7 +101,7 @@ export class Bodies {
    * @throws {RequestError} when there is none.
    */
   grow(ctx: Context, length: number, most = Infinity): void {
-    this.#charge(ctx, length);
+    this.charge(ctx, length);
     const more = Math.min(length, most) - (this.#taken.get(ctx) ?? 0);
     if (more > 0) this.take(ctx, more);
   }
@@ -144,8 +147,8 @@ export class Bodies {
     return this.isLarge(ctx) ? this.#turns.map(organizationOf(ctx), items, map) : items.map(map);
   }
 
-  /** Also for a body that is refused or cut. */
-  #charge(ctx: Context, bytes: number): void {
+  /** Takes the bytes that a body has by now from the rate, also if it is refused or cut. */
+  charge(ctx: Context, bytes: number): void {
     const before = this.#charged.get(ctx) ?? 0;
     const events = Math.floor(bytes / bytesOfEvent) - before;
     if (events <= 0) return;
@@ -153,21 +156,14 @@ export class Bodies {
     this.#options.charge(organizationOf(ctx), events);
   }
 
-  /**
-   * Drops the body of a refused request, which nobody has read: its sender then sees the answer. In
-   * turns, because Node would read it as fast as it comes.
-   */
+  /** Drops the body of a refused request; see {@link DroppedBodies}. */
   drop(ctx: Context): void {
-    if (ctx.req.readableDidRead || ctx.req.complete) return;
-    // A connection that breaks has no use for the answer.
-    void this.#readAll(ctx).catch(() => undefined);
+    this.#dropped.drop(ctx, organizationOf(ctx));
   }
 
-  async #readAll(ctx: Context): Promise<void> {
-    for await (const piece of ctx.req as AsyncIterable<Buffer>) {
-      this.received(piece.length);
-      await this.#turns.run(organizationOf(ctx), () => undefined);
-    }
+  /** Resolves in the next turn of the organization: what is dropped waits for it, too. */
+  rest(ctx: Context): Promise<void> {
+    return this.#turns.run(organizationOf(ctx), () => undefined);
   }
 }
 

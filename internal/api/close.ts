@@ -1,9 +1,10 @@
 import type { Middleware } from 'koa';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
-import { acceptEvent, recordedForm, type EventGroup } from '../event/event.ts';
+import { recordedForm } from '../event/event.ts';
 import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import type { HttpStack } from './http-stack.ts';
+import { Intake, type Requests } from './intake/intake.ts';
 import type { JsonBody } from './json-body.ts';
 import type { BulkOptions } from './register-bulk.ts';
 
@@ -21,23 +22,20 @@ const lostError = 'lost';
 export function closeRun(
   body: JsonBody,
   sendJson: HttpStack['sendJson'],
-  { validate, identify, enqueueAll }: BulkOptions,
+  options: BulkOptions,
 ): Middleware<AuthenticatedState> {
   return async (ctx) => {
-    const group = await body.read(ctx, (value): EventGroup => {
-      const requests = eventsOf(value, validate);
-      const [{ automation_id, execution_id }] = requests;
-      return {
-        key: ['close', automation_id.toLowerCase(), execution_id, ...requests.map(({ event }) => event)],
-        events: requests.map((request) => acceptEvent(request, ctx.state.organization, identify())),
-      };
-    });
-    const recorded = (await enqueueAll([group], 'all')).flatMap((result) => {
-      if (result instanceof RequestError) throw result;
-      return result.map(recordedForm);
-    });
-    sendJson(ctx, 201, JSON.stringify(recorded));
+    const intake = new Intake(ctx.state.organization, options);
+    const checked = await body.read(ctx, (value) => intake.check(0, () => wanted(value, options)));
+    const recorded = await intake.recordAll([checked]);
+    sendJson(ctx, 201, JSON.stringify(recorded.map(recordedForm)));
   };
+}
+
+function wanted(body: unknown, { validate }: BulkOptions): Requests {
+  const requests = eventsOf(body, validate);
+  const [{ automation_id, execution_id }] = requests;
+  return { requests, key: ['close', automation_id.toLowerCase(), execution_id, ...requests.map(({ event }) => event)] };
 }
 
 /** @throws {RequestError} that lists every failing field. */

@@ -1,36 +1,29 @@
 import type { Context } from 'koa';
-import { storable } from '../event/stored-text.ts';
 import type { Bodies } from './bodies.ts';
+import { BodyEnd, type TextEnd } from './body-end.ts';
 import { readPieces } from './body-pieces.ts';
+import { encodingOf, windowOf } from './intake/content-encoding.ts';
+
+/** Most bytes that may come out of an encoded body. */
+const decodedLimit = 16 * 1_024 * 1_024;
 
 /**
- * Resolves with the first `limit` bytes of a body, as text that the record can hold. Reads the rest
- * and drops it. Rejects with 429 or 503 without room, with 400 if the connection breaks.
+ * Resolves with the last `limit` bytes of a body as text: a log says last why it ended. Drops what
+ * comes before. Rejects with 429 or 503 without room, with 415, 413 or 400 for an encoded body that
+ * cannot be read, with 400 if the connection breaks.
  */
-export async function readCutText(ctx: Context, limit: number, bodies: Bodies): Promise<string> {
-  const bytes = await firstBytes(ctx, limit, bodies);
-  // The cut may divide a character.
-  return storable(new TextDecoder().decode(bytes, { stream: bytes.length === limit }));
-}
-
-async function firstBytes(ctx: Context, limit: number, bodies: Bodies): Promise<Buffer> {
-  await bodies.admit(ctx, limit);
-  const pieces: Buffer[] = [];
+export async function readCutText(ctx: Context, limit: number, bodies: Bodies): Promise<TextEnd> {
+  const encoding = encodingOf(ctx.req.headers);
+  const held = limit + windowOf(encoding);
+  await bodies.admit(ctx, held, encoding !== undefined);
+  const end = new BodyEnd(limit);
   let length = 0;
-  let failure: unknown;
-  await readPieces(ctx, async (piece) => {
-    const missing = limit - length;
-    bodies.received(piece.length);
+  await readPieces(ctx, { bodies, encoding, limit: encoding && decodedLimit }, async (piece) => {
     length += piece.length;
-    try {
-      bodies.grow(ctx, length, limit);
-      if (missing > 0) pieces.push(piece.subarray(0, missing));
-    } catch (error) {
-      failure ??= error;
-    }
+    bodies.grow(ctx, length, held);
+    end.add(piece);
     // What is dropped waits for its turn, too.
     await bodies.run(ctx, () => undefined);
   });
-  if (failure !== undefined) throw failure;
-  return Buffer.concat(pieces);
+  return end.end();
 }

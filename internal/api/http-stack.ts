@@ -15,7 +15,7 @@ export type ReadBytes = (ctx: Context, bodies?: Bodies) => Buffer | Promise<Buff
 
 /**
  * The steps of a request that exist twice, with the same behaviour: `plainKoa` uses the libraries
- * as documented, `fastPath` saves their cost. The setting FAST_PATH selects one of the two.
+ * as documented, `fastPath` saves their cost. FAST_PATH of `TUNING` selects one of the two.
  */
 export interface HttpStack {
   /** Runs the middleware of an application for each request. */
@@ -24,6 +24,9 @@ export interface HttpStack {
   routes: (router: Router) => Middleware;
   /** Creates a reader for bodies of up to `limit` bytes, of the types (JSON by default). */
   bodyReader: (limit: number, types?: readonly string[]) => ReadBytes;
-  /** Answers with a JSON text, and with the header `Receipt-Id` if there is one. */
-  sendJson: (ctx: Context, status: number, text: string, receiptId?: string) => void;
+  /**
+   * Answers with a JSON text, and with the headers `Receipt-Id` and `Runledger-Ignored-Fields` if
+   * there are such.
+   */
+  sendJson: (ctx: Context, status: number, text: string, receiptId?: string, ignoredFields?: string) => void;
 }

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
+import { oneValue } from './one-value.ts';
 
 /**
  * Visible ASCII: in quotes, as the draft's section 2.1 requires, or bare, as many clients send it.
@@ -44,6 +45,7 @@ export function idempotencyKeyFaults(ctx: Context): FieldError[] {
 }
 
 function keyIn(header: string | string[]): string | undefined {
-  const match = typeof header === 'string' ? shape.exec(header) : null;
+  // A key has no comma followed by a space, so a header that came twice does not fit at first.
+  const match = typeof header === 'string' ? (shape.exec(header) ?? shape.exec(oneValue(header))) : null;
   return match?.[1] ?? match?.[2];
 }

@@ -2,11 +2,18 @@ import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import { RequestError } from '../errors/request-error.ts';
 import type { Bodies } from './bodies.ts';
-import { bodyTooLarge } from './body-errors.ts';
+import { bodyTooLarge, malformed } from './body-errors.ts';
+import { inviteBody, readPieces } from './body-pieces.ts';
 import type { ReadBytes } from './http-stack.ts';
-import { scanArray, scanLines } from './json-scan.ts';
+import { bodyFault, bytesFault, textFault } from './intake/body-fault.ts';
+import { textWithoutMark, withoutMark } from './intake/byte-order-mark.ts';
+import { encodedLimit, encodingOf, type Encoding } from './intake/content-encoding.ts';
+import { scanArray, scanLines, type Range } from './json-scan.ts';
 
 const jsonLines = 'application/x-ndjson';
+
+/** A JSON array of so many bytes, or fewer, is parsed in one step: that takes about 1 ms. */
+const oneStep = 65_536;
 
 /** The types of a body with several JSON values. */
 export const listTypes = ['application/json', jsonLines] as const;
@@ -25,7 +32,7 @@ export interface JsonBodyOptions {
 export interface ListUse<T> {
   /** Throws unless there may be so many; undefined if the body is no list. */
   requireCount: (count: number | undefined) => void;
-  /** A line that is not JSON is a {@link SyntaxError}. */
+  /** A line that is not JSON is a {@link RequestError}. */
   each: (value: unknown, index: number) => T;
 }
 
@@ -45,7 +52,7 @@ export class JsonBody {
   async read<T>(ctx: Context, use: (value: unknown) => T): Promise<T> {
     const { bodies } = this.#options;
     const found = this.#bytesOf(ctx);
-    const read = Buffer.isBuffer(found) ? found : await found;
+    const read = withoutMark(Buffer.isBuffer(found) ? found : await found);
     if (!bodies.isLarge(ctx)) return use(parse(read));
     await bodies.runAll(ctx, scanArray(read));
     const used = await bodies.run(ctx, () => use(parse(read)));
@@ -56,18 +63,17 @@ export class JsonBody {
   /** Resolves with what `each` returns for the values of a JSON array, or of NDJSON lines. */
   async readList<T>(ctx: Context, use: ListUse<T>): Promise<T[]> {
     const { bodies } = this.#options;
-    const bytes = await this.#bytesOf(ctx);
-    requireUtf8(bytes);
+    const bytes = withoutMark(await this.#bytesOf(ctx));
+    const fault = bytesFault(bytes);
+    if (fault !== undefined) throw malformed(fault);
     const isLines = ctx.request.type.trim().toLowerCase() === jsonLines;
-    if (!isLines && !bodies.isLarge(ctx)) return useAll(parse(bytes), use);
+    if (!isLines && bytes.length <= oneStep) return bodies.run(ctx, () => useAll(parse(bytes), use));
     const found = await bodies.runAll(ctx, isLines ? scanLines(bytes) : scanArray(bytes));
     // No list, or no JSON: the parser says which.
     if (found === undefined) return bodies.run(ctx, () => useAll(parse(bytes), use));
     use.requireCount(found.length);
     const parseOne = isLines ? parseLine : parseElement;
-    const used = await bodies.map(ctx, found, ([from, to], index) => {
-      return use.each(parseOne(bytes.toString('utf8', from, to)), index);
-    });
+    const used = await bodies.map(ctx, found, (range, index) => use.each(parseOne(bytes, range), index));
     bodies.free(ctx);
     return used;
   }
@@ -75,14 +81,28 @@ export class JsonBody {
   /** At once where that is possible. */
   #bytesOf(ctx: Context): Buffer | Promise<Buffer> {
     const { types, limit, bodies } = this.#options;
-    requireType(ctx, types, limit);
-    const admitted = bodies.admit(ctx);
+    const encoding = requireType(ctx, types, limit);
+    const admitted = bodies.admit(ctx, Infinity, encoding !== undefined);
+    if (encoding !== undefined) return this.#decodedBytes(ctx, encoding, admitted);
     return admitted === undefined ? this.#invitedBytes(ctx) : admitted.then(() => this.#invitedBytes(ctx));
   }
 
   #invitedBytes(ctx: Context): Buffer | Promise<Buffer> {
     inviteBody(ctx);
     return this.#options.readBytes(ctx, this.#options.bodies);
+  }
+
+  async #decodedBytes(ctx: Context, encoding: Encoding, admitted: Promise<void> | undefined): Promise<Buffer> {
+    const { limit, bodies } = this.#options;
+    await admitted;
+    const pieces: Buffer[] = [];
+    let length = 0;
+    await readPieces(ctx, { bodies, encoding, limit }, (piece) => {
+      length += piece.length;
+      bodies.grow(ctx, length);
+      pieces.push(piece);
+    });
+    return Buffer.concat(pieces);
   }
 }
 
@@ -92,70 +112,56 @@ function useAll<T>(values: unknown, { requireCount, each }: ListUse<T>): T[] {
   return list?.map(each) ?? [];
 }
 
-function parseElement(text: string): unknown {
+function parseElement(bytes: Buffer, [from, to]: Range): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(bytes.toString('utf8', from, to));
   } catch {
-    throw malformed('must be valid JSON');
+    throw malformed(bodyFault(bytes));
   }
 }
 
-function parseLine(text: string): unknown {
+function parseLine(bytes: Buffer, [from, to]: Range): unknown {
+  // A body may be joined from several files, each with a mark.
+  const line = textWithoutMark(bytes.toString('utf8', from, to));
   try {
-    return JSON.parse(text);
-  } catch (error) {
-    return error;
+    return JSON.parse(line);
+  } catch {
+    return malformed(textFault(line, { line: lineAt(bytes, from), column: 1 }));
   }
 }
 
-/** @throws {RequestError} 415, or 413 when the length that the headers name is over `limit`. */
-export function requireType(ctx: Context, types: readonly string[], limit: number): void {
-  const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = ctx.req.headers;
-  if (type !== 'application/json' && !isOneOf(types, ctx)) {
-    throw new RequestError('unsupported-media-type', `Content-Type must be ${types.join(' or ')}, in UTF-8.`);
-  }
-  if (encoding !== undefined) requireIdentity(ctx, encoding);
-  if (Number(length) > limit) throw bodyTooLarge(limit);
-}
-
-function isOneOf(types: readonly string[], { request }: Context): boolean {
-  const charset = request.charset.toLowerCase();
-  return types.includes(request.type.trim().toLowerCase()) && ['', 'utf-8', 'utf8'].includes(charset);
-}
-
-function requireIdentity({ req }: Context, encoding: string): void {
-  if (!['', 'identity'].includes(encoding.trim().toLowerCase())) {
-    throw new RequestError('unsupported-media-type', 'Content-Encoding is not supported: send the body as it is.');
-  }
-  // koa-bodyparser accepts this word in lower case only.
-  req.headers['content-encoding'] = 'identity';
+/** The number of the line that begins at a byte, counted from 1. */
+function lineAt(bytes: Buffer, from: number): number {
+  let line = 1;
+  for (let end = bytes.indexOf('\n'); end !== -1 && end < from; end = bytes.indexOf('\n', end + 1)) line += 1;
+  return line;
 }
 
 /**
- * Answers `Expect: 100-continue`, which .NET sends with each POST. A client that got an error need
- * not send the body.
+ * Returns the encoding of a body; undefined for one that is sent as it is.
+ * @throws {RequestError} 415, or 413 when the length that the headers name is over `limit`.
  */
-export function inviteBody({ req, res }: Context): void {
-  const { expect } = req.headers;
-  if (expect !== undefined && req.httpVersion === '1.1' && /100-continue/i.test(expect)) res.writeContinue();
+export function requireType(ctx: Context, types: readonly string[], limit: number): Encoding | undefined {
+  const { 'content-type': type, 'content-length': length } = ctx.req.headers;
+  if (type !== 'application/json' && !isOneOf(types, ctx)) {
+    throw new RequestError('unsupported-media-type', `Content-Type must be ${types.join(' or ')}, in UTF-8.`);
+  }
+  const encoding = encodingOf(ctx.req.headers);
+  if (Number(length) > (encoding === undefined ? limit : encodedLimit(limit))) throw bodyTooLarge(limit);
+  return encoding;
 }
 
-function requireUtf8(body: Buffer): void {
-  if (!isUtf8(body)) throw malformed('must be valid UTF-8');
+function isOneOf(types: readonly string[], { request }: Context): boolean {
+  const [type, charset] = [request.type.trim().toLowerCase(), request.charset.toLowerCase()];
+  const isKnown = types.includes(type) || (types.includes('*/*+json') && type.endsWith('+json'));
+  return isKnown && ['', 'utf-8', 'utf8'].includes(charset);
 }
 
 function parse(body: Buffer): unknown {
-  requireUtf8(body);
+  if (!isUtf8(body)) throw malformed(bodyFault(body));
   try {
     return JSON.parse(body.toString());
   } catch {
-    throw malformed(body.length === 0 ? 'must not be empty' : 'must be valid JSON');
+    throw malformed(bodyFault(body));
   }
-}
-
-/** Returns a 400 for a body that is no JSON document. */
-export function malformed(detail: string): RequestError {
-  return new RequestError('malformed-request', 'The body is not a JSON document; see errors.', [
-    { pointer: '', detail },
-  ]);
 }

@@ -1,7 +1,7 @@
 import { getManyValues, none } from 'stream-chain/core';
 import { jsonParser, type Token, type TokenSource } from 'stream-json/core/parser.js';
 import { heldTextBytes, tooMuchHeld } from '../event/held-bytes.ts';
-import { malformed } from './json-body.ts';
+import { malformed } from './body-errors.ts';
 
 /** The part of a JSON document to keep: a text, some fields of an object, or a list. */
 export type Shape = number | Fields | List;

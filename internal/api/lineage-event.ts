@@ -1,4 +1,5 @@
 import { RequestError, type FieldError } from '../errors/request-error.ts';
+import { foreignTime } from '../event/foreign-time.ts';
 import type { EventRequest, FieldLimits } from '../event/schema.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
 import { cutText, faultOfText, storable } from '../event/stored-text.ts';
@@ -19,10 +20,11 @@ export const lineageShape = {
   dataset: {},
 } as const satisfies Fields;
 
-/** The events to record of one run event, and their idempotency key. */
+/** The events to record of one run event, their idempotency key, and the name of their job. */
 export interface KeyedRequests {
   requests: EventRequest[];
   key: RepeatKey;
+  name: string;
 }
 
 export interface LineageOptions {
@@ -42,7 +44,8 @@ export function requestsOf(event: Projected, { validate, textLimits }: LineageOp
   const { runId, facets } = fieldsOf(event['run']);
   const { namespace, name } = fieldsOf(event['job']);
   const time = event['eventTime'];
-  const ids = { automation_id: automationOf(namespace, name), execution_id: textOf(runId), occurred_at: textOf(time) };
+  const { instant, occurredAt } = foreignTime(textOf(time)) ?? { instant: '', occurredAt: textOf(time) };
+  const ids = { automation_id: automationOf(namespace, name), execution_id: textOf(runId), occurred_at: occurredAt };
   const faults = [
     ...(types.includes(type) ? [] : [{ pointer: '/eventType', detail: `must be one of ${types.join(', ')}` }]),
     ...nameFaults('/job/namespace', namespace),
@@ -54,7 +57,8 @@ export function requestsOf(event: Projected, { validate, textLimits }: LineageOp
   const parts = partsOf(type, `${textOf(namespace)} ${textOf(name)}`, textOf(message), textLimits);
   return {
     requests: parts.map((part) => ({ ...ids, ...part })),
-    key: ['lineage', ids.automation_id, ids.execution_id, type, ids.occurred_at],
+    key: ['lineage', ids.automation_id, ids.execution_id, type, instant],
+    name: `${textOf(namespace)}/${textOf(name)}`,
   };
 }
 

@@ -1,12 +1,13 @@
 import type { Middleware } from 'koa';
 import { RequestError, Unavailable, type FieldError } from '../errors/request-error.ts';
-import { acceptEvent, recordedForm, type EventGroup, type RecordedEvent } from '../event/event.ts';
+import { recordedForm } from '../event/event.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import type { HttpStack } from './http-stack.ts';
+import { inList, Intake, mostEvents, type Checked, type Outcome, type Requests } from './intake/intake.ts';
 import type { Projected, Shape } from './json-projection.ts';
-import { lineageShape, requestsOf, type KeyedRequests, type LineageOptions } from './lineage-event.ts';
+import { lineageShape, requestsOf, type LineageOptions } from './lineage-event.ts';
 import type { ReadProjected } from './projected-body.ts';
-import { mostEvents, type BulkOptions } from './register-bulk.ts';
+import type { BulkOptions } from './register-bulk.ts';
 
 /** Largest body, in bytes: facets may hold whole query plans. */
 export const lineageBodyLimit = 64 * 1_024 * 1_024;
@@ -23,12 +24,13 @@ export function lineage(
   options: LineageRouteOptions,
 ): Middleware<AuthenticatedState> {
   return async (ctx) => {
-    const keyed = requestsOf(await read(ctx), options);
-    const outcomeOf = await recordAll([keyed], ctx.state.organization, options);
-    const { recorded, isWaiting } = outcomeOf(keyed);
+    const event = await read(ctx);
+    const intake = new Intake(ctx.state.organization, options);
+    const [outcome = []] = (await intake.recordEach([intake.check(0, () => wanted(event, options))])).map(settled);
     // OpenLineage's clients repeat a request after 503, but not after 409.
-    if (isWaiting) throw new Unavailable(underWay, 'under-way');
-    sendJson(ctx, 200, await options.bodies.run(ctx, () => JSON.stringify(recorded)));
+    if (isUnderWay(outcome)) throw new Unavailable(underWay, 'under-way');
+    if (outcome instanceof RequestError) throw outcome;
+    sendJson(ctx, 200, await options.bodies.run(ctx, () => JSON.stringify(outcome.map(recordedForm))));
   };
 }
 
@@ -45,46 +47,42 @@ export function lineageBatch(
 ): Middleware<AuthenticatedState> {
   return async (ctx) => {
     const events = listOf(await read(ctx));
-    const checked = await options.bodies.map(ctx, events, (event) => check(event, options));
-    const faults = checked.flatMap((one, index) => faultsOf(one, index));
-    if (checked.length > 0 && checked.every((one) => one instanceof RequestError)) throw invalidBatch(faults);
-    const valid = checked.flatMap((one) => (one instanceof RequestError ? [] : one));
-    const outcomeOf = await recordAll(valid, ctx.state.organization, options);
-    const failed = checked.flatMap((one, index) => {
-      if (one instanceof RequestError) return { index, reason: reasonOf(one), retriable: false };
-      return outcomeOf(one).isWaiting ? { index, reason: underWay, retriable: true } : [];
+    const intake = new Intake(ctx.state.organization, options, { pointerOf: inList });
+    const checked = await options.bodies.map(ctx, events, (event, index) =>
+      intake.check(index, () => wanted(event, options)),
+    );
+    const outcomes = await recordValid(checked, intake);
+    const failed = outcomes.flatMap((one, index) => {
+      if (!(one instanceof RequestError)) return [];
+      return { index, reason: isUnderWay(one) ? underWay : reasonOf(one, index), retriable: isUnderWay(one) };
     });
-    const received = checked.length;
+    const received = outcomes.length;
     const summary = { received, successful: received - failed.length, failed: failed.length };
     const [code, status] = failed.length === 0 ? [200, 'success'] : [207, 'partial_success'];
     sendJson(ctx, code, JSON.stringify({ status, summary, failed_events: failed }));
   };
 }
 
-/** Says what became of a run event; undefined for one without a run, which is not recorded. */
-type OutcomeOf = (keyed: KeyedRequests | undefined) => { recorded: RecordedEvent[]; isWaiting: boolean };
+/** What an event asks to record: nothing, if it has no run. */
+function wanted(event: Projected, options: LineageRouteOptions): Requests {
+  return requestsOf(event, options) ?? { requests: [], key: undefined };
+}
 
-/** Records run events in one commit. Of equal keys, one is recorded. */
-async function recordAll(
-  all: readonly (KeyedRequests | undefined)[],
-  organization: string,
-  { identify, enqueueAll }: LineageRouteOptions,
-): Promise<OutcomeOf> {
-  const groups = new Map(
-    all.flatMap((one): [string, EventGroup][] => {
-      if (one === undefined) return [];
-      const events = one.requests.map((request) => acceptEvent(request, organization, identify()));
-      return [[JSON.stringify(one.key), { events, key: one.key }]];
-    }),
-  );
-  const results = groups.size === 0 ? [] : await enqueueAll([...groups.values()], 'each');
-  const resultOf = new Map([...groups.keys()].map((key, index) => [key, results[index]]));
-  return (keyed) => {
-    const result = resultOf.get(JSON.stringify(keyed?.key)) ?? [];
-    if (!(result instanceof RequestError)) return { recorded: result.map(recordedForm), isWaiting: false };
-    // The other error is a key that was used with another text: that event is recorded already.
-    return { recorded: [], isWaiting: result.code === 'request-in-progress' };
-  };
+/** Rejects if no event of the batch is valid. */
+async function recordValid(checked: readonly Checked[], intake: Intake): Promise<Outcome[]> {
+  const invalid = checked.filter((one) => one instanceof RequestError);
+  if (invalid.length > 0 && invalid.length === checked.length)
+    throw invalidBatch(invalid.flatMap(({ faults }) => faults));
+  return (await intake.recordEach(checked)).map(settled);
+}
+
+/** A key that was used with another text: that event is recorded already. */
+function settled(outcome: Outcome): Outcome {
+  return outcome instanceof RequestError && outcome.code === 'idempotency-key-reused' ? [] : outcome;
+}
+
+function isUnderWay(outcome: Outcome): outcome is RequestError {
+  return outcome instanceof RequestError && outcome.code === 'request-in-progress';
 }
 
 function listOf(value: Projected): Projected[] {
@@ -92,25 +90,12 @@ function listOf(value: Projected): Projected[] {
   throw invalidBatch([{ pointer: '', detail: `must be a JSON array of at most ${mostEvents} events` }]);
 }
 
-function check(event: Projected, options: LineageRouteOptions): KeyedRequests | RequestError | undefined {
-  try {
-    return requestsOf(event, options);
-  } catch (error) {
-    if (error instanceof RequestError) return error;
-    throw error;
-  }
-}
-
-function faultsOf(checked: KeyedRequests | RequestError | undefined, index: number): FieldError[] {
-  if (!(checked instanceof RequestError)) return [];
-  return checked.faults.map((fault) => {
-    return 'pointer' in fault ? { ...fault, pointer: `/${index}${fault.pointer}` } : fault;
-  });
-}
-
 /** The faults of an event as a sentence, such as `/run/runId is required`. */
-function reasonOf({ faults }: RequestError): string {
-  return faults.map((fault) => ('pointer' in fault ? `${fault.pointer} ${fault.detail}`.trim() : '')).join('; ');
+function reasonOf({ faults }: RequestError, index: number): string {
+  const inEvent = (pointer: string): string => pointer.slice(inList(index).length);
+  return faults
+    .map((fault) => ('pointer' in fault ? `${inEvent(fault.pointer)} ${fault.detail}`.trim() : ''))
+    .join('; ');
 }
 
 function invalidBatch(faults: readonly FieldError[]): RequestError {

@@ -8,8 +8,9 @@ export const plainKoa: HttpStack = {
   handler: (app) => app.callback(),
   routes: (router) => router.routes() as unknown as Middleware,
   bodyReader: collectBody,
-  sendJson: (ctx, status, text, receiptId) => {
+  sendJson: (ctx, status, text, receiptId, ignoredFields) => {
     if (receiptId !== undefined) ctx.set('Receipt-Id', receiptId);
+    if (ignoredFields !== undefined) ctx.set('Runledger-Ignored-Fields', ignoredFields);
     ctx.status = status;
     ctx.type = 'application/json';
     ctx.body = text;
@@ -34,6 +35,8 @@ export function collectBody(limit: number, types: readonly string[] = ['applicat
   };
   const collect = bodyParser(options);
   return async (ctx, bodies) => {
+    // The parser knows this word in lower case only. Other encodings are read elsewhere.
+    if (ctx.req.headers['content-encoding'] !== undefined) ctx.req.headers['content-encoding'] = 'identity';
     const length = Number(ctx.req.headers['content-length'] ?? limit);
     if (bodies?.isLarge(ctx) === false) bodies.take(ctx, length);
     // The parser pauses an oversized body. Drain the rest, or it blocks the next request on the

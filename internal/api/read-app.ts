@@ -1,8 +1,9 @@
 import { Router } from '@koa/router';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { mayStillRead, requireToken, type Authenticate, type AuthenticatedState } from './authenticate.ts';
+import { callerAddress } from './caller-address.ts';
 import type { Handler } from './http-stack.ts';
-import type { PageRoute } from './page-route.ts';
+import { unlessPreview, type PageRoute } from './page-route.ts';
 import { ping } from './ping.ts';
 import { exportEvents } from './read/export-events.ts';
 import { executionEvents } from './read/execution-events.ts';
@@ -57,19 +58,21 @@ export function createReadApi(options: ReadApiOptions): Handler {
 }
 
 function createRouter(options: ReadApiOptions): Router {
-  const { authenticate, replicaLagMs, limitWrongTokens, noteAccess } = options;
+  const { authenticate, replicaLagMs, limitWrongTokens, noteAccess, trustProxy } = options;
+  const addressOf = (ctx: Context): string => callerAddress(ctx, trustProxy);
   const reading = requireToken(authenticate, 'read', limitWrongTokens);
   const limited = limitTokens(options.limits, options);
   const router = new Router<AuthenticatedState>({ sensitive: true });
   for (const endpoint of endpoints) {
     const made = endpoint({ ...options, mayStillRead: (ctx) => mayStillRead(authenticate, ctx) });
-    const route = showLag(replicaLagMs, limited({ ...made, answer: noteReads(noteAccess, made) }));
+    const route = showLag(replicaLagMs, limited({ ...made, answer: noteReads(noteAccess, made, addressOf) }));
     router.register(made.pattern ?? patternOf(made.path), ['GET', 'HEAD'], reading(route), { name: made.path });
   }
   const anybody = requireToken(authenticate, 'any', limitWrongTokens);
   router.register('/v1/ping', ['GET', 'HEAD', 'POST'], anybody(ping()), { name: '/v1/ping/' });
   for (const { path, methods, answer } of options.pages ?? []) {
-    router.register(path, [...methods], (ctx) => answer(ctx), { name: path });
+    const serve = methods.includes('GET') && !methods.includes('HEAD') ? unlessPreview(answer) : answer;
+    router.register(path, [...methods], (ctx) => serve(ctx), { name: path });
   }
   return router;
 }

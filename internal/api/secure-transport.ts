@@ -1,19 +1,20 @@
 import type { Context, Middleware } from 'koa';
 import type { ApiMetrics } from '../telemetry/api-metrics.ts';
+import { pathWithoutSecret } from './secret-target.ts';
 
 /**
  * Answers plain HTTP with 301 to the HTTPS address, for any method and path, and does not process
  * the request (ARCHITECTURE.md, "Contract"). HTTPS is a TLS socket, or `X-Forwarded-Proto: https`
- * with `trustProxy`. The answer to a ping does not repeat its key.
+ * with `trustProxy`. The answer does not repeat a secret of the address, such as the key of a ping.
  */
 export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metrics: ApiMetrics): Middleware {
   return (ctx, next) => {
     if (isSecure(ctx, trustProxy)) return next();
-    metrics.plainHttp.inc({
-      token: String(ctx.headers['token'] !== undefined || isPing(targetOf(ctx.req.url).pathname)),
-    });
+    const requested = ctx.req.url ?? '/';
+    const instead = pathWithoutSecret(requested);
+    metrics.plainHttp.inc({ token: String(ctx.headers['token'] !== undefined || instead !== undefined) });
     ctx.status = 301;
-    ctx.set('Location', httpsAddress(publicUrl, ctx.req.url ?? '/'));
+    ctx.set('Location', httpsAddress(publicUrl, instead ?? requested));
     ctx.set('Cache-Control', 'no-store');
     ctx.body = '';
     return undefined;
@@ -28,24 +29,14 @@ function isSecure(ctx: Context, trustProxy: boolean): boolean {
   return claimed === 'https' || String(claimed).split(',').at(-1)?.trim().toLowerCase() === 'https';
 }
 
-/** True for a path that may hold a ping key. */
-function isPing(path: string): boolean {
-  return /(?<!\/v1)\/ping\/./.test(path);
-}
-
-function targetOf(requested = '/'): { pathname: string; search: string } {
-  return URL.parse(requested, 'http://request.invalid') ?? { pathname: '/', search: '' };
-}
-
 /**
  * Returns an address under the public URL, never under `Host`: a caller could otherwise redirect
  * anywhere.
  */
 function httpsAddress(publicUrl: URL, requested: string): string {
-  const { pathname, search } = targetOf(requested);
+  const { pathname, search } = URL.parse(requested, 'http://request.invalid') ?? { pathname: '/', search: '' };
   const address = new URL(publicUrl);
-  const base = publicUrl.pathname.replace(/\/$/, '');
-  address.pathname = base + (isPing(pathname) ? '/ping/' : pathname);
-  address.search = isPing(pathname) ? '' : search;
+  address.pathname = publicUrl.pathname.replace(/\/$/, '') + pathname;
+  address.search = search;
   return address.href;
 }

@@ -25,8 +25,10 @@ export const tektonTypes = 'dev.tekton.event.taskrun.* and .pipelinerun.*';
 export interface CloudEventRequests {
   /** All have the same ids. */
   readonly requests: readonly Fields[];
-  /** Where in the CloudEvent a field comes from, if not from the same field of its data. */
+  /** Where in the data a field comes from, if not from the field of its name. */
   readonly pointers: Readonly<Record<string, string>>;
+  /** What the message calls the automation, if that has its id from the name. */
+  readonly name?: string | undefined;
 }
 
 /** Limits of Tekton's texts, in characters. */
@@ -42,19 +44,21 @@ export function tektonRequests(type: string, time: unknown, data: unknown): Clou
   const { root, title, ...names } = ofResource[resource as keyof typeof ofResource];
   const run = fieldsOf(fieldsOf(data)[root]);
   const [metadata, status] = [fieldsOf(run['metadata']), fieldsOf(run['status'])];
-  const pointer = `/data/${root}/metadata`;
-  const identity = { automation_id: automationOf(run, names), execution_id: metadata['uid'] };
+  const pointer = `/${root}/metadata`;
+  const { automationId, name } = automationOf(run, names);
+  const identity = { automation_id: automationId, execution_id: metadata['uid'] };
   const parts = partsOf(change, `${title} ${textOf(metadata['name'])}`, succeeded(status));
   const timeField = ({ started: 'startTime', successful: 'completionTime', failed: 'completionTime' } as Fields)[
     change
   ];
   const ownTime = status[textOf(timeField)];
   return {
+    name,
     requests: parts.map((part) => ({ ...identity, ...part, occurred_at: ownTime ?? time })),
     pointers: {
       '/automation_id': `${pointer}/annotations/${automationAnnotation.replace('/', '~1')}`,
       '/execution_id': `${pointer}/uid`,
-      ...(ownTime !== undefined && { '/occurred_at': `/data/${root}/status/${textOf(timeField)}` }),
+      ...(ownTime !== undefined && { '/occurred_at': `/${root}/status/${textOf(timeField)}` }),
     },
   };
 }
@@ -65,16 +69,17 @@ interface Names {
   readonly kind: string;
 }
 
-/** README.md tells users how to compute it. */
-function automationOf(run: Fields, { reference, label, kind }: Names): unknown {
+/** README.md tells users how to compute the id. */
+function automationOf(run: Fields, { reference, label, kind }: Names): { automationId: unknown; name?: string } {
   const metadata = fieldsOf(run['metadata']);
   const annotated = fieldsOf(metadata['annotations'])[automationAnnotation];
-  if (annotated !== undefined) return annotated;
+  if (annotated !== undefined) return { automationId: annotated };
   const referred = textOf(fieldsOf(fieldsOf(run['spec'])[reference])['name']);
   const labelled = textOf(fieldsOf(metadata['labels'])[label]);
   const generated = textOf(metadata['generateName']).replace(/-$/, '');
-  const name = [referred, labelled, generated, textOf(metadata['name'])].find((one) => one !== '') ?? '';
-  return uuid5(uuid5(urlNamespace, textOf(metadata['namespace'])), `${kind}/${name}`);
+  const own = [referred, labelled, generated, textOf(metadata['name'])].find((one) => one !== '') ?? '';
+  const [namespace, name] = [textOf(metadata['namespace']), `${kind}/${own}`];
+  return { automationId: uuid5(uuid5(urlNamespace, namespace), name), name: `${namespace}/${name}` };
 }
 
 function partsOf(change: string, title: string, { reason, message }: Condition): Fields[] {

@@ -1,17 +1,23 @@
-/** Time of one slice, in ms, while there are more slices to come. */
+/** Time of one slice, in ms, and of short work in a turn, while there is more to come. */
 const sliceMs = 1;
 
 /** Work of an organization that waits for its turn. */
 type Waiting = () => void;
 
 /**
- * Gives the event loop to large bodies in short slices: one in each turn of the loop, to each
- * organization in rotation. What is small passes between them.
+ * Gives the event loop to large bodies in short slices: about one in each turn of the loop, to each
+ * organization in rotation. What is small passes between them. Work shorter than a slice shares its
+ * turn: one each would divide what becomes one commit.
  */
 export class Turns {
   /** The first organization comes next. */
   readonly #waiting = new Map<string, Waiting[]>();
+  readonly #now: () => number;
   #scheduled = false;
+
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** Resolves with the result of work, which runs in the next turn of the organization. */
   run<T>(organization: string, work: () => T): Promise<T> {
@@ -52,17 +58,24 @@ export class Turns {
 
   #grant(): void {
     this.#scheduled = false;
+    const begun = this.#now();
+    let took = 0;
+    while (this.#waiting.size > 0 && took < sliceMs) {
+      this.#runNext();
+      took = this.#now() - begun;
+    }
+    // Work that cannot be divided leaves the loop to others for as long as it took.
+    if (this.#waiting.size > 0) this.#schedule(took > 2 * sliceMs ? took : 0);
+  }
+
+  #runNext(): void {
     const [next] = this.#waiting;
     if (next === undefined) return;
     const [organization, own] = next;
     this.#waiting.delete(organization);
     const work = own.shift();
     if (own.length > 0) this.#waiting.set(organization, own);
-    const begun = performance.now();
     work?.();
-    const took = performance.now() - begun;
-    // Work that cannot be divided leaves the loop to others for as long as it took.
-    if (this.#waiting.size > 0) this.#schedule(took > 2 * sliceMs ? took : 0);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DeclaredAutomation } from '../automations/declarations.ts';
 import type { DeclaredExpectation } from '../expectation/automation.ts';
+import { cronAliases } from '../expectation/cron.ts';
 import { readAutomation } from '../expectation/read-automation.ts';
 import { annotatedAutomation, captureLabel, type CronJobManifest } from './batch.ts';
 
@@ -9,17 +10,6 @@ export interface CronJobFacts extends Omit<DeclaredAutomation, 'organization'> {
   readonly capture: string | undefined;
   readonly createdAt: string;
 }
-
-/** The short forms of a schedule. */
-const descriptors: Readonly<Record<string, string>> = {
-  '@yearly': '0 0 1 1 *',
-  '@annually': '0 0 1 1 *',
-  '@monthly': '0 0 1 * *',
-  '@weekly': '0 0 * * 0',
-  '@daily': '0 0 * * *',
-  '@midnight': '0 0 * * *',
-  '@hourly': '0 * * * *',
-};
 
 /**
  * Reads a CronJob. Nothing is expected of a schedule that Runledger cannot read, and a note for its
@@ -56,5 +46,6 @@ function noteOf(schedule: string, problems: readonly string[]): string {
 function expectationOf({ schedule = '', timeZone }: NonNullable<CronJobManifest['spec']>): DeclaredExpectation {
   const every = /^@every (.+)$/.exec(schedule)?.[1];
   if (every !== undefined) return { every };
-  return { schedule: descriptors[schedule] ?? schedule, ...(timeZone !== undefined && { timeZone }) };
+  const alias = Object.hasOwn(cronAliases, schedule) ? cronAliases[schedule] : undefined;
+  return { schedule: alias ?? schedule, ...(timeZone !== undefined && { timeZone }) };
 }

@@ -2,8 +2,14 @@ import { cleanEnv, EnvMissingError, type CleanedEnv } from 'envalid';
 import { withPostgresCredentials, withRedisCredentials } from './credentials.ts';
 import { ConfigError, withAddressFiles, withSecretFiles } from './secret-files.ts';
 import { settings, type SettingName } from './settings.ts';
+import { parseTuning, tuning, type TuningName } from './tuning.ts';
 
 export { ConfigError } from './secret-files.ts';
+
+const known = { ...settings, ...tuning };
+
+/** A setting, or a constant that `TUNING` can change. */
+export type ConfigName = SettingName | TuningName;
 
 /**
  * Settings that hold a password, or a long text. The setting with the suffix `_FILE` names a file
@@ -27,26 +33,31 @@ const secrets = [
 const lists = ['DATABASE_URLS', 'CONSOLE_DATABASE_URLS'] as const satisfies SettingName[];
 
 /** The typed and checked values of some settings. */
-export type Config<Name extends SettingName> = CleanedEnv<Pick<typeof settings, Name>>;
+export type Config<Name extends ConfigName> = CleanedEnv<Pick<typeof known, Name>>;
 
 /**
  * Reads and checks settings once, at the start. Empty values count as absent. `defaults` win over
  * the settings' own defaults.
  * @throws {ConfigError} that names the first wrong setting, never its value.
  */
-export function readConfig<Name extends SettingName>(
+export function readConfig<Name extends ConfigName>(
   names: readonly Name[],
   environment: NodeJS.ProcessEnv = process.env,
-  defaults: Partial<Record<SettingName, string>> = {},
+  defaults: Partial<Record<ConfigName, string>> = {},
 ): Config<Name> {
-  const present = { ...defaults, ...withoutEmpty(environment) };
-  const wanted = Object.fromEntries(names.map((name) => [name, settings[name]])) as Pick<typeof settings, Name>;
+  const present = { ...defaults, ...withoutTuning(withoutEmpty(environment)), ...parseTuning(environment['TUNING']) };
+  const wanted = Object.fromEntries(names.map((name) => [name, known[name]])) as Pick<typeof known, Name>;
   return cleanEnv(complete(present, names), wanted, {
     reporter: ({ errors }) => {
       const [first] = Object.entries(errors as Record<string, Error>);
       if (first !== undefined) throw new ConfigError(describe(...first));
     },
   });
+}
+
+/** A constant is no variable: a name that the environment has by chance means nothing. */
+function withoutTuning(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !(name in tuning)));
 }
 
 /** True when a setting or its `_FILE` variant is set: one that only some processes require. */
@@ -59,8 +70,8 @@ export function isGiven(
 }
 
 /** Adds what files hold, and credentials that have variables of their own. */
-function complete(environment: NodeJS.ProcessEnv, names: readonly SettingName[]): NodeJS.ProcessEnv {
-  const isRead = (name: SettingName): boolean => names.includes(name);
+function complete(environment: NodeJS.ProcessEnv, names: readonly ConfigName[]): NodeJS.ProcessEnv {
+  const isRead = (name: ConfigName): boolean => names.includes(name);
   const resolved = withAddressFiles(withSecretFiles(environment, secrets.filter(isRead)), lists.filter(isRead));
   const isPostgres = isRead('DATABASE_URL') || isRead('CONSOLE_DATABASE_URL');
   return withRedisCredentials(isPostgres ? withPostgresCredentials(resolved) : resolved);
@@ -71,6 +82,6 @@ function withoutEmpty(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 function describe(name: string, error: Error): string {
-  if (error instanceof EnvMissingError) return `${name} is required: ${settings[name as SettingName].desc ?? ''}`;
+  if (error instanceof EnvMissingError) return `${name} is required: ${known[name as ConfigName].desc ?? ''}`;
   return `${name} ${error.message.replace(/^Value .* not in choices/s, 'must be one of')}`;
 }

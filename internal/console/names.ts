@@ -1,3 +1,4 @@
+import { foldedText } from '../event/folded-text.ts';
 import { nameOf } from './parts/verdicts.ts';
 import type { Console, Visit } from './visit.ts';
 
@@ -24,7 +25,7 @@ export async function readNames(visit: Visit, console: Console): Promise<NameOfA
 
 /** A name in the form in which names are compared: whatever its letter case and Unicode form. */
 export function comparable(name: string): string {
-  return name.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim();
+  return foldedText(name).replaceAll(/\s+/g, ' ').trim();
 }
 
 /** The automations that a text names: those called just so, else those whose names contain it. */

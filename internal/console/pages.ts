@@ -123,7 +123,7 @@ function createVisits(
     }
     onClosed(ctx.res, end);
   };
-  return ({ answer, limit, texts }) =>
+  return ({ answer, limit, texts, action }) =>
     async (ctx) => {
       const viewer = await findViewer(ctx);
       if (viewer === undefined) {
@@ -134,7 +134,7 @@ function createVisits(
       const organization = organizationOf(ctx, viewer);
       ctx.state.organization = organization;
       admit(ctx, viewer, limit);
-      await noteAccess?.(ctx, viewer, organization);
+      await noteAccess?.(ctx, viewer, organization, action);
       // Whoever has gone meanwhile costs no query, and gets no stream.
       if (ctx.res.closed) return;
       const zone = zones.of(ctx);

@@ -4,7 +4,12 @@ import type { Viewer } from '../login/viewer.ts';
 export type { FindViewer, Viewer } from '../login/viewer.ts';
 
 /** Notes that a viewer looks at an organization. Called before the record is read. */
-export type NoteAccess = (ctx: Context, viewer: Viewer, organization: string) => Promise<void> | void;
+export type NoteAccess = (
+  ctx: Context,
+  viewer: Viewer,
+  organization: string,
+  action?: 'tested' | undefined,
+) => Promise<void> | void;
 
 /** True if the viewer may see the organization. */
 export function maySee({ organizations }: Viewer, organization: string): boolean {

@@ -54,6 +54,8 @@ export interface Screen {
   path: string;
   /** Default: GET and HEAD. */
   method?: 'POST';
+  /** What it does, for the access log. Default: it shows something. */
+  action?: 'tested';
   answer: (visit: Visit, console: Console) => Promise<void> | void;
   /** True if it shows texts of events: it needs more memory. */
   texts?: true;

@@ -31,6 +31,8 @@ export interface EventIdentity {
 export interface EventGroup {
   readonly events: readonly AcceptedEvent[];
   readonly key: RepeatKey | undefined;
+  /** What the message calls their automation; absent if it only has an id. */
+  readonly name?: string | undefined;
 }
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -48,7 +50,7 @@ export function acceptEvent(request: EventRequest, organization: string, identit
     kind: request.event,
     createdAt: identity.createdAt,
   } as Writable<AcceptedEvent>;
-  for (const field of optionalFields) event[field.property] = request[field.request] ?? '';
+  for (const field of optionalFields) event[field.property] = request[field.request] ?? request[field.recorded] ?? '';
   const occurredAt = timeOf(request.occurred_at ?? '');
   if (occurredAt !== undefined) event.occurredAt = occurredAt;
   return event;

@@ -1,4 +1,4 @@
-import { optionalFields, type OptionalProperty, type RequestTexts } from './fields.ts';
+import { optionalFields, type OptionalProperty, type RecordedTexts, type RequestTexts } from './fields.ts';
 
 /** The kinds of event that a caller may send (ARCHITECTURE.md, "Contract"). */
 export const eventKinds = ['START', 'EVENT', 'WARNING', 'ERROR', 'END'] as const;
@@ -38,11 +38,30 @@ export function eventRequestSchema(limits: FieldLimits) {
   };
 }
 
+/**
+ * The schema that validates: a text may also have the name that answers give to it, as they name
+ * `error_description`.
+ */
+export function validatedSchema(limits: FieldLimits) {
+  const schema = eventRequestSchema(limits);
+  const properties: Record<string, unknown> = schema.properties;
+  const named = optionalFields.map(({ request, recorded }) => [recorded, properties[request]] as const);
+  return { ...schema, properties: { ...properties, ...Object.fromEntries(named) } };
+}
+
+/** The fields of a request, by the names that documents use. */
+export const requestFields: ReadonlySet<string> = new Set(
+  Object.keys(eventRequestSchema(defaultFieldLimits).properties),
+);
+
 /** A body that has passed validation. Each required field is in {@link eventRequestSchema} too. */
-export interface EventRequest extends RequestTexts {
+export interface EventRequest extends RequestTexts, Partial<NullableTexts> {
   automation_id: string;
   execution_id: string;
   event: EventKind;
   /** RFC 3339, with an offset. */
   occurred_at?: string | null;
 }
+
+/** The texts by the names of answers. */
+type NullableTexts = { readonly [Name in keyof RecordedTexts]: string | null };

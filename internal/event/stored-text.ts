@@ -37,6 +37,28 @@ export function cutText(text: string, longest: number): string {
     .join('');
 }
 
+/**
+ * The last `longest` Unicode characters of a text, as {@link storable} has them. If any are missing
+ * its first line says how many, with those that were `cut` before.
+ */
+export function endOfText(text: string, longest: number, cut = 0): string {
+  if (cut === 0 && !isLonger(text, longest)) return storable(text);
+  const characters = Array.from(text);
+  // The line is never longer for the characters that make room for it.
+  const room = Math.max(0, longest - lineOfCut(cut + characters.length).length);
+  const kept = room === 0 ? [] : characters.slice(-room);
+  return storable(lineOfCut(cut + characters.length - kept.length) + kept.join(''), longest);
+}
+
+/** True for the line of {@link endOfText}, which says nothing of the text itself. */
+export function isLineOfCut(line: string): boolean {
+  return /^\[\d+ characters before this are cut\.\]$/.test(line);
+}
+
+function lineOfCut(characters: number): string {
+  return `[${characters} characters before this are cut.]\n`;
+}
+
 function isLonger(text: string, longest: number): boolean {
   if (text.length <= longest) return false;
   return text.length > 2 * longest || Array.from(text).length > longest;

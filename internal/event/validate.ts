@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { isDeeperThan } from './depth.ts';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 import { mayHaveOccurred, timeOf } from './occurred-at.ts';
-import { eventKinds, eventRequestSchema, type EventRequest, type FieldLimits } from './schema.ts';
+import { eventKinds, validatedSchema, type EventRequest, type FieldLimits } from './schema.ts';
 import { isStorable } from './stored-text.ts';
 
 /**
@@ -23,17 +23,26 @@ export function createSchemaCompiler(): Ajv2020 {
  * epoch.
  */
 export function createEventValidator(limits: FieldLimits, now = Date.now): (body: unknown) => EventRequest {
-  const validate = createSchemaCompiler().compile<EventRequest>(eventRequestSchema(limits));
+  const validate = createSchemaCompiler().compile<EventRequest>(validatedSchema(limits));
   return (body) => {
     if (isDeeperThan(maxDepth, body)) {
       throw invalid([{ pointer: '', detail: `must not be nested deeper than ${maxDepth} levels` }]);
     }
     const faults = validate(body) ? [] : withoutRepeats((validate.errors ?? []).map(describe));
     if (!isInTime(body, now)) faults.push(outOfTime);
+    if (dotSegments.has((Object(body) as Partial<EventRequest>).execution_id)) faults.push(notAddressable);
     if (faults.length > 0) throw invalid(faults);
     return body as EventRequest;
   };
 }
+
+/** Parts of an address that mean another one: no address can have them as an id. */
+const dotSegments = new Set<unknown>(['.', '..']);
+
+const notAddressable: FieldError = {
+  pointer: '/execution_id',
+  detail: 'must not be . or .., which no address can hold',
+};
 
 const outOfTime: FieldError = {
   pointer: '/occurred_at',

@@ -36,6 +36,17 @@ const fields = [
   { name: 'day of the week', min: 0, max: 7, words: weekdays },
 ] as const satisfies readonly Field[];
 
+/** What Kubernetes and other schedulers take in place of five fields. */
+export const cronAliases: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
+
 const [minuteField, hourField, dayField, monthField, weekdayField] = fields;
 
 /**
@@ -46,7 +57,7 @@ const [minuteField, hourField, dayField, monthField, weekdayField] = fields;
 export function readCron(text: string): Cron {
   const parts = text.split(/\s+/).filter((part) => part !== '');
   const [minute = '', hour = '', day = '', month = '', weekday = ''] = parts;
-  if (parts.length !== 5) throw new CronProblem(`it has ${parts.length} ${parts.length === 1 ? 'field' : 'fields'}`);
+  if (parts.length !== 5) throw new CronProblem(problemOfFields(parts));
   const lastDay = day.split(',').includes('L');
   const ofMonth = day.split(',').filter((part) => part !== 'L');
   const days = ofMonth.length === 0 ? [] : valuesOf(dayField, ofMonth.join(','));
@@ -87,6 +98,17 @@ export function meaningOfCron(text: string): string {
 /** What is wrong with a cron expression, as the end of a sentence. */
 export class CronProblem extends Error {}
 
+/** Says why there are not five fields, for the forms of other schedulers. */
+function problemOfFields([first = '', ...more]: readonly string[]): string {
+  const alias = Object.hasOwn(cronAliases, first.toLowerCase()) ? cronAliases[first.toLowerCase()] : undefined;
+  if (alias !== undefined) return `write ${first} as ${alias}`;
+  if (first.toLowerCase() === '@every') return 'for an interval, set every instead, such as every: 30m';
+  if (/^(?:CRON_)?TZ=/i.test(first)) return `set the zone as timeZone, not as ${first}`;
+  const count = more.length + Number(first !== '');
+  const seconds = count === 6 || count === 7 ? ': seconds and years are not taken' : '';
+  return `it has ${count} ${count === 1 ? 'field' : 'fields'}${seconds}`;
+}
+
 function valuesOf(field: Field, text: string): number[] {
   const values = new Set(text.split(',').flatMap((part) => rangeOf(field, part)));
   return [...values].toSorted((a, b) => a - b);
@@ -105,7 +127,7 @@ function rangeOf(field: Field, part: string): number[] {
   if (isStar(range)) return every(min, name === weekdayField.name ? 6 : max, step);
   const first = numberOf(field, from);
   const last = until === undefined ? (stepText === undefined ? first : max) : numberOf(field, until);
-  if (last < first) throw new CronProblem(`the ${name} ${range} ends before it begins`);
+  if (last < first) throw backwards(field, range);
   return every(first, last, step);
 }
 
@@ -119,9 +141,15 @@ function numberOf(field: Field, text: string): number {
   return value;
 }
 
-function unreadable({ name, words }: Field, part: string): CronProblem {
+function backwards({ name, min, max }: Field, range: string): CronProblem {
+  return new CronProblem(`the ${name} ${range} ends before it begins: a range goes up, from ${min} to ${max}`);
+}
+
+function unreadable({ name, min, max, words }: Field, part: string): CronProblem {
   const or = words.length === 0 ? '' : `, or a name such as ${words[1]?.toUpperCase()}`;
-  return new CronProblem(`the ${name} "${part}" must be a number, a range, a list, or * with a step${or}`);
+  return new CronProblem(
+    `the ${name} "${part}" must be a number from ${min} to ${max}, a range, a list, or * with a step${or}`,
+  );
 }
 
 function every(first: number, last: number, step: number): number[] {

@@ -6,8 +6,11 @@ export interface ExportFormat {
   readonly type: string;
   /** Most bytes that an encoder keeps in memory between two calls, and while it writes them. */
   readonly heldBytes?: number;
-  /** Begins an export. The rest of an export that was cut off has no head line. */
-  readonly begin: (isRest: boolean) => EventEncoder;
+  /**
+   * Begins an export. The rest of an export that was cut off has no head line. `bom`: CSV begins
+   * with a byte order mark, by which Excel knows UTF-8.
+   */
+  readonly begin: (isRest: boolean, bom?: boolean) => EventEncoder;
 }
 
 /** Turns events into the bytes of one export. */

@@ -11,7 +11,7 @@ export const ndjson: ExportFormat = {
 /** RFC 4180. */
 export const csv: ExportFormat = {
   type: 'text/csv; charset=utf-8; header=present',
-  begin: (isRest) => linesWith(row, isRest ? '' : `${columns.join(',')}\r\n`),
+  begin: (isRest, bom = false) => linesWith(row, isRest ? '' : `${bom ? '\ufeff' : ''}${columns.join(',')}\r\n`),
 };
 
 function linesWith(line: (event: StoredEvent) => string, head = '') {

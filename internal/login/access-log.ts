@@ -1,17 +1,42 @@
+import type { Context } from '../api/page-route.ts';
 import { Repeating } from '../async/repeating.ts';
 import type { Database } from '../store/database.ts';
+import type { AccessLogTable } from '../store/access-log-table.ts';
 import { isDataError } from '../store/errors.ts';
 import type { LoginMetrics } from '../telemetry/login-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { plainText } from '../telemetry/plain-text.ts';
 
-/** Somebody reads the record of an organization. */
+/** Somebody reads the record of an organization, acts on it, or is refused. */
 export interface Access {
-  /** Issuer and subject of a person, or the name of a read token. */
+  /** Issuer and subject of a person, or the name of a read token; `unknown` of who is refused. */
   subject: string;
   name: string;
+  /** Empty where nobody has logged in. */
   organization: string;
-  action: 'looked' | 'exported';
+  action: AccessLogTable['action'];
+  /** The caller's, as limits count it. */
+  address: string;
+}
+
+/** Notes an access of a request. */
+export type NoteEntry = (ctx: Context, access: Omit<Access, 'address'>) => void;
+
+/** Who was refused before anybody had logged in. */
+export const refusedEntry = { subject: 'unknown', name: '', organization: '', action: 'refused' } as const;
+
+/** An entry of the log, and how many requests it stands for. */
+type Entry = Access & { at: Date; requests: number };
+
+/** What may come often: one entry stands for those of ten minutes. */
+const often: ReadonlySet<Access['action']> = new Set(['looked', 'refused']);
+
+/** Requests that were not noted, since the same was noted before. */
+interface Repeated {
+  access: Access;
+  notedAt: number;
+  lastAt: number;
+  requests: number;
 }
 
 export interface AccessLogOptions {
@@ -22,10 +47,10 @@ export interface AccessLogOptions {
   now?: () => number;
 }
 
-/** Who looks again within this time is not noted again; each export is. */
+/** Who looks again within this time is counted: a second entry follows at its end. */
 const sameLookMs = 10 * 60_000;
 
-/** Most looks that are remembered; past it all are forgotten, and the next ones noted again. */
+/** Most looks that are remembered; past it all are noted, and the next ones again. */
 const mostLooks = 10_000;
 
 /** Most entries of one statement, and most that wait while Postgres is unavailable. */
@@ -35,17 +60,18 @@ const mostWaiting = 5_000;
 const intervalMs = 1_000;
 
 /**
- * Notes who reads which organization: a line in the log at once, and a row in the table
- * `access_log` within about a second. When the table cannot be written, entries wait; those past
+ * Notes who reads which organization, acts there, or is refused: a line in the log at once, and a row
+ * in the table `access_log` within about a second. When the table cannot be written, entries wait; those past
  * the limit, or left at the stop, are lost to the table. Logs and metrics say so.
  */
 export class AccessLog {
   readonly name = 'access log';
   readonly #options: AccessLogOptions;
   readonly #now: () => number;
-  readonly #looks = new Map<string, number>();
-  readonly #waiting: (Access & { at: Date })[] = [];
+  readonly #repeated = new Map<string, Repeated>();
+  readonly #waiting: Entry[] = [];
   readonly #writes = new Repeating(async () => {
+    this.#noteRepeated(this.#now() - sameLookMs);
     await this.#write();
     return intervalMs;
   });
@@ -61,13 +87,10 @@ export class AccessLog {
     return this.#failing ? 'The table access_log cannot be written: entries wait.' : undefined;
   }
 
-  note(access: Access): void {
-    if (access.action === 'looked' && this.#isKnown(access)) return;
-    const { subject, organization, action } = access;
-    const name = plainText(access.name);
-    this.#options.logger.info({ audit: true, subject, name, organization, action }, 'record accessed');
-    this.#waiting.push({ subject, name, organization, action, at: new Date(this.#now()) });
-    if (this.#waiting.length > mostWaiting) this.#lose(batch);
+  note(given: Access): void {
+    const access = { ...given, name: plainText(given.name), address: plainText(given.address) };
+    if (often.has(access.action) && this.#isRepeated(access)) return;
+    this.#add({ ...access, at: new Date(this.#now()), requests: 1 });
   }
 
   async start(): Promise<void> {
@@ -77,18 +100,43 @@ export class AccessLog {
   /** Writes what waits. */
   async stop(): Promise<void> {
     await this.#writes.stop();
+    this.#noteRepeated(Infinity);
     await this.#write();
     this.#lose(this.#waiting.length);
   }
 
-  #isKnown({ subject, organization }: Access): boolean {
-    const key = JSON.stringify([subject, organization]);
+  #add(entry: Entry): void {
+    const { at: _, ...fields } = entry;
+    this.#options.logger.info({ audit: true, ...fields }, 'record accessed');
+    this.#waiting.push(entry);
+    if (this.#waiting.length > mostWaiting) this.#lose(batch);
+  }
+
+  /** Counts an access if the same was noted a short time ago. */
+  #isRepeated(access: Access): boolean {
+    const { subject, organization, action, address } = access;
+    const key = JSON.stringify([subject, organization, action, address]);
     const now = this.#now();
-    const last = this.#looks.get(key);
-    if (last !== undefined && now - last < sameLookMs) return true;
-    if (this.#looks.size >= mostLooks) this.#looks.clear();
-    this.#looks.set(key, now);
+    this.#noteRepeated(now - sameLookMs);
+    const known = this.#repeated.get(key);
+    if (known !== undefined) {
+      known.requests += 1;
+      known.lastAt = now;
+      return true;
+    }
+    if (this.#repeated.size >= mostLooks) this.#noteRepeated(Infinity);
+    this.#repeated.set(key, { access, notedAt: now, lastAt: now, requests: 0 });
     return false;
+  }
+
+  /** Notes what was counted for accesses that were noted up to a time, and forgets them. */
+  #noteRepeated(upTo: number): void {
+    // In the order in which they were noted.
+    for (const [key, { access, notedAt, lastAt, requests }] of this.#repeated) {
+      if (notedAt > upTo) return;
+      this.#repeated.delete(key);
+      if (requests > 0) this.#add({ ...access, at: new Date(lastAt), requests });
+    }
   }
 
   async #write(): Promise<void> {

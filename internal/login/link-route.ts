@@ -1,5 +1,6 @@
 import type { PageRoute } from '../api/page-route.ts';
 import type { LoginMetrics } from '../telemetry/login-metrics.ts';
+import { refusedEntry, type NoteEntry } from './access-log.ts';
 import type { Entrance } from './entrance.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { leadTo } from './page.ts';
@@ -13,6 +14,7 @@ export interface LinkRouteOptions {
   viewers: Viewers;
   limitWrongTokens: () => Promise<void>;
   metrics: LoginMetrics;
+  note: NoteEntry;
 }
 
 /** `/once/<secret>` logs in to the organization of the link, once. */
@@ -39,6 +41,7 @@ export function linkRoute({ publicUrl, link, entrance, viewers, ...options }: Li
       }
       await options.limitWrongTokens();
       options.metrics.count('link', 'refused');
+      options.note(ctx, refusedEntry);
       entrance.show(ctx, 'link-used');
     },
   };

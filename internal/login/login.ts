@@ -1,7 +1,7 @@
 import type { Context, PageRoute } from '../api/page-route.ts';
 import type { LoginMetrics } from '../telemetry/login-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Access, AccessLog } from './access-log.ts';
+import type { Access, AccessLog, NoteEntry } from './access-log.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';
 import { BearerLogin } from './bearer.ts';
 import { CodeFlow } from './code-flow.ts';
@@ -61,6 +61,9 @@ export interface Login {
 /** The login of the web console: who sends a request, and the ways in and out. */
 export function createLogin(options: LoginOptions): Login {
   const { oidc, oneTimeLink: link, sessions, tokens, publicUrl, page, metrics, logger, limitWrongTokens } = options;
+  const note: NoteEntry = (ctx, { subject, name, organization, action }) => {
+    options.accessLog.note({ subject, name, organization, action, address: options.addressOf(ctx) });
+  };
   const provider = oidc && new Provider({ ...oidc, clientId: oidc.clientId ?? oidc.proxyAudience ?? '' });
   const people = oidc && { ...oidc, issuer: issuerOf(oidc.issuer) };
   const audience = oidc?.proxyAudience;
@@ -77,8 +80,8 @@ export function createLogin(options: LoginOptions): Login {
   const ownLogin = oidc?.clientId === undefined ? undefined : oidc;
   const entrance = new Entrance({ publicUrl, sessions, page, provider: ownLogin?.issuer.host, metrics, logger });
   const routes = [
-    ...tokenRoutes({ publicUrl, entrance, viewers, tokens, limitWrongTokens, metrics }),
-    ...logoutRoutes({ publicUrl, sessions, entrance, limitUnknown: limitWrongTokens }),
+    ...tokenRoutes({ publicUrl, entrance, viewers, tokens, limitWrongTokens, metrics, note }),
+    ...logoutRoutes({ publicUrl, sessions, entrance, limitUnknown: limitWrongTokens, note }),
   ];
   if (provider !== undefined && ownLogin !== undefined) {
     const { scopes, groupsClaim } = ownLogin;
@@ -95,18 +98,18 @@ export function createLogin(options: LoginOptions): Login {
         limitUnknown: limitWrongTokens,
         metrics,
         logger,
+        note,
       }),
     );
   }
   if (link !== undefined) {
-    routes.push(linkRoute({ publicUrl, link, entrance, viewers, limitWrongTokens, metrics }));
+    routes.push(linkRoute({ publicUrl, link, entrance, viewers, limitWrongTokens, metrics, note }));
   }
   return {
     findViewer: (ctx) => viewers.find(ctx),
     routes,
-    noteAccess: (_ctx, viewer, organization, action = 'looked') => {
-      const { subject, name } = viewer;
-      options.accessLog.note({ subject, name, organization, action });
+    noteAccess: (ctx, viewer, organization, action = 'looked') => {
+      note(ctx, { ...viewer, organization, action });
     },
   };
 }

@@ -1,9 +1,10 @@
 import type { Context, PageRoute } from '../api/page-route.ts';
 import { clearCookie, readSessionId, sessionCookie } from './cookies.ts';
+import type { NoteEntry } from './access-log.ts';
 import type { Entrance } from './entrance.ts';
 import { leadTo } from './page.ts';
 import { isFromThisSite } from './same-site.ts';
-import type { Sessions } from './sessions.ts';
+import type { Identity, Sessions } from './sessions.ts';
 
 export interface LogoutRoutesOptions {
   publicUrl: URL;
@@ -11,24 +12,31 @@ export interface LogoutRoutesOptions {
   entrance: Entrance;
   /** Delays the answers to many ids that open no session. */
   limitUnknown: () => Promise<void>;
+  note: NoteEntry;
 }
 
 /** `/logout` ends the session; `/logout-everywhere` all sessions of the same person or token. */
-export function logoutRoutes({ publicUrl, sessions, entrance, limitUnknown }: LogoutRoutesOptions): PageRoute[] {
-  const leaving = (end: (id: string) => Promise<boolean>) => async (ctx: Context) => {
+export function logoutRoutes(options: LogoutRoutesOptions): PageRoute[] {
+  const { publicUrl, sessions, entrance, limitUnknown, note } = options;
+  const leaving = (end: (id: string, identity: Identity) => Promise<unknown>) => async (ctx: Context) => {
     if (!isFromThisSite(ctx, publicUrl)) return entrance.show(ctx, 'other-site');
     const id = readSessionId(ctx);
-    if (id !== undefined && !(await end(id))) await limitUnknown();
+    const identity = id === undefined ? undefined : await sessions.find(id);
+    if (id !== undefined && identity === undefined) await limitUnknown();
+    if (id !== undefined && identity !== undefined) {
+      await end(id, identity);
+      // Of all organizations that the person may see.
+      note(ctx, { ...identity, organization: identity.organization ?? '', action: 'logged out' });
+    }
     clearCookie(ctx, sessionCookie);
     return leadTo(ctx, `${publicUrl.origin}${entrance.base}/login`);
   };
-  const everywhere = async (id: string): Promise<boolean> => {
-    const identity = await sessions.find(id);
-    if (identity !== undefined) await sessions.closeAllOf(identity.subject);
-    return identity !== undefined;
-  };
   return [
     { path: '/logout', methods: ['POST'], answer: leaving((id) => sessions.close(id)) },
-    { path: '/logout-everywhere', methods: ['POST'], answer: leaving(everywhere) },
+    {
+      path: '/logout-everywhere',
+      methods: ['POST'],
+      answer: leaving((_, { subject }) => sessions.closeAllOf(subject)),
+    },
   ];
 }

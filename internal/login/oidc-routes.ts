@@ -2,6 +2,7 @@ import { AuthorizationResponseError } from 'openid-client';
 import type { Context, PageRoute } from '../api/page-route.ts';
 import type { LoginMetrics } from '../telemetry/login-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { refusedEntry, type NoteEntry } from './access-log.ts';
 import type { AttemptLimiter } from './attempt-limiter.ts';
 import { nameOf } from './claims.ts';
 import { CodeFlowError, type CodeFlow } from './code-flow.ts';
@@ -23,6 +24,7 @@ export interface OidcRoutesOptions {
   limitUnknown: () => Promise<void>;
   metrics: LoginMetrics;
   logger: Logger;
+  note: NoteEntry;
 }
 
 const outcomes = {
@@ -58,7 +60,7 @@ async function begin(ctx: Context, { flow, cookie }: OidcRoutesOptions): Promise
 }
 
 async function end(ctx: Context, options: OidcRoutesOptions): Promise<void> {
-  const { flow, entrance, viewers, metrics, cookie, attempts, limitUnknown } = options;
+  const { flow, entrance, viewers, metrics, cookie, attempts, limitUnknown, note } = options;
   const begun = await cookie.read(ctx);
   if (begun === undefined) {
     cookie.clear(ctx);
@@ -76,6 +78,8 @@ async function end(ctx: Context, options: OidcRoutesOptions): Promise<void> {
   if (identity === 'not-valid') throw new CodeFlowError('not-valid', 'the subject is not valid');
   if (identity === 'too-many-groups' || identity.groups.length === 0) {
     metrics.count('oidc', 'refused');
+    const subject = viewers.subjectOf(claims) ?? refusedEntry.subject;
+    note(ctx, { ...refusedEntry, subject, name: nameOf(claims) });
     const outcome = identity === 'too-many-groups' ? identity : 'no-organization';
     entrance.show(ctx, outcome, { who: nameOf(claims) });
     return;
@@ -83,16 +87,19 @@ async function end(ctx: Context, options: OidcRoutesOptions): Promise<void> {
   await entrance.enter(ctx, 'oidc', identity, begun.to);
 }
 
-function refuseForNow(ctx: Context, seconds: number, { entrance, metrics }: OidcRoutesOptions): void {
+function refuseForNow(ctx: Context, seconds: number, { entrance, metrics, note }: OidcRoutesOptions): void {
   metrics.count('oidc', 'refused');
+  note(ctx, refusedEntry);
   ctx.set('Retry-After', String(seconds));
   entrance.show(ctx, 'too-many-attempts');
 }
 
-function showFailure(ctx: Context, error: CodeFlowError, { entrance, metrics, logger }: OidcRoutesOptions): void {
+function showFailure(ctx: Context, error: CodeFlowError, options: OidcRoutesOptions): void {
+  const { entrance, metrics, logger, note } = options;
   const { failure, cause } = error;
   const isUnavailable = failure === 'unavailable';
   metrics.count('oidc', isUnavailable ? 'unavailable' : 'refused');
+  if (!isUnavailable) note(ctx, refusedEntry);
   if (isUnavailable) logger.warn({ error: cause }, 'openid connect provider does not answer');
   else logger.info({ reason: failure, error: cause }, 'login refused');
   if (isUnavailable) ctx.set('Retry-After', '5');

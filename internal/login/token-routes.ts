@@ -3,6 +3,7 @@ import { collectBody } from '../api/plain-koa.ts';
 import { unavailable } from '../errors/request-error.ts';
 import type { LoginMetrics } from '../telemetry/login-metrics.ts';
 import { digestOf } from '../tokens/token-entry.ts';
+import { refusedEntry, type NoteEntry } from './access-log.ts';
 import type { Entrance } from './entrance.ts';
 import { leadTo } from './page.ts';
 import { returnAddress } from './return-path.ts';
@@ -18,6 +19,7 @@ export interface TokenRoutesOptions {
   /** Delays the answers to many wrong tokens. */
   limitWrongTokens: () => Promise<void>;
   metrics: LoginMetrics;
+  note: NoteEntry;
 }
 
 /** More than any form of ours has, in bytes. */
@@ -51,9 +53,10 @@ async function showLogin(ctx: Context, { publicUrl, entrance, viewers }: TokenRo
 }
 
 async function logIn(ctx: Context, token: string, to: string | undefined, options: TokenRoutesOptions): Promise<void> {
-  const { entrance, tokens, metrics, limitWrongTokens } = options;
+  const { entrance, tokens, metrics, limitWrongTokens, note } = options;
   const refuse = (status: number, problem: string): void => {
     metrics.count('token', 'refused');
+    note(ctx, refusedEntry);
     entrance.showForm(ctx, to, { status, problem });
   };
   const owner = tokens.authenticate(token);

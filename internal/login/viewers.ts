@@ -65,12 +65,17 @@ export class Viewers {
   /** The identity of a person, from the claims of an id token that is valid. */
   identityOf(claims: Claims): Identity | ClaimsFault {
     const { people } = this.#options;
-    const subject = people && subjectOf(people.issuer, claims);
+    const subject = this.subjectOf(claims);
     if (people === undefined || subject === undefined) return 'not-valid';
     const groups = groupsOf(claims, people.groupsClaim);
     if (groups === undefined && hasTooManyGroups(claims, people.groupsClaim)) return 'too-many-groups';
     const known = people.organizations.known(groups ?? []);
     return { subject, name: nameOf(claims), groups: known, tokenDigest: undefined, organization: undefined };
+  }
+
+  /** The subject of a person, from claims that are valid. */
+  subjectOf(claims: Claims): string | undefined {
+    return this.#options.people && subjectOf(this.#options.people.issuer, claims);
   }
 
   /** True if a proxy logged in a person whose groups the provider left out. */

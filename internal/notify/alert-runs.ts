@@ -1,3 +1,4 @@
+import { isLineOfCut } from '../event/stored-text.ts';
 import type { Alert } from '../expectation/transition.ts';
 import type { Database, Tables } from '../store/database.ts';
 import { sql, type Transaction } from '../store/sql.ts';
@@ -49,7 +50,8 @@ export async function runsOfAlerts(
 
 /** The first line that says something. */
 function firstLineOf(text: string): string {
-  const line = text.split(/[\n\r\u2028\u2029]/).find((each) => each.trim() !== '') ?? '';
+  const lines = text.split(/[\n\r\u2028\u2029]/);
+  const line = lines.find((each) => each.trim() !== '' && !isLineOfCut(each)) ?? '';
   const trimmed = line.trim();
   return trimmed.length > longestLine ? `${trimmed.slice(0, longestLine - 1).toWellFormed()}…` : trimmed;
 }

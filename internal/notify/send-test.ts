@@ -1,13 +1,15 @@
 import { unavailable } from '../errors/request-error.ts';
 import type { Database } from '../store/database.ts';
 import { isForbidden, isTimeout, isUnavailable } from '../store/errors.ts';
+import { noAutomation } from '../store/reader-role.ts';
 import { sql } from '../store/sql.ts';
 import { testEvent } from './cloud-event.ts';
 import { insertMessages } from './insert-messages.ts';
 import { ConsoleLinks } from './links.ts';
 
-/** The automation of a test, which is about none. */
-const noAutomation = '00000000-0000-0000-0000-000000000000';
+const missingRight =
+  "The console's user of Postgres may not send tests: run cmd/migrate, or grant select on webhooks and on deliveries, " +
+  'and insert on deliveries.';
 
 /**
  * Puts a test into the outbox. `waiting`: the last test of this webhook is not sent yet.
@@ -22,7 +24,8 @@ export async function sendTest(
   try {
     return await enqueueTest(db, publicUrl, webhook);
   } catch (error) {
-    if (!isTimeout(error) && !isUnavailable(error) && !isForbidden(error)) throw error;
+    if (isForbidden(error)) throw unavailable(missingRight, error);
+    if (!isTimeout(error) && !isUnavailable(error)) throw error;
     throw unavailable('The test cannot be stored now.', error);
   }
 }
@@ -34,6 +37,8 @@ function enqueueTest(
 ): Promise<'sent' | 'waiting' | 'gone'> {
   const { organization, namespace, name } = webhook;
   return db.transaction().execute(async (trx) => {
+    // A user in runledger_reader sees and writes rows of this organization only.
+    await sql`select set_config('runledger.organization', ${organization}, true)`.execute(trx);
     const { rows } = await sql<{ waiting: boolean }>`
       select exists (
         select from deliveries d where d.organization = ${organization} and d.automation_id = ${noAutomation}::uuid

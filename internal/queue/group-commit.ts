@@ -28,6 +28,9 @@ export class BufferFull extends Error {
   override readonly name = 'BufferFull';
 }
 
+/** Makes events durable. `bytes`: those that they take in memory, about. */
+type Commit = (events: AcceptedEvent[], bytes: number) => Promise<void>;
+
 /** Events of one request, which stay together in one commit. */
 interface WaitingEvents extends Portion {
   events: readonly AcceptedEvent[];
@@ -42,7 +45,7 @@ interface WaitingEvents extends Portion {
  * rejects events.
  */
 export class GroupCommit {
-  readonly #commit: (events: AcceptedEvent[]) => Promise<void>;
+  readonly #commit: Commit;
   readonly #limits: GroupCommitLimits;
   readonly #callers: Callers;
   readonly #scheduler: BatchScheduler;
@@ -51,7 +54,7 @@ export class GroupCommit {
   #openedBefore = 0;
   #onDrained: (() => void)[] = [];
 
-  constructor(commit: (events: AcceptedEvent[]) => Promise<void>, limits: GroupCommitLimits, callers: Callers) {
+  constructor(commit: Commit, limits: GroupCommitLimits, callers: Callers) {
     this.#commit = commit;
     this.#limits = limits;
     this.#callers = callers;
@@ -132,7 +135,9 @@ export class GroupCommit {
     const tooLate = (): void => this.#failBatchAndWaiting(batch, new Error('redis takes too long'));
     const timer = setTimeout(tooLate, Math.max(0, this.#limits.answerWithinMs - waited));
     try {
-      await this.#commit(batch.flatMap(({ events }) => events));
+      const events = batch.flatMap((portion) => portion.events);
+      const bytes = batch.reduce((sum, portion) => sum + portion.bytes, 0);
+      await this.#commit(events, bytes);
       for (const { resolve } of batch) resolve();
     } catch (error) {
       this.#failBatchAndWaiting(batch, error);

@@ -4,8 +4,8 @@ import { BufferFull, type GroupCommitLimits } from './group-commit.ts';
 /** The part of the buffer that one organization may fill: the others find room. */
 const organizationShare = 0.75;
 
-/** Events, and the bytes that they take in memory. */
-interface Held {
+/** Events of an organization, and the bytes that they take in memory. */
+export interface Held {
   events: number;
   bytes: number;
 }
@@ -26,11 +26,11 @@ export class HeldEvents {
   }
 
   /**
-   * Counts events of one organization until the function that it returns is called. A lone request
-   * always fits: otherwise every retry of it would fail.
+   * Counts events of one organization, and returns what it holds, for {@link release}. A lone
+   * request always fits: otherwise every retry of it would fail.
    * @throws {BufferFull}
    */
-  take(events: readonly AcceptedEvent[], bytes: number): () => void {
+  take(events: readonly AcceptedEvent[], bytes: number): Held {
     const own = this.#of(events[0]?.organization ?? '');
     const count = events.length;
     if (this.#bytes > 0 && this.#bytes + bytes > this.#mostBytes) throw new BufferFull();
@@ -38,7 +38,12 @@ export class HeldEvents {
       throw new BufferFull();
     }
     this.#add(own, count, bytes);
-    return () => this.#add(own, -count, -bytes);
+    return own;
+  }
+
+  /** Ends what {@link take} counted. */
+  release(own: Held, events: readonly AcceptedEvent[], bytes: number): void {
+    this.#add(own, -events.length, -bytes);
   }
 
   #add(own: Held, events: number, bytes: number): void {

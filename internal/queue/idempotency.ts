@@ -228,12 +228,12 @@ function identitiesIn(text: string): EventIdentity[] {
 
 /**
  * Equal for equal requests, over the fields of the first release: every release computes the same
- * value.
+ * value. The letter case of an automation's id says nothing.
  */
 function fingerprint(events: readonly AcceptedEvent[]): string {
   const rows = events.map((event) => {
     const { automationId, executionId, kind } = event;
-    return [automationId, executionId, kind, ...textsOf(event).slice(0, firstFields)];
+    return [automationId.toLowerCase(), executionId, kind, ...textsOf(event).slice(0, firstFields)];
   });
   return hash('sha256', JSON.stringify(rows));
 }

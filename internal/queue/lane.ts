@@ -2,7 +2,7 @@ import type { AcceptedEvent } from '../event/event.ts';
 import type { ProducerLoad, ProducerMetrics } from '../telemetry/producer-metrics.ts';
 import type { SpanContext } from '../telemetry/tracing.ts';
 import { jobName } from './queue-stats.ts';
-import { GroupCommit, heldBytesOf, type Callers, type GroupCommitLimits } from './group-commit.ts';
+import { GroupCommit, type Callers, type GroupCommitLimits } from './group-commit.ts';
 import { encodeJob, encodeLargeJob } from './job-encoder.ts';
 import { QueueConnection, type QueueConnectionOptions } from './queue-connection.ts';
 import type { Shards } from './shards.ts';
@@ -40,7 +40,11 @@ export class Lane {
     this.#queues = shards.all.map(
       ({ redis, queueName }) => new QueueConnection({ ...options, redis, queueName: queueOf(queueName) }),
     );
-    this.#groupCommit = new GroupCommit((events) => this.#commit(events), options.limits, options.callers);
+    this.#groupCommit = new GroupCommit(
+      (events, bytes) => this.#commit(events, bytes),
+      options.limits,
+      options.callers,
+    );
   }
 
   /** The commits and events under way. */
@@ -68,12 +72,12 @@ export class Lane {
     return this.#groupCommit.add(events, bytes);
   }
 
-  async #commit(events: AcceptedEvent[]): Promise<void> {
+  async #commit(events: AcceptedEvent[], bytes: number): Promise<void> {
     const { metrics, logger, shards, onCommitted } = this.#options;
     const begun = performance.now();
     metrics.batchSize.add(events.length);
     try {
-      await this.#traced(events, () => shards.put(events.length, (shard) => this.#add(events, shard)));
+      await this.#traced(events, () => shards.put(events.length, (shard) => this.#add(events, bytes, shard)));
       onCommitted?.(events);
       for (const { organization, kind } of events) metrics.accepted.add(metrics.organization(organization), kind);
     } catch (error) {
@@ -84,14 +88,13 @@ export class Lane {
     }
   }
 
-  async #add(events: AcceptedEvent[], shard: number): Promise<void> {
+  async #add(events: AcceptedEvent[], bytes: number, shard: number): Promise<void> {
     await this.#options.before?.(events, shard);
     const connection = this.#queues[shard];
     if (connection === undefined) throw new Error('the queue has no such shard');
     const queue = await connection.open();
     const options = { digests: this.#options.digests };
-    const isLarge = heldBytesOf(events) > largeJob;
-    const data = isLarge ? await encodeLargeJob(events, options) : encodeJob(events, options);
+    const data = bytes > largeJob ? await encodeLargeJob(events, options) : encodeJob(events, options);
     await queue.add(jobName(events.length), data);
   }
 

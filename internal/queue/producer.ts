@@ -5,7 +5,7 @@ import type { RepeatKey } from '../event/repeat-key.ts';
 import { RequestError, Unavailable, type RejectionReason } from '../errors/request-error.ts';
 import type { ProducerLoad, ProducerMetrics } from '../telemetry/producer-metrics.ts';
 import { BufferFull, heldBytesOf, type Callers, type GroupCommitLimits } from './group-commit.ts';
-import { HeldEvents } from './held-events.ts';
+import { HeldEvents, type Held } from './held-events.ts';
 import { withIdentities, type Keyed, type Keys, type Result } from './idempotency.ts';
 import { createKeys, type KeyPlaces } from './key-places.ts';
 import { overflowQueue } from './keys.ts';
@@ -93,8 +93,16 @@ export class Producer {
       if (result instanceof RequestError) throw result;
       return result?.[0] ?? event;
     }
-    await this.#hold([event], (lane, events, bytes) => lane.add(events, bytes));
-    return event;
+    const events = [event];
+    const { lane, bytes, own } = this.#hold(events);
+    try {
+      await lane.add(events, bytes);
+      return event;
+    } catch (error) {
+      throw this.#rejectionOf(error, events, lane);
+    } finally {
+      this.#held.release(own, events, bytes);
+    }
   }
 
   /**
@@ -111,23 +119,24 @@ export class Producer {
     withinMs = answerWithinMs,
   ): Promise<(readonly AcceptedEvent[] | RequestError)[]> {
     const all = groups.flatMap(({ events }) => events);
-    const enqueued = (lane: Lane) => this.#track(this.#enqueueKeyed(groups, which, lane));
-    return this.#hold(all, enqueued, (work) => within(withinMs, work));
+    const { lane, bytes, own } = this.#hold(all);
+    // They stay in memory until the work has ended, also if the caller does not wait for it.
+    const work = this.#enqueueKeyed(groups, which, lane).finally(() => this.#held.release(own, all, bytes));
+    try {
+      return await within(withinMs, this.#track(work));
+    } catch (error) {
+      throw this.#rejectionOf(error, all, lane);
+    }
   }
 
-  /** Counts the events as held until `work` has put them into their lane. */
-  async #hold<T>(
-    events: AcceptedEvent[],
-    work: (lane: Lane, events: AcceptedEvent[], bytes: number) => Promise<T>,
-    inTime = (work: Promise<T>): Promise<T> => work,
-  ): Promise<T> {
+  /** Finds the lane of events that are admitted, and counts them as held. */
+  #hold(events: readonly AcceptedEvent[]): { lane: Lane; bytes: number; own: Held } {
     this.#requireAdmission(events.length);
     const bytes = heldBytesOf(events);
     if (bytes > mostHeldBytes) throw tooMuchHeld();
     const lane = this.#laneOf(events);
     try {
-      const release = this.#held.take(events, bytes);
-      return await inTime(work(lane, events, bytes).finally(release));
+      return { lane, bytes, own: this.#held.take(events, bytes) };
     } catch (error) {
       throw this.#rejectionOf(error, events, lane);
     }

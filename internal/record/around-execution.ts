@@ -1,6 +1,7 @@
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { time } from './conditions.ts';
+import { duration } from './duration.ts';
 import type { Execution } from './execution.ts';
 import { readAs } from './read-as.ts';
 
@@ -12,7 +13,7 @@ export interface Surroundings {
   /** The ids of the executions before and after it, by the first event. */
   previous: string | null;
   next: string | null;
-  /** Durations of the newest executions that ended: percentiles in ms, null without any. */
+  /** Durations of the newest executions that have one: percentiles in ms, null without any. */
   p50_ms: number | null;
   p95_ms: number | null;
   compared: number;
@@ -29,10 +30,10 @@ export function aroundExecution(
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<Surroundings>`
       with ended as (
-        select extract(epoch from ended_at - first_event_at)::float8 * 1000 as duration from (
-          select ended_at, first_event_at from executions where ${ofAutomation}
+        select duration from (
+          select ${duration} as duration from executions where ${ofAutomation}
           order by first_event_at desc limit ${sql.lit(most)}
-        ) as newest where ended_at is not null
+        ) as newest where duration is not null
       )
       select
         (select execution_id from executions where ${ofAutomation}

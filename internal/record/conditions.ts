@@ -12,12 +12,12 @@ export function when<T>(value: T | undefined, condition: (value: T) => Condition
   return value === undefined ? [] : [condition(value)];
 }
 
-/** A time as a parameter. */
-export function time(value: Date | string): Condition {
-  return sql`${typeof value === 'string' ? value : value.toISOString()}::timestamptz`;
-}
+/** The times that ISO 8601 and Postgres write alike: the years 1 to 9999, in ms. */
+const [earliest, latest] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 
-/** A pattern for `ilike` that finds the text anywhere. */
-export function containing(text: string): string {
-  return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+/** A time as a parameter; one beyond the years 1 to 9999 is the first or the last of them. */
+export function time(value: Date | string): Condition {
+  if (typeof value === 'string') return sql`${value}::timestamptz`;
+  const bounded = new Date(Math.min(latest, Math.max(earliest, value.getTime())));
+  return sql`${bounded.toISOString()}::timestamptz`;
 }

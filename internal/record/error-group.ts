@@ -7,6 +7,7 @@ export interface ErrorGroup {
   /** '' for errors without one. */
   error_id: string;
   count: number;
+  /** When the first and the last of them happened. */
   first_seen_at: string;
   last_seen_at: string;
   /** The execution of the newest of these events. */
@@ -17,7 +18,8 @@ export interface ErrorGroup {
 export interface ErrorGroupPosition {
   lastSeenAt: string;
   automationId: string;
-  errorId: string;
+  /** SHA-256 of its `error_id`, which may be longer than an address. */
+  errorDigest: string;
 }
 
 /** Error groups of a window. If it holds too many errors, `from` is later than asked. */

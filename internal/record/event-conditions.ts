@@ -1,6 +1,7 @@
 import type { EventKind } from '../event/schema.ts';
+import { columnHoldsText } from '../store/column-holds-text.ts';
 import { sql } from '../store/sql.ts';
-import { containing, time, when, type Condition } from './conditions.ts';
+import { time, when, type Condition } from './conditions.ts';
 import type { EventFilters } from './filters.ts';
 import { containsText, isError } from './match-events.ts';
 import type { EventPosition } from './stored-event.ts';
@@ -15,7 +16,7 @@ export function eventConditions(filters: EventFilters): Condition[] {
     ...when(from, (from) => sql`created_at >= ${time(from)}`),
     ...when(to, (to) => sql`created_at < ${time(to)}`),
     ...when(errorId, isError),
-    ...when(q, (q) => sql`(${containsText(q)} or execution_id ilike ${containing(q)})`),
+    ...when(q, (q) => sql`(${containsText(q)} or ${columnHoldsText(sql`execution_id`, q)})`),
   ];
 }
 

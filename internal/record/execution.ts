@@ -4,6 +4,7 @@ import type { ShownState } from '../outcome/execution-state.ts';
 import { anomalies, type Anomaly } from '../outcome/stored-batch.ts';
 import { sql } from '../store/sql.ts';
 import type { Condition } from './conditions.ts';
+import { durationOf } from './duration.ts';
 
 /** One execution as readers see it. Times are ISO 8601, UTC, in milliseconds. */
 export interface Execution {
@@ -16,7 +17,7 @@ export interface Execution {
   started_at: string | null;
   failed_at: string | null;
   ended_at: string | null;
-  /** From the first event to END; null without END. */
+  /** In ms, as `durationOf` says. */
   duration_ms: number | null;
   /** Recorded events by kind. */
   counts: Record<EventKind, number>;
@@ -126,7 +127,7 @@ export function executionOf(row: ExecutionRow): Execution {
     started_at: row.started_at?.toISOString() ?? null,
     failed_at: row.failed_at?.toISOString() ?? null,
     ended_at: row.ended_at?.toISOString() ?? null,
-    duration_ms: row.ended_at === null ? null : row.ended_at.getTime() - row.first_event_at.getTime(),
+    duration_ms: durationOf(row),
     counts: {
       START: row.start_count,
       EVENT: row.event_count,

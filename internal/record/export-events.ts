@@ -1,5 +1,5 @@
 import type { Database } from '../store/database.ts';
-import { dayOf, daysFrom } from '../store/days.ts';
+import { dayOf } from '../store/days.ts';
 import { sql } from '../store/sql.ts';
 import { all, time } from './conditions.ts';
 import { eventConditions, following, indexedCondition } from './event-conditions.ts';
@@ -21,6 +21,8 @@ import { oldestEvent, smallestId } from './windows.ts';
 
 /** What an exported event costs the budget, in rows: it is sent in full. */
 const eventCost = 4;
+
+const dayMs = 24 * 3_600_000;
 
 type EventPage = Page<StoredEvent, EventPosition>;
 type ReadPage = (page: PageRequest<EventPosition>) => Promise<EventPage>;
@@ -58,7 +60,7 @@ function pagesForwards(db: Database, organization: string, filters: EventFilters
       const oldest = after === undefined ? await oldestEvent(trx, organization, filters.from) : undefined;
       const start = after ?? (oldest === undefined ? undefined : { createdAt: isoTime(oldest), id: smallestId });
       if (start === undefined) return { items: [] };
-      const end = Math.min(daysFrom(dayOf(Date.parse(start.createdAt)), days + 1).at(-1) ?? 0, filters.to.getTime());
+      const end = Math.min(dayOf(Date.parse(start.createdAt)) + days * dayMs, filters.to.getTime());
       const base = [sql`organization = ${organization}`, following(start), sql`created_at < ${time(isoTime(end))}`];
       const { rows } = await sql<EventRow & Fitting & { matches: boolean; number: number }>`
         with slice as materialized (

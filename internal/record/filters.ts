@@ -12,8 +12,8 @@ interface CommonFilters {
   /** An ERROR with exactly this `error_id`. */
   errorId?: string | undefined;
   /**
-   * A text, in any letter case, in the description or error description of an event, or in the
-   * execution's id.
+   * A text, in any letter case and form of Unicode, in a text of an event, or in the execution's
+   * id.
    */
   q?: string | undefined;
 }
@@ -31,7 +31,7 @@ export interface EventFilters extends CommonFilters {
   kind?: EventKind | undefined;
 }
 
-/** `from` and `to` are compared with the time of the ERROR; both are required. */
+/** `from` and `to` are compared with the time at which the ERROR happened; both are required. */
 export interface ErrorFilters {
   automationId?: string | undefined;
   errorId?: string | undefined;

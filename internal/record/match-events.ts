@@ -1,5 +1,8 @@
+import { optionalFields } from '../event/fields.ts';
+import { holdsText } from '../event/folded-text.ts';
+import { columnHoldsText } from '../store/column-holds-text.ts';
 import { sql } from '../store/sql.ts';
-import { all, containing, time, type Condition } from './conditions.ts';
+import { all, time, type Condition } from './conditions.ts';
 import { acceptedBetween, type ExecutionKey } from './execution.ts';
 import type { Reading } from './read-as.ts';
 
@@ -20,7 +23,7 @@ export async function matchText<Row extends ExecutionKey>(
   executions: Row[],
   q: string,
 ): Promise<Row[]> {
-  const inId = new Set(executions.filter((row) => row.execution_id.toLowerCase().includes(q.toLowerCase())));
+  const inId = new Set(executions.filter((row) => holdsText(row.execution_id, q)));
   const others = executions.filter((row) => !inId.has(row));
   const inEvents = new Set(await withEvent(trx, organization, others, containsText(q)));
   return executions.filter((row) => inId.has(row) || inEvents.has(row));
@@ -31,9 +34,10 @@ export function isError(errorId: string): Condition {
   return sql`(kind = 'ERROR' and error_id = ${errorId})`;
 }
 
-/** The text of an event contains it. */
+/** A text of an event contains it, in any letter case and any form of Unicode. */
 export function containsText(q: string): Condition {
-  return sql`(description ilike ${containing(q)} or error_description ilike ${containing(q)})`;
+  const texts = optionalFields.map(({ column }) => columnHoldsText(sql.ref(column), q));
+  return sql`(${sql.join(texts, sql` or `)})`;
 }
 
 /**

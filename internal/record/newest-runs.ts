@@ -2,6 +2,7 @@ import type { ExecutionState } from '../outcome/execution-state.ts';
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { automationsOf } from './automations-of.ts';
+import { duration } from './duration.ts';
 import { readAs } from './read-as.ts';
 
 /** Most automations that are read: those with the smallest ids. */
@@ -17,7 +18,7 @@ export interface Run {
   execution_id: string;
   state: ExecutionState;
   first_event_at: string;
-  /** From the first event to END; null without END. */
+  /** In ms, as `durationOf` says. */
   duration_ms: number | null;
 }
 
@@ -48,9 +49,9 @@ export function newestRuns(
       select automations.automation_id, newest.* from (${wanted}) as automations
       cross join lateral (
         select array_agg(execution_id) as ids, array_agg(state) as states, array_agg(first_event_at) as begins,
-          array_agg(extract(epoch from ended_at - first_event_at)::float8 * 1000) as durations
+          array_agg(${duration}) as durations
         from (
-          select execution_id, state, first_event_at, ended_at from executions
+          select execution_id, state, first_event_at, started_at, ended_at from executions
           where organization = ${organization} and automation_id = automations.automation_id
           order by first_event_at desc limit ${count}
         ) as runs

@@ -1,4 +1,5 @@
 import type { Database } from '../store/database.ts';
+import { writtenBy } from '../store/rewritten-events.ts';
 import { sql } from '../store/sql.ts';
 import { all, time, when, type Condition } from './conditions.ts';
 import { following } from './event-conditions.ts';
@@ -70,11 +71,8 @@ async function readSnapshot(trx: Reading): Promise<Snapshot> {
   return row;
 }
 
-/** The transaction that stored a row, with its epoch: `xmin` has 32 bits. */
-const storedBy = sql.raw(`(
-  pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-  - ((pg_snapshot_xmax(pg_current_snapshot())::text::bigint - xmin::text::bigint) & 4294967295)
-)::text::xid8`);
+/** The transaction that stored an event: of its row, unless that was written again since. */
+const storedBy = sql`coalesce(rewritten.stored_by, ${writtenBy('events')})`;
 
 interface Batch extends StreamPosition {
   until: string;
@@ -100,7 +98,12 @@ async function readBetween(
   const { rows } = await sql<EventRow & Fitting & { total: number }>`
     ${fitting(sql`
       select *, (row_number() over (order by created_at desc, id desc))::integer as number from (
-        select ${eventColumns}, (count(*) over ())::integer as total from events where ${all(wanted)}
+        select ${eventColumns}, (count(*) over ())::integer as total
+        from events left join (
+          select created_at, id, stored_by from rewritten_events
+          where organization = ${organization} and created_at >= ${time(begin)}
+        ) as rewritten using (created_at, id)
+        where ${all(wanted)}
         order by created_at desc, id desc limit ${limit}
       ) as newest
     `)}

@@ -3,6 +3,7 @@ import type { Database } from '../store/database.ts';
 import type { Alert, AlertFilters, AlertPosition } from './alert.ts';
 import { aroundExecution, type Surroundings } from './around-execution.ts';
 import type { Automation, AutomationDetail, AutomationPosition, SeriesStep } from './automation.ts';
+import { findByName, namesOf, type AutomationNames } from './automation-names.ts';
 import { listDeclarations, type Declaration } from './declaration.ts';
 import { listDeliveries, listWebhooks, type Delivery, type WebhookState } from './delivery.ts';
 import type { ErrorGroup, ErrorGroupPosition, ErrorGroups } from './error-group.ts';
@@ -118,6 +119,10 @@ export interface Record {
   pollStored(organization: string, since: StreamPosition | undefined, limit: number): Promise<StoredSince>;
   /** What is declared about automations, all or some, in the order of their ids. */
   listDeclarations(organization: string, only?: readonly string[]): Promise<Declaration[]>;
+  /** The names of some automations. */
+  namesOf(organization: string, automations: readonly string[]): Promise<AutomationNames>;
+  /** The ids of the automations with a name, in order. */
+  findByName(organization: string, name: string): Promise<string[]>;
   /** The alert that opened last comes first. */
   listAlerts(
     organization: string,
@@ -195,6 +200,8 @@ export function createRecord(db: Database, options: RecordOptions = defaultRecor
     exportEvents: (organization, filters, page) => exportEvents(db, organization, filters, page, budget),
     pollStored: (organization, since, limit) => pollStored(db, organization, since, limit, options),
     listDeclarations: (organization, only) => listDeclarations(db, organization, only),
+    namesOf: (organization, automations) => namesOf(db, organization, automations),
+    findByName: (organization, name) => findByName(db, organization, name),
     listAlerts: (organization, filters, page) => listAlerts(db, organization, filters, page),
     listDeliveries: (organization, limit, automationId) => listDeliveries(db, organization, limit, automationId),
     listWebhooks: (organization) => listWebhooks(db, organization),

@@ -33,6 +33,8 @@ export function routeRecord(records: ReadonlyMap<string, EventRecord>, places: P
     exportEvents: (...query) => exportFrom(() => of(query[0]), query),
     pollStored: (...query) => pollStored(records, places, ...query),
     listDeclarations: async (...query) => of(query[0]).listDeclarations(...query),
+    namesOf: async (...query) => of(query[0]).namesOf(...query),
+    findByName: async (...query) => of(query[0]).findByName(...query),
     listAlerts: async (...query) => of(query[0]).listAlerts(...query),
     listDeliveries: async (...query) => of(query[0]).listDeliveries(...query),
     listWebhooks: async (...query) => of(query[0]).listWebhooks(...query),

@@ -39,6 +39,8 @@ export function serveRecord(record: EventRecord, metrics: ConsoleMetrics): Event
     exportEvents: (...query) => servePages(record.exportEvents(...query), serve),
     pollStored: (...query) => serve('pollStored', () => record.pollStored(...query)),
     listDeclarations: (...query) => serve('listDeclarations', () => record.listDeclarations(...query)),
+    namesOf: (...query) => serve('namesOf', () => record.namesOf(...query)),
+    findByName: (...query) => serve('findByName', () => record.findByName(...query)),
     listAlerts: (...query) => serve('listAlerts', () => record.listAlerts(...query)),
     listDeliveries: (...query) => serve('listDeliveries', () => record.listDeliveries(...query)),
     listWebhooks: (...query) => serve('listWebhooks', () => record.listWebhooks(...query)),

@@ -2,6 +2,7 @@ import type { ExecutionState } from '../outcome/execution-state.ts';
 import { sql, type RawBuilder } from '../store/sql.ts';
 import type { WindowFigures } from './automation.ts';
 import { all, time, type Condition } from './conditions.ts';
+import { duration } from './duration.ts';
 import type { Window } from './filters.ts';
 
 /** A row of {@link figuresOf}. */
@@ -42,7 +43,7 @@ export function figuresOf(
       count(*)::integer as counted,
       min(first_event_at) as oldest
     from (
-      select state, first_event_at, extract(epoch from ended_at - first_event_at)::float8 * 1000 as duration
+      select state, first_event_at, ${duration} as duration
       from executions where ${wanted} order by first_event_at desc limit ${most}
     ) as newest
   `;

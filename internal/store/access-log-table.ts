@@ -1,12 +1,17 @@
 import type { Generated } from 'kysely';
 
-/** The table `access_log`: who looked at or exported the record of which organization. */
+/** The table `access_log`: who looked at or exported which organization, and who could not. */
 export interface AccessLogTable {
+  /** Empty where nobody has logged in. */
   organization: string;
   at: Date;
   id: Generated<string>;
   /** Issuer and subject of a person, or the name of a read token. */
   subject: string;
   name: string;
-  action: 'looked' | 'exported';
+  action: 'looked' | 'exported' | 'tested' | 'logged out' | 'refused';
+  /** The caller's, as limits count it. */
+  address: Generated<string>;
+  /** Requests that the row stands for. */
+  requests: Generated<number>;
 }

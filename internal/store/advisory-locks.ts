@@ -17,8 +17,6 @@ export const advisoryLocks = {
   indexBuild: 7_215_004_116n,
   /** One controller records Jobs at a time. */
   capture: 7_215_004_117n,
-  /** One process moves executions into partitions. */
-  partitioning: 7_215_004_118n,
   /** One worker extends and signs the logs at a time. */
   seal: 7_215_004_122n,
   /** One move of an organization at a time. */

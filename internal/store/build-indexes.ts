@@ -3,41 +3,31 @@ import { sql } from 'kysely';
 import { advisoryLocks } from './advisory-locks.ts';
 import { createPartitionedIndex, isEmpty, suffixOf } from './create-partitioned-index.ts';
 import type { Database } from './database.ts';
-import { isPartitioned } from './executions-copy.ts';
-import { fillRunning } from './fill-running.ts';
-import { createIndex, indexesOfRunning, obsoleteIndexes, readerIndexes, type ReaderIndex } from './indexes.ts';
+import { createIndex, readerIndexes, type ReaderIndex } from './indexes.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 import { withTurn } from './with-turn.ts';
 
 /** Interval of asking whether another process has finished, in ms. */
 const pauseMs = 200;
 
-/** A table that still needs an index, and the index that an interrupted build left behind. */
+/** A partition that still needs an index, and the index that an interrupted build left behind. */
 interface Missing {
   index: ReaderIndex;
   table: string;
   name: string;
   /** An invalid index has this name. */
   broken: boolean;
-  /** A partition's index is attached to the index of its table. */
-  attach: boolean;
 }
 
 /**
- * Builds the missing indexes, fills `running_executions` and drops obsolete indexes, while workers
- * write. `concurrently: false` is for an embedded Postgres with one session. An interrupted build
- * continues with the next call.
+ * Builds the indexes for readers that are missing, while workers write. `concurrently: false` is
+ * for an embedded Postgres with one session. An interrupted build continues with the next call.
  */
 export async function buildIndexes(db: Database, { concurrently }: { concurrently: boolean }): Promise<void> {
-  for (const index of readerIndexes) if (await isPartitioned(db, index.table)) await createOnParent(db, index);
+  for (const index of readerIndexes) await createOnParent(db, index);
   const how = concurrently ? 'concurrently' : 'plain';
-  const build = async (): Promise<void> => {
-    await buildMissing(db, how);
-    const obsolete = await listObsolete(db);
-    if (obsolete.some((name) => indexesOfRunning.includes(name))) await fillRunning(db);
-    await dropIndexes(db, obsolete, how);
-  };
-  while ((await listMissing(db)).length + (await listObsolete(db)).length > 0) {
+  const build = (): Promise<void> => buildMissing(db, how);
+  while ((await listMissing(db)).length > 0) {
     const built = concurrently ? await withTurn(db, advisoryLocks.indexBuild, build) : await build().then(() => true);
     // Not a wait for the lock: a waiting statement would delay the build that it waits for.
     if (!built) await sleep(pauseMs);
@@ -63,16 +53,10 @@ type How = 'concurrently' | 'plain';
 
 async function buildMissing(db: Database, how: How): Promise<void> {
   for (const missing of await listMissing(db)) {
-    const { index, name, table, broken, attach } = missing;
-    if (broken) await dropIndexes(db, [name], how);
+    const { index, name, table, broken } = missing;
+    if (broken) await sql`drop index ${sql.raw(how === 'plain' ? '' : how)} ${sql.ref(name)}`.execute(db);
     await createIndex(index, { name, table, how }).execute(db);
-    if (attach) await attachTo(db, index.name, name);
-  }
-}
-
-async function dropIndexes(db: Database, names: string[], how: How): Promise<void> {
-  for (const name of names) {
-    await sql`drop index ${sql.raw(how === 'plain' ? '' : how)} ${sql.ref(name)}`.execute(db);
+    await attachTo(db, index.name, name);
   }
 }
 
@@ -87,28 +71,7 @@ async function attachTo(db: Database, parent: string, name: string): Promise<voi
 }
 
 async function listMissing(db: Database): Promise<Missing[]> {
-  const lists = await Promise.all(
-    readerIndexes.map(async (index) =>
-      (await isPartitioned(db, index.table)) ? missingOnPartitions(db, index) : missingOn(db, index),
-    ),
-  );
-  return lists.flat();
-}
-
-async function listObsolete(db: Database): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-    select name from unnest(${obsoleteIndexes}::text[]) as name where to_regclass(name) is not null
-  `.execute(db);
-  return rows.map(({ name }) => name);
-}
-
-async function missingOn(db: Database, index: ReaderIndex): Promise<Missing[]> {
-  const { name, table } = index;
-  const { rows } = await sql<{ valid: boolean }>`
-    select indisvalid as valid from pg_index where indexrelid = to_regclass(${name})
-  `.execute(db);
-  const [present] = rows;
-  return present?.valid === true ? [] : [{ index, table, name, broken: present !== undefined, attach: false }];
+  return (await Promise.all(readerIndexes.map((index) => missingOnPartitions(db, index)))).flat();
 }
 
 async function missingOnPartitions(db: Database, index: ReaderIndex): Promise<Missing[]> {
@@ -122,5 +85,5 @@ async function missingOnPartitions(db: Database, index: ReaderIndex): Promise<Mi
     )
     order by p.relname desc
   `.execute(db);
-  return rows.map(({ table, broken }) => ({ index, table, name: `${table}${suffix}`, broken, attach: true }));
+  return rows.map(({ table, broken }) => ({ index, table, name: `${table}${suffix}`, broken }));
 }

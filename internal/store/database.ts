@@ -24,6 +24,7 @@ import type { RunningExecutionsTable } from './running-executions-table.ts';
 import { prepareSession, settings } from './session.ts';
 import type { ConsoleKeysTable } from './console-keys-table.ts';
 import type { RetentionApprovalsTable } from './retention-approvals-table.ts';
+import type { RewrittenEventsTable } from './rewritten-events.ts';
 import type { KnownOrganizationsTable, ScheduledRunsTable } from './scheduled-runs-table.ts';
 import type { SessionsTable } from './sessions-table.ts';
 import type { WebhooksTable } from './webhooks-table.ts';
@@ -57,6 +58,7 @@ export interface Tables {
   moved_organizations: MovedOrganizationsTable;
   moving_events: MovingEventsTable;
   retention_approvals: RetentionApprovalsTable;
+  rewritten_events: RewrittenEventsTable;
 }
 
 /** An open database. `destroy` closes its connections. */

@@ -1,10 +1,11 @@
 import type { Kysely } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
 import { optionalFields } from '../event/fields.ts';
+import { holdsText } from '../event/folded-text.ts';
 import type { Tables } from './database.ts';
 import type { ErasureScope } from './erasure-scope.ts';
 
-/** A dead letter. One of an earlier release may lack a field. */
+/** A dead letter. One that somebody wrote by hand may lack a field. */
 type Letter = Partial<AcceptedEvent>;
 
 /** Letters that are read at once. */
@@ -66,5 +67,5 @@ function isChosen(letter: Letter, { automationId, executionId, text }: ErasureSc
 
 /** True if a text contains another one, in any letter case. */
 function holds(text: string | undefined, part: string): boolean {
-  return text?.toLowerCase().includes(part.toLowerCase()) === true;
+  return text !== undefined && holdsText(text, part);
 }

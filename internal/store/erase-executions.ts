@@ -2,7 +2,6 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from './database.ts';
 import type { ErasureScope } from './erasure-scope.ts';
 import type { EventRow } from './events-table.ts';
-import { lockOrder } from './executions-mirror.ts';
 import { executionColumns, outcome, timesOfEvent } from './record-events-statement.ts';
 
 type Trx = Transaction<Tables>;
@@ -68,7 +67,7 @@ type LockedExecution = ExecutionKey & { events: number };
 async function lockExecutions(trx: Trx, which: RawBuilder<unknown>): Promise<LockedExecution[]> {
   const { rows } = await sql<LockedExecution>`
     select automation_id, execution_id, start_count + event_count + warning_count + error_count + end_count as events
-    from executions where ${which} order by ${lockOrder} for update
+    from executions where ${which} order by automation_id, execution_id, organization for update
   `.execute(trx);
   return rows;
 }

@@ -2,7 +2,8 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Database } from './database.ts';
 import { eraseLetters } from './erase-dead-letters.ts';
 import { eraseEmptyExecutions } from './erase-executions.ts';
-import { contains, type ErasureScope } from './erasure-scope.ts';
+import type { ErasureScope } from './erasure-scope.ts';
+import { columnHoldsText } from './column-holds-text.ts';
 import { isParked } from './parked-deliveries.ts';
 
 /** Erases executions without events, and alerts, deliveries and dead letters of erased events. */
@@ -14,6 +15,10 @@ export function eraseTraces(db: Database, scope: ErasureScope): Promise<void> {
     await sql`update deliveries set next_attempt_at = now() where ${ofAutomation(scope)} and ${isParked}`.execute(trx);
     if (scope.text !== undefined) return;
     await eraseEmptyExecutions(trx, scope);
+    // What its tools call an automation; a declaration is no part of the record.
+    if (scope.executionId === undefined) {
+      await sql`delete from automations where ${ofAutomation(scope)} and not declared`.execute(trx);
+    }
     await sql`delete from scheduled_runs where ${ofExecution(scope)}`.execute(trx);
     await sql`
       with gone as (delete from alerts where ${chosenAlerts(scope)} returning id)
@@ -29,7 +34,7 @@ function chosenDeliveries(scope: ErasureScope): RawBuilder<unknown> {
     const [execution, run] = [sql`event #> '{data,execution}'`, sql`event #> '{data,alert,run}'`];
     const texts = sql`concat_ws(e'\\n', ${execution} ->> 'error_id', ${execution} ->> 'error_description',
       ${run} ->> 'error_id', ${run} ->> 'error')`;
-    return sql`organization = ${organization} and ${contains(texts, text)}`;
+    return sql`organization = ${organization} and ${columnHoldsText(texts, text)}`;
   }
   if (executionId === undefined) return ofAutomation(scope);
   return sql`${ofAutomation(scope)} and (

@@ -7,8 +7,10 @@ import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Tables } from './database.ts';
 import { findLetters } from './erase-dead-letters.ts';
 import { chosenExecutions, recomputeExecutions } from './erase-executions.ts';
-import { chosenEvents, contains, scopeOf, type ErasureScope } from './erasure-scope.ts';
+import { chosenEvents, scopeOf, type ErasureScope } from './erasure-scope.ts';
+import { columnHoldsText } from './column-holds-text.ts';
 import type { EventRow } from './events-table.ts';
+import { forgetRewritten, noteRewritten, writtenBy } from './rewritten-events.ts';
 
 type Trx = Transaction<Tables>;
 
@@ -36,7 +38,7 @@ export async function countErasable(db: Database, scope: ErasureScope): Promise<
   const executions =
     text === undefined
       ? chosenExecutions(scope)
-      : sql`organization = ${organization} and ${contains(sql`execution_id`, text)}`;
+      : sql`organization = ${organization} and ${columnHoldsText(sql`execution_id`, text)}`;
   const { rows } = await sql<{ events: string; executions: string }>`
     select (select count(*) from events where ${chosenEvents(scope)}) as events,
       (select count(*) from executions where ${executions}) as executions
@@ -56,6 +58,7 @@ export async function countErasable(db: Database, scope: ErasureScope): Promise<
 export function eraseEvents(db: Database, request: ErasureRequest, most: number): Promise<Erasure | undefined> {
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.seal)})`.execute(trx);
+    await forgetRewritten.execute(trx);
     const { ids, left } = await eraseOldest(trx, request, most);
     if (ids.length === 0) return undefined;
     const { id, createdAt } = identify();
@@ -81,7 +84,7 @@ export function eraseEvents(db: Database, request: ErasureRequest, most: number)
 /** Resolves with the ids of the events, and the rows that are left of them. */
 async function eraseOldest(trx: Trx, scope: ErasureScope, most: number): Promise<{ ids: string[]; left: EventRow[] }> {
   const chosen = sql`
-    select organization, created_at, id from events where ${chosenEvents(scope)}
+    select organization, created_at, id, ${writtenBy('events')} as stored_by from events where ${chosenEvents(scope)}
     order by created_at, id limit ${most}
   `;
   const key = sql`(e.organization, e.created_at, e.id) = (c.organization, c.created_at, c.id)`;
@@ -89,7 +92,8 @@ async function eraseOldest(trx: Trx, scope: ErasureScope, most: number): Promise
   const erase =
     scope.text === undefined
       ? sql`delete from events e using chosen c where ${key} returning e.id, e.automation_id, e.execution_id`
-      : sql`update events e set ${empty} from chosen c where ${key} returning e.*`;
+      : sql`, noted as (${noteRewritten(sql`select * from chosen`)})
+          update events e set ${empty} from chosen c where ${key} returning e.*`;
   const { rows } = await sql<EventRow>`with chosen as materialized (${chosen}) ${erase}`.execute(trx);
   if (scope.text === undefined) await recomputeExecutions(trx, scope.organization, rows);
   return { ids: rows.map(({ id }) => id), left: scope.text === undefined ? [] : rows };

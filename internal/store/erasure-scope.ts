@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { optionalFields } from '../event/fields.ts';
 import type { ErasedScope } from '../log/erasure.ts';
+import { columnHoldsText } from './column-holds-text.ts';
 
 /** The part of an organization to erase: everything, an automation, an execution, or a text. */
 export interface ErasureScope {
@@ -29,15 +30,10 @@ export function chosenEvents({
   text,
 }: ErasureScope): RawBuilder<unknown> {
   const own = sql`organization = ${organization} and created_at < ${before}`;
-  if (text !== undefined) return sql`${own} and ${contains(all, text)}`;
+  if (text !== undefined) return sql`${own} and ${columnHoldsText(all, text)}`;
   if (automationId === undefined) return own;
   const ofAutomation = sql`${own} and automation_id = ${automationId}::uuid`;
   return executionId === undefined ? ofAutomation : sql`${ofAutomation} and execution_id = ${executionId}`;
-}
-
-/** True where a column contains a text, in any letter case. */
-export function contains(column: RawBuilder<unknown>, text: string): RawBuilder<unknown> {
-  return sql`strpos(lower(${column}), lower(${text}::text)) > 0`;
 }
 
 /** How the record of an erasure names the scope. */

@@ -15,7 +15,7 @@ const newestOfAutomation = '(organization, automation_id, first_event_at)';
  * The indexes of `internal/record`. None is on a column that each event changes, nor on the state:
  * Postgres updates an execution in place only if no indexed column changes. So the failed ones are
  * those with an ERROR, whatever their state: neither END nor another ERROR touches these indexes.
- * Running ones are in a table of their own (migration 0003). No index holds a text of a caller: an
+ * Running ones are in a table of their own. No index holds a text of a caller: an
  * entry has 2,700 bytes at most, and Postgres refuses an event with a longer one.
  */
 export const readerIndexes: readonly ReaderIndex[] = [
@@ -35,21 +35,12 @@ export const readerIndexes: readonly ReaderIndex[] = [
   // The column of fixed width comes first: it compares fastest.
   { name: 'events_of_automation', table: 'events', on: '(automation_id, organization, created_at)' },
   { name: 'events_errors', table: 'events', on: `(organization, created_at, id) where kind = 'ERROR'` },
+  {
+    name: 'events_errors_occurred',
+    table: 'events',
+    on: `(organization, occurred_at, id) where kind = 'ERROR' and occurred_at is not null`,
+  },
   { name: 'events_warnings', table: 'events', on: `(organization, created_at, id) where kind = 'WARNING'` },
-];
-
-/**
- * Indexes of running executions of earlier releases. While one exists, `running_executions` may
- * lack executions. Without them, a worker or console of an earlier release reads all executions to
- * find the running ones.
- */
-export const indexesOfRunning: readonly string[] = ['executions_running', 'executions_running_newest'];
-
-/** Indexes of earlier releases that these, and `running_executions`, replace. */
-export const obsoleteIndexes: readonly string[] = [
-  ...indexesOfRunning,
-  'executions_failed',
-  'executions_failed_of_automation',
 ];
 
 interface CreateOptions {

@@ -3,53 +3,12 @@ import { Migrator } from 'kysely/migration';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './database.ts';
 import { buildIndexes } from './build-indexes.ts';
-import * as initial from './migrations/0001-initial.ts';
-import * as read from './migrations/0002-read.ts';
-import * as runningExecutions from './migrations/0003-running-executions.ts';
-import * as login from './migrations/0004-login.ts';
-import * as expectations from './migrations/0006-expectations.ts';
-import * as accessLogOnlyGrows from './migrations/0007-access-log-only-grows.ts';
-import * as occurredAt from './migrations/0008-occurred-at.ts';
-import * as deliveriesOfWebhook from './migrations/0009-deliveries-of-webhook.ts';
-import * as capturedJobs from './migrations/0010-captured-jobs.ts';
-import * as executionsBehind from './migrations/0011-executions-behind.ts';
-import * as partitionedExecutions from './migrations/0012-partitioned-executions.ts';
-import { partitionExecutions, type PartitionOptions } from './partition-executions.ts';
-import * as log from './migrations/0013-log.ts';
-import * as erasures from './migrations/0014-erasures.ts';
-import * as cosignatures from './migrations/0015-cosignatures.ts';
-import * as databases from './migrations/0016-databases.ts';
-import * as toldAlerts from './migrations/0017-told-alerts.ts';
-import * as notifications from './migrations/0018-notifications.ts';
-import * as rulesAndLostRuns from './migrations/0019-rules-and-lost-runs.ts';
-import * as retentionApprovals from './migrations/0020-retention-approvals.ts';
-import * as consoleKeys from './migrations/0021-console-keys.ts';
+import * as baseline from './migrations/0001-baseline.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
 /** The migrations, in order. Never change a released one; add the next (expand, then contract). */
-const migrations = {
-  '0001-initial': initial,
-  '0002-read': read,
-  '0003-running-executions': runningExecutions,
-  '0004-login': login,
-  '0006-expectations': expectations,
-  '0007-access-log-only-grows': accessLogOnlyGrows,
-  '0008-occurred-at': occurredAt,
-  '0009-deliveries-of-webhook': deliveriesOfWebhook,
-  '0010-captured-jobs': capturedJobs,
-  '0011-executions-behind': executionsBehind,
-  '0012-partitioned-executions': partitionedExecutions,
-  '0013-log': log,
-  '0014-erasures': erasures,
-  '0015-cosignatures': cosignatures,
-  '0016-databases': databases,
-  '0017-told-alerts': toldAlerts,
-  '0018-notifications': notifications,
-  '0019-rules-and-lost-runs': rulesAndLostRuns,
-  '0020-retention-approvals': retentionApprovals,
-  '0021-console-keys': consoleKeys,
-};
+const migrations = { '0001-baseline': baseline };
 
 export interface MigrateOptions {
   /**
@@ -59,27 +18,20 @@ export interface MigrateOptions {
   concurrently?: boolean;
   /** Called if queries cannot run as the reader role, because this user may not create it. */
   onNoReaderRole?: () => void;
-  /** How `executions` moves into partitions. `mostBytes` is 1 GB if absent. */
-  partitioning?: Partial<Omit<PartitionOptions, 'concurrently'>>;
 }
-
-/** So much moves within a minute or two, in bytes: a start of a worker can wait for it. */
-const movedUnasked = 2 ** 30;
 
 /**
  * Migrates the schema in one transaction under a lock, so that several processes may run at once;
- * then builds missing indexes, fills new tables and moves executions into partitions, while workers
- * write. Resolves with the names of the migrations that ran. Rejects when one fails, and changes
- * nothing; also when the database is not in UTF-8.
+ * then builds missing indexes while workers write. Resolves with the names of the migrations that
+ * ran. Rejects when one fails, and changes nothing; also when the database is not in UTF-8.
  */
 export async function migrateToLatest(db: Database, options: MigrateOptions = {}): Promise<string[]> {
   await requireUtf8(db);
   if (await isAhead(db)) return [];
   const ran = await untilUnlocked(() => runMigrations(db));
   if (!(await untilUnlocked(() => ensureReaderRole(db)))) options.onNoReaderRole?.();
-  const { concurrently = true, partitioning } = options;
+  const { concurrently = true } = options;
   await buildIndexes(db, { concurrently });
-  await partitionExecutions(db, { mostBytes: movedUnasked, ...partitioning, concurrently });
   return ran;
 }
 

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Database, Tables } from './database.ts';
 import { dayAfter, isoDay } from './days.ts';
+import { forgetRewritten, noteRewritten, writtenBy } from './rewritten-events.ts';
 
 /** Days from `from` until before `to`: UTC midnights, in ms since the Unix epoch. */
 export interface DayRange {
@@ -78,15 +79,32 @@ export async function createPartition(trx: Transaction<Tables>, day: number): Pr
   await sql`create table ${name} (like events including defaults including constraints)`.execute(trx);
   // Writers must not add events of this day to DEFAULT between the move and the attachment.
   await sql`lock table events_default in access exclusive mode`.execute(trx);
-  const moved = await sql`
-    with moved as (
-      delete from events_default
-      where created_at >= ${midnight(range.from)} and created_at < ${midnight(range.to)}
-      returning *
-    )
-    insert into ${name} select * from moved
-  `.execute(trx);
+  const moved = await moveRows(
+    trx,
+    name,
+    sql`created_at >= ${midnight(range.from)} and created_at < ${midnight(range.to)}`,
+  );
   await attach(trx, range);
+  return moved;
+}
+
+/** Moves rows of DEFAULT into a table. Streams then still know which transactions stored them. */
+async function moveRows(
+  trx: Transaction<Tables>,
+  to: RawBuilder<unknown>,
+  chosen: RawBuilder<unknown>,
+): Promise<number> {
+  const one = await sql`select from events_default where ${chosen} limit 1`.execute(trx);
+  if (one.rows.length === 0) return 0;
+  await forgetRewritten.execute(trx);
+  const storedBy = writtenBy('events_default');
+  await noteRewritten(
+    sql`select organization, created_at, id, ${storedBy} as stored_by from events_default where ${chosen}`,
+  ).execute(trx);
+  const moved = await sql`
+    with moved as (delete from events_default where ${chosen} returning *)
+    insert into ${to} select * from moved
+  `.execute(trx);
   return Number(moved.numAffectedRows ?? 0);
 }
 

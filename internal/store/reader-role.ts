@@ -4,13 +4,17 @@ import type { Database } from './database.ts';
 
 /**
  * The role of every read query (ARCHITECTURE.md, "Reading"). A console whose user is in this role
- * can also keep sessions, read its keys, and append to the access log.
+ * can also keep sessions, read its keys, append to the access log, and send tests of webhooks.
  */
 export const readerRole = 'runledger_reader';
+
+/** The automation of a notification that is about none: a test of a webhook. */
+export const noAutomation = '00000000-0000-0000-0000-000000000000';
 
 /** The tables that the role reads: rows of one organization. */
 const readTables = [
   'events',
+  'rewritten_events',
   'executions',
   'running_executions',
   'automations',
@@ -61,6 +65,12 @@ const readerRoleCanLogIn = sql<boolean>`exists (
   select from pg_roles where rolname = ${sql.lit(readerRole)} and ${mayLogIn(sql`oid`)}
 )`;
 
+/** True if the role can put tests of webhooks into the outbox, and nothing else. */
+const readerRoleCanTest = sql<boolean>`exists (
+  select from pg_roles where rolname = ${sql.lit(readerRole)}
+    and has_table_privilege(oid, to_regclass('deliveries'), 'INSERT')
+) and exists (select from pg_policy where polname = 'tests_only' and polrelid = to_regclass('deliveries'))`;
+
 /** The rights on the tables of the login, for a user or the id of a role. */
 export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
   const has = (table: string, right: string) =>
@@ -76,7 +86,7 @@ export function mayLogIn(role: RawBuilder<unknown>): RawBuilder<boolean> {
  * because an administrator may create the role later.
  */
 export async function ensureReaderRole(db: Database): Promise<boolean> {
-  if (!(await isTrue(db, sql`${readerRoleIsComplete} and ${readerRoleCanLogIn}`))) {
+  if (!(await isTrue(db, sql`${readerRoleIsComplete} and ${readerRoleCanLogIn} and ${readerRoleCanTest}`))) {
     await db.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.readerRole)})`.execute(trx);
       await sql`set local lock_timeout = '200ms'`.execute(trx);
@@ -132,6 +142,12 @@ const createRole = sql`
         .map(([table, columns]) => `grant select (${columns.join(', ')}) on ${table} to runledger_reader;`)
         .join(' '),
     )}
+    grant insert on deliveries to runledger_reader;
+    if not exists (select from pg_policy where polname = 'tests_only' and polrelid = 'deliveries'::regclass) then
+      create policy tests_only on deliveries as restrictive for insert to runledger_reader with check (
+        organization = current_setting('runledger.organization', true) and automation_id = ${sql.lit(noAutomation)}::uuid
+      );
+    end if;
     grant select, insert, update, delete on sessions to runledger_reader;
     grant insert on access_log to runledger_reader;
     grant select on console_keys to runledger_reader;

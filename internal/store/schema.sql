@@ -67,7 +67,9 @@ CREATE TABLE public.access_log (
     subject text NOT NULL,
     name text NOT NULL,
     action text NOT NULL,
-    CONSTRAINT access_log_action_check CHECK ((action = ANY (ARRAY['looked'::text, 'exported'::text])))
+    address text DEFAULT ''::text NOT NULL,
+    requests integer DEFAULT 1 NOT NULL,
+    CONSTRAINT access_log_action_check CHECK ((action = ANY (ARRAY['looked'::text, 'exported'::text, 'tested'::text, 'logged out'::text, 'refused'::text])))
 );
 
 ALTER TABLE public.access_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -818,6 +820,13 @@ CREATE TABLE public.retention_approvals (
     approved_by text DEFAULT SESSION_USER NOT NULL
 );
 
+CREATE TABLE public.rewritten_events (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp(3) with time zone NOT NULL,
+    id uuid NOT NULL,
+    stored_by xid8 NOT NULL
+);
+
 CREATE TABLE public.running_executions (
     organization text NOT NULL COLLATE pg_catalog."C",
     automation_id uuid NOT NULL,
@@ -1016,6 +1025,9 @@ ALTER TABLE ONLY public.organization_databases
 ALTER TABLE ONLY public.record_gaps
     ADD CONSTRAINT record_gaps_pkey PRIMARY KEY (from_at);
 
+ALTER TABLE ONLY public.rewritten_events
+    ADD CONSTRAINT rewritten_events_pkey PRIMARY KEY (organization, created_at, id);
+
 ALTER TABLE ONLY public.running_executions
     ADD CONSTRAINT running_executions_pkey PRIMARY KEY (organization, automation_id, execution_id);
 
@@ -1055,6 +1067,10 @@ CREATE INDEX events_default_automation_id_execution_id_organization_idx ON publi
 CREATE INDEX events_errors ON ONLY public.events USING btree (organization, created_at, id) WHERE (kind = 'ERROR'::text);
 
 CREATE INDEX events_default_errors ON public.events_default USING btree (organization, created_at, id) WHERE (kind = 'ERROR'::text);
+
+CREATE INDEX events_errors_occurred ON ONLY public.events USING btree (organization, occurred_at, id) WHERE ((kind = 'ERROR'::text) AND (occurred_at IS NOT NULL));
+
+CREATE INDEX events_default_errors_occurred ON public.events_default USING btree (organization, occurred_at, id) WHERE ((kind = 'ERROR'::text) AND (occurred_at IS NOT NULL));
 
 CREATE INDEX events_of_automation ON ONLY public.events USING btree (automation_id, organization, created_at);
 
@@ -1251,6 +1267,8 @@ CREATE INDEX sessions_of_subject ON public.sessions USING btree (subject);
 ALTER INDEX public.events_of_execution ATTACH PARTITION public.events_default_automation_id_execution_id_organization_idx;
 
 ALTER INDEX public.events_errors ATTACH PARTITION public.events_default_errors;
+
+ALTER INDEX public.events_errors_occurred ATTACH PARTITION public.events_default_errors_occurred;
 
 ALTER INDEX public.events_of_automation ATTACH PARTITION public.events_default_of_automation;
 
@@ -1491,6 +1509,8 @@ CREATE POLICY everybody ON public.log_tiles USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.log_trees USING (true) WITH CHECK (true);
 
+CREATE POLICY everybody ON public.rewritten_events USING (true) WITH CHECK (true);
+
 CREATE POLICY everybody ON public.running_executions USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.webhooks USING (true) WITH CHECK (true);
@@ -1525,10 +1545,16 @@ CREATE POLICY one_organization ON public.log_tiles AS RESTRICTIVE FOR SELECT TO 
 
 CREATE POLICY one_organization ON public.log_trees AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
+CREATE POLICY one_organization ON public.rewritten_events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
 CREATE POLICY one_organization ON public.running_executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.webhooks AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
+ALTER TABLE public.rewritten_events ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.running_executions ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tests_only ON public.deliveries AS RESTRICTIVE FOR INSERT TO runledger_reader WITH CHECK (((organization = current_setting('runledger.organization'::text, true)) AND (automation_id = '00000000-0000-0000-0000-000000000000'::uuid)));
 
 ALTER TABLE public.webhooks ENABLE ROW LEVEL SECURITY;

@@ -76,7 +76,7 @@ export function streamMetrics(registry: Registry) {
     }),
     omitted: new Counter({
       name: 'runledger_stream_omitted_total',
-      help: 'Events left out of streams, because more were stored than STREAM_EVENTS_PER_SECOND, or because the reader is slow. The stream says how many.',
+      help: 'Events left out of streams, because more than 200 a second were stored, or because the reader is slow. The stream says how many.',
       registers,
     }),
   };

@@ -18,7 +18,7 @@ export function backlogMetrics(registry: Registry) {
     }),
     memoryShare: new Gauge({
       name: 'runledger_redis_memory_ratio',
-      help: 'Memory of Redis as a share of its maxmemory; 0 without maxmemory. Ingest answers 503 from REDIS_MAX_MEMORY_RATIO on.',
+      help: 'Memory of Redis as a share of its maxmemory; 0 without maxmemory. Ingest answers 503 from 0.75 on.',
       labelNames: ['shard'] as const,
       registers,
     }),

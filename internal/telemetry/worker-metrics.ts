@@ -103,7 +103,7 @@ export function storeMetrics(
     }),
     batchSize: new Histogram({
       name: 'runledger_store_batch_events',
-      help: 'Events in one statement. At STORE_BATCH_EVENTS all the time, the workers are at their limit: check the backlog.',
+      help: 'Events in one statement. At 2,000 all the time, the workers are at their limit: check the backlog.',
       buckets: batchBuckets,
       registers,
     }),
@@ -203,7 +203,7 @@ export function maintenanceMetrics(registry: Registry) {
     overdue: unknownAtFirst(
       new Gauge({
         name: 'runledger_executions_overdue',
-        help: 'Running executions whose first event is older than OVERDUE_AFTER_HOURS: probably killed without an END. Use max.',
+        help: 'Running executions whose first event is older than a day: probably killed without an END. Use max.',
         labelNames: ['database'] as const,
         registers,
       }),

@@ -19,7 +19,7 @@ export async function countVerdictsOfAutomations(
   const { rows } = await sql<{ organization: string; automation: string; count: number }>`
     select organization, namespace || '/' || name as automation,
       coalesce(jsonb_array_length(verdict), 0) as count
-    from automations order by organization, namespace, name limit ${most}
+    from automations where declared or verdict <> '[]' order by organization, namespace, name limit ${most}
   `.execute(db);
   return rows;
 }

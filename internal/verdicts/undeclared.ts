@@ -18,8 +18,8 @@ const mostAdded = 10_000;
 
 /**
  * Adds rows of automations that nobody declared, and that the defaults may tell something of: a new
- * failure, or a run that may be lost. Deletes those without a verdict a day later. What takes a
- * scan happens once a minute.
+ * failure, or a run that may be lost. Deletes those without a verdict and a name a day later. What
+ * takes a scan happens once a minute.
  */
 export async function followUndeclared(trx: Transaction<Tables>, options: DueOptions): Promise<void> {
   const { from, watermark, held } = options;
@@ -37,7 +37,8 @@ export async function followUndeclared(trx: Transaction<Tables>, options: DueOpt
   await add(trx, isNewMinute ? sql`${failed} union ${running}` : failed, watermark);
   if (!isNewMinute) return;
   await sql`
-    delete from automations a where not declared and verdict = '[]' and declared_at < ${new Date(watermark - keptMs)}
+    delete from automations a where not declared and display_name = '' and verdict = '[]'
+      and declared_at < ${new Date(watermark - keptMs)}
       and not exists (
         select from alerts o where o.organization = a.organization and o.automation_id = a.automation_id
           and o.resolved_at is null
@@ -60,21 +61,40 @@ async function findOrganizations(trx: Transaction<Tables>): Promise<void> {
   `.execute(trx);
 }
 
-/** Its newest failure counts, whenever that run started. Runs lost long ago are not told. */
-async function add(trx: Transaction<Tables>, found: ReturnType<typeof sql>, watermark: number): Promise<void> {
-  const since = watermark - hourMs;
+/** Runs lost long ago are not told. */
+function add(trx: Transaction<Tables>, found: ReturnType<typeof sql>, watermark: number): Promise<void> {
+  return insertUndeclared(
+    trx,
+    sql`select organization, automation_id, '' as display_name from (${found}) as f`,
+    watermark,
+  );
+}
+
+/**
+ * Adds rows of automations that nobody declared, or names such rows. `found` has the columns
+ * organization, automation_id and display_name. The newest failure of each counts, whenever that
+ * run started. `now`: ms since the Unix epoch.
+ */
+export async function insertUndeclared(
+  trx: Transaction<Tables>,
+  found: ReturnType<typeof sql>,
+  now: number,
+): Promise<void> {
+  const since = now - hourMs;
   const rules = changedRules(null, undefined, since);
   const failures = rules.failures && { ...rules.failures, since: 0 };
   await sql`
-    insert into automations (organization, automation_id, namespace, name, uid, generation, display_name, owner, links,
-      expect, alert_labels, suspend, rules, declared, declared_at)
-    select f.organization, f.automation_id, 'undeclared', f.automation_id::text, '', 0, '', '', '[]', null, '{}', false,
-      ${JSON.stringify({ ...rules, failures })}::jsonb, false, ${new Date(since)}
+    insert into automations as old (organization, automation_id, namespace, name, uid, generation, display_name, owner,
+      links, expect, alert_labels, suspend, rules, declared, declared_at)
+    select f.organization, f.automation_id, 'undeclared', f.automation_id::text, '', 0, f.display_name, '', '[]', null,
+      '{}', false, ${JSON.stringify({ ...rules, failures })}::jsonb, false, ${new Date(since)}
     from (${found}) as f
     where not exists (
       select from automations a where a.organization = f.organization and a.automation_id = f.automation_id
+        and (a.declared or f.display_name in ('', a.display_name))
     ) and not exists (select from moved_organizations m where m.organization = f.organization and m.closed)
     limit ${sql.lit(mostAdded)}
-    on conflict do nothing
+    on conflict (organization, automation_id) do update set display_name = excluded.display_name
+      where not old.declared and excluded.display_name <> ''
   `.execute(trx);
 }

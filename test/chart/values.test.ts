@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { chart, renderWith, template, withValues } from '../support/helm.ts';
-import { environment } from '../support/helm-manifests.ts';
 import { chartReadme, rowsOf } from './readme.ts';
 
 interface Schema {
@@ -54,27 +53,6 @@ describe('chart, values', () => {
     const values = ['global.domain=example.com', 'enabled=true', 'global.imageRegistry=mirror.example.com'];
     const rendered = await template(withValues(...values));
     expect(rendered).to.include('image: mirror.example.com/runledger/runledger:');
-  });
-
-  it('work without what an earlier release did not know, as an upgrade that reuses its values sends them', async () => {
-    const later = [
-      'redisAcks',
-      'overflowRate',
-      'overflowShare',
-      'overflowConcurrency',
-      'idempotencyHours',
-      'idempotencyPlaces',
-      'queueShards',
-      'logKeySecret',
-      'logWitnesses',
-    ].map((name) => `config.${name}`);
-    const redis = ['sentinels', 'sentinelSecret', 'shards', 'drainedShards'].map((name) => `externalRedis.${name}`);
-    const manifests = await renderWith(...[...later, ...redis].map((value) => `${value}=null`));
-    const names = ['ingest', 'worker'].flatMap((name) => Object.keys(environment(manifests, `runledger-${name}`)));
-    expect(names).to.include('OVERFLOW_RATE');
-    expect(names).to.not.include('OVERFLOW_SHARE');
-    expect(names).to.not.include('OVERFLOW_CONCURRENCY');
-    expect(names).to.not.include('IDEMPOTENCY_HOURS');
   });
 
   it('keep names short enough for Kubernetes', async () => {

@@ -10,8 +10,6 @@ describe('chart, workloads', () => {
     'config.idempotencyPlaces=both',
     'config.organizationRate=2000000',
     'config.overflowRate=3000000',
-    'config.overflowShare=0.25',
-    'config.overflowConcurrency=3',
   ];
   it('gives workers, and nobody else, the key of the log from its Secret; ingest makes digests then', async () => {
     const witnesses = ['file:///log', 'https://witness.example#key'];
@@ -41,10 +39,9 @@ describe('chart, workloads', () => {
         IDEMPOTENCY_PLACES: 'both',
         ORGANIZATION_RATE: '2000000',
         OVERFLOW_RATE: '3000000',
-        OVERFLOW_SHARE: '0.25',
       },
     ],
-    ['worker', { RETENTION_DAYS: '30', OVERFLOW_CONCURRENCY: '3' }],
+    ['worker', { RETENTION_DAYS: '30' }],
   ] as const) {
     it(`runs ${name} by its command, names the queue, and probes the ops port`, async () => {
       const manifests = await renderWith(...values);

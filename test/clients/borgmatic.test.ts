@@ -47,7 +47,7 @@ describe('borgmatic with borgbackup, unmodified, against make run', function sui
     const { pingKey: key, run } = shared.current;
     const client = await run.client();
     const wrong = 'rlp_wrong-key-0123456789';
-    const paths = [`${key}/x`, `${key}/${randomUUID()}/no`, `${key}/a/b/c`, `${key}/%zz`, `${wrong}/${randomUUID()}`];
+    const paths = [`${key}/x.y`, `${key}/${randomUUID()}/no`, `${key}/a/b/c`, `${key}/%zz`, `${wrong}/${randomUUID()}`];
     for (const path of paths) expect((await client.send({ path: `/ping/${path}` })).status).to.be.within(400, 404);
     expect((await client.send({ method: 'PUT', path: `/ping/${key}/x` })).status).to.equal(405);
     client.close();

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ApiClient } from '../support/api-client.ts';
 import { MakeRun } from '../support/make-run.ts';
+import { logKey } from '../support/sealed-log.ts';
 
 /** What a client needs to report to `make run`, and a reader to see it. */
 export interface ClientRun {
@@ -11,6 +12,7 @@ export interface ClientRun {
   /** The certificate to trust. */
   readonly certificate: string;
   readonly token: string;
+  readonly readToken: string;
   readonly pingKey: string;
   readonly console: ApiClient;
 }
@@ -42,13 +44,14 @@ after(stop);
 
 async function start(): Promise<ClientRun> {
   const run = await MakeRun.create();
-  await run.start({ READ_RATE: '1000', LOG_LEVEL: 'debug' });
+  await run.start({ READ_RATE: '1000', LOG_LEVEL: 'debug', LOG_KEY: logKey, LOG_DIGESTS: 'true' });
   const read = async (name: string): Promise<string> => (await readFile(join(run.folder, name), 'utf8')).trim();
   return {
     run,
     url: `https://localhost:${run.ports.https}`,
     certificate: join(run.folder, 'tls/cert.pem'),
     token: await read('demo-token'),
+    readToken: await read('demo-read-token'),
     pingKey: await read('demo-ping-key'),
     console: await run.reader(),
   };

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 
 export interface Answer {
   status: number;
@@ -14,8 +15,10 @@ export interface Answer {
 export interface Request {
   method?: string;
   path: string;
-  headers?: Record<string, string | undefined>;
-  body?: string | Buffer;
+  /** A header with a list comes once for each value. */
+  headers?: Record<string, string | string[] | undefined>;
+  /** Of a list, each piece is written in a turn of the event loop of its own. */
+  body?: string | Buffer | readonly Buffer[];
   /** Longest silence of the server before the request fails, in ms; no limit unless set. */
   timeoutMs?: number | undefined;
 }
@@ -54,7 +57,12 @@ export class ApiClient {
       for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
       request.socket?.destroy();
     });
-    request.end(body);
+    const isWhole = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
+    for (const piece of isWhole ? [] : body) {
+      request.write(piece);
+      await setImmediate();
+    }
+    request.end(isWhole ? body : undefined);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     const content = await text(response);
     return {

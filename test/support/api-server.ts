@@ -17,11 +17,14 @@ export interface RunningApi extends AsyncDisposable {
 }
 
 const notHere = (): Promise<never> => Promise.reject(new Error('no Redis here'));
-const noRuns: ApiOptions['runs'] = { open: notHere, confirm: notHere, find: notHere, close: notHere };
+const noRuns: Pick<ApiOptions, 'runs' | 'ridRuns'> = {
+  runs: { open: notHere, confirm: notHere, find: notHere, take: notHere, release: notHere, close: notHere },
+  ridRuns: { runOf: notHere, end: notHere },
+};
 
 /**
  * The API alone, with an `enqueue` that a test holds in its hand, for faults that Redis cannot show
- * on command.
+ * on command. A token is the name of its organization.
  */
 export async function startApi(
   enqueue: ApiOptions['enqueue'],
@@ -35,10 +38,11 @@ export async function startApi(
     enqueue,
     enqueueAll: (groups) =>
       Promise.all(groups.map(({ events, key }) => Promise.all(events.map((event) => enqueue(event, key))))),
-    runs: noRuns,
+    ...noRuns,
+    named: () => undefined,
     answerWithinMs: 1_000,
     textLimits: defaultFieldLimits,
-    authenticate: () => ({ status: 'known', organization: 'acme', scope: 'write', tokenId: '0123456789ab' }),
+    authenticate: (organization) => ({ status: 'known', organization, scope: 'write', tokenId: '0123456789ab' }),
     publicUrl: new URL('https://runledger.example'),
     trustProxy: true,
     bodyLimit: 262_144,

@@ -14,6 +14,10 @@ export class Browser {
     return this.#send({ path, headers });
   }
 
+  head(path: string): Promise<Answer> {
+    return this.#send({ method: 'HEAD', path });
+  }
+
   /** Sends a form of the console's own page; other headers make it one of another site. */
   post(path: string, form: Record<string, string> = {}, headers: Request['headers'] = {}): Promise<Answer> {
     const body = new URLSearchParams(form).toString();

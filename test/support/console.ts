@@ -1,4 +1,4 @@
-import { consoleSettings, createConsole, type Visitors } from '../../cmd/console/console.ts';
+import { consoleSettings, createConsole, type ConsoleExtras, type Visitors } from '../../cmd/console/console.ts';
 import { closeConsoleDatabase, consoleDatabaseSettings, openConsoleDatabase } from '../../cmd/console/database.ts';
 import {
   closeOtherConsoleDatabases,
@@ -11,6 +11,7 @@ import { createTelemetry, type Telemetry } from '../../internal/telemetry/teleme
 import { digestOf } from '../../internal/tokens/token-entry.ts';
 import type { Authentication, TokenSource } from '../../internal/tokens/token-source.ts';
 import { ApiClient } from './api-client.ts';
+import { tuned } from './tuned.ts';
 
 export interface RunningConsole extends AsyncDisposable {
   /** A reader of the organization `acme`, behind a proxy that ends TLS. */
@@ -35,6 +36,7 @@ export async function startConsole(
   authenticate: ((given: string) => Authentication) | TokenSource = authenticateReader,
   visitors?: Visitors,
   loginUrl?: string,
+  extras: ConsoleExtras = {},
 ): Promise<RunningConsole> {
   const telemetry = createTelemetry('console', 'silent');
   const base = {
@@ -44,14 +46,17 @@ export async function startConsole(
     READ_RATE: '1000',
     READ_CONCURRENCY: '100',
   };
-  const config = readConfig([...consoleSettings, ...consoleDatabaseSettings, ...consoleDatabasesSettings], {
-    ...base,
-    ...settings,
-  });
+  const config = readConfig(
+    [...consoleSettings, ...consoleDatabaseSettings, ...consoleDatabasesSettings],
+    tuned({
+      ...base,
+      ...settings,
+    }),
+  );
   const tokens = typeof authenticate === 'function' ? sourceOf(authenticate) : authenticate;
   const others = openOtherConsoleDatabases(config, telemetry.logger);
   const database = { ...openConsoleDatabase(url, config, telemetry.logger, loginUrl), others };
-  const { component, servers } = createConsole(config, database, tokens, telemetry, { visitors });
+  const { component, servers } = createConsole(config, database, tokens, telemetry, { ...extras, visitors });
   await component.start();
   const port = servers[0]?.port ?? 0;
   const client = new ApiClient(`http://127.0.0.1:${port}`, { token: readToken(), 'x-forwarded-proto': 'https' });

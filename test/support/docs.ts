@@ -3,6 +3,7 @@ import { capacityTables } from '../bench/capacity/paper.ts';
 import { dashboard } from '../../deploy/grafana/dashboard.ts';
 import { arrowsGraph, projectImports } from './import-arrows.ts';
 import { metricsTables } from './metrics-page.ts';
+import { openApi30 } from './openapi-3.0.ts';
 import { settingsTable } from './settings-table.ts';
 
 /** Parts of documents that are made from the code: between two comments that name them. */
@@ -18,10 +19,11 @@ export const generatedParts = [
 ];
 
 /**
- * Whole files that are made: copies within the chart, for Helm, and the dashboard, from a shorter
- * form.
+ * Whole files that are made: copies within the chart, for Helm, the dashboard, from a shorter form,
+ * and the API's description in OpenAPI 3.0.
  */
 export const generatedFiles = [
+  { file: 'internal/api/openapi-3.0.yaml', make: openApi30 },
   { file: 'deploy/grafana/runledger.json', make: () => Promise.resolve(dashboard()) },
   { file: 'charts/runledger/files/dashboards/runledger.json', make: () => Promise.resolve(dashboard()) },
   {

@@ -11,6 +11,7 @@ import { parseSecrets } from '../../internal/tokens/manifest-file.ts';
 import { tokenSetOf } from '../../internal/tokens/token-set.ts';
 import { authenticateIn, type Authentication } from '../../internal/tokens/token-source.ts';
 import { ApiClient } from './api-client.ts';
+import { tuned } from './tuned.ts';
 
 /** The token that test ingests take, for the organization `acme`. */
 export const token = 'test-token-of-acme-0123456789';
@@ -52,7 +53,11 @@ export async function startIngest(
   const base = { PORT: '0', PUBLIC_URL: 'https://runledger.example', TRUST_PROXY: 'true' };
   const unused = { authenticateDigest: authenticate, organizations: () => [] };
   const tokens = { ...stub('tokens'), ...unused, authenticate, unready: () => undefined };
-  const { component, servers } = createIngest(readConfig(ingestSettings, { ...base, ...settings }), tokens, telemetry);
+  const { component, servers } = createIngest(
+    readConfig(ingestSettings, tuned({ ...base, ...settings })),
+    tokens,
+    telemetry,
+  );
   await component.start();
   const [port = 0, httpsPort = 0] = servers.map((server) => server.port);
   const client = new ApiClient(`http://127.0.0.1:${port}`, { token, 'x-forwarded-proto': 'https' });
@@ -81,7 +86,7 @@ export async function startWorker(
   { migrate } = { migrate: true },
 ): Promise<AsyncDisposable & { telemetry: Telemetry }> {
   const telemetry = createTelemetry('worker', 'silent');
-  const config = readConfig([...workerSettings, ...databaseSettings, ...databasesSettings], settings);
+  const config = readConfig([...workerSettings, ...databaseSettings, ...databasesSettings], tuned(settings));
   const db = openDatabase(config, telemetry.logger);
   const others = openOtherDatabases(config, telemetry.logger);
   if (migrate) for (const one of [db, ...others.values()]) await migrateToLatest(one);

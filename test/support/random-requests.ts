@@ -66,7 +66,7 @@ const someText = fc.oneof(
 
 /** A value in the form of the request. */
 function valueOf(parameter: OpenApiParameter, known: readonly string[]): fc.Arbitrary<string> {
-  const { enum: words = [] } = parameter.schema;
+  const { type, enum: words = type === 'boolean' ? ['true', 'false'] : [] } = parameter.schema;
   const examples = typeof parameter.example === 'string' ? [parameter.example] : [];
   const right = [...words, ...known, ...examples];
   const text =

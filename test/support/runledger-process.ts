@@ -4,6 +4,7 @@ import type { Cgroup } from './cgroup.ts';
 import { Child } from './child.ts';
 import { environmentOfImage, nodeOptionsOfImage } from './image-environment.ts';
 import { until } from './until.ts';
+import { tuned } from './tuned.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -24,7 +25,7 @@ export class RunledgerProcess {
     settings: NodeJS.ProcessEnv,
     { memory, ...options }: SpawnOptions & { memory?: Cgroup | undefined } = {},
   ) {
-    const env = { PATH: process.env['PATH'], ...ownSettings[name], ...settings };
+    const env = { PATH: process.env['PATH'], ...ownSettings[name], ...tuned(settings) };
     const spawning = { cwd: root, ...options };
     const main = `cmd/${name}/main.ts`;
     if (memory === undefined) {

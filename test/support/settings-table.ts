@@ -14,10 +14,11 @@ import { databaseSettings } from '../../cmd/worker/database.ts';
 import { databasesSettings } from '../../cmd/worker/databases.ts';
 import { workerSettings } from '../../cmd/worker/worker.ts';
 import { processSettings } from '../../internal/config/process-settings.ts';
+import type { ConfigName } from '../../internal/config/read.ts';
 import { settings, type SettingName } from '../../internal/config/settings.ts';
 
 /** Which settings each process takes. Standalone takes those of the others as well. */
-export const processes: Record<string, readonly SettingName[]> = {
+export const processes: Record<string, readonly ConfigName[]> = {
   ingest: [...processSettings, ...ingestSettings, ...tokenSettings],
   worker: [...processSettings, ...workerSettings, ...databaseSettings, ...databasesSettings],
   console: [
@@ -38,7 +39,7 @@ export const processes: Record<string, readonly SettingName[]> = {
     ...notifierSettings,
     'CONSOLE_PUBLIC_URL',
   ],
-  migrate: ['DATABASE_URL', 'DATABASE_URLS', 'DATABASE_WAIT_MS', 'PARTITION_EXECUTIONS', 'LOG_LEVEL'],
+  migrate: ['DATABASE_URL', 'DATABASE_URLS', 'LOG_LEVEL'],
   move: moveSettings,
   export: exportSettings,
   standalone: ['DATA_DIR', 'CONSOLE_PORT'],

@@ -103,7 +103,6 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- if and .Values.redis.enabled $external.sentinels -}}
   {{- fail "externalRedis.sentinels would be ignored: the bundled Redis has no Sentinels. Set redis.enabled=false, or leave it empty." -}}
 {{- end -}}
-{{- /* Values that `helm upgrade --reuse-values` keeps from an earlier release lack the key. */}}
 {{- if and ($external.sentinelSecret).name (not $external.sentinels) -}}
   {{- fail "externalRedis.sentinelSecret would be ignored without externalRedis.sentinels: set both." -}}
 {{- end -}}

@@ -38,10 +38,11 @@ const json = 'application/json; charset=utf-8';
  */
 export function sendJsonWith(fixed: Readonly<Record<string, string>>): HttpStack['sendJson'] {
   const always = Object.entries(fixed).flat();
-  return (ctx, status, text, receiptId) => {
+  return (ctx, status, text, receiptId, ignoredFields) => {
     const length = String(Buffer.byteLength(text));
     const headers = ['X-Request-Id', requestIdOf(ctx), 'Content-Type', json, 'Content-Length', length, ...always];
     if (receiptId !== undefined) headers.push('Receipt-Id', receiptId);
+    if (ignoredFields !== undefined) headers.push('Runledger-Ignored-Fields', ignoredFields);
     ctx.res.writeHead(status, headers).end(text);
   };
 }

@@ -40,7 +40,10 @@ export function decodeCursor<Place extends object>(
   if (!whole || !bytes.subarray(0, digestBytes).equals(digestOf(text, scope))) return undefined;
   const place = parsed(text);
   const readers = Object.entries<Parameter<string>>(table);
-  const values = readers.map(([name, read]) => [name, read(String(place[name]))] as const);
+  const values = readers.map(([name, read]) => {
+    const text = Object.hasOwn(place, name) ? place[name] : undefined;
+    return [name, typeof text === 'string' ? read(text) : new Fault('must be a text')] as const;
+  });
   if (values.some(([, value]) => value instanceof Fault)) return undefined;
   return Object.fromEntries(values) as Place;
 }

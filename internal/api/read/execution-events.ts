@@ -1,4 +1,5 @@
 import type { EventPosition } from '../../record/stored-event.ts';
+import { withNames } from './automation-names.ts';
 import type { Endpoint } from './endpoint.ts';
 import { noExecution } from './get-execution.ts';
 import { list } from './list.ts';
@@ -22,7 +23,7 @@ export function executionEvents({ record, publicUrl }: ReadOptions): Endpoint {
       const unknown =
         events.items.length === 0 && !(await record.getExecution(organization, automation_id, execution_id));
       if (unknown) throw noExecution();
-      return events;
+      return { ...events, items: await withNames(record, organization, events.items) };
     },
   });
 }

@@ -9,10 +9,10 @@ import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';
 import type { ConsoleMetrics } from '../../telemetry/console-metrics.ts';
 import type { Endpoint } from './endpoint.ts';
 import { Fault } from './fault.ts';
-import { commonFilters, commonFiltersOf } from './filters.ts';
+import { namedFilters, namedFiltersOf } from './filters.ts';
 import { kindFilter } from './list-events.ts';
 import { oneOf, recordedTime, uuid, type Parameter } from './parameters.ts';
-import { readQuery, type Values } from './query.ts';
+import { malformedQuery, readQuery, type Values } from './query.ts';
 import type { ReadOptions } from './read-options.ts';
 import { readBytes, ReadRoom, type Part } from './read-room.ts';
 import type { RoomOptions } from './with-room.ts';
@@ -48,8 +48,9 @@ const place: Parameter<EventPosition> = (text) => {
 const parameters = {
   format: oneOf(formatNames),
   after: place,
+  bom: oneOf(['true', 'false']),
   ...kindFilter,
-  ...commonFilters,
+  ...namedFilters,
 } as const;
 
 export interface ExportOptions extends ReadOptions, Pick<StreamOptions, 'mayStillRead'>, Pick<RoomOptions, 'room'> {
@@ -68,13 +69,16 @@ export function exportEvents({ record, readMetrics, mayStillRead, room }: Export
     path: '/v1/export/events/',
     exports: true,
     answer: async (ctx) => {
-      const { after, format, kind, ...common } = readQuery(ctx, parameters);
-      const filters = { ...commonFiltersOf(common), kind };
-      const { type, heldBytes, begin } = formatOf(ctx, format);
+      const { after, format, bom, kind, ...common } = readQuery(ctx, parameters);
+      const { organization } = ctx.state;
+      const filters = { ...(await namedFiltersOf(record, organization, common)), kind };
+      const chosen = formatOf(ctx, format);
+      const { type, heldBytes, begin } = chosen;
+      if (bom === 'true' && chosen !== exportFormats.csv)
+        throw malformedQuery([{ parameter: 'bom', detail: 'needs the format csv' }]);
       ctx.status = 200;
       ctx.set({ 'Content-Type': type, 'Cache-Control': 'no-store', Vary: 'Accept' });
       if (ctx.method === 'HEAD') return;
-      const { organization } = ctx.state;
       const onClose = closesOf(ctx.res);
       if (heldBytes !== undefined) {
         const kept = await encoders.enter(organization, heldBytes);
@@ -83,7 +87,7 @@ export function exportEvents({ record, readMetrics, mayStillRead, room }: Export
       const pages = record.exportEvents(organization, filters, { limit: pageSize, after });
       ctx.body = await bytesOf(pages, {
         enter: (withinMs) => room.enter(organization, readBytes.texts, withinMs),
-        encoder: begin(after !== undefined),
+        encoder: begin(after !== undefined, bom === 'true'),
         onClose,
         onSent: (events) => readMetrics.exportedRows.inc(events),
         isGone: () => ctx.res.destroyed,

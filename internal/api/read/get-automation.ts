@@ -1,5 +1,6 @@
 import { RequestError } from '../../errors/request-error.ts';
 import { answerJson } from './answer-json.ts';
+import { withNames } from './automation-names.ts';
 import { declaredIn } from './declared-in.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readPath } from './path.ts';
@@ -24,7 +25,8 @@ export function getAutomation({ record }: ReadOptions): Endpoint {
       const automation = await record.getAutomation(ctx.state.organization, automation_id, { ...window, step });
       if (automation === undefined) throw new RequestError('not-found', 'There is no such automation.');
       const declared = await declaredIn(record, ctx.state.organization, [automation_id]);
-      answerJson(ctx, { ...automation, declaration: declared(automation_id) }, { changesAlways: true });
+      const [named] = await withNames(record, ctx.state.organization, [automation]);
+      answerJson(ctx, { ...named, declaration: declared(automation_id) }, { changesAlways: true });
     },
   };
 }

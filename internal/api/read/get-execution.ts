@@ -1,5 +1,6 @@
 import { RequestError } from '../../errors/request-error.ts';
 import { answerJson } from './answer-json.ts';
+import { withNames } from './automation-names.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readPath } from './path.ts';
 import { readQuery } from './query.ts';
@@ -14,7 +15,8 @@ export function getExecution({ record }: ReadOptions): Endpoint {
       const { automation_id, execution_id } = readPath(ctx, 'automation_id', 'execution_id');
       const execution = await record.getExecution(ctx.state.organization, automation_id, execution_id);
       if (execution === undefined) throw noExecution();
-      answerJson(ctx, execution);
+      const [named] = await withNames(record, ctx.state.organization, [execution]);
+      answerJson(ctx, named);
     },
   };
 }

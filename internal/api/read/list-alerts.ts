@@ -1,11 +1,12 @@
 import type { AlertPosition } from '../../record/alert.ts';
+import { automationFilter, findAutomation, withNames } from './automation-names.ts';
 import type { Endpoint } from './endpoint.ts';
 import { list } from './list.ts';
 import { oneOf, recordedTime, uuid } from './parameters.ts';
 import type { ReadOptions } from './read-options.ts';
 
 const filters = {
-  automation_id: uuid,
+  ...automationFilter,
   kind: oneOf(['missing', 'late', 'overrunning', 'failing', 'lost', 'unknown']),
   open: oneOf(['true', 'false']),
 } as const;
@@ -17,9 +18,11 @@ export function listAlerts({ record, publicUrl }: ReadOptions): Endpoint {
     publicUrl,
     filters,
     place: { openedAt: recordedTime, id: uuid },
-    read: ({ state: { organization } }, { automation_id, kind, open }, page) => {
+    read: async ({ state: { organization } }, { kind, open, ...asked }, page) => {
       const isOpen = open === undefined ? undefined : open === 'true';
-      return record.listAlerts(organization, { automationId: automation_id, kind, open: isOpen }, page);
+      const automationId = await findAutomation(record, organization, asked);
+      const { items, next } = await record.listAlerts(organization, { automationId, kind, open: isOpen }, page);
+      return { items: await withNames(record, organization, items), next };
     },
   });
 }

@@ -1,4 +1,6 @@
-import type { AutomationPosition } from '../../record/automation.ts';
+import type { Automation, AutomationPosition } from '../../record/automation.ts';
+import type { Window } from '../../record/filters.ts';
+import { automationFilter, findAutomation, withNames } from './automation-names.ts';
 import { declaredIn } from './declared-in.ts';
 import type { Endpoint } from './endpoint.ts';
 import { list } from './list.ts';
@@ -6,29 +8,50 @@ import { uuid } from './parameters.ts';
 import type { ReadOptions } from './read-options.ts';
 import { inWindow, windowFilter, windowOf, windowPlace, type InWindow } from './window.ts';
 
+const filters = { ...automationFilter, ...windowFilter } as const;
+
 /**
  * `GET /v1/automations/`: automations by id, each with its last execution, what is declared about
  * it, and its figures in the window.
  */
 export function listAutomations({ record, publicUrl }: ReadOptions): Endpoint {
-  return list<typeof windowFilter, InWindow<AutomationPosition>>({
+  return list<typeof filters, InWindow<AutomationPosition>>({
     path: '/v1/automations/',
     publicUrl,
     changesAlways: true,
-    filters: windowFilter,
+    filters,
     place: { automationId: uuid, ...windowPlace },
     read: async ({ state: { organization } }, values, page) => {
       const window = windowOf(values, page.after?.windowEnd);
-      const { items, next } = await record.listAutomations(organization, window, page);
+      const id = await findAutomation(record, organization, values);
+      const { items, next } =
+        id === undefined
+          ? await record.listAutomations(organization, window, page)
+          : { items: await readOne(record, organization, id, window), next: undefined };
       const declared = await declaredIn(
         record,
         organization,
         items.map(({ automation }) => automation),
       );
       return {
-        items: items.map((item) => ({ ...item, declaration: declared(item.automation) })),
+        items: (await withNames(record, organization, items)).map((item) => ({
+          ...item,
+          declaration: declared(item.automation),
+        })),
         next: inWindow(next, window),
       };
     },
   });
+}
+
+async function readOne(
+  record: ReadOptions['record'],
+  organization: string,
+  id: string,
+  window: Window,
+): Promise<Automation[]> {
+  const found = await record.getAutomation(organization, id, { ...window, step: 'day' });
+  if (found === undefined) return [];
+  const { automation, last_execution, window: figures } = found;
+  return [{ automation, last_execution, window: figures }];
 }

@@ -1,27 +1,36 @@
 import type { ErrorGroupPosition } from '../../record/error-group.ts';
+import { automationFilter, findAutomation, withNames } from './automation-names.ts';
+import type { PlaceTable } from './cursor.ts';
 import type { Endpoint } from './endpoint.ts';
 import { commonFilters } from './filters.ts';
 import { list } from './list.ts';
-import { recordedTime, storableText, uuid } from './parameters.ts';
+import { recordedTime, sha256, uuid } from './parameters.ts';
 import type { ReadOptions } from './read-options.ts';
 import { inWindow, windowOf, windowOrRange, windowPlace, type InWindow } from './window.ts';
 
-const { automation_id, error_id } = commonFilters;
-const filters = { automation_id, error_id, ...windowOrRange } as const;
+const { error_id } = commonFilters;
+/** The place of a group, in cursors. */
+export const errorGroupPlace: PlaceTable<ErrorGroupPosition> = {
+  lastSeenAt: recordedTime,
+  automationId: uuid,
+  errorDigest: sha256,
+};
+const filters = { ...automationFilter, error_id, ...windowOrRange } as const;
 
-/** `GET /v1/errors/`: ERROR events of the window by automation and `error_id`, last seen first. */
+/** `GET /v1/errors/`: ERROR events that happened in the window, by automation and `error_id`. */
 export function listErrors({ record, publicUrl }: ReadOptions): Endpoint {
   return list<typeof filters, InWindow<ErrorGroupPosition>>({
     path: '/v1/errors/',
     publicUrl,
     changesAlways: true,
     filters,
-    place: { lastSeenAt: recordedTime, automationId: uuid, errorId: storableText(0, 1_048_576), ...windowPlace },
+    place: { ...errorGroupPlace, ...windowPlace },
     read: async ({ state: { organization } }, values, page) => {
       const window = windowOf(values, page.after?.windowEnd);
-      const groups = { automationId: values.automation_id, errorId: values.error_id, ...window };
-      const { next, ...more } = await record.listErrors(organization, groups, page);
-      return { ...more, next: inWindow(next, window) };
+      const automationId = await findAutomation(record, organization, values);
+      const groups = { automationId, errorId: values.error_id, ...window };
+      const { items, next, ...more } = await record.listErrors(organization, groups, page);
+      return { items: await withNames(record, organization, items), ...more, next: inWindow(next, window) };
     },
   });
 }

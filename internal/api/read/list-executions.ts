@@ -1,6 +1,7 @@
 import type { ExecutionPosition } from '../../record/execution.ts';
+import { withNames } from './automation-names.ts';
 import type { Endpoint } from './endpoint.ts';
-import { commonFilters, commonFiltersOf, executionFilters } from './filters.ts';
+import { namedFilters, namedFiltersOf, executionFilters } from './filters.ts';
 import { list } from './list.ts';
 import { recordedTime, storableText, uuid } from './parameters.ts';
 import type { ReadOptions } from './read-options.ts';
@@ -12,11 +13,13 @@ export function listExecutions({ record, publicUrl }: ReadOptions): Endpoint {
     publicUrl,
     filters,
     place: { firstEventAt: recordedTime, automationId: uuid, executionId: storableText(1, 1_000) },
-    read: ({ state: { organization } }, { state, anomaly, has, ...common }, page) => {
+    read: async ({ state: { organization } }, { state, anomaly, has, ...common }, page) => {
       const warning = has === undefined ? undefined : true;
-      return record.listExecutions(organization, { ...commonFiltersOf(common), state, anomaly, warning }, page);
+      const filters = { ...(await namedFiltersOf(record, organization, common)), state, anomaly, warning };
+      const { items, next } = await record.listExecutions(organization, filters, page);
+      return { items: await withNames(record, organization, items), next };
     },
   });
 }
 
-const filters = { ...executionFilters, ...commonFilters } as const;
+const filters = { ...executionFilters, ...namedFilters } as const;

@@ -30,7 +30,8 @@ export function logTile({ record }: ReadOptions): Endpoint {
     pattern: `${prefix}tile/*tile`,
     answer: async (ctx) => {
       readQuery(ctx, {});
-      const name = readTilePath(ctx.path.slice(prefix.length));
+      // Clients that are generated send a parameter of a path with its slashes encoded.
+      const name = readTilePath(ctx.path.slice(prefix.length).replaceAll(/%2f/gi, '/'));
       if (name === undefined) throw noTile();
       const tile = await record.getTile(ctx.state.organization, name);
       const bytes = name.width * (name.level === 'entries' ? leafSize : hashSize);

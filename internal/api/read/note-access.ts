@@ -1,3 +1,4 @@
+import type { Context } from 'koa';
 import type { Answer, Endpoint } from './endpoint.ts';
 
 /** Notes that a reader looks at the record of an organization, or exports it. */
@@ -6,15 +7,26 @@ export type NoteAccess = (access: {
   name: string;
   organization: string;
   action: 'looked' | 'exported';
+  address: string;
 }) => void;
 
 /** Notes each request of an endpoint that is answered; not those that are refused. */
-export function noteReads(noteAccess: NoteAccess, { answer, exports }: Endpoint): Answer {
+export function noteReads(
+  noteAccess: NoteAccess,
+  { answer, exports }: Endpoint,
+  addressOf: (ctx: Context) => string,
+): Answer {
   return async (ctx, next) => {
     await answer(ctx, next);
     const { organization, tokenId } = ctx.state;
     if (ctx.status >= 400) return;
     const action = exports === true ? 'exported' : 'looked';
-    noteAccess({ subject: `token:${tokenId}`, name: `read token ${tokenId}`, organization, action });
+    noteAccess({
+      subject: `token:${tokenId}`,
+      name: `read token ${tokenId}`,
+      organization,
+      action,
+      address: addressOf(ctx),
+    });
   };
 }

@@ -1,5 +1,6 @@
 import { faultOfText } from '../../event/stored-text.ts';
 import { timeOf } from '../../event/occurred-at.ts';
+import { relativeTime } from '../../event/relative-time.ts';
 import { Fault } from './fault.ts';
 
 /** Reads the text of a query or path parameter. */
@@ -27,6 +28,10 @@ export function wholeNumber(min: number, max: number): Parameter<number> {
   };
 }
 
+/** A SHA-256 in hexadecimal digits, as positions hold it. */
+export const sha256: Parameter<string> = (text) =>
+  /^[\da-f]{64}$/.test(text) ? text : new Fault('must have 64 hexadecimal digits');
+
 /** A text of `shortest` to `longest` Unicode characters that Postgres can hold. */
 export function storableText(shortest: number, longest: number): Parameter<string> {
   return (text) => {
@@ -43,16 +48,30 @@ export const firstTime = Date.parse('0001-01-01T00:00:00Z');
  * A time in RFC 3339, in the years 1 to 9999 of UTC. A space counts as the `+` that many clients do
  * not encode.
  */
-export const time: Parameter<Date> = (text) => {
+const exactTime: Parameter<Date> = (text) => {
   const value = new Date(timeOf(text.replace(' ', '+')) ?? Number.NaN);
   const year = value.getUTCFullYear();
   return year >= 1 && year <= 9_999 ? value : new Fault('must be a time in RFC 3339 such as 2026-01-31T08:00:00Z');
 };
 
-/** A time of the record in ISO 8601, as positions hold it. */
+/**
+ * A time in RFC 3339; a date, `today` or `yesterday`, for its begin in UTC; `now`; or a time ago
+ * such as `24h` or `7d`.
+ */
+export const time: Parameter<Date> = (text) => {
+  const relative = relativeTime(text, 'utc');
+  if (relative !== undefined) return relative;
+  const value = exactTime(text);
+  if (value instanceof Date) return value;
+  return new Fault(`${value.detail}, a date, today, yesterday, now, or a time ago such as 24h or 7d`);
+};
+
+/** A time of the record in ISO 8601, as positions hold it: in a year that a record can have. */
 export const recordedTime: Parameter<string> = (text) => {
-  const value = time(text);
-  return value instanceof Fault ? value : value.toISOString();
+  const value = exactTime(text);
+  if (value instanceof Fault) return value;
+  const year = value.getUTCFullYear();
+  return year >= 1_970 && year <= 9_998 ? value.toISOString() : new Fault('must be in the years 1970 to 9998');
 };
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

@@ -1,8 +1,8 @@
 import { html, type Html } from '../../html/html.ts';
 import type { ShownState } from '../../outcome/execution-state.ts';
 import type { PageZone } from '../page-zone.ts';
-import { count, formatDuration } from '../parts/format.ts';
-import { stateWords } from '../parts/marks.ts';
+import { count } from '../parts/format.ts';
+import { stateWords, tookWords } from '../parts/marks.ts';
 
 /** An expected time. */
 export interface ExpectedTime {
@@ -96,9 +96,8 @@ function runMark({ at, durationMs, state }: ActualRun, place: Place, zone: PageZ
   if (place === undefined) return false;
   const { x, y } = place;
   const long = Math.min(label + width - x, ((durationMs ?? 0) / dayMs) * width);
-  const took = durationMs === null ? 'no END' : formatDuration(durationMs);
   return html`<g class="run ${state}"
-    ><title>${stateWords[state]}, ${took}: ${zone.second(at)}</title
+    ><title>${stateWords[state]}, ${tookWords(durationMs, state)}: ${zone.second(at)}</title
     >${long > 4 && html`<rect x="${x.toFixed(1)}" y="${y - 2}" width="${long.toFixed(1)}" height="4" rx="2" />`}${shapeOf(state, x, y)}</g
   >`;
 }

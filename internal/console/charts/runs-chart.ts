@@ -2,8 +2,7 @@ import { scaleLinear, scalePow } from 'd3-scale';
 import { html, type Html } from '../../html/html.ts';
 import type { Execution } from '../../record/execution.ts';
 import type { PageZone } from '../page-zone.ts';
-import { formatDuration } from '../parts/format.ts';
-import { stateWords } from '../parts/marks.ts';
+import { stateWords, tookWords } from '../parts/marks.ts';
 
 const [pitch, bar, height, foot] = [16, 12, 96, 7];
 const most = 60;
@@ -27,7 +26,7 @@ export function runsChart(
     const { execution_id, state, duration_ms, first_event_at } = execution;
     const tall = duration_ms === null ? height / 2 : y(duration_ms);
     const at = x(left + index);
-    const words = `${stateWords[state]}, ${duration_ms === null ? 'no END' : formatDuration(duration_ms)}, ${zone.second(Date.parse(first_event_at))}, ${execution_id}`;
+    const words = `${stateWords[state]}, ${tookWords(duration_ms, state)}, ${zone.second(Date.parse(first_event_at))}, ${execution_id}`;
     return html`<a
       href="${hrefOf(execution_id)}"
       tabindex="${index === shown.length - 1 ? 0 : -1}"

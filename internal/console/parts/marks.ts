@@ -1,6 +1,7 @@
 import type { EventKind } from '../../event/schema.ts';
 import { html, markup, type Html } from '../../html/html.ts';
 import type { ShownState } from '../../outcome/execution-state.ts';
+import { formatDuration } from './format.ts';
 
 /** The state of an execution: a shape, a word and a colour. */
 export function stateMark(state: ShownState, note = ''): Html {
@@ -15,6 +16,12 @@ export const stateWords: Readonly<Record<ShownState, string>> = {
   failed: 'Failed',
   lost: 'Lost',
 };
+
+/** How long an execution took, in words. `durationMs`: null if that is not known. */
+export function tookWords(durationMs: number | null, state: ShownState): string {
+  if (durationMs !== null) return formatDuration(durationMs);
+  return state === 'running' || state === 'lost' ? 'no END' : 'no duration';
+}
 
 /** The kind of an event: a shape, a word and a colour. */
 export function kindMark(kind: EventKind): Html {

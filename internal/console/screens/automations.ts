@@ -1,3 +1,4 @@
+import { holdsText } from '../../event/folded-text.ts';
 import { oneOf, storableText } from '../../api/read/parameters.ts';
 import { readQuery, type Values } from '../../api/read/query.ts';
 import { answerHtml } from '../../html/answer-html.ts';
@@ -9,7 +10,6 @@ import { automationLink, copyButton } from '../parts/ids.ts';
 import { icon, stateMark } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';
 import { attentionsOf } from '../attention.ts';
-import { comparable } from '../names.ts';
 import { healthMark, nameOf } from '../parts/verdicts.ts';
 import { readOverdue } from './read-overdue.ts';
 import { givenOf } from './execution-filters.ts';
@@ -69,7 +69,7 @@ export const automations: Screen = {
     const needed = new Set(attentionsOf(all, overdue).needed.map(({ automation }) => automation));
     const shown = all
       .filter((view) => query.state === undefined || states[query.state]?.holds(view, needed))
-      .filter((view) => query.id === undefined || isNamed(view, comparable(query.id)))
+      .filter((view) => query.id === undefined || isNamed(view, query.id))
       .sort(orders[query.sort ?? 'last']);
     const body = bodyOf({ query, all: all.length, shown }, visit, console);
     answerHtml(visit.ctx, console.page({ title: 'Automations', viewer, organization, section: 'automations', body }));
@@ -79,7 +79,7 @@ export const automations: Screen = {
 /** True if the text is a part of the id, the name or the owner. */
 function isNamed({ automation, declaration }: AutomationView, text: string): boolean {
   const { display_name = '', name = '', namespace = '', owner = '' } = declaration ?? {};
-  return [automation, display_name, `${namespace}/${name}`, owner].some((words) => comparable(words).includes(text));
+  return [automation, display_name, `${namespace}/${name}`, owner].some((words) => holdsText(words, text));
 }
 
 interface View {

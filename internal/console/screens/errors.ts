@@ -1,6 +1,7 @@
 import { encodeCursor } from '../../api/read/cursor.ts';
+import { errorGroupPlace } from '../../api/read/list-errors.ts';
 import { placeOf } from '../../api/read/list.ts';
-import { recordedTime, storableText, uuid } from '../../api/read/parameters.ts';
+import { storableText, uuid } from '../../api/read/parameters.ts';
 import { readQuery } from '../../api/read/query.ts';
 import { answerHtml } from '../../html/answer-html.ts';
 import { html, type Html } from '../../html/html.ts';
@@ -18,7 +19,6 @@ import { readNames } from '../names.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import { givenOf } from './execution-filters.ts';
 
-const place = { lastSeenAt: recordedTime, automationId: uuid, errorId: storableText(0, 2_000) };
 const table = { ...windowParameter, automation_id: uuid, cursor: storableText(1, 8_000) } as const;
 const pageSize = 100;
 
@@ -30,7 +30,7 @@ export const errors: Screen = {
     const { organization, viewer, now, zone } = visit;
     const steps = stepsOf(window, now, zone);
     const scope = { endpoint: 'console errors', organization, filters: `${window} ${automation_id ?? ''}` };
-    const after = cursor === undefined ? undefined : placeOf<ErrorGroupPosition>(cursor, place, scope);
+    const after = cursor === undefined ? undefined : placeOf<ErrorGroupPosition>(cursor, errorGroupPlace, scope);
     const [groups, counts, nameOf] = await Promise.all([
       console.record.listErrors(organization, { ...steps, automationId: automation_id }, { limit: pageSize, after }),
       console.record.countErrors(organization, steps),

@@ -1,5 +1,7 @@
 import type { Execution } from '../../record/execution.ts';
 import type { ExecutionFilters } from '../../record/filters.ts';
+import { optionalFields } from '../../event/fields.ts';
+import { holdsText } from '../../event/folded-text.ts';
 import type { StoredEvent } from '../../record/stored-event.ts';
 import { sendLive } from '../live.ts';
 import { readNames } from '../names.ts';
@@ -47,14 +49,10 @@ function matches(execution: Execution, events: readonly StoredEvent[], filters: 
     (anomaly === undefined || execution.anomalies.includes(anomaly)) &&
     (warning !== true || execution.counts.WARNING > 0) &&
     (errorId === undefined || events.some((event) => event.type_of_event === 'ERROR' && event.error_id === errorId)) &&
-    (q === undefined || contains(execution.execution_id, q) || events.some((event) => eventContains(event, q)))
+    (q === undefined || holdsText(execution.execution_id, q) || events.some((event) => eventContains(event, q)))
   );
 }
 
-function eventContains({ description, error_description_detail }: StoredEvent, q: string): boolean {
-  return contains(description, q) || contains(error_description_detail, q);
-}
-
-function contains(text: string, q: string): boolean {
-  return text.toLowerCase().includes(q.toLowerCase());
+function eventContains(event: StoredEvent, q: string): boolean {
+  return optionalFields.some(({ recorded }) => holdsText(event[recorded], q));
 }

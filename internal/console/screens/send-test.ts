@@ -8,6 +8,7 @@ import type { Screen } from '../visit.ts';
 export const sendTest: Screen = {
   path: '/webhooks/:namespace/:name/test',
   method: 'POST',
+  action: 'tested',
   answer: async (visit, { site, sendTest: send }) => {
     const { ctx, organization } = visit;
     if (!isFromThisSite(ctx, site.publicUrl)) {

@@ -24,8 +24,6 @@ export interface Options {
   readSamples: number;
   /** Length of the load of `streams`, in whole seconds. */
   streamSeconds: number;
-  /** Executions that `partitions` moves. */
-  partitionExecutions: number;
   /** Events that `export` exports. */
   exportEvents: number;
   /** Events that `seal` stores, seals and verifies. */
@@ -52,7 +50,6 @@ export function readOptions(): Options {
     readDrainEvents: number('READ_DRAIN_EVENTS', 4_000_000, 100_000),
     readSamples: number('READ_SAMPLES', 400, 2),
     streamSeconds: number('STREAM_SECONDS', 600, 15),
-    partitionExecutions: number('MOVED_EXECUTIONS', 5_000_000, 100_000),
     exportEvents: number('EXPORT_EVENTS', 10_000_000, 200_000),
     sealEvents: number('SEAL_EVENTS', 20_000_000, 200_000),
   };

@@ -4,6 +4,7 @@ import { Child } from '../../support/child.ts';
 import { until } from '../../support/until.ts';
 import { environmentOfImage, nodeOptionsOfImage } from '../../support/image-environment.ts';
 import { cpuTime, residentMemory } from './cpu.ts';
+import { tuned } from '../../support/tuned.ts';
 
 export const root = join(import.meta.dirname, '../../..');
 
@@ -39,7 +40,7 @@ export class Program {
     const [command, words] = group?.command(process.execPath, node) ?? [process.execPath, node];
     const child = new Child(command, words, {
       cwd: root,
-      env: { ...image, ...environment },
+      env: { ...image, ...tuned(environment) },
     });
     const { pid } = child.process;
     if (pid === undefined) throw new Error(`cannot start ${main}`);

@@ -8,7 +8,6 @@ import type { Cgroup } from '../../support/cgroup.ts';
 import { PostgresServer, query } from '../../support/postgres-server.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 import { openDatabase } from '../../support/store.ts';
-import { migrateUnpartitioned } from '../../support/unpartitioned.ts';
 import { until } from '../../support/until.ts';
 import { cpuTime, cpuTimeOfFamily } from './cpu.ts';
 import { Program, root } from './program.ts';
@@ -73,16 +72,12 @@ export class World implements AsyncDisposable {
     return new World(folder, { redis, postgres }, pids);
   }
 
-  /**
-   * The address of a new database with the schema and the partitions that a worker makes.
-   * `unpartitioned`: `executions` is one table.
-   */
-  async createDatabase({ unpartitioned = false } = {}): Promise<string> {
+  /** The address of a new database with the schema and the partitions that a worker makes. */
+  async createDatabase(): Promise<string> {
     const url = await this.#servers.postgres.createDatabase();
-    if (unpartitioned) await migrateUnpartitioned(url);
     const db = openDatabase(url, 60_000);
     try {
-      if (!unpartitioned) await migrateToLatest(db);
+      await migrateToLatest(db);
       await createStore(db, { partitionsAhead: 1, retentionDays: 0, overdueAfterHours: 24 }).maintain();
     } finally {
       await db.destroy();

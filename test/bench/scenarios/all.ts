@@ -11,7 +11,6 @@ import { latency } from './latency.ts';
 import { log } from './log.ts';
 import { neighbours } from './neighbours.ts';
 import { overview } from './overview.ts';
-import { partitions } from './partitions.ts';
 import { pipeline } from './pipeline.ts';
 import { read } from './read.ts';
 import type { Scenario } from './scenario.ts';
@@ -39,7 +38,6 @@ export const scenarios: Record<string, Scenario> = {
   exec,
   telemetry,
   growth,
-  partitions,
   read,
   overview,
   streams,

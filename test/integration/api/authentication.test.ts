@@ -16,7 +16,7 @@ inBothModes('authentication', ({ suiteIngest }) => {
     ['an unknown token', 'wrong-token-0123456789', 'The token is not valid.'],
     ['a token in another case', token.toUpperCase(), 'The token is not valid.'],
     ['a token and more', `${token}x`, 'The token is not valid.'],
-    ['two tokens', `${token}, ${token}`, 'The token is not valid.'],
+    ['two tokens', `${token}, ${readToken}`, 'The token is not valid.'],
   ] as const) {
     it(`refuses ${what} with 401, whatever the body`, async () => {
       const { client } = suite.ingest;
@@ -57,6 +57,24 @@ inBothModes('authentication', ({ suiteIngest }) => {
   it('takes the token with white space around it', async () => {
     const answer = await suite.ingest.client.send({ path: '/v1/ping/', headers: { token: ` ${token}\t` } });
     expect(answer.status).to.equal(200);
+  });
+
+  it('takes one token that comes twice in the same header, and once more in the other', async () => {
+    const { client } = suite.ingest;
+    for (const headers of [
+      { token: [token, token] },
+      { token: [token, ''] },
+      { token: [token, token], authorization: `Bearer ${token}` },
+      { token: undefined, authorization: [`Bearer ${token}`, `Bearer ${token}`] },
+    ]) {
+      expect((await client.register(eventBody(), headers)).status).to.equal(201);
+    }
+    for (const headers of [
+      { token: [token, readToken] },
+      { token: [token, token], authorization: `Bearer ${readToken}` },
+    ]) {
+      expect((await client.register(eventBody(), headers)).status).to.equal(401);
+    }
   });
 
   for (const authorization of [`Bearer ${token}`, `bearer ${token}`, `BEARER   ${token} `]) {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { inBothModes } from '../../support/api-modes.ts';
@@ -54,6 +55,17 @@ inBothModes('a body that says its length', ({ startApi }) => {
     expect(accepted.map(({ executionId }) => executionId)).to.deep.equal(['long', 'short']);
   });
 
+  it('is accepted before what was sent behind it on the connection, though it has to be decoded', async () => {
+    await using api = await startApi(enqueue);
+    using connection = await RawConnection.open(api.port);
+    const encoded = gzipSync(JSON.stringify(eventBody({ execution_id: 'encoded' })));
+    const lines = [...head, 'Content-Encoding: gzip', `Content-Length: ${encoded.length}`, '', ''];
+    const behind = [...head, `Content-Length: ${body.length}`, '', body];
+    connection.send(Buffer.concat([Buffer.from(lines.join('\r\n')), encoded, Buffer.from(behind.join('\r\n'))]));
+    await connection.receives(/ 201 Created[^]* 201 Created/);
+    expect(accepted.map(({ executionId }) => executionId === 'encoded')).to.deep.equal([true, false]);
+  });
+
   it('is refused without harm to the request behind it on the connection', async () => {
     await using api = await startApi(enqueue);
     using connection = await RawConnection.open(api.port);
@@ -62,6 +74,23 @@ inBothModes('a body that says its length', ({ startApi }) => {
     const received = await connection.toEnd();
     expect(received.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 400', 'HTTP/1.1 201']);
     expect(accepted).to.have.length(1);
+  });
+
+  it('ends its connection when 64 refused ones of its organization are on their way', async () => {
+    await using api = await startApi(enqueue);
+    using connections = new DisposableStack();
+    const refused = async (organization: string): Promise<RawConnection> => {
+      const connection = connections.use(await RawConnection.open(api.port));
+      connection.send(...registerHead(organization), 'Content-Length: 10000000', '', 'x'.repeat(1_000));
+      await connection.receives(/ 413 /);
+      return connection;
+    };
+    const first = await Promise.all(Array.from({ length: 64 }, () => refused('hostile')));
+    expect(await (await refused('hostile')).toEnd()).to.match(/^Connection: close\r$/m);
+    const others = await refused('quiet');
+    for (const connection of [...first, others]) expect(connection.received).to.match(/^Connection: keep-alive\r$/m);
+    first[0]?.[Symbol.dispose]();
+    await until('there is room for another one', async () => !/: close/.test((await refused('hostile')).received));
   });
 
   it('is dropped when its connection breaks before its end', async () => {

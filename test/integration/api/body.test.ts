@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { inBothModes } from '../../support/api-modes.ts';
 import { eventBody } from '../../support/events.ts';
@@ -21,9 +20,8 @@ inBothModes('bodies that are not JSON', ({ suiteIngest }) => {
     ['another kind of JSON', { 'content-type': 'application/problem+json' }, json],
     ['another charset', { 'content-type': 'application/json; charset=latin1' }, json],
     ['UTF-16', { 'content-type': 'application/json; charset="utf-16"' }, Buffer.from(json, 'utf16le')],
-    ['gzip', { 'content-encoding': 'gzip' }, gzipSync(json)],
     ['deflate', { 'content-encoding': 'deflate' }, json],
-    ['an unknown encoding', { 'content-encoding': 'gzip, identity' }, json],
+    ['two encodings', { 'content-encoding': 'gzip, identity' }, json],
     ['text/plain that is too large', { 'content-type': 'text/plain' }, Buffer.alloc(300 * 1024, 32)],
   ] as const) {
     it(`are refused with 415: ${what}`, async () => {
@@ -33,15 +31,27 @@ inBothModes('bodies that are not JSON', ({ suiteIngest }) => {
 
   for (const [what, body, detail] of [
     ['empty', '', 'must not be empty'],
-    ['cut off', '{"event":"START"', 'must be valid JSON'],
-    ['followed by more', '{} {}', 'must be valid JSON'],
-    ['not JSON at all', 'hello', 'must be valid JSON'],
-    ['single-quoted', "{'event':'START'}", 'must be valid JSON'],
-    ['NaN', '{"a":NaN}', 'must be valid JSON'],
-    ['a raw control character', '{"execution_id":"\u0001"}', 'must be valid JSON'],
-    ['invalid UTF-8', Buffer.from([...Buffer.from('{"execution_id":"'), 0xff, 0x22, 0x7d]), 'must be valid UTF-8'],
-    ['an overlong NUL', Buffer.from([0x22, 0xc0, 0x80, 0x22]), 'must be valid UTF-8'],
-    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'must be valid UTF-8'],
+    ['cut off', '{"event":"START"', 'must be valid JSON: it ends at line 1, column 17, inside an object'],
+    [
+      'followed by more',
+      '{}\n{}',
+      'must be valid JSON: more follows at line 2, column 1, after the end of the document',
+    ],
+    ['not JSON at all', 'hello', 'must be valid JSON: the word at line 1, column 1 is no JSON value'],
+    ['single-quoted', "{'event':'START'}", 'must be valid JSON: the text at line 1, column 2 must be in double quotes'],
+    ['NaN', '{"a":NaN}', 'must be valid JSON: NaN at line 1, column 6 is no JSON value'],
+    [
+      'a raw control character',
+      '{"a":"\u0001"}',
+      'must be valid JSON: the control character at line 1, column 7 must be escaped',
+    ],
+    [
+      'invalid UTF-8',
+      Buffer.from([...Buffer.from('{"execution_id":"'), 0xff, 0x22, 0x7d]),
+      'must be valid UTF-8, which byte 18 is not',
+    ],
+    ['an overlong NUL', Buffer.from([0x22, 0xc0, 0x80, 0x22]), 'must be valid UTF-8, which byte 2 is not'],
+    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'must be valid UTF-8, which byte 2 is not'],
   ] as const) {
     it(`are refused with 400: ${what}`, async () => {
       const answer = await suite.ingest.client.register(body);

@@ -86,17 +86,18 @@ inBothModes('POST /v1/register/bulk/', ({ suiteIngest }) => {
     const body = `${JSON.stringify(eventBody())}\n{"event":`;
     const answer = await bulk(body, { 'content-type': 'application/x-ndjson' });
     expectProblem(answer, 400, 'invalid-event');
-    expect(answer.json()['errors']).to.deep.equal([{ pointer: '/1', detail: 'must be valid JSON' }]);
+    const detail = 'must be valid JSON: it ends at line 2, column 10, inside an object';
+    expect(answer.json()['errors']).to.deep.equal([{ pointer: '/1', detail }]);
     expect(await suite.stored()).to.deep.equal([]);
   });
 
   for (const [what, body, code, detail] of [
     ['no list', '{}', 'malformed-request', 'must be a JSON array'],
-    ['no JSON', '[', 'malformed-request', 'must be valid JSON'],
+    ['no JSON', '[', 'malformed-request', 'must be valid JSON: it ends at line 1, column 2, inside an array'],
     ['nothing', '', 'malformed-request', 'must not be empty'],
     ['an empty list', '[]', 'invalid-event', 'must hold 1 to 500 events, it holds 0'],
     ['501 events', JSON.stringify(bodies(501)), 'invalid-event', 'must hold 1 to 500 events, it holds 501'],
-    ['invalid UTF-8', Buffer.from([0x5b, 0xff, 0x5d]), 'malformed-request', 'must be valid UTF-8'],
+    ['invalid UTF-8', Buffer.from([0x5b, 0xff, 0x5d]), 'malformed-request', 'must be valid UTF-8, which byte 2 is not'],
   ] as const) {
     it(`refuses ${what}, also in part`, async () => {
       for (const query of ['', '?partial=true']) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { CloudEvent, HTTP, type Message } from 'cloudevents';
-import type { Answer } from '../../support/api-client.ts';
+import type { Answer, Request } from '../../support/api-client.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { expectValid, readOpenApi, type OpenApiOperation } from '../../support/openapi.ts';
 import { readToken } from '../../support/pipeline.ts';
@@ -25,7 +25,7 @@ inBothModes('POST /v1/cloudevents/', ({ suiteIngest }) => {
       data: { automation_id, execution_id: 'run-1', ...data },
     });
 
-  async function send(body: unknown, headers: Record<string, string | undefined>): Promise<Answer> {
+  async function send(body: unknown, headers: Request['headers']): Promise<Answer> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const answer = await suite.ingest.client.register(text, headers, undefined, '/v1/cloudevents/');
     expectValid(operation?.responses[String(answer.status)], answer.json());
@@ -55,8 +55,24 @@ inBothModes('POST /v1/cloudevents/', ({ suiteIngest }) => {
     for (const one of events) expect((await deliver(HTTP.binary(one))).status).to.equal(201);
     expect(await kinds()).to.deep.equal(['START', 'END']);
     expect(await suite.redis.command('llen', '{runledger}:events:wait')).to.equal(1);
+    const inCapitals = event('start', { id: events[0]?.id, automation_id: automation_id.toUpperCase() });
+    expect((await batch([{ ...inCapitals.toJSON(), time: events[0]?.time }])).status).to.equal(201);
+    expect(await kinds()).to.have.lengthOf(2);
     const changed = await batch([event('start', { id: events[0]?.id, description: 'other' })]);
     expectProblem(changed, 422, 'idempotency-key-reused');
+  });
+
+  it('takes a time without an offset for UTC, and one outside the limits for the time of acceptance', async () => {
+    const now = Date.now();
+    const at = (ms: number): string => new Date(now + ms).toISOString();
+    for (const time of [at(0).replace('Z', ''), at(0).replace('Z', '829+0000'), at(-91 * 86_400_000), at(3_600_000)]) {
+      const structured = await batch([{ ...event('start').toJSON(), time }]);
+      const { headers, body } = HTTP.binary(event('start'));
+      const binary = await send(body, { ...(headers as Record<string, string>), 'ce-time': time });
+      expect([structured.status, binary.status], time).to.deep.equal([201, 201]);
+    }
+    const times = (await suite.stored()).map(({ occurredAt }) => occurredAt);
+    expect(times).to.deep.equal([now, now, now, now, undefined, undefined, undefined, undefined]);
   });
 
   it('decodes percent-encoded headers of binary mode', async () => {
@@ -64,6 +80,87 @@ inBothModes('POST /v1/cloudevents/', ({ suiteIngest }) => {
     await send(body, { ...(headers as Record<string, string>), 'ce-id': 'a%2520b' });
     await batch([event('start', { id: 'a%20b' })]);
     expect(await kinds()).to.deep.equal(['START']);
+  });
+
+  it('takes a header of binary mode that comes twice with one value, and refuses two values', async () => {
+    const { headers, body } = HTTP.binary(event('start'));
+    const twice = (second: string) => ({
+      ...(headers as Record<string, string>),
+      'ce-id': [String(headers['ce-id']), second],
+    });
+    expect((await send(body, twice(String(headers['ce-id'])))).status).to.equal(201);
+    expect((await send(body, headers)).status).to.equal(201);
+    expect(await kinds()).to.deep.equal(['START']);
+    expectProblem(await send(body, twice('another')), 400, 'invalid-event');
+  });
+
+  it('takes the data of SDKs that write bytes, in structured mode and in a batch', async () => {
+    const inBytes = (kind: string, mark = '') => {
+      const { data, ...rest } = event(kind).toJSON();
+      return { ...rest, data_base64: Buffer.from(mark + JSON.stringify(data)).toString('base64') };
+    };
+    const single = await send(inBytes('start'), { 'content-type': 'application/cloudevents+json; charset=UTF-8' });
+    expect(single.status, single.body).to.equal(201);
+    expect((await batch([inBytes('event', '\uFEFF'), event('end').toJSON()])).status).to.equal(201);
+    expect(await kinds()).to.deep.equal(['START', 'EVENT', 'END']);
+    const encoded = (text: string): string => Buffer.from(text).toString('base64');
+    const { data, ...rest } = event('end').toJSON();
+    const bad = [
+      { ...rest, data_base64: 'no base64' },
+      { ...rest, data_base64: 7 },
+      { ...rest, data_base64: encoded('[]') },
+      { ...rest, data_base64: encoded('{') },
+      { ...rest, data_base64: Buffer.from([0xff, 0xfe]).toString('base64') },
+      { ...rest, data, data_base64: encoded('{}') },
+      { ...rest, data_base64: encoded('{"automation_id":"7","execution_id":"a"}') },
+    ].map((one, index) => ({ ...one, id: String(index) }));
+    const { errors } = (await batch(bad)).json<{ errors: { pointer: string }[] }>();
+    const pointers = [0, 1, 2, 3, 4, 5].map((index) => `/${index}/data_base64`);
+    expect(errors.map(({ pointer }) => pointer)).to.deep.equal([...pointers, '/6/data_base64/automation_id']);
+  });
+
+  it('takes JSON of any type in binary mode', async () => {
+    const types = [
+      'application/json; charset=utf-8',
+      'application/vnd.acme+json',
+      'Application/Vnd.Acme.v2+JSON; charset=UTF-8',
+    ];
+    for (const type of types) {
+      const { headers, body } = HTTP.binary(event('start'));
+      const answer = await send(body, { ...(headers as Record<string, string>), 'content-type': type });
+      expect(answer.status, answer.body).to.equal(201);
+    }
+    expect(await kinds()).to.have.lengthOf(3);
+    const { headers, body } = HTTP.binary(event('start'));
+    for (const type of [
+      'application/json; charset=utf-16',
+      'application/vnd.acme+xml',
+      'application/cloudevents+xml',
+    ]) {
+      const answer = await send(body, { ...(headers as Record<string, string>), 'content-type': type });
+      expectProblem(answer, 415, 'unsupported-media-type');
+    }
+  });
+
+  it('agrees with the sender of a webhook, which has no token yet', async () => {
+    const ask = (headers: Record<string, string>, path = '/v1/cloudevents/'): Promise<Answer> =>
+      suite.ingest.client.send({ method: 'OPTIONS', path, headers: { token: undefined, ...headers } });
+    const sender = { 'webhook-request-origin': 'eventgrid.azure.net', 'webhook-request-rate': '120' };
+    for (const path of ['/v1/cloudevents/', '/v1/cloudevents']) {
+      const { status, headers, body } = await ask(sender, path);
+      expect([status, body]).to.deep.equal([200, '']);
+      expect(headers).to.include({
+        allow: 'POST',
+        'webhook-allowed-origin': 'eventgrid.azure.net',
+        'webhook-allowed-rate': '*',
+      });
+    }
+    for (const headers of [{}, { 'webhook-request-origin': 'a b' }] as Record<string, string>[]) {
+      const answer = await ask(headers);
+      expectProblem(answer, 405, 'method-not-allowed');
+      expect(answer.headers).not.to.have.property('webhook-allowed-origin');
+    }
+    expectProblem(await ask(sender, '/v1/register/'), 405, 'method-not-allowed');
   });
 
   it('400: names each fault, and records none', async () => {

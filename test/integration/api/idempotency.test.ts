@@ -52,6 +52,26 @@ inBothModes('Idempotency-Key', ({ suiteIngest }) => {
     expect(again.body).to.equal(first.body);
   });
 
+  it('does not mind how a value is written: letter case of the automation, zone and digits of the time', async () => {
+    const time = new Date(Date.now() - 60_000).toISOString().replace(/\.\d+Z/, '.250Z');
+    const body = eventBody({ occurred_at: time });
+    const first = await register(body, 'k');
+    const inTokyo = new Date(Date.parse(time) + 9 * 3_600_000).toISOString().replace('.250Z', '.25+09:00');
+    const others = [
+      { ...body, automation_id: String(body['automation_id']).toUpperCase() },
+      { ...body, occurred_at: time.replace('.250Z', '.250000Z') },
+      { ...body, occurred_at: inTokyo },
+      { ...body, description: '', error_id: '', error_description: '' },
+    ];
+    for (const other of others) {
+      const again = await register(other, 'k');
+      expect([again.status, again.headers['receipt-id']], again.body).to.deep.equal([201, first.headers['receipt-id']]);
+      const bulk = [{ ...other, idempotency_key: 'k' }];
+      expect((await suite.ingest.client.register(bulk, {}, undefined, '/v1/register/bulk/')).status).to.equal(201);
+    }
+    expect(await suite.stored()).to.have.lengthOf(1);
+  });
+
   it('is refused with 422 for another body, which is not stored', async () => {
     const body = eventBody();
     await register(body, 'k');
@@ -154,6 +174,15 @@ inBothModes('Idempotency-Key', ({ suiteIngest }) => {
     expect(retry.body).to.equal(first.body);
     const [one, two] = await suite.stored();
     expect(one).to.deep.equal(two);
+  });
+
+  it('may come twice in a request, but not with two values', async () => {
+    const body = eventBody();
+    const twice = (...keys: string[]) => suite.ingest.client.register(body, { 'idempotency-key': keys });
+    const answers = [await register(body, 'k'), await twice('k', 'k'), await twice('"k"', '"k"')];
+    expect(answers.map(({ status }) => status)).to.deep.equal([201, 201, 201]);
+    expect(await suite.stored()).to.have.lengthOf(1);
+    expectProblem(await twice('k', 'l'), 400, 'malformed-request');
   });
 
   it('is named among all that is wrong with a request', async () => {

@@ -96,19 +96,164 @@ inBothModes('/ping/', ({ startIngest, suiteIngest }) => {
     expect(await runs()).to.deep.equal(['START', 'START END']);
   });
 
-  it('keeps the first 100 kB of a body, cut to the limits of the fields, and reads the rest', async () => {
+  it('keeps the end of a long body, says what is cut, and reads all of it', async () => {
     for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
-      await pinged('/fail', { body: 'é\0'.repeat(400_000), headers });
+      await pinged('/fail', { body: `${'é\0'.repeat(400_000)}!`, headers });
+      await pinged('', { body: `first\n${'x'.repeat(60_000)}\nlast`, headers });
     }
-    const errors = (await suite.stored()).filter(({ kind }) => kind === 'ERROR');
+    const stored = await suite.stored();
+    const errors = stored.filter(({ kind }) => kind === 'ERROR');
     expect(errors).to.have.lengthOf(2);
     for (const { description, errorDescription } of errors) {
-      expect(description).to.equal('é\uFFFD'.repeat(5_000));
-      expect(errorDescription).to.equal('é\uFFFD'.repeat(33_333));
+      const ofDescription = '[790042 characters before this are cut.]\n';
+      expect([description.length, description.slice(0, 45), description.at(-1)]).to.deep.equal([
+        10_000,
+        `${ofDescription}é\uFFFDé\uFFFD`,
+        '!',
+      ]);
+      const kept = errorDescription.length;
+      expect(kept).to.be.within(66_000, 67_000);
+      expect(errorDescription.split('\n')[0]).to.equal(`[${800_001 - kept + 41} characters before this are cut.]`);
+      expect(errorDescription.endsWith('é\uFFFD!')).to.equal(true);
     }
+    const end = stored.find(({ kind, description }) => kind === 'END' && description !== '');
+    expect(end?.description).to.have.lengthOf(10_000);
+    expect(end?.description).to.match(/^\[50051 characters before this are cut\.\]\nx+\nlast$/);
   });
 
-  it('400: a log without a run, an automation that is no UUID, a rid that cannot be stored', async () => {
+  it('says how much of a body it keeps, as Healthchecks does', async () => {
+    const limits = { '/start': '100000', '/log': '10000', '': '10000', '/fail': '100000', '/3': '100000' };
+    for (const [end, limit] of Object.entries(limits)) {
+      if (end === '/log') await pinged('/start');
+      expect((await ping(end)).headers['ping-body-limit'], end).to.equal(limit);
+    }
+    await pinged('', { body: 'x'.repeat(10_000) });
+    expect((await suite.stored()).at(-1)?.description).to.equal('x'.repeat(10_000));
+  });
+
+  it('records every ping of 40 clients at once, without a rid', async () => {
+    for (const end of ['', '/start', '/start', '/fail', '', '/0']) {
+      await Promise.all(Array.from({ length: 40 }, () => pinged(end)));
+    }
+    await Promise.all(
+      ['/start', '', '/1', '/start', '/0'].flatMap((end) => Array.from({ length: 8 }, () => pinged(end))),
+    );
+    const counts = Object.groupBy(await suite.stored(), ({ kind }) => kind);
+    expect([counts.END?.length, counts.ERROR?.length]).to.deep.equal([4 * 40 + 3 * 8, 40 + 8]);
+    const started = new Set(counts.START?.map(({ executionId }) => executionId));
+    expect(started.size).to.equal(counts.START?.length);
+    // Each start opened a run, and each end closed one, or was a run of its own.
+    expect(started.size).to.be.at.least(2 * 40 + 2 * 8);
+    for (const { executionId } of counts.END ?? []) expect(started).to.include(executionId);
+    expect(new Set(counts.END?.map(({ executionId }) => executionId)).size).to.equal(counts.END?.length);
+  });
+
+  it('continues the run of a start that failed, and of an end that failed', async () => {
+    const fail = async (end: string): Promise<void> => {
+      const jobs = (await suite.redis.command('get', '{runledger}:events:id')) as string | null;
+      await suite.redis.command('set', '{runledger}:events:id', 'so that no job can be added');
+      expectProblem(await ping(end), 503, 'unavailable');
+      await suite.redis.command('set', '{runledger}:events:id', jobs ?? '0');
+    };
+    await fail('/start');
+    await pinged('/start');
+    await fail('/fail');
+    await pinged('/fail');
+    expect(await runs()).to.deep.equal(['START ERROR END']);
+  });
+
+  describe('a rid that comes again', () => {
+    /** Lets the last pings with a rid be older than they are. */
+    async function minutesPass(minutes: number): Promise<void> {
+      const [key] = (await suite.redis.command('keys', '*named-runs*')) as [string];
+      const [name = ''] = (await suite.redis.command('hkeys', key)) as string[];
+      const value = String(await suite.redis.command('hget', key, name));
+      const older = value.replace(/\d+/, (time) => String(Number(time) - minutes * 60_000));
+      await suite.redis.command('hset', key, name, older);
+    }
+
+    it('is a repeat within an hour of the end of its run, and a run of its own afterwards', async () => {
+      for (const minutes of [59, 2, 24 * 60]) {
+        for (let i = 0; i < 2; i++) await pinged('/start?rid=night');
+        for (let i = 0; i < 2; i++) await pinged('?rid=night', { body: 'done' });
+        await minutesPass(minutes);
+      }
+      expect(await runs()).to.deep.equal(['START END', 'START END']);
+      await pinged('?rid=night', { body: 'done' });
+      await pinged('/log?rid=night');
+      expect(await runs()).to.deep.equal(['START END', 'START END', 'END EVENT']);
+      expect((await suite.stored())[0]?.executionId).to.equal('night');
+    });
+
+    it('is a run of its own also where the last one never ended', async () => {
+      await pinged('/start?rid=night');
+      await minutesPass(24 * 60);
+      await pinged('/start?rid=night');
+      await pinged('/0?rid=night');
+      expect(await runs()).to.deep.equal(['START', 'START END']);
+    });
+
+    it('is the same UUID in each letter case, as for Healthchecks', async () => {
+      const rid = randomUUID();
+      await pinged(`/start?rid=${rid.toUpperCase()}`);
+      await pinged(`/start?rid=${rid}`);
+      await pinged(`?rid=${rid}`);
+      expect((await suite.stored()).map(({ kind, executionId }) => [kind, executionId])).to.deep.equal([
+        ['START', rid],
+        ['END', rid],
+      ]);
+      for (const other of ['a', 'A']) await pinged(`/start?rid=${other}`);
+      expect(await runs()).to.have.lengthOf(3);
+    });
+
+    it('is forgotten after the names of 64 newer runs, and is its own execution then', async () => {
+      for (let run = 0; run < 140; run++) await pinged(`/start?rid=${run}`);
+      const [key] = (await suite.redis.command('keys', '*named-runs*')) as [string];
+      expect(await suite.redis.command('hlen', key)).to.be.within(64, 128);
+      await pinged('?rid=0');
+      expect((await suite.stored()).at(-1)?.executionId).to.equal('0');
+    });
+  });
+
+  describe('a slug', () => {
+    it('is the name of an automation, with the id that README.md computes', async () => {
+      const { client } = suite.ingest;
+      for (const end of ['/nightly-backup/start?create=1', '/Nightly-Backup/log', '/nightly-backup']) {
+        const answer = await client.send({ method: 'POST', path: `/ping/${pingKey}${end}`, headers: noToken });
+        expect([answer.status, answer.body]).to.deep.equal([200, 'OK']);
+      }
+      expect(await runs()).to.deep.equal(['START EVENT END']);
+      const ids = (await suite.stored()).map(({ automationId }) => automationId);
+      // Python: uuid5(uuid5(NAMESPACE_URL, 'ping'), 'nightly-backup')
+      expect(new Set(ids)).to.deep.equal(new Set(['bb735109-3bd2-5311-8252-11aeeb9ea0db']));
+    });
+
+    it('that is a UUID is that automation, and a word that says what happened is none', async () => {
+      await pinged('?create=1');
+      expect((await suite.stored())[0]?.automationId).to.equal(automation);
+      for (const word of ['start', 'log', 'fail', '7', 'a.b', 'a b', 'é', 'x'.repeat(101)]) {
+        automation = encodeURIComponent(word);
+        const answer = await ping();
+        expectProblem(answer, 400, 'malformed-request');
+        expect(answer.json()['errors']).to.containSubset([{ parameter: 'automation_id' }]);
+      }
+    });
+  });
+
+  it('takes the key from a header where the address has only the UUID of the automation', async () => {
+    const headers = [{ authorization: `Bearer ${pingKey}` }, { token: pingKey }, { 'x-api-key': pingKey }];
+    for (const [index, header] of headers.entries()) {
+      const path = `/ping/${automation}${['/start', '/0', ''][index]}`;
+      const answer = await suite.ingest.client.send({ path, headers: { ...noToken, ...header } });
+      expect(answer.status, answer.body).to.equal(200);
+    }
+    expect(await runs()).to.deep.equal(['START END', 'START END']);
+    const path = `/ping/${automation}`;
+    expectProblem(await suite.ingest.client.send({ path, headers: noToken }), 401, 'unauthorized');
+    expectProblem(await suite.ingest.client.send({ path, headers: { token } }), 403, 'insufficient-scope');
+  });
+
+  it('400: a log without a run, an automation that is no UUID and no slug, a rid that cannot be stored', async () => {
     expectProblem(await ping('/log'), 400, 'malformed-request');
     const twice = await ping('?rid=a&rid=b');
     expect(twice.json()['errors']).to.deep.equal([{ parameter: 'rid', detail: 'must be given once' }]);
@@ -117,7 +262,7 @@ inBothModes('/ping/', ({ startIngest, suiteIngest }) => {
       expectProblem(answer, 400, 'malformed-request');
       expect(answer.json()['errors'], rid).to.containSubset([{ parameter: 'rid' }]);
     }
-    automation = 'backup';
+    automation = 'back.up';
     const answer = await ping();
     expectProblem(answer, 400, 'malformed-request');
     expect(answer.json()['errors']).to.containSubset([{ parameter: 'automation_id' }]);

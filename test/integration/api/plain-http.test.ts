@@ -50,6 +50,50 @@ inBothModes('plain HTTP', ({ suiteIngest }) => {
     });
   }
 
+  const key = 'rlp_0123456789abcdefABCDEF';
+  const [ping, first] = ['https://runledger.example/base/ping/', 'https://runledger.example/base/'];
+  for (const [target, location] of [
+    [`/ping/${key}/id`, ping],
+    [`//ping/${key}/id`, ping],
+    [`/%70ing/${key}/id`, ping],
+    [`/%2570ing/${key}/id`, ping],
+    [`/ping%2f${key}/id`, ping],
+    [`/PING/${key}`, ping],
+    [`/ping//${key}`, ping],
+    [`/ping/./${key}`, ping],
+    [`/\\ping\\${key}`, ping],
+    [`/v1/ping/${key}`, ping],
+    [`/a/../ping/my-key/id`, ping],
+    [`/ping;a=b/my-key`, ping],
+    [`/base/ping/my-key/id`, ping],
+    [`http://evil.example/ping/my-key/id`, ping],
+    [`http://ping/my-key/id`, ping],
+    [`/once/my-secret`, first],
+    [`//%6Fnce/my-secret`, first],
+    [`/v1/events/?token=my-secret`, first],
+    [`/v1/events/?api%5Fkey=my-secret`, first],
+    [`/login/callback?code=my-secret&state=x`, first],
+    [`/v1/executions/${key}/`, first],
+    [`/${'%25'.repeat(3)}${'25'.repeat(9)}70ing/my-key`, undefined],
+    [`/v1/ping/?a=b`, 'https://runledger.example/base/v1/ping/?a=b'],
+    [`/ping/`, ping],
+    [`/shopping/list`, 'https://runledger.example/base/shopping/list'],
+  ] as const) {
+    it(`never repeats a secret: target ${target.replace(key, 'KEY')}`, async () => {
+      const answer = await exchange(
+        suite.ingest.port,
+        `GET ${target} HTTP/1.1`,
+        'Host: x',
+        'Connection: close',
+        '',
+        '',
+      );
+      expect(answer).to.match(/^HTTP\/1\.1 301 /);
+      expect(answer).not.to.match(/rlp_|my-/i);
+      if (location !== undefined) expect(/^location: (.*)\r$/im.exec(answer)?.[1]).to.equal(location);
+    });
+  }
+
   it('redirects before anything else is looked at: no token, bad body, 300 KiB, an expectation', async () => {
     const { client } = suite.ingest;
     const answers = await Promise.all([

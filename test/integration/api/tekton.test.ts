@@ -74,6 +74,12 @@ inBothModes('POST /v1/cloudevents/ from Tekton', ({ suiteIngest }) => {
     expect((await stored())[0]?.slice(0, 2)).to.deep.equal(['START', automationId]);
   });
 
+  it('records a run that ended before the limit of times with the time of acceptance', async () => {
+    const ended = { pipelineRun: pipelineRun({}, { completionTime: secondsAgo(100 * 86_400) }) };
+    expect((await send('pipelinerun.successful', ended)).status).to.equal(201);
+    expect(await stored()).to.deep.equal([['END', ofPipeline, '0f6e']]);
+  });
+
   it('400: an annotation that is no UUID, data without a run, another kind of run', async () => {
     const pointersOf = async (type: string, data: object): Promise<string[]> => {
       const answer = await send(type, data);
@@ -84,8 +90,8 @@ inBothModes('POST /v1/cloudevents/ from Tekton', ({ suiteIngest }) => {
     expect(await pointersOf('taskrun.started', { taskRun: taskRun({ annotations }) })).to.deep.equal([
       '/data/taskRun/metadata/annotations/runledger.dev~1automation-id',
     ]);
-    const late = { pipelineRun: pipelineRun({}, { completionTime: secondsAgo(100 * 86_400) }) };
-    expect(await pointersOf('pipelinerun.failed', late)).to.deep.equal(['/data/pipelineRun/status/completionTime']);
+    const timeless = { pipelineRun: pipelineRun({}, { completionTime: 'yesterday' }) };
+    expect(await pointersOf('pipelinerun.failed', timeless)).to.deep.equal(['/data/pipelineRun/status/completionTime']);
     expect(await pointersOf('taskrun.started', {})).to.deep.equal(['/data/taskRun/metadata/uid']);
     expect(await pointersOf('customrun.started', {})).to.deep.equal(['/type']);
     expect(await suite.stored()).to.deep.equal([]);

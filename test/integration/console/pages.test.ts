@@ -83,6 +83,20 @@ describe('the pages of the console', () => {
     });
   }
 
+  it('show an execution whose id looks like another address', async () => {
+    const ids = ['%2e', '%2E%2e', '...', '../x', ' x ', 'a/b', '\\'];
+    await recordEvents(
+      database.db,
+      ids.map((executionId) => anEvent({ automationId: automation, executionId, description: `of (${executionId})` })),
+    );
+    for (const id of ids) {
+      const { pathname } = new URL(`/o/acme/executions/${automation}/${encodeURIComponent(id)}`, 'https://a.example');
+      const page = await get(pathname);
+      expect(page.status, id).to.equal(200);
+      expect(page.body).to.contain(`of (${id})`);
+    }
+  });
+
   it('say when the last event was sealed and who witnessed it, and give the proofs', async () => {
     const { db } = database;
     const page = `/o/acme/executions/${automation}/sealed`;

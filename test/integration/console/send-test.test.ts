@@ -1,6 +1,10 @@
 import { expect } from 'chai';
+import { Browser } from '../../support/browser.ts';
+import { readToken, startConsole } from '../../support/console.ts';
+import { failureOf } from '../../support/failure.ts';
 import { suiteLogin } from '../../support/login.ts';
 import { declareWebhook } from '../../support/notify/expectations.ts';
+import { query } from '../../support/postgres-server.ts';
 
 const path = '/o/acme/webhooks/acme-automations/incidents/test';
 
@@ -26,6 +30,49 @@ describe('the button that sends a test', () => {
     expect(row?.event).to.deep.include({ type: 'dev.runledger.test', source: 'https://console.example/o/acme/' });
     await suite.database.db.updateTable('deliveries').set({ delivered_at: new Date() }).execute();
     expect((await browser.post(path)).headers.location).to.match(/test=sent$/);
+  });
+
+  it('works with a user of the console alone, who is in runledger_reader and can write nothing else', async () => {
+    const { url, db } = suite.database;
+    await declareWebhook(db, { url: 'https://incidents.example/' });
+    const address = new URL(url);
+    address.username = `console_${address.pathname.slice(1)}`;
+    await query(url, `create role ${address.username} login in role runledger_reader`);
+    await using console = await startConsole(address.href, {}, suite.tokens.source);
+    const browser = new Browser(console.client);
+    await browser.post('/login', { token: readToken() });
+    expect((await browser.post(path)).headers.location).to.match(/test=sent$/);
+    expect((await browser.post(path)).headers.location).to.match(/test=waiting$/);
+    expect(await deliveries()).to.have.length(1);
+    for (const [organization, automation] of [
+      ['acme', '0190a0b0-0000-7000-8000-000000000001'],
+      ['globex', '00000000-0000-0000-0000-000000000000'],
+    ]) {
+      const insert = `begin; select set_config('runledger.organization', 'acme', true);
+        insert into deliveries (id, organization, automation_id, webhook_namespace, webhook_name, event)
+        values (gen_random_uuid(), '${organization}', '${automation}', 'n', 'w', '{}')`;
+      expect(await failureOf(query(address.href, insert))).to.match(/row-level security/);
+    }
+  });
+
+  it('says which right of the user of the console is missing', async () => {
+    const { url, db } = suite.database;
+    await declareWebhook(db, { url: 'https://incidents.example/' });
+    const address = new URL(url);
+    address.username = `poor_${address.pathname.slice(1)}`;
+    const login = 'grant select, insert, update, delete on sessions to';
+    await query(
+      url,
+      `create role ${address.username} login; ${login} ${address.username};
+       grant select on events, executions, webhooks, deliveries, automations to ${address.username};
+       grant insert on access_log to ${address.username}; grant select on console_keys to ${address.username}`,
+    );
+    await using console = await startConsole(address.href, {}, suite.tokens.source);
+    const browser = new Browser(console.client);
+    await browser.post('/login', { token: readToken() });
+    const answer = await browser.post(path);
+    expect(answer.status).to.equal(503);
+    expect(answer.body).to.contain('insert on deliveries');
   });
 
   it('says that the webhook is gone', async () => {

@@ -8,6 +8,7 @@ import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
 import { readToken, startConsole, type RunningConsole } from '../../support/console.ts';
 import { automation, environmentWith, outcomeOf, runledger, type Outcome } from '../../support/exec.ts';
 import { freePort } from '../../support/free-port.ts';
+import { declare } from '../../support/notify/expectations.ts';
 import { storeEvents } from '../../support/reading.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
 
@@ -69,6 +70,30 @@ describe('runledger events, executions and tail', () => {
     expect(new Set(items.map(({ execution_id }) => execution_id))).to.have.lengthOf(110);
   });
 
+  it('takes names of automations and prints them; dates are of the local time zone', async () => {
+    const automationId = randomUUID();
+    await declare(database.db, { automationId, name: 'sap-upload', displayName: 'SAP upload' });
+    const late = Date.parse('2026-11-19T23:30:00Z');
+    await storeEvents(
+      database.db,
+      { automationId, executionId: 'late', kind: 'START', createdAt: late },
+      { automationId, executionId: 'new', kind: 'START', createdAt: Date.now() },
+    );
+    const list = async (zone: string, ...args: string[]): Promise<string[]> => {
+      const { stdout, stderr } = await run(['executions', '--automation', 'sap UPLOAD', ...args], { TZ: zone });
+      expect(stderr).to.equal('');
+      for (const line of stdout.trimEnd().split('\n').filter(Boolean)) expect(line).to.include('  SAP upload  ');
+      return Array.from(stdout.matchAll(/ (\w+)$/gm), ([, id]) => String(id));
+    };
+    expect(await list('UTC')).to.deep.equal(['new', 'late']);
+    expect(await list('UTC', '--since', '5m')).to.deep.equal(['new']);
+    expect(await list('UTC', '--from', '2026-11-19', '--to', '2026-11-20')).to.deep.equal(['late']);
+    expect(await list('Europe/Madrid', '--from', '2026-11-19', '--to', '2026-11-20')).to.deep.equal([]);
+    expect(await list('Europe/Madrid', '--from', '2026-11-20', '--to', '2026-11-21')).to.deep.equal(['late']);
+    const events = await run(['events', '--automation', 'SAP upload', '--since', '5m']);
+    expect(events.stdout).to.match(/^\S+ {2}START {4}SAP upload {2}new\n$/);
+  });
+
   it('has colours on a terminal and with FORCE_COLOR, and not with NO_COLOR', async () => {
     const list = ['executions', '--execution', 'run 1'];
     const inTerminal = async (settings: NodeJS.ProcessEnv): Promise<string> => {
@@ -91,7 +116,8 @@ describe('runledger events, executions and tail', () => {
   });
 
   it('prints events as they are stored', async () => {
-    const [program = '', ...args] = runledger('tail', '--json', '--kind', 'END');
+    await declare(database.db, { automationId: automation, name: 'tailed', displayName: '' });
+    const [program = '', ...args] = runledger('tail', '--json', '--kind', 'END', '--automation', 'tailed');
     const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
     const lines = createInterface({ input: child.stdout });
     const first = once(lines, 'line') as Promise<[string]>;
@@ -101,7 +127,7 @@ describe('runledger events, executions and tail', () => {
       const event = { automationId: automation, executionId: `later ${index}`, kind: 'END' as const };
       await storeEvents(database.db, { ...event, createdAt: Date.now() });
     }
-    expect(JSON.parse((await first)[0])).to.include({ type_of_event: 'END', automation });
+    expect(JSON.parse((await first)[0])).to.include({ type_of_event: 'END', automation, automation_name: 'tailed' });
     child.kill('SIGINT');
     expect(await once(child, 'exit')).to.deep.equal([null, 'SIGINT']);
   });
@@ -116,10 +142,12 @@ describe('runledger events, executions and tail', () => {
     'an option in the place of a value': ['events --q --json', {}, 2, '--q needs a value before "--json"; see: …'],
     'a value of an option without one': ['executions --json=1', {}, 2, '--json takes no value; see: …'],
     'a limit that is no number': ['events --limit x', {}, 2, '--limit must be a whole number above 0; see: …'],
-    'what tail would never find: an automation': ['tail --automation x', {}, 2, '--automation must be a UUID; see: …'],
+    'what tail would never find: an automation': ['tail --automation x', {}, 1, '--automation is the name of no …'],
     'what tail would never find: a kind': ['tail --kind end', {}, 2, '--kind must be one of START, EVENT, …'],
     'a wrong state': ['executions --state x', {}, 1, '--state must be one of running, succeeded, failed, lost'],
-    'an automation that is no UUID': ['events --automation x', {}, 1, '--automation must be a UUID such as …'],
+    'an automation that nobody knows': ['events --automation x', {}, 1, '--automation is the name of no automation…'],
+    'a time that is none': ['events --since monday', {}, 1, '--from must be a time in RFC 3339 such as …'],
+    'a time that is given twice': ['events --since 1h --from 2h', {}, 2, '--since is the same as --from: …'],
     'no address': ['events', { RUNLEDGER_CONSOLE_URL: '' }, 1, '--console (RUNLEDGER_CONSOLE_URL) is required: …'],
     'no answer': ['events', away, 1, 'RUNLEDGER_CONSOLE_URL does not answer: connect ECONNREFUSED 127.0.0.1:1'],
     'no answer to tail': ['tail', away, 1, 'RUNLEDGER_CONSOLE_URL does not answer: connect ECONNREFUSED …'],

@@ -7,13 +7,18 @@ import { createRegistry } from '../../../internal/telemetry/metrics.ts';
 import { readToken } from '../../support/console.ts';
 import { failureOf } from '../../support/failure.ts';
 import { suiteLogin } from '../../support/login.ts';
+import { declareWebhook } from '../../support/notify/expectations.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { query } from '../../support/postgres-server.ts';
 import { eachDatabase, type TestDatabase } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
 
 const entriesOf = ({ db }: Pick<TestDatabase, 'db'>) =>
-  db.selectFrom('access_log').select(['subject', 'name', 'organization', 'action']).orderBy('id').execute();
+  db
+    .selectFrom('access_log')
+    .select(['subject', 'name', 'organization', 'action', 'address', 'requests'])
+    .orderBy('id')
+    .execute();
 const nameOf = (organization: string): string => hash('sha256', readToken(organization)).slice(0, 12);
 
 describe('the access log of a console', () => {
@@ -35,7 +40,14 @@ describe('the access log of a console', () => {
     await suite.console.client.send({ path: '/v1/executions/', headers: { token: 'wrong' } });
     const entry = (organization: string, action: string) => {
       const id = nameOf(organization);
-      return { subject: `token:${id}`, name: `read token ${id}`, organization, action };
+      return {
+        subject: `token:${id}`,
+        name: `read token ${id}`,
+        organization,
+        action,
+        address: '127.0.0.1',
+        requests: 1,
+      };
     };
     const expected = [
       entry('globex', 'looked'),
@@ -48,12 +60,42 @@ describe('the access log of a console', () => {
     await until('the entries', async () => written.test(await suite.console.telemetry.registry.metrics()));
     expect(await entriesOf(suite.database)).to.deep.equal(expected);
   });
+
+  it('has refused logins, logouts and tests of webhooks, each with the address of the caller', async () => {
+    await declareWebhook(suite.database.db, { url: 'https://incidents.example/' });
+    const seen = { 'x-forwarded-for': '10.0.0.1, 192.0.2.7' };
+    const browser = suite.browser();
+    for (let attempt = 0; attempt < 3; attempt += 1) await browser.post('/login', { token: 'wrong' }, seen);
+    await browser.post('/login', { token: 'write-token-of-acme' }, { 'x-forwarded-for': '2001:db8:1:2:3::4' });
+    await browser.post('/login', { token: readToken() }, seen);
+    await browser.post('/o/acme/webhooks/acme-automations/incidents/test', {}, seen);
+    await browser.post('/logout', {}, seen);
+    await (await suite.reader()).post('/logout-everywhere', {}, seen);
+    await suite.console.stop();
+    const id = nameOf('acme');
+    const own = { subject: `token:${id}`, name: `read token ${id}`, address: '192.0.2.7', requests: 1 };
+    const refused = { subject: 'unknown', name: '', organization: '', action: 'refused', requests: 1 };
+    expect(await entriesOf(suite.database)).to.deep.equal([
+      { ...refused, address: '192.0.2.7' },
+      { ...refused, address: '2001:0db8:0001:0002::/64' },
+      { ...own, organization: 'acme', action: 'tested' },
+      { ...own, organization: '', action: 'logged out' },
+      { ...own, organization: '', action: 'logged out' },
+      { ...refused, address: '192.0.2.7', requests: 2 },
+    ]);
+  });
 });
 
 describe('the access log', () => {
   const database = eachDatabase();
   let now = Date.parse('2026-11-20T12:00:00Z');
-  const look: Access = { subject: 'i#alice', name: 'Alice', organization: 'acme', action: 'looked' };
+  const look: Access = {
+    subject: 'i#alice',
+    name: 'Alice',
+    organization: 'acme',
+    action: 'looked',
+    address: '192.0.2.7',
+  };
 
   function open() {
     const registry = createRegistry('test');
@@ -74,7 +116,12 @@ describe('the access log', () => {
     log.note(look);
     await log.stop();
     const entries = await entriesOf(database);
-    expect(entries).to.have.length(6);
+    expect(entries).to.have.length(7);
+    // The first look, and those of the ten minutes after it.
+    const own = entries.filter(
+      ({ subject, organization, action }) => action === 'looked' && subject === look.subject && organization === 'acme',
+    );
+    expect(own.map(({ requests }) => requests)).to.deep.equal([1, 99, 1]);
     expect(entries.filter(({ action }) => action === 'exported')).to.have.length(2);
     expect(records.map(({ message, fields }) => [message, fields])).to.deep.equal(
       entries.map((entry) => ['record accessed', { audit: true, ...entry }]),
@@ -146,6 +193,6 @@ describe('the access log', () => {
     await until('both refusals', async () => (await counted('lost')) === 2);
     await log.stop();
     expect(await counted('lost')).to.equal(2);
-    expect(await entriesOf(database)).to.deep.equal([look]);
+    expect(await entriesOf(database)).to.deep.equal([{ ...look, requests: 1 }]);
   });
 });

@@ -63,7 +63,7 @@ describe('the database of sessions', () => {
     expect((await browser.post('/login', { token: readToken() })).status).to.equal(303);
     await browser.post('/logout-everywhere');
     await console.client.send({ path: '/v1/executions/' });
-    await until('the entry', async () => (await query(database.url, 'select from access_log')).length === 1);
+    await until('both entries', async () => (await query(database.url, 'select from access_log')).length === 2);
     await until('no problem', () => Object.keys(console.degraded()).length === 0);
   });
 

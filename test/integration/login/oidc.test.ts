@@ -41,6 +41,20 @@ describe('login at an OpenID Connect provider', () => {
     ]);
   });
 
+  it('does nothing for HEAD, nor for a browser that loads pages early', async () => {
+    const browser = suite.browser();
+    const early = { 'sec-purpose': 'prefetch;prerender' };
+    const path = await browser.authorize(provider, alice);
+    const begun = new Map(browser.cookies);
+    for (const preview of ['/login/oidc', path]) {
+      expect((await browser.head(preview)).status, preview).to.equal(200);
+      expect((await browser.get(preview, early)).status, preview).to.equal(503);
+    }
+    expect(browser.cookies).to.deep.equal(begun);
+    expect((await browser.get(path)).status).to.equal(303);
+    expect(await isLoggedIn(browser)).to.equal(true);
+  });
+
   for (const [what, groups, sees] of [
     ['one organization', ['acme-staff', 'chess'], ['acme']],
     ['several organizations', ['audit'], ['acme', 'globex']],

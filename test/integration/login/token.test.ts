@@ -1,7 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { readToken } from '../../support/console.ts';
+import { OneTimeLink } from '../../../internal/login/one-time-link.ts';
+import { Browser } from '../../support/browser.ts';
+import { readToken, startConsole } from '../../support/console.ts';
 import { isLoggedIn, sessionCookie, suiteLogin } from '../../support/login.ts';
 
 describe('login with a read token', () => {
@@ -134,5 +136,22 @@ describe('login with a read token', () => {
       select extract(epoch from expires_at - created_at) / 3600 as hours from sessions
     `.execute(suite.database.db);
     expect(Number(rows[0]?.hours)).to.be.closeTo(12, 0.01);
+  });
+
+  it('by a one-time link is not used up by HEAD, nor by a browser that loads pages early', async () => {
+    const oneTimeLink = new OneTimeLink('acme');
+    await using console = await startConsole(suite.database.url, {}, suite.tokens.source, undefined, undefined, {
+      oneTimeLink,
+    });
+    const browser = new Browser(console.client);
+    const path = `/once/${oneTimeLink.secret}`;
+    expect((await browser.head(path)).status).to.equal(200);
+    for (const name of ['sec-purpose', 'purpose']) {
+      expect((await browser.get(path, { [name]: 'prefetch' })).status).to.equal(503);
+    }
+    expect(browser.cookies.size).to.equal(0);
+    expect((await browser.get(path)).status).to.equal(303);
+    expect(await isLoggedIn(browser)).to.equal(true);
+    expect((await new Browser(console.client).get(path)).status).to.equal(410);
   });
 });

@@ -62,6 +62,7 @@ describe('GET /v1/alerts/', () => {
     expect(item).to.deep.equal({
       id: alert.id,
       automation: invoices,
+      automation_name: null,
       kind: 'missing',
       occurrence: alert.occurrence,
       reason: 'Nothing started at 02:30.',

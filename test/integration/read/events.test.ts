@@ -18,6 +18,7 @@ describe('GET /v1/events/', () => {
     expect(id).to.match(/^[\da-f-]{36}$/);
     expect(item).to.deep.equal({
       automation: other,
+      automation_name: null,
       execution_id: 'run 1',
       type_of_event: 'ERROR',
       description: 'one',
@@ -91,8 +92,8 @@ describe('GET /v1/errors/', () => {
       { kind: 'ERROR', errorId: 'old', createdAt: now - 26 * 3_600_000 },
     );
     const time = (ms: number): string => new Date(ms).toISOString();
-    const unnamed = { automation, error_id: '', count: 1, latest_execution_id: 'run 3' };
-    const named = { automation, error_id: 'A', count: 2, latest_execution_id: 'run 2' };
+    const unnamed = { automation, automation_name: null, error_id: '', count: 1, latest_execution_id: 'run 3' };
+    const named = { automation, automation_name: null, error_id: 'A', count: 2, latest_execution_id: 'run 2' };
     const seen = (first: number, last: number) => ({
       first_seen_at: time(now - first),
       last_seen_at: time(now - last),
@@ -108,6 +109,20 @@ describe('GET /v1/errors/', () => {
     expect(await readAll(suite.client, `/v1/errors/?automation_id=${automation}&${day}`)).to.have.lengthOf(1);
     const answer = (await suite.client.send({ path: '/v1/errors/?window=1h' })).json<{ from: string; to: string }>();
     expect(Date.parse(answer.to) - Date.parse(answer.from)).to.equal(3_600_000);
+  });
+
+  it('says when errors happened, and continues after an error_id of any length', async () => {
+    const now = Date.now();
+    const ids = ['A', 'B', 'C'].map((letter) => letter.repeat(20_000));
+    const happened = now - 2 * 3_600_000;
+    await suite.store(
+      ...ids.map((errorId) => ({ kind: 'ERROR' as const, errorId, createdAt: now, occurredAt: happened })),
+    );
+    const items = await readAll(suite.client, '/v1/errors/?limit=1');
+    expect(items.map((item) => item['error_id'])).to.have.members(ids);
+    const time = new Date(happened).toISOString();
+    for (const item of items) expect(item).to.include({ first_seen_at: time, last_seen_at: time });
+    expect(await readAll(suite.client, '/v1/errors/?window=1h')).to.deep.equal([]);
   });
 });
 

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { anEvent } from '../../support/events.ts';
+import { declare } from '../../support/notify/expectations.ts';
 import { noon, readAll, suiteConsole, type SomeEvent } from '../../support/reading.ts';
+import { StreamReader } from '../../support/stream-reader.ts';
 
 const automation = anEvent().automationId;
 const other = '0190a0b0-0000-7000-8000-0000000000ff';
@@ -24,6 +26,7 @@ describe('GET /v1/executions/', () => {
     expect(items[0]).to.include({ execution_id: 'run 2', state: 'running' });
     expect(items[1]).to.deep.equal({
       automation,
+      automation_name: null,
       execution_id: 'run 1',
       state: 'failed',
       first_event_at: '2026-11-20T12:00:00.000Z',
@@ -107,12 +110,16 @@ describe('GET /v1/executions/', () => {
 
 describe('GET /v1/executions/{automation_id}/{execution_id}/', () => {
   const suite = suiteConsole();
-  const ids = ['a/b', '100%', '%2F', 'with space', '\u{1F680} Ü', '+', '?x=1&y#z', 'events', '\u{1F680}'.repeat(255)];
+  const plain = ['a/b', '100%', '%2F', 'with space', '\u{1F680} Ü', '+', '?x=1&y#z', 'events', '\u{1F680}'.repeat(255)];
+  const odd = ['%2e', '%2E%2e', '...', '../x', '/', '//', 'x/', ' x', 'x ', '\n', '\t', '\\', ';', '\u00a0', '\u202e'];
+  const ids = [...plain, ...odd];
 
   it('finds an execution by any id, percent-encoded', async () => {
     await suite.store(...ids.map((executionId) => ({ executionId, description: executionId })));
     for (const id of ids) {
       const path = `/v1/executions/${automation.toUpperCase()}/${encodeURIComponent(id)}`;
+      // As browsers and clients normalize it.
+      expect(new URL(path, 'https://runledger.example').pathname).to.equal(path);
       for (const address of [path, `${path}/`]) {
         const answer = await suite.client.send({ path: address });
         expect(answer.status, address).to.equal(200);
@@ -153,5 +160,96 @@ describe('GET /v1/executions/{automation_id}/{execution_id}/', () => {
       const { errors } = answer.json<{ errors: { parameter: string }[] }>();
       expect(errors.map(({ parameter }) => parameter)).to.deep.equal(names);
     }
+  });
+});
+
+describe('automations by their names', () => {
+  const suite = suiteConsole();
+  const id = (last: number): string => `0190a0b0-0000-7000-8000-00000000000${last}`;
+  const [sap, twin, another] = [id(1), id(2), id(3)] as const;
+  const idsIn = async (path: string): Promise<unknown[]> =>
+    (await readAll(suite.client, path)).map((item) => [item['automation'], item['automation_name']]);
+
+  beforeEach(async () => {
+    const now = Date.now();
+    await declare(suite.database.db, { automationId: sap, name: 'sap-upload', displayName: 'SAP Überträge' });
+    await declare(suite.database.db, { automationId: twin, name: 'twin', displayName: 'Twin' });
+    await suite.store(
+      ...[sap, twin, another].map((automationId, index) => ({
+        automationId: automationId.toUpperCase(),
+        executionId: `run ${index}`,
+        kind: 'ERROR' as const,
+        createdAt: now - (3 - index) * 1_000,
+      })),
+    );
+  });
+
+  it('are in every list, one by one, and in the stream', async () => {
+    const named = [
+      [another, null],
+      [twin, 'Twin'],
+      [sap, 'SAP Überträge'],
+    ];
+    for (const path of ['/v1/executions/', '/v1/errors/']) expect(await idsIn(path), path).to.deep.equal(named);
+    const events = (await idsIn('/v1/events/')) as [string, unknown][];
+    expect(events.map(([id, name]) => [id.toLowerCase(), name])).to.deep.equal(named);
+    expect(await idsIn('/v1/automations/')).to.deep.equal(named.toReversed());
+    for (const path of [`/v1/executions/${sap}/run%200/`, `/v1/automations/${sap}/`])
+      expect((await suite.client.send({ path })).json(), path).to.include({ automation_name: 'SAP Überträge' });
+    expect(await idsIn(`/v1/executions/${sap}/run%200/events/`)).to.have.lengthOf(1);
+    using reader = await StreamReader.open(suite.console.port);
+    await suite.store({ automationId: sap, description: 'now', createdAt: Date.now() });
+    await reader.until('the event', () => reader.descriptions.includes('now'));
+    for (const kind of ['event', 'execution'])
+      expect(reader.messages.find(({ event }) => event === kind)?.data).to.include({
+        automation_name: 'SAP Überträge',
+      });
+  });
+
+  it('are filters, in any letter case; no name and one of several get 400', async () => {
+    for (const list of ['executions', 'errors', 'events', 'automations'])
+      for (const name of ['sap u\u0308bertra\u0308ge', 'SAP-Upload', 'acme-automations/sap-upload', sap]) {
+        const found = (await idsIn(`/v1/${list}/?automation=${encodeURIComponent(name)}`)) as [string][];
+        expect(
+          found.map(([id]) => id.toLowerCase()),
+          `${list} ${name}`,
+        ).to.deep.equal([sap]);
+      }
+    const exported = await suite.client.send({ path: '/v1/export/events/?automation=twin' });
+    expect(exported.body.trim().split('\n')).to.have.lengthOf(1);
+    expect(exported.body.toLowerCase()).to.include(twin);
+    const refused = async (name: string): Promise<string> => {
+      const answer = await suite.client.send({ path: `/v1/alerts/?automation=${encodeURIComponent(name)}` });
+      expect(answer.status).to.equal(400);
+      const [error] = answer.json<{ errors: { parameter: string; detail: string }[] }>().errors;
+      expect(error?.parameter).to.equal('automation');
+      return error?.detail ?? '';
+    };
+    expect(await refused('SAP')).to.equal('is the name of no automation: give its name in full, or its id');
+    const ids = Array.from({ length: 7 }, (_, index) => `0190a0b0-0000-7000-8000-0000000000a${index}`);
+    for (const [index, automationId] of ids.entries())
+      await declare(suite.database.db, { automationId, name: `same-${index}`, displayName: 'Same' });
+    expect(await refused('same')).to.equal(
+      `is the name of 7 automations, give an id: ${ids.slice(0, 5).join(', ')}, and 2 more`,
+    );
+  });
+
+  it('take times relative to now, and dates in UTC', async () => {
+    const now = Date.now();
+    const begin = new Date(now).toISOString().slice(0, 10);
+    const [midnight, day] = [Date.parse(begin), 24 * hour];
+    await suite.store(
+      { executionId: 'yesterday', createdAt: midnight - 1 },
+      { executionId: 'old', createdAt: now - 8 * day },
+    );
+    const date = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+    const since = async (query: string) =>
+      (await readAll(suite.client, `/v1/executions/${query}`)).map((item) => item['execution_id']);
+    expect(await since('?from=9d&to=7d')).to.deep.equal(['old']);
+    expect(await since('?from=2w&to=180h')).to.deep.equal(['old']);
+    expect(await since('?from=yesterday&to=today&limit=1')).to.deep.equal(['yesterday']);
+    expect(await since(`?from=${date(midnight - day)}&to=${begin}`)).to.deep.equal(['yesterday']);
+    expect(await since('?from=1m&to=now')).to.have.lengthOf(3);
+    expect(await since('?to=9d')).to.deep.equal([]);
   });
 });

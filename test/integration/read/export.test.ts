@@ -83,6 +83,23 @@ describe('GET /v1/export/events', () => {
     );
   });
 
+  it('begins CSV with a byte order mark where asked, and no other format', async () => {
+    await suite.store({ description: 'café' }, { description: 'later', createdAt: noon + 1 });
+    const bytes = async (query: string) =>
+      Buffer.concat((await (await opened(suite.console.port, query)).toArray()) as Buffer[]);
+    const plain = await bytes('&format=csv');
+    expect(await bytes('&format=csv&bom=false')).to.deep.equal(plain);
+    expect(await bytes('&format=csv&bom=true')).to.deep.equal(Buffer.concat([Buffer.from('efbbbf', 'hex'), plain]));
+    const [created_at, id] = plain.toString().split('\r\n')[1]?.split(',') ?? [];
+    const rest = await bytes(`&format=csv&bom=true&after=${created_at},${id}`);
+    expect(rest.toString()).to.match(/^2026/);
+    for (const query of ['&bom=true', '&format=parquet&bom=true', '&format=csv&bom=yes']) {
+      const answer = await suite.client.send({ path: `${path}${query}` });
+      expect(answer.status, query).to.equal(400);
+      expect(answer.json<{ errors: object[] }>().errors[0]).to.include({ parameter: 'bom' });
+    }
+  });
+
   it('writes Parquet by Accept or format', async () => {
     await suite.store({ description: 'Ü' }, { kind: 'ERROR' });
     const { items } = await createRecord(suite.database.db).listEvents('acme', {}, { limit: 2 });

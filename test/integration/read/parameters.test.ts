@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { encodeCursor } from '../../../internal/api/read/cursor.ts';
 import { startConsole, readToken, type RunningConsole } from '../../support/console.ts';
 import { consoleWithoutDatabase, suiteConsole, withParameter, type ListAnswer } from '../../support/reading.ts';
+import { storeExpectations } from '../../support/two-organizations.ts';
 
 const automation = '0190a0b0-0000-7000-8000-000000000001';
 
@@ -27,8 +30,13 @@ describe('malformed parameters', () => {
     ['limit=501', ['limit']],
     ['limit=1e2', ['limit']],
     ['limit=', ['limit']],
-    ['from=yesterday', ['from']],
-    ['from=2026-01-31', ['from']],
+    ['from=tomorrow', ['from']],
+    ['from=2026-02-30', ['from']],
+    ['from=0000-01-01', ['from']],
+    ['from=999999w', ['from']],
+    ['from=24', ['from']],
+    ['from=now&to=1h', ['to']],
+    ['automation=SAP&automation_id=' + automation, ['automation']],
     ['from=2026-02-30T10:00:00Z', ['from']],
     ['from=2026-02-28T25:00:00Z', ['from']],
     ['from=2026-01-31T08:00:00', ['from']],
@@ -109,4 +117,87 @@ describe('a cursor', () => {
       expect(await statusOf(path, changed), changed).to.equal(400);
     }
   });
+});
+
+describe('cursors that nobody got from the API', () => {
+  const suite = suiteConsole({ READ_RATE: '100000' });
+  const paths = [
+    '/v1/automations/',
+    '/v1/executions/',
+    `/v1/executions/${automation}/run%201/events/`,
+    '/v1/events/',
+    '/v1/errors/',
+    '/v1/alerts/',
+  ];
+  const forged = (path: string, place: object): string =>
+    encodeCursor(place, { endpoint: path.replace(/\/$/, ''), organization: 'acme', filters: '' });
+
+  /** The place in a real cursor of each list. */
+  async function realPlaces(): Promise<[path: string, place: Record<string, string>][]> {
+    const ids = Array.from({ length: 3 }, (_, index) => `0190a0b0-0000-7000-8000-00000000000${index + 1}`);
+    const now = Date.now();
+    const events = ids.map((automationId) => ({ automationId, kind: 'ERROR' as const, createdAt: now, errorId: 'E' }));
+    await suite.store(...events, ...events);
+    await storeExpectations(suite.database.db, 'acme');
+    return Promise.all(
+      paths.map(async (path): Promise<[string, Record<string, string>]> => {
+        const page = (await suite.client.send({ path: withParameter(path, 'limit', '1') })).json<ListAnswer>();
+        const bytes = Buffer.from(String(page.next_cursor), 'base64url').subarray(12);
+        return [path, JSON.parse(bytes.toString()) as Record<string, string>];
+      }),
+    );
+  }
+
+  const someTime = fc
+    .date({ min: new Date(-62135596800000), max: new Date(253402300799999), noInvalidDate: true })
+    .map((date) => date.toISOString());
+  const someText = fc.oneof(
+    someTime,
+    fc.constantFrom('0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z', '+275760-09-13T00:00:00.000Z', 'a\0'),
+    fc.uuid(),
+    fc.string({ unit: 'binary' }),
+  );
+  const someValue = fc.oneof(someText, fc.jsonValue({ maxDepth: 2 }), fc.constant(1e308), fc.constant({}));
+
+  it('get 400 that names the cursor, or an honest page, and never a 5xx', async () => {
+    const real = await realPlaces();
+    const statuses = new Set<number>();
+    const one = fc.tuple(fc.nat(real.length - 1), fc.nat(9), someValue, fc.option(someTime));
+    await fc.assert(
+      fc.asyncProperty(one, async ([index, field, value, end]) => {
+        const [path = '', place = {}] = real[index] ?? [];
+        const names = Object.keys(place);
+        const name = names[field % names.length] ?? '';
+        const cursor = forged(path, { ...place, [name]: value });
+        const answer = await suite.client.send({ path: withParameter(path, 'cursor', cursor) });
+        const about = `${path} ${name} ${JSON.stringify(value)}: ${answer.body}`;
+        expect(answer.status, about).to.be.oneOf(typeof value === 'string' ? [200, 400] : [400]);
+        if (answer.status === 400)
+          expect(answer.json<{ errors: { parameter: string }[] }>().errors[0]?.parameter, about).to.equal('cursor');
+        statuses.add(answer.status);
+        if (end === null) return;
+        for (const parameter of ['from', 'to']) {
+          const ranged = await suite.client.send({ path: withParameter(path, parameter, end) });
+          expect(ranged.status, `${path} ${parameter}=${end}: ${ranged.body}`).to.be.oneOf([200, 400]);
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect([...statuses].toSorted()).to.deep.equal([200, 400]);
+    for (const [path, place] of real) {
+      for (const [name, text] of Object.entries(place)) {
+        const wrong = /^\d{4}-/.test(text) ? ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'] : [];
+        for (const value of [...wrong, {}, [text], null, 7, undefined]) {
+          const cursor = forged(path, { ...place, [name]: value });
+          const { status } = await suite.client.send({ path: withParameter(path, 'cursor', cursor) });
+          expect(status, `${path} ${name} ${JSON.stringify(value)}`).to.equal(400);
+        }
+      }
+    }
+    for (const query of ['to=0001-01-01T00:00:00Z', 'from=9999-12-31T23:59:59Z', 'error_id=E&to=0001-01-01T00:00:00Z'])
+      for (const path of ['/v1/executions/', '/v1/events/', '/v1/errors/', '/v1/export/events/'])
+        expect((await suite.client.send({ path: `${path}?${query}` })).status, `${path} ${query}`).to.be.oneOf([
+          200, 400,
+        ]);
+  }).timeout(120_000);
 });

@@ -1,8 +1,12 @@
 import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { sql } from 'kysely';
 import { recordedForm } from '../../../internal/event/event.ts';
+import { foldedText, holdsText } from '../../../internal/event/folded-text.ts';
 import type { EventFilters } from '../../../internal/record/filters.ts';
 import { createRecord, defaultRecordOptions, type Record } from '../../../internal/record/record.ts';
 import type { EventPosition } from '../../../internal/record/stored-event.ts';
+import { columnHoldsText } from '../../../internal/store/column-holds-text.ts';
 import { maintain } from '../../../internal/store/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
@@ -161,5 +165,57 @@ describe('lists of events', () => {
     expect(page.items).to.deep.equal([]);
     expect(page.next).to.include({ createdAt: new Date(noon - 305_000).toISOString() });
     expect(await listed(filters)).to.deep.equal(['1199']);
+  });
+
+  it('find a text in every text of an event, in any letter case and form of Unicode', async () => {
+    const decomposed = 'Cafe\u0301';
+    await store(
+      { description: `1 ${decomposed}`, createdAt: noon },
+      { description: '2', errorId: 'SMTP-421', kind: 'ERROR', createdAt: noon + 1 },
+      { description: '3', errorDescription: 'ΌΔΟΣ STRASSE', kind: 'ERROR', createdAt: noon + 2 },
+      { description: '4', executionId: 'ÜBER İstanbul', createdAt: noon + 3 },
+      { description: '5 ﬁnal １００%', createdAt: noon + 4 },
+    );
+    for (const [q, found] of [
+      ['CAFÉ', ['1 ' + decomposed]],
+      ['café', ['1 ' + decomposed]],
+      ['cafe\u0301', ['1 ' + decomposed]],
+      ['smtp-421', ['2']],
+      ['όδος straß', ['3']],
+      ['über i\u0307stan', ['4']],
+      ['FINAL 100%', ['5 ﬁnal １００%']],
+      ['cafe ', []],
+      ['smtp.421', []],
+    ] as const) {
+      const executions = await record.listExecutions('acme', { q }, { limit: 5 });
+      expect(executions.items.length, q).to.equal(found.length);
+      expect(await listed({ q }), q).to.deep.equal(found);
+      expect(await exported({ q }), q).to.deep.equal(found);
+    }
+  });
+
+  it('compare texts in Postgres as in code', async () => {
+    const letter = fc.constantFrom(...'aAſéÉe\u0301\u0327ßẞsStTσςΣΐİiIıöÖﬀ１½K\u212A.*[]\\^$-_%{}()|?+ \n🚀あが');
+    const text = fc.string({ unit: letter, maxLength: 12 });
+    // Three of these letters may be one and a half of others.
+    const part = fc
+      .string({ unit: letter, minLength: 1, maxLength: 4 })
+      .filter((some) => !foldedText(some).includes('sss'));
+    const pair = fc.oneof(
+      fc.tuple(text, part),
+      fc.tuple(text, part, text).map(([before, some, after]) => [before + some.toUpperCase() + after, some] as const),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(pair, { minLength: 20, maxLength: 20 }), async (pairs) => {
+        const holds = pairs.map(([given, some]) => columnHoldsText(sql`${given}::text`, some));
+        const { rows } = await sql<{ holds: boolean[] }>`select array[${sql.join(holds)}] as holds`.execute(
+          database.db,
+        );
+        const expected = pairs.map(([given, some]) => holdsText(given, some));
+        const wrong = pairs.filter((_, index) => rows[0]?.holds[index] !== expected[index]);
+        expect(wrong).to.deep.equal([]);
+      }),
+      { numRuns: 100 },
+    );
   });
 });

@@ -78,6 +78,35 @@ describe('figures of the console', () => {
     expect(await runsOf('nobody', 3)).to.deep.equal([]);
   });
 
+  it('know no duration of a run without START, nor of one that was reported at its end only', async () => {
+    const lone = '0190a0b0-0000-7000-8000-000000000003';
+    const run = (id: string, ...kinds: ('START' | 'EVENT' | 'END')[]): SomeEvent[] =>
+      kinds.map((kind, at) => ({
+        automationId: lone,
+        executionId: id,
+        kind,
+        createdAt: noon + (id === 'at once' ? 0 : at * 1_000),
+      }));
+    await storeEvents(
+      database.db,
+      ...['1', '2', '3'].flatMap((id) => run(id, 'END')),
+      ...run('late', 'EVENT', 'END'),
+      ...run('at once', 'START', 'END'),
+      ...run('whole', 'START', 'EVENT', 'END'),
+    );
+    const window = { from: new Date(noon), to: new Date(noon + hour) };
+    const automation = await record().getAutomation('acme', lone, { ...window, step: 'hour' });
+    expect(automation?.window).to.include({ p50_ms: 2_000, p95_ms: 2_000 });
+    const byId = (runs: readonly { execution_id: string; duration_ms: number | null }[] = []) =>
+      Object.fromEntries(runs.map(({ execution_id, duration_ms }) => [execution_id, duration_ms]));
+    const expected = { 1: null, 2: null, 3: null, late: null, 'at once': null, whole: 2_000 };
+    expect(byId(automation?.executions)).to.deep.equal(expected);
+    expect(byId((await record().newestRuns('acme', 9, [lone]))[0]?.runs)).to.deep.equal(expected);
+    const [place] = (await record().listExecutions('acme', { automationId: lone }, { limit: 1 })).items;
+    const around = place && (await record().aroundExecution('acme', place));
+    expect(around).to.include({ p50_ms: 2_000, p95_ms: 2_000, compared: 1 });
+  });
+
   it('count errors by automation, error_id and step', async () => {
     const window = { from: new Date(noon), to: new Date(noon + 4 * hour), stepMs: hour };
     const counts = await record().countErrors('acme', window);

@@ -258,14 +258,18 @@ describe('plans of the read queries', () => {
       work: () => record.getAutomation(largest, automationId, { from: ago(days), to: now, step: 'day' }),
       indexes: ['executions_of_automation'],
     },
-    { name: 'error groups', work: () => record.listErrors(largest, window, page), indexes: ['events_errors'] },
+    {
+      name: 'error groups',
+      work: () => record.listErrors(largest, window, page),
+      indexes: ['events_errors', 'events_errors_occurred'],
+    },
     {
       name: 'a poll of a stream',
       work: async () => {
         const { position } = await record.pollStored(largest, undefined, 200);
         await record.pollStored(largest, { ...position, since: '3:3:' }, 200);
       },
-      indexes: ['events_pkey', 'executions_pkey'],
+      indexes: ['events_pkey', 'executions_pkey', 'rewritten_events_pkey'],
     },
   ];
 

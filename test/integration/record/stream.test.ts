@@ -2,7 +2,10 @@ import { expect } from 'chai';
 import { Client } from 'pg';
 import { createRecord, defaultRecordOptions, type Record } from '../../../internal/record/record.ts';
 import type { StreamPosition } from '../../../internal/record/stream.ts';
+import { eraseEvents } from '../../../internal/store/erase.ts';
+import { maintain } from '../../../internal/store/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
+import { forgetRewritten } from '../../../internal/store/rewritten-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
 
@@ -83,6 +86,41 @@ describe('polls of what is stored', () => {
     expect(found.texts).to.deep.equal(Array.from({ length: 10 }, (_, index) => String(15 + index)));
     expect(found.omitted).to.equal(15);
     expect((await poll(found.position)).texts).to.deep.equal([]);
+  });
+
+  it('find an event once, though its texts were erased or it left the DEFAULT partition since', async () => {
+    const { db } = database;
+    const start = await begin();
+    const now = Date.now();
+    await store({ description: 'kept', createdAt: now }, { description: 'a name', createdAt: now + 1 });
+    const seen = await poll(start);
+    expect(seen.texts).to.deep.equal(['kept', 'a name']);
+    const [middle] = seen.events;
+    if (middle === undefined) throw new Error('an event is missing');
+
+    const request = {
+      organization: 'acme',
+      text: 'a name',
+      before: new Date(now + 60_000),
+      by: 'somebody',
+      reason: 'asked',
+    };
+    expect(await eraseEvents(db, request, 10)).to.include({ scope: 'text' });
+    const erased = await poll(seen.position);
+    expect(erased.texts).to.deep.equal([]);
+    await maintain(db, { now, daysAhead: 0, retentionDays: 0 });
+    const moved = await poll(erased.position);
+    expect(moved.texts).to.deep.equal([]);
+    await store({ description: 'later', createdAt: now + 2 });
+    expect((await poll(moved.position)).texts).to.deep.equal(['later']);
+    // Another console after a restart: from the end, and from the middle of a batch.
+    expect((await poll(seen.position)).texts).to.deep.equal(['later']);
+    const rest = await poll(middle.position);
+    expect(rest.texts).to.deep.equal(['']);
+    expect((await poll(rest.position)).texts).to.deep.equal(['later']);
+    expect(await db.selectFrom('rewritten_events').selectAll().execute()).to.have.lengthOf(2);
+    await forgetRewritten.execute(db);
+    expect(await db.selectFrom('rewritten_events').selectAll().execute()).to.have.lengthOf(2);
   });
 
   it('leave out an event that is older than the overlap', async () => {

@@ -3,13 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { Migrator } from 'kysely/migration';
 import { readAs } from '../../../internal/record/read-as.ts';
 import { executionsOf } from '../../support/outcome-oracle.ts';
 import { openEmbedded } from '../../../internal/store/embedded.ts';
-import { isPartitioned } from '../../../internal/store/executions-copy.ts';
 import { migrateToLatest } from '../../../internal/store/migrate.ts';
-import * as initial from '../../../internal/store/migrations/0001-initial.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { beginLogs, sealExisting } from '../../../internal/store/seal-existing.ts';
 import { createStore } from '../../../internal/store/store.ts';
@@ -51,17 +48,7 @@ describe('embedded Postgres', function () {
     const now = Date.now();
     const events = (['START', 'ERROR', 'END'] as const).map((kind, index) => anEvent({ kind, createdAt: now + index }));
     let db = await openEmbedded(folder);
-    // As one that had executions before they got partitions.
-    const provider = { getMigrations: () => Promise.resolve({ '0001-initial': initial }) };
-    await new Migrator({ db, provider }).migrateToLatest();
-    await sql`insert into executions (organization, automation_id, execution_id, first_event_at, last_event_at,
-      start_count, event_count, warning_count, error_count, end_count)
-      values ('acme', gen_random_uuid(), 'old', now(), now(), 1, 0, 0, 0, 1)`.execute(db);
-    const ran = await migrateToLatest(db, { concurrently: false });
-    expect(ran[0]).to.equal('0002-read');
-    expect(await isPartitioned(db, 'executions')).to.equal(true);
-    const deleted = await db.deleteFrom('executions').where('execution_id', '=', 'old').executeTakeFirst();
-    expect(deleted.numDeletedRows).to.equal(1n);
+    expect(await migrateToLatest(db, { concurrently: false })).to.have.length.above(0);
     expect(await migrateToLatest(db, { concurrently: false })).to.deep.equal([]);
     let store = createStore(db, { partitionsAhead: 1, retentionDays: 30, overdueAfterHours: 24 });
     const results = await Promise.all([store.recordEvents(events.slice(0, 2)), store.recordEvents(events)]);

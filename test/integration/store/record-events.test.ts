@@ -7,7 +7,6 @@ import type { Database } from '../../../internal/store/database.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
-import { recordAsFirstRelease } from '../../support/first-release.ts';
 import { eachDatabase, executionOf, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
 
 /** Executions by organization and state, as the transitions reported add up. */
@@ -94,22 +93,6 @@ describe('recording events', () => {
       expect(balance(results.flatMap(({ transitions }) => transitions))).to.deep.equal(balance(states));
     });
     await fc.assert(property, { numRuns: 150 });
-  });
-
-  it('gives the same beside workers of an earlier release, which know no other time than that of acceptance', async () => {
-    const { db } = database;
-    const property = fc.asyncProperty(deliveries, fc.array(fc.boolean()), async ({ events }, ofEarlier) => {
-      await db.deleteFrom('executions').execute();
-      await db.deleteFrom('events').execute();
-      for (const [index, event] of events.entries()) {
-        if (ofEarlier[index] === true && event.occurredAt === undefined) await recordAsFirstRelease(db, [event]);
-        else await recordEvents(db, [event]);
-      }
-      const expected = [...executionsOf(events).values()];
-      expect(byText(await storedExecutions(db), keyText)).to.deep.equal(byText(expected, keyText));
-      expect(await outOfBounds(db)).to.deep.equal([]);
-    });
-    await fc.assert(property, { numRuns: 30 });
   });
 
   it('lets statements that hold the same events in opposite orders all through', async () => {

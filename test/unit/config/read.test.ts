@@ -13,10 +13,11 @@ import {
 } from '../../../cmd/ingest/redis.ts';
 import { namedUrls } from '../../../internal/config/named-urls.ts';
 import { ConfigError, readConfig } from '../../../internal/config/read.ts';
+import { tuning, type TuningName } from '../../../internal/config/tuning.ts';
 import { settings, type SettingName } from '../../../internal/config/settings.ts';
 
 /** The one line that a wrong setting ends the process with. */
-function complaint(name: SettingName, environment: Record<string, string>): string {
+function complaint(name: SettingName | TuningName, environment: Record<string, string>): string {
   try {
     readConfig([name], environment);
   } catch (error) {
@@ -71,8 +72,8 @@ describe('settings', () => {
     ['TRUST_PROXY', 'yes', /must be true or false/],
     ['TRUST_PROXY', 'TRUE', /must be true or false/],
     ['CAPTURE_JOBS', 'all', /must be true or false/],
-    ['REDIS_MAX_MEMORY_RATIO', '0', /must be a number greater than 0 and up to 1/],
-    ['REDIS_MAX_MEMORY_RATIO', '1.1', /must be a number greater than 0 and up to 1/],
+    ['OTEL_TRACES_SAMPLER_ARG', '0', /must be a number greater than 0 and up to 1/],
+    ['OTEL_TRACES_SAMPLER_ARG', '1.1', /must be a number greater than 0 and up to 1/],
     ['AUTOMATIONS_NAMESPACES', 'acme,Globex', /must be names of namespaces/],
     ['QUEUE_NAME', 'a:b', /must be 1 to 64 letters/],
     ['ARCHIVE_URL', 'https://:hunter2@s3.example', /must be s3:\/\/bucket\/prefix or file:\/\/\/folder$/],
@@ -112,6 +113,16 @@ describe('settings', () => {
       expect(line).to.not.contain('hunter2');
     });
   }
+
+  it('change constants by TUNING alone', () => {
+    const names = ['JOB_LOCK_MS', 'FAST_PATH'] as const;
+    const given = { TUNING: ' JOB_LOCK_MS=1000\nFAST_PATH=false ', JOB_LOCK_MS: '2000' };
+    expect({ ...readConfig(names, given) }).to.deep.equal({ JOB_LOCK_MS: 1_000, FAST_PATH: false });
+    expect({ ...readConfig(names, { JOB_LOCK_MS: '2000' }) }).to.deep.equal({ JOB_LOCK_MS: 15_000, FAST_PATH: true });
+    expect(complaint('JOB_LOCK_MS', { TUNING: 'JOB_LOCK_MS=1' })).to.match(/^JOB_LOCK_MS must be a whole number/);
+    expect(complaint('JOB_LOCK_MS', { TUNING: 'PORT=1' })).to.match(/^TUNING has no constant PORT;/);
+    expect(readConfig(Object.keys(tuning) as TuningName[], {})).to.deep.include({ WORKER_CONCURRENCY: 100 });
+  });
 
   it('name further databases, in any white space', () => {
     const { DATABASE_URLS: value } = readConfig(['DATABASE_URLS'], {

@@ -1,6 +1,14 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { cutText, faultOfText, isOrganization, isStorable, storable } from '../../../internal/event/stored-text.ts';
+import {
+  cutText,
+  endOfText,
+  faultOfText,
+  isLineOfCut,
+  isOrganization,
+  isStorable,
+  storable,
+} from '../../../internal/event/stored-text.ts';
 
 describe('the check of stored texts', () => {
   it('refuses what Postgres cannot hold, and what is too long in Unicode characters', () => {
@@ -20,6 +28,25 @@ describe('the check of stored texts', () => {
         expect(faultOfText(storable(text, longest), longest)).to.equal(undefined);
         expect(Array.from(cutText(text, longest))).to.deep.equal(Array.from(text).slice(0, longest));
         if (isStorable(text)) expect(storable(text)).to.equal(text);
+      }),
+    );
+  });
+
+  it('keeps the end of a text, and says in its first line how much is missing', () => {
+    const texts = fc.string({ unit: fc.constantFrom('a', '🪵', '\n', '\0'), maxLength: 200 });
+    const numbers = { longest: fc.integer({ min: 0, max: 220 }), cut: fc.integer({ min: 0, max: 2_000 }) };
+    fc.assert(
+      fc.property(texts, numbers.longest, numbers.cut, (text, longest, cut) => {
+        const end = endOfText(text, longest, cut);
+        expect(faultOfText(end, longest)).to.equal(undefined);
+        const length = Array.from(text).length;
+        if (cut === 0 && length <= longest) expect(end).to.equal(storable(text));
+        else if (longest > 50) {
+          const [line = '', ...kept] = end.split('\n');
+          expect(isLineOfCut(line)).to.equal(true);
+          expect(storable(text).endsWith(kept.join('\n'))).to.equal(true);
+          expect(Number(/\d+/.exec(line)?.[0])).to.equal(cut + length - Array.from(kept.join('\n')).length);
+        }
       }),
     );
   });

@@ -69,14 +69,39 @@ describe('a declaration of an automation', () => {
 
   for (const [expected, problem] of [
     [{ schedule: '0 0 31 2 *' }, 'expect.schedule: never has a time'],
-    [{ schedule: '0 0 * * * *' }, `${notCron}: it has 6 fields`],
+    [{ schedule: '0 0 * * * *' }, `${notCron}: it has 6 fields: seconds and years are not taken`],
+    [{ schedule: '0 0 * *' }, `${notCron}: it has 4 fields`],
+    [{ schedule: ' ' }, `${notCron}: it has 0 fields`],
     [{ schedule: '@reboot' }, `${notCron}: it has 1 field`],
+    [{ schedule: '@Daily' }, `${notCron}: write @Daily as 0 0 * * *`],
+    [{ schedule: '@every 0s' }, `${notCron}: for an interval, set every instead, such as every: 30m`],
+    [
+      { schedule: 'CRON_TZ=Europe/Madrid 0 0 * * *' },
+      `${notCron}: set the zone as timeZone, not as CRON_TZ=Europe/Madrid`,
+    ],
     [{ schedule: '0 0 0 * *' }, `${notCron}: the day of the month must be from 1 to 31, not 0`],
+    [{ schedule: '60 * * * *' }, `${notCron}: the minute must be from 0 to 59, not 60`],
+    [{ schedule: '0 24 * * *' }, `${notCron}: the hour must be from 0 to 23, not 24`],
+    [{ schedule: '0 0 1 13 *' }, `${notCron}: the month must be from 1 to 12, not 13`],
+    [{ schedule: '0 0 * * 8' }, `${notCron}: the day of the week must be from 0 to 7, not 8`],
+    [{ schedule: '*/0 * * * *' }, `${notCron}: the step of the minute must be from 1 to 59, not 0`],
     [{ schedule: '*/90 * * * *' }, `${notCron}: the step of the minute must be from 1 to 59, not 90`],
-    [{ schedule: '5-1 * * * *' }, `${notCron}: the minute 5-1 ends before it begins`],
+    [{ schedule: '5-1 * * * *' }, `${notCron}: the minute 5-1 ends before it begins: a range goes up, from 0 to 59`],
+    [
+      { schedule: '0 0 * * fri-mon' },
+      `${notCron}: the day of the week fri-mon ends before it begins: a range goes up, from 0 to 7`,
+    ],
+    [
+      { schedule: '-5 * * * *' },
+      `${notCron}: the minute "" must be a number from 0 to 59, a range, a list, or * with a step`,
+    ],
+    [
+      { schedule: '0 0 * juin *' },
+      `${notCron}: the month "juin" must be a number from 1 to 12, a range, a list, or * with a step, or a name such as FEB`,
+    ],
     [
       { schedule: '0 0 * * MO' },
-      `${notCron}: the day of the week "MO" must be a number, a range, a list, or * with a step, or a name such as MON`,
+      `${notCron}: the day of the week "MO" must be a number from 0 to 7, a range, a list, or * with a step, or a name such as MON`,
     ],
     [{ schedule: '0 0 * * *', timeZone: '+02:00' }, /^expect\.timeZone: must be a time zone of the IANA database/],
     [{ schedule: '0 0 * * *', timeZone: 'Europe/Atlantis' }, /^expect\.timeZone: must be a time zone/],

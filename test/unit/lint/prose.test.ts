@@ -22,7 +22,7 @@ function longProse(texts: Texts): string[] {
 
 function isProse({ file, text }: Line, fenced: boolean): boolean {
   if (file.endsWith('.md')) return !fenced && !/^\s*\|/.test(text) && !/^ {4}/.test(text);
-  if (/\/openapi.*\.yaml$/.test(file)) return !/\b(?:pattern|detail):/.test(text);
+  if (/\/openapi(?:\/.*)?\.yaml$/.test(file)) return !/\b(?:pattern|detail):/.test(text);
   if (/\.(ts|mjs)$/.test(file)) return /^\s*(?:\/\/|\/?\*)/.test(text);
   if (/\.(ya?ml|tpl|sh)$|file$/.test(file)) return /^\s*(?:#|\{\{-? ?\/\*)/.test(text);
   return /\.(sql|lua)$/.test(file) && /^\s*--/.test(text);

@@ -40,7 +40,7 @@ describe('the shards inside a Redis Cluster', () => {
     }
   });
 
-  it('keep the keys of earlier releases in shard 0, and have the same slot in all lanes', () => {
+  it('keep the keys of a single shard in shard 0, and have the same slot in all lanes', () => {
     expect(queueKey(shardQueue('events', 0), 'wait')).to.equal('{runledger}:events:wait');
     expect(queueKey(overflowQueue('events'), 'wait')).to.equal('{runledger}:events+overflow:wait');
     // The jobs that wait for another database are in shard 0 of each Redis.

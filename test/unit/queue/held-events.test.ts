@@ -8,11 +8,12 @@ describe('the events that a producer holds', () => {
 
   it('leave a quarter of the bytes, and of the events, to other organizations', () => {
     const held = new HeldEvents({ bufferedEvents: 100, bufferedBytes: 1_000 });
-    const release = held.take(of('flood'), 700);
+    const flood = of('flood');
+    const own = held.take(flood, 700);
     expect(() => held.take(of('flood'), 51)).to.throw(BufferFull);
     held.take(of('quiet'), 250);
     expect(() => held.take(of('other'), 51)).to.throw(BufferFull);
-    release();
+    held.release(own, flood, 700);
     held.take(of('flood', 75), 50);
     expect(() => held.take(of('flood'), 1)).to.throw(BufferFull);
     held.take(of('quiet'), 1);
@@ -20,9 +21,10 @@ describe('the events that a producer holds', () => {
 
   it('may be more than all of the room while there are no others', () => {
     const held = new HeldEvents({ bufferedEvents: 1, bufferedBytes: 10 });
-    const release = held.take(of('acme', 2), 11);
+    const events = of('acme', 2);
+    const own = held.take(events, 11);
     expect(() => held.take(of('acme'), 1)).to.throw(BufferFull);
-    release();
+    held.release(own, events, 11);
     held.take(of('acme', 2), 11);
   });
 });

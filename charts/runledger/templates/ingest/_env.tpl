@@ -11,9 +11,6 @@
 {{- include "runledger.keyPlaces.env" . }}
 - { name: ORGANIZATION_RATE, value: '{{ int64 .Values.config.organizationRate }}' }
 - { name: OVERFLOW_RATE, value: '{{ int64 .Values.config.overflowRate }}' }
-{{- with .Values.config.overflowShare }}
-- { name: OVERFLOW_SHARE, value: '{{ . }}' }
-{{- end }}
 {{- include "runledger.receipt.env" . }}
 {{- include "runledger.common.env" . }}
 {{- end -}}

@@ -5,9 +5,6 @@
 {{- include "runledger.postgresql.env" . }}
 {{- include "runledger.redis.drained.env" . }}
 {{- include "runledger.durability.env" . }}
-{{- with .Values.config.overflowConcurrency }}
-- { name: OVERFLOW_CONCURRENCY, value: '{{ int64 . }}' }
-{{- end }}
 {{- with .Values.config.logKeySecret }}
 - name: LOG_KEY
   valueFrom: { secretKeyRef: { name: {{ . }}, key: log-key } }

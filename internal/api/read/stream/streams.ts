@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Record as EventRecord } from '../../../record/record.ts';
-import type { StreamPosition } from '../../../record/stream.ts';
+import type { StoredSince, StreamPosition } from '../../../record/stream.ts';
 import type { StreamMetrics } from '../../../telemetry/console-metrics.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
+import { withNames } from '../automation-names.ts';
 import { readBytes, type ReadRoom } from '../read-room.ts';
 import { SharedRoom, type RoomSize } from '../shared-room.ts';
 import { EventStream } from './event-stream.ts';
@@ -99,7 +100,8 @@ export class Streams {
       held: new HeldMessages(this.#held, organization),
       withRoom: (read) => room.run(organization, readBytes.texts, read),
       idOf: (position) => ids.of(position, organization),
-      poll: (since, limit) => record.pollStored(organization, since, limit),
+      poll: async (since, limit) =>
+        withNamesIn(record, organization, await record.pollStored(organization, since, limit)),
       limit: Math.max(1, Math.round((eventsPerSecond * pollMs) / 1_000)),
       intervalMs: pollMs,
       onError: (error) => logger.warn({ error }, 'streams cannot read the record'),
@@ -122,4 +124,22 @@ export class Streams {
     for (const [stream, { mayRead }] of this.#open) if (!mayRead()) stream.end();
     for (const feed of this.#feeds.values()) feed.tick();
   }
+}
+
+/** Adds the names of their automations to events and executions. */
+async function withNamesIn(record: EventRecord, organization: string, stored: StoredSince): Promise<StoredSince> {
+  const events = await withNames(
+    record,
+    organization,
+    stored.events.map(({ event }) => event),
+  );
+  const names = new Map(events.map(({ automation, automation_name }) => [automation.toLowerCase(), automation_name]));
+  return {
+    ...stored,
+    events: stored.events.map((streamed, index) => ({ ...streamed, event: events[index] ?? streamed.event })),
+    executions: stored.executions.map((execution) => ({
+      ...execution,
+      automation_name: names.get(execution.automation) ?? null,
+    })),
+  };
 }

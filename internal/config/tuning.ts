@@ -1,0 +1,66 @@
+import { str } from 'envalid';
+import { ConfigError } from './secret-files.ts';
+import { flag, ratio, wholeNumber } from './validators.ts';
+
+const mebi = 1024 * 1024;
+
+/**
+ * Constants that tests, benches and `make run` set to other values, all of them by one variable:
+ * `TUNING="JOB_LOCK_MS=1000 FAST_PATH=false"`. An operator has no reason to.
+ */
+export const tuning = {
+  FAST_PATH: flag({ default: true, desc: 'false serves the same API with plain Koa, at more CPU time per event' }),
+  BODY_LIMIT_BYTES: wholeNumber({ min: 1_024, max: 8 * mebi, default: 262_144, desc: 'Largest body of one event' }),
+  BACKLOG_MAX_JOBS: wholeNumber({
+    min: 1,
+    max: 1_000_000_000,
+    default: 1_000_000,
+    desc: 'Jobs in the queue from which ingest answers 503',
+  }),
+  REDIS_MAX_MEMORY_RATIO: ratio({ default: 0.75, desc: "Share of Redis' maxmemory from which ingest answers 503" }),
+  OVERFLOW_SHARE: ratio({ default: 0.5, desc: 'Share of both limits above from which the overflow lane is full' }),
+  WORKER_CONCURRENCY: wholeNumber({ min: 1, max: 10_000, default: 100, desc: 'Most jobs of a worker at once' }),
+  STORE_BATCH_EVENTS: wholeNumber({ min: 1, max: 20_000, default: 2_000, desc: 'Most events in one statement, about' }),
+  STORE_STATEMENTS_IN_FLIGHT: wholeNumber({ min: 1, max: 16, default: 2, desc: 'Most statements to Postgres at once' }),
+  JOB_LOCK_MS: wholeNumber({
+    min: 1_000,
+    max: 600_000,
+    default: 15_000,
+    desc: 'Time until another worker takes the jobs of a dead one, plus or minus a third',
+  }),
+  MAINTENANCE_INTERVAL_MS: wholeNumber({
+    min: 1_000,
+    max: 86_400_000,
+    default: 600_000,
+    desc: 'Time between two runs of the maintenance of partitions',
+  }),
+  READ_CONCURRENCY: wholeNumber({
+    min: 1,
+    max: 10_000,
+    default: 4,
+    desc: 'Requests of one read token that one console serves at once',
+  }),
+  STREAMS_PER_TOKEN: wholeNumber({ min: 1, max: 10_000, default: 20, desc: 'Open streams of one read token' }),
+  STREAM_EVENTS_PER_SECOND: wholeNumber({ min: 1, max: 10_000, default: 200, desc: 'Most events on one stream' }),
+  TOKENS_ACCOUNT_DIR: str({
+    default: '/var/run/secrets/kubernetes.io/serviceaccount',
+    desc: "Folder where Kubernetes mounts the pod's account",
+  }),
+};
+
+export type TuningName = keyof typeof tuning;
+
+/**
+ * The values of `TUNING`, as texts by name.
+ * @throws {ConfigError} that names the first part that sets nothing.
+ */
+export function parseTuning(text = ''): Partial<Record<TuningName, string>> {
+  const parts = text.split(/\s+/).filter((part) => part !== '');
+  return Object.fromEntries(
+    parts.map((part) => {
+      const [name = '', ...value] = part.split('=');
+      if (name in tuning && value.length > 0) return [name, value.join('=')];
+      throw new ConfigError(`TUNING has no constant ${name}; it takes NAME=value, with spaces between`);
+    }),
+  );
+}

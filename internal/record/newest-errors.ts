@@ -1,0 +1,36 @@
+import { mostAgo, mostAhead } from '../event/occurred-at.ts';
+import { sql } from '../store/sql.ts';
+import { all, time, when, type Condition } from './conditions.ts';
+import type { ErrorFilters } from './filters.ts';
+
+/** Most errors of a window that are counted: the newest. */
+export const mostErrors = 10_000;
+
+/**
+ * The query of the ERROR events that happened in a window, the newest {@link mostErrors} of them;
+ * `at` is when. Those whose callers said when have an index of their own.
+ */
+export function newestErrors(organization: string, { automationId, errorId, from, to }: ErrorFilters): Condition {
+  const wanted = all([
+    sql`organization = ${organization} and kind = 'ERROR'`,
+    ...when(automationId, (id) => sql`automation_id = ${id}::uuid`),
+    ...when(errorId, (id) => sql`error_id = ${id}`),
+  ]);
+  const newest = (column: 'created_at' | 'occurred_at', conditions: Condition): Condition => sql`
+    select automation_id, error_id, execution_id, id, occurred_at, ${sql.ref(column)} as at from events
+    where ${wanted} and ${sql.ref(column)} >= ${time(from)} and ${sql.ref(column)} < ${time(to)} and ${conditions}
+    order by ${sql.ref(column)} desc, id desc limit ${sql.lit(mostErrors)}
+  `;
+  // Accepted before they happened, or after: so Postgres leaves out partitions.
+  const accepted = sql`occurred_at is not null
+    and created_at >= ${time(new Date(from.getTime() - mostAhead))}
+    and created_at < ${time(new Date(to.getTime() + mostAgo))}`;
+  return sql`
+    select automation_id, error_id, execution_id, id, at from (
+      select * from (${newest('created_at', sql`true`)}) as accepted where occurred_at is null
+      union all
+      (${newest('occurred_at', accepted)})
+    ) as errors
+    order by at desc, id desc limit ${sql.lit(mostErrors)}
+  `;
+}

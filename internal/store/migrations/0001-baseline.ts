@@ -1,0 +1,22 @@
+import type { Kysely } from 'kysely';
+import { createConsole } from './baseline/console.ts';
+import { createEvents } from './baseline/events.ts';
+import { createExecutions } from './baseline/executions.ts';
+import { createExpectations } from './baseline/expectations.ts';
+import { createLog } from './baseline/log.ts';
+import { createNotifications } from './baseline/notifications.ts';
+import { createOperations } from './baseline/operations.ts';
+
+/**
+ * The schema of the first release. Keys use the collation "C": it compares faster, and a new libc
+ * cannot change the order of an index. Indexes for readers are in `internal/store/indexes.ts`.
+ */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await createEvents(db);
+  await createExecutions(db);
+  await createConsole(db);
+  await createExpectations(db);
+  await createNotifications(db);
+  await createLog(db);
+  await createOperations(db);
+}

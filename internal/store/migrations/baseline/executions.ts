@@ -1,0 +1,118 @@
+import { sql, type Kysely } from 'kysely';
+import { showToReaders } from './show-to-readers.ts';
+
+/** Partitions of `executions`. A later migration can split each of them by itself. */
+const modulus = 16;
+
+/** Executions with their outcome, and the running ones in a table of their own. */
+export async function createExecutions(db: Kysely<unknown>): Promise<void> {
+  await createPartitions(db);
+  await createRunningExecutions(db);
+  await showToReaders(db, 'executions', 'running_executions');
+  await keepRunningExecutions(db);
+}
+
+/**
+ * State and anomalies are generated columns: one place for the rule, and no writer can get it
+ * wrong. The times follow `occurred_at` where a caller sent it; `last_accepted_at` says when the
+ * newest event was accepted, which retention and readers need.
+ */
+async function createPartitions(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table executions (
+      organization text collate "C" not null,
+      automation_id uuid not null,
+      execution_id text collate "C" not null,
+      state text not null generated always as (
+        case when error_count > 0 then 'failed' when end_count > 0 then 'succeeded' else 'running' end
+      ) stored,
+      first_event_at timestamptz(3) not null,
+      last_event_at timestamptz(3) not null,
+      started_at timestamptz(3),
+      failed_at timestamptz(3),
+      ended_at timestamptz(3),
+      start_count integer not null,
+      event_count integer not null,
+      warning_count integer not null,
+      error_count integer not null,
+      end_count integer not null,
+      start_missing boolean not null generated always as (start_count = 0) stored,
+      start_repeated boolean not null generated always as (start_count > 1) stored,
+      start_late boolean not null generated always as (coalesce(started_at > first_event_at, false)) stored,
+      event_after_end boolean not null generated always as (coalesce(last_event_at > ended_at, false)) stored,
+      last_accepted_at timestamptz(3),
+      primary key (organization, automation_id, execution_id)
+    ) partition by hash (organization)
+  `.execute(db);
+  for (let remainder = 0; remainder < modulus; remainder += 1) {
+    // A batch of a backlog updates most of the executions that the batch before added, all of them
+    // neighbors. An update stays in its page while that has room, so half of each page stays free.
+    await sql`
+      create table ${sql.table(`executions_${remainder}`)} partition of executions
+      for values with (modulus ${sql.lit(modulus)}, remainder ${sql.lit(remainder)}) with (fillfactor = 50)
+    `.execute(db);
+  }
+}
+
+/** An index on the state would make each END a slow update (ARCHITECTURE.md, "Reading"). */
+async function createRunningExecutions(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table running_executions (
+      organization text collate "C" not null,
+      automation_id uuid not null,
+      execution_id text collate "C" not null,
+      first_event_at timestamptz(3) not null,
+      lost_at timestamptz(3),
+      primary key (organization, automation_id, execution_id)
+    )
+  `.execute(db);
+  await sql`create index running_executions_newest on running_executions (organization, first_event_at)`.execute(db);
+  await sql`
+    create index running_executions_lost on running_executions (organization, first_event_at) where lost_at is not null
+  `.execute(db);
+}
+
+/**
+ * Triggers keep `running_executions`. A statement of a trigger sees what other transactions have
+ * committed while the statement before waited for their rows. All writers of an execution hold its
+ * row, so they come here in turn. A session plans these statements once, for the rows of its first
+ * batch: only an index scan for each row suits all later batches. A lost run that sends an event is
+ * no longer lost.
+ */
+async function keepRunningExecutions(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function keep_running_executions() returns trigger language plpgsql
+    set search_path from current
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    as $$
+    begin
+      if tg_op = 'INSERT' then
+        insert into running_executions (organization, automation_id, execution_id, first_event_at)
+        select organization, automation_id, execution_id, first_event_at from changed where state = 'running'
+        on conflict (organization, automation_id, execution_id) do update set first_event_at = excluded.first_event_at;
+      elsif tg_op = 'UPDATE' then
+        delete from running_executions r using changed c
+        where c.state <> 'running'
+          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
+        update running_executions r set first_event_at = c.first_event_at, lost_at = null from changed c
+        where c.state = 'running' and (c.first_event_at <> r.first_event_at or c.last_event_at > r.lost_at)
+          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
+      else
+        delete from running_executions r using changed c
+        where c.state = 'running'
+          and (r.organization, r.automation_id, r.execution_id) = (c.organization, c.automation_id, c.execution_id);
+      end if;
+      return null;
+    end
+    $$
+  `.execute(db);
+  for (const operation of ['insert', 'update', 'delete']) {
+    const rows = operation === 'delete' ? 'old' : 'new';
+    await sql`
+      create trigger ${sql.ref(`keep_running_executions_on_${operation}`)} after ${sql.raw(operation)} on executions
+      referencing ${sql.raw(rows)} table as changed for each statement execute function keep_running_executions()
+    `.execute(db);
+  }
+}

@@ -1,0 +1,103 @@
+import { sql, type Kysely } from 'kysely';
+import { showToReaders } from './show-to-readers.ts';
+
+/**
+ * The Merkle log (ARCHITECTURE.md, "The log"). Workers append leaves to `log_segments`; the sealer
+ * moves them, in the order of their index, to `log_tails` and, once there are 256, to `log_tiles`.
+ */
+export async function createLog(db: Kysely<unknown>): Promise<void> {
+  await createLeaves(db);
+  await createTrees(db);
+  await createErasures(db);
+  await showToReaders(db, 'log_tails', 'log_tiles', 'log_trees', 'log_checkpoints');
+}
+
+/**
+ * Level 0 of the tiles holds leaves, the others hold hashes; the index finds the tiles that may
+ * hold an event. Hashes do not compress: `external` saves the attempt.
+ */
+async function createLeaves(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table log_segments (
+      id bigint generated always as identity primary key,
+      organization text collate "C" not null,
+      leaves bytea not null
+    )
+  `.execute(db);
+  await sql`
+    create table log_tails (
+      organization text collate "C" not null,
+      first_index bigint not null,
+      leaves bytea not null,
+      primary key (organization, first_index)
+    )
+  `.execute(db);
+  await sql`
+    create table log_tiles (
+      organization text collate "C" not null,
+      level smallint not null,
+      index bigint not null,
+      content bytea not null,
+      first_id uuid,
+      last_id uuid,
+      primary key (organization, level, index)
+    )
+  `.execute(db);
+  await sql`
+    create index log_tiles_of_ids on log_tiles (organization, last_id, first_id) where level = 0
+  `.execute(db);
+  await sql`alter table log_segments alter column leaves set storage external`.execute(db);
+  await sql`alter table log_tails alter column leaves set storage external`.execute(db);
+  await sql`alter table log_tiles alter column content set storage external`.execute(db);
+}
+
+/**
+ * One row for each log, and its newest checkpoint of each hour. `cosigned_by`: the witnesses whose
+ * lines are in `note`.
+ */
+async function createTrees(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table log_trees (
+      organization text collate "C" primary key,
+      size bigint not null,
+      frontier bytea not null,
+      began_at timestamptz(3) not null default now(),
+      sealed_until_at timestamptz(3),
+      sealed_until_id uuid,
+      complete_at timestamptz(3)
+    ) with (fillfactor = 50)
+  `.execute(db);
+  await sql`
+    create table log_checkpoints (
+      organization text collate "C" not null,
+      hour timestamptz(0) not null,
+      size bigint not null,
+      root bytea not null,
+      note text not null,
+      signed_at timestamptz(3) not null,
+      cosigned_by text[] not null default '{}',
+      primary key (organization, hour)
+    ) with (fillfactor = 50)
+  `.execute(db);
+}
+
+/**
+ * Who erased which events, and why. A row has the ids of its events, 16 bytes each, and nothing
+ * else of them.
+ */
+async function createErasures(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table erasures (
+      id uuid primary key,
+      organization text collate "C" not null,
+      erased_at timestamptz(3) not null,
+      erased_by text not null,
+      reason text not null,
+      scope text not null check (scope in ('organization', 'automation', 'execution', 'text')),
+      automation_id uuid,
+      event_ids bytea not null
+    )
+  `.execute(db);
+  await sql`alter table erasures alter column event_ids set storage external`.execute(db);
+  await sql`create index erasures_of_organization on erasures (organization, id)`.execute(db);
+}
