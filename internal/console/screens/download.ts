@@ -34,9 +34,14 @@ export function downloadOf(
       query.delete('bom');
       query.set('format', 'csv');
       ctx.querystring = query.toString();
-      await answer(ctx, () => Promise.resolve());
+      // The export sends its headers before this resolves.
       ctx.attachment(`${organization}-events.csv`);
-      ctx.type = 'text/csv; charset=utf-8';
+      try {
+        await answer(ctx, () => Promise.resolve());
+      } catch (error) {
+        ctx.remove('Content-Disposition');
+        throw error;
+      }
       if (hasMark) ctx.body = withMark(ctx);
     },
   };

@@ -1,8 +1,8 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { addressOf, longFailure } from '../../support/fleet/long-runs.ts';
-import { automationWith, declaredIn, executionWith } from '../../support/some-execution.ts';
+import { addressOf, longFailure, manyErrors } from '../../support/fleet/long-runs.ts';
+import { automationWith, declaredIn } from '../../support/some-execution.ts';
 import { suiteBrowser } from '../../support/suite-browser.ts';
 
 /** What axe finds, in one line each. The colours of a theme change contrasts only. */
@@ -37,7 +37,7 @@ describe('the console in a browser', () => {
     Automations: () => Promise.resolve('/o/acme/automations'),
     'one automation': async () => `/o/acme/automations/${await automationWith(suite.database)}`,
     Executions: () => Promise.resolve('/o/acme/executions?has=warning&limit=20'),
-    'one execution': async () => `/o/acme/executions/${await executionWith(suite.database, 'failed')}`,
+    'one execution': () => Promise.resolve(addressOf(manyErrors)),
     'a long execution': () => Promise.resolve(`${addressOf(longFailure)}?kind=ERROR`),
     Errors: () => Promise.resolve('/o/acme/errors'),
     Alerts: () => Promise.resolve('/o/acme/alerts?test=sent'),

@@ -4,6 +4,7 @@ import { automations, named } from '../../support/fleet/history.ts';
 import { addressOf, longest, longFailure, manyErrors } from '../../support/fleet/long-runs.ts';
 import { executionWith } from '../../support/some-execution.ts';
 import { suiteBrowser } from '../../support/suite-browser.ts';
+import { until } from '../../support/until.ts';
 
 const names = new Set(automations.map(({ name }) => name));
 
@@ -28,6 +29,8 @@ describe('the fleet in the console', () => {
         await page.setViewportSize({ width, height });
         await page.goto(address);
         expect(await bottomOf(page, '.failure .places'), `${address}, ${width} px`).to.be.below(height);
+        const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        expect(overflow, `${address}, ${width} px: wider than the screen`).to.be.at.most(0);
       }
     }
   });
@@ -54,23 +57,19 @@ describe('the fleet in the console', () => {
     expect(complaints).to.deep.equal([]);
   });
 
-  it('has every event of a run of 5,000 on ten pages, forwards and backwards', async () => {
+  it('shows a run of 5,000 events in pages of 500', async () => {
     await using opened = await suite.open();
     const { page } = opened;
-    const ids = (): Promise<string[]> => page.evaluate(`[...document.querySelectorAll('.timeline .step')].map((e) => e.id)`);
     const range = (): Promise<string> => page.innerText('#timeline-title + span');
-    const seen = new Set<string>();
+    const turn = (to: string): Promise<unknown> =>
+      Promise.all([page.waitForEvent('load'), page.locator(`.pager >> text=${to}`).first().click()]);
     await page.goto(addressOf(longest));
-    for (let number = 0; number < 10; number += 1) {
-      expect(await range()).to.contain(`Events ${(number * 500 + 1).toLocaleString('en')} to`);
-      for (const id of await ids()) seen.add(id);
-      if (number < 9) await page.locator('.pager >> text=Later').first().click();
-    }
-    expect(seen.size).to.equal(5_000);
-    await page.locator('.pager >> text=Earlier').first().click();
-    expect(await range()).to.contain('Events 4,001 to 4,500 of 5,000');
-    await page.locator('.pager >> text=Last').first().click();
+    expect(await range()).to.contain('Events 1 to 500 of 5,000');
+    await turn('Later');
+    expect(await range()).to.contain('Events 501 to 1,000 of 5,000');
+    await turn('Last');
     expect(await range()).to.contain('Events 4,501 to 5,000 of 5,000');
+    expect(await page.locator('.timeline .step').count()).to.equal(500);
   });
 
   for (const [screen, rows] of [
@@ -110,7 +109,10 @@ describe('the fleet in the console', () => {
           .flatMap((text) => text?.match(/\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)? (?:UTC|[+−]\\d\\d:\\d\\d)/g) ?? [])`,
       );
       expect(told, path).to.have.length.above(0);
-      expect(told.filter((text) => !text.endsWith('+09:00')), path).to.deep.equal([]);
+      expect(
+        told.filter((text) => !text.endsWith('+09:00')),
+        path,
+      ).to.deep.equal([]);
     }
     await page.goto('/o/acme/executions');
     await page.click('.more-filters summary');
@@ -120,7 +122,7 @@ describe('the fleet in the console', () => {
     await page.waitForURL('**/executions?from=2026-01-31T00%3A30%3A00.000Z');
     expect(await page.innerText('.chip')).to.contain('2026-01-31 09:30 +09:00');
     await page.click('.more-filters summary');
-    expect(await page.inputValue('[name=from]')).to.equal('2026-01-31T09:30');
+    expect(await page.inputValue('.panel [name=from]')).to.equal('2026-01-31T09:30');
   });
 
   it('takes the name of an automation as a filter, and asks which one when several have it', async () => {
@@ -177,7 +179,11 @@ describe('the fleet in the console', () => {
         expect(await page.innerText('#blindness')).to.contain('No controller is at work');
       }
       await ticked(0);
-      await page.waitForSelector('#blindness:not([data-behind])', { state: 'attached', timeout: 40_000 });
+      // Pages share the answer for 5 s.
+      await until('a page that is live again', async () => {
+        await page.goto('/o/acme/');
+        return (await page.locator('#blindness[data-behind]').count()) === 0;
+      });
       await page.waitForSelector('[data-live][data-state=on]');
     } finally {
       await ticked(null);

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { readLeaf } from '../../../internal/log/leaf.ts';
@@ -50,6 +53,14 @@ describe('the pages of the console', () => {
 
   const get = (path: string, headers: Record<string, string> = {}) =>
     console.client.send({ path, headers: { token: undefined, accept: 'text/html', ...headers } });
+
+  /** Decoding a text would leave out the mark of its encoding. */
+  const firstBytes = async (path: string): Promise<string> => {
+    const headers = { accept: 'text/html', 'x-forwarded-proto': 'https' };
+    const sent = request({ port: console.port, path, headers, agent: false }).end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return (await buffer(answer)).toString('hex', 0, 3);
+  };
 
   for (const path of screens) {
     it(`are for viewers who are logged in: ${path}`, async () => {
@@ -122,6 +133,68 @@ describe('the pages of the console', () => {
     const { body } = await get(page);
     expect(body).to.contain('Events 1 to 500 of 502');
     expect(/href="([^"]*)" download>Download its proof/.exec(body)?.[1]).to.equal(`/o/acme/proofs/${later.id}`);
+  });
+
+  it('have every event of a long execution, on pages that lead forwards and backwards', async () => {
+    const events = Array.from({ length: 1_203 }, (_, index) =>
+      anEvent({
+        automationId: automation,
+        executionId: 'longer',
+        createdAt: Date.now() - 1_300 + Math.floor(index / 3),
+      }),
+    );
+    await recordEvents(database.db, events);
+    const idsOf = (body: string): string[] => [...body.matchAll(/id="t-([^"]*)"/g)].map(([, id = '']) => id);
+    const linkOf = (body: string, words: string): string | undefined =>
+      new RegExp(`class="button" href="([^"#]*)#[^"]*"\\s*>${words}<`).exec(body)?.[1]?.replaceAll('&amp;', '&');
+    const walk = async (from: string, words: string): Promise<string[]> => {
+      const pages: string[] = [];
+      for (let path: string | undefined = from; path !== undefined; path = linkOf(pages.at(-1) ?? '', words)) {
+        pages.push((await get(path)).body);
+      }
+      return pages;
+    };
+    const first = `/o/acme/executions/${automation}/longer`;
+    const forwards = await walk(first, 'Later');
+    expect(forwards.map((body) => idsOf(body).length)).to.deep.equal([500, 500, 203]);
+    expect(new Set(forwards.flatMap(idsOf))).to.deep.equal(new Set(events.map(({ id }) => id)));
+    const backwards = await walk(linkOf(forwards[0] ?? '', 'Last') ?? '', 'Earlier');
+    expect(backwards.map((body) => idsOf(body).length)).to.deep.equal([500, 500, 203]);
+    expect(new Set(backwards.flatMap(idsOf)).size).to.equal(1_203);
+    for (const wrong of ['after=x', 'around=2026-01-01T00:00:00Z', 'last=no', 'kind=ODD']) {
+      expect((await get(`${first}?${wrong}`)).status, wrong).to.equal(400);
+    }
+  });
+
+  it('give the events of a list as CSV that Excel reads, and none of another organization', async () => {
+    const { body } = await get(`/o/acme/executions?automation_id=${automation}`);
+    const [, address = ''] = /href="([^"]*)" download>Download CSV/.exec(body) ?? [];
+    expect(address).to.equal(`/o/acme/events.csv?automation_id=${automation}&amp;bom=true`);
+    const file = await get(address.replace('&amp;', '&'));
+    expect(file.headers['content-disposition']).to.equal('attachment; filename="acme-events.csv"');
+    expect(file.headers['content-type']).to.match(/^text\/csv; charset=utf-8/);
+    expect(await firstBytes(address.replace('&amp;', '&'))).to.equal('efbbbf');
+    expect(file.body).to.contain('run 1').and.to.not.contain('secret');
+    expect(await firstBytes('/o/acme/events.csv?bom=false')).to.not.equal('efbbbf');
+    expect((await get('/o/globex/events.csv')).status).to.equal(404);
+    const refused = await get('/o/acme/events.csv?state=failed');
+    expect([refused.status, refused.headers['content-disposition']]).to.deep.equal([400, undefined]);
+    expect((await get('/o/acme/executions?state=failed')).body).to.not.contain('Download CSV');
+  });
+
+  it('tell when an event happened, and how much later it was accepted', async () => {
+    const [createdAt, occurredAt] = [Date.now(), Date.now() - 3_600_000];
+    const late = { automationId: automation, executionId: 'told late', createdAt, occurredAt };
+    await recordEvents(database.db, [
+      anEvent({ ...late, kind: 'START' }),
+      anEvent({ ...late, kind: 'ERROR', errorId: 'E-LATE' }),
+    ]);
+    const happened = `<time datetime="${new Date(occurredAt).toISOString()}"`;
+    const { body: page } = await get(`/o/acme/executions/${automation}/told%20late`);
+    expect(page).to.match(new RegExp(`aria-label="First error"[^]*?${happened}[^]*?accepted 1 h later`));
+    const { body: errors } = await get('/o/acme/errors');
+    const [, row = ''] = errors.split('>E-LATE<');
+    expect(row.split('</tr>')[0]?.split(happened)).to.have.lengthOf(3);
   });
 
   it('tell who looked at which organization', async () => {
