@@ -43,10 +43,6 @@ export const ingestSettings = [
   'OVERFLOW_RATE',
   'OVERFLOW_SHARE',
   'LOG_DIGESTS',
-  'EXECUTION_ID_MAX_LENGTH',
-  'ERROR_ID_MAX_LENGTH',
-  'DESCRIPTION_MAX_LENGTH',
-  'ERROR_DESCRIPTION_MAX_LENGTH',
   ...producerSettings,
 ] as const;
 
@@ -166,12 +162,7 @@ function createHandler(
   requests: ApiMetrics,
 ): Handler {
   return createApi({
-    validate: createEventValidator({
-      executionId: config.EXECUTION_ID_MAX_LENGTH,
-      errorId: config.ERROR_ID_MAX_LENGTH,
-      description: config.DESCRIPTION_MAX_LENGTH,
-      errorDescription: config.ERROR_DESCRIPTION_MAX_LENGTH,
-    }),
+    validate: createEventValidator(),
     identify: createIdentitySource(),
     enqueue: (event, key) => producer.enqueue(event, key),
     enqueueAll: (events, which, withinMs) => producer.enqueueAll(events, which, withinMs),
@@ -179,7 +170,6 @@ function createHandler(
     ridRuns,
     named: (organization, automation, name) => names.note(organization, automation, name),
     answerWithinMs,
-    textLimits: { description: config.DESCRIPTION_MAX_LENGTH, errorDescription: config.ERROR_DESCRIPTION_MAX_LENGTH },
     authenticate: (token) => tokens.authenticate(token),
     onNotServed,
     publicUrl: config.PUBLIC_URL,

@@ -1,6 +1,6 @@
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 import { foreignTime } from '../event/foreign-time.ts';
-import type { EventRequest, FieldLimits } from '../event/schema.ts';
+import { fieldLimits, type EventRequest } from '../event/schema.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
 import { cutText, faultOfText, storable } from '../event/stored-text.ts';
 import type { Fields, Projected } from './json-projection.ts';
@@ -29,7 +29,6 @@ export interface KeyedRequests {
 
 export interface LineageOptions {
   validate: (body: unknown) => EventRequest;
-  textLimits: Pick<FieldLimits, 'description' | 'errorDescription'>;
 }
 
 /**
@@ -37,7 +36,7 @@ export interface LineageOptions {
  * about a job or a data set, which has no run.
  * @throws {RequestError} that names each failing field.
  */
-export function requestsOf(event: Projected, { validate, textLimits }: LineageOptions): KeyedRequests | undefined {
+export function requestsOf(event: Projected, { validate }: LineageOptions): KeyedRequests | undefined {
   if (!isObject(event)) throw invalid([{ pointer: '', detail: 'must be a JSON object' }]);
   if (isWithoutRun(event)) return undefined;
   const type = textOf(event['eventType'] ?? 'OTHER');
@@ -54,7 +53,7 @@ export function requestsOf(event: Projected, { validate, textLimits }: LineageOp
   ];
   if (faults.length > 0) throw invalid(faults);
   const message = fieldsOf(fieldsOf(facets)['errorMessage'])['message'];
-  const parts = partsOf(type, `${textOf(namespace)} ${textOf(name)}`, textOf(message), textLimits);
+  const parts = partsOf(type, `${textOf(namespace)} ${textOf(name)}`, textOf(message));
   return {
     requests: parts.map((part) => ({ ...ids, ...part })),
     key: ['lineage', ids.automation_id, ids.execution_id, type, instant],
@@ -69,11 +68,11 @@ function automationOf(namespace: Projected | undefined, name: Projected | undefi
 
 type Part = Omit<EventRequest, 'automation_id' | 'execution_id'>;
 
-function partsOf(type: string, job: string, message: string, limits: LineageOptions['textLimits']): Part[] {
-  if (type === 'START') return [{ event: 'START', description: cutText(job, limits.description) }];
+function partsOf(type: string, job: string, message: string): Part[] {
+  if (type === 'START') return [{ event: 'START', description: cutText(job, fieldLimits.description) }];
   if (type === 'COMPLETE') return [{ event: 'END' }];
   if (type !== 'FAIL' && type !== 'ABORT') return [{ event: 'EVENT', description: type }];
-  const error_description = storable(message, limits.errorDescription);
+  const error_description = storable(message, fieldLimits.errorDescription);
   return [{ event: 'ERROR', error_id: type, error_description }, { event: 'END' }];
 }
 

@@ -2,7 +2,7 @@ import type { Context, Middleware } from 'koa';
 import { TimeBudget } from '../async/time-budget.ts';
 import { RequestError, Unavailable } from '../errors/request-error.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
-import type { EventRequest, FieldLimits } from '../event/schema.ts';
+import type { EventRequest } from '../event/schema.ts';
 import type { AuthenticatedState } from './authenticate.ts';
 import { readCutText } from './cut-body.ts';
 import { Intake } from './intake/intake.ts';
@@ -17,7 +17,6 @@ const bodyLimit = 100_000;
 export interface PingRunOptions extends BulkOptions {
   runs: Runs;
   ridRuns: RidRuns;
-  textLimits: Pick<FieldLimits, 'description' | 'errorDescription'>;
   /** Time for all steps of a ping, in ms. */
   answerWithinMs: number;
 }
@@ -28,7 +27,7 @@ export interface PingRunOptions extends BulkOptions {
  * commit.
  */
 export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState> {
-  const { runs, ridRuns, identify, textLimits, bodies } = options;
+  const { runs, ridRuns, identify, bodies } = options;
   return async (ctx) => {
     const { organization } = ctx.state;
     const address = pingAddressOf(ctx);
@@ -38,7 +37,7 @@ export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState>
     const place = { ...address, organization, fresh: identify().id };
     const run = await time.within(pingedRun(runs, ridRuns, place)).catch(notNow);
     const intake = new Intake(organization, options);
-    const checked = eventsOf(address.signal, body, textLimits, run.alone).map((part, index) => {
+    const checked = eventsOf(address.signal, body, run.alone).map((part, index) => {
       const request = { automation_id: address.automation, execution_id: run.id, ...part };
       const key = part.event === 'EVENT' ? undefined : keyOf(request);
       return intake.check(index, () => ({ requests: [request], key, name: address.name }));
@@ -46,7 +45,7 @@ export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState>
     await record(() => intake.recordAll(checked, time.leftMs), run);
     // The events are on disk: the ping has succeeded, even if Redis fails or is slow now.
     await time.within(run.recorded()).catch(() => undefined);
-    ctx.set('Ping-Body-Limit', String(bodyLimitOf(address.signal, textLimits)));
+    ctx.set('Ping-Body-Limit', String(bodyLimitOf(address.signal)));
     answerOk(ctx);
   };
 }

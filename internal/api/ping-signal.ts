@@ -1,5 +1,5 @@
 import { RequestError } from '../errors/request-error.ts';
-import type { EventRequest, FieldLimits } from '../event/schema.ts';
+import { fieldLimits, type EventRequest } from '../event/schema.ts';
 import { endOfText } from '../event/stored-text.ts';
 import type { TextEnd } from './body-end.ts';
 
@@ -34,10 +34,8 @@ export function signalOf(word = '0'): Signal {
  * Most characters of a body that a ping keeps. That of a start is the most of any: clients send as
  * much with the end of its run.
  */
-export function bodyLimitOf(
-  { kind }: Signal,
-  { description, errorDescription }: Pick<FieldLimits, 'description' | 'errorDescription'>,
-): number {
+export function bodyLimitOf({ kind }: Signal): number {
+  const { description, errorDescription } = fieldLimits;
   return kind === 'start' || kind === 'fail' ? Math.max(description, errorDescription) : description;
 }
 
@@ -48,18 +46,13 @@ export type Part = Omit<EventRequest, 'automation_id' | 'execution_id'>;
  * The events of a signal, with the body as their text. `alone`: no START of the run is known, so it
  * comes first.
  */
-export function eventsOf(
-  { kind, errorId }: Signal,
-  { text, cut }: TextEnd,
-  limits: Pick<FieldLimits, 'description' | 'errorDescription'>,
-  alone: boolean,
-): Part[] {
-  const description = endOfText(text, limits.description, cut);
+export function eventsOf({ kind, errorId }: Signal, { text, cut }: TextEnd, alone: boolean): Part[] {
+  const description = endOfText(text, fieldLimits.description, cut);
   if (kind === 'start') return [{ event: 'START', description }];
   const first: Part[] = alone ? [{ event: 'START' }] : [];
   if (kind === 'log') return [...first, { event: 'EVENT', description }];
   if (kind === 'success') return [...first, { event: 'END', description }];
-  const error_description = endOfText(text, limits.errorDescription, cut);
+  const error_description = endOfText(text, fieldLimits.errorDescription, cut);
   const error: Part = { event: 'ERROR', description, error_id: errorId, error_description };
   return [...first, error, { event: 'END' }];
 }

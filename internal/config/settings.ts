@@ -20,8 +20,6 @@ import {
   wholeNumber,
 } from './validators.ts';
 
-const mebi = 1024 * 1024;
-
 /**
  * Every setting, with its default. A setting without a default is required by the processes that
  * use it.
@@ -117,50 +115,6 @@ export const settings = {
   }),
   ...overflowSettings,
   ...keySettings,
-  EXECUTION_ID_MAX_LENGTH: wholeNumber({ min: 1, max: 500, default: 255, desc: 'Longest execution_id, in characters' }),
-  ERROR_ID_MAX_LENGTH: wholeNumber({ min: 1, max: mebi, default: 255, desc: 'Longest error_id, in characters' }),
-  DESCRIPTION_MAX_LENGTH: wholeNumber({
-    min: 1,
-    max: mebi,
-    default: 10_000,
-    desc: 'Longest description, in characters',
-  }),
-  ERROR_DESCRIPTION_MAX_LENGTH: wholeNumber({
-    min: 1,
-    max: mebi,
-    default: 100_000,
-    desc: 'Longest error_description, in characters',
-  }),
-  COMMIT_BATCH_EVENTS: wholeNumber({
-    min: 1,
-    max: 10_000,
-    default: 500,
-    desc: 'Most events in one commit to Redis (one job)',
-  }),
-  COMMIT_BATCH_BYTES: wholeNumber({
-    min: 1_024,
-    max: 6 * mebi,
-    default: 524_288,
-    desc: 'Most memory of the events in one commit to Redis, in bytes; a MiB of JSON takes ingest 2 to 18 ms to compress',
-  }),
-  COMMITS_IN_FLIGHT: wholeNumber({
-    min: 1,
-    max: 64,
-    default: 4,
-    desc: 'Most commits to Redis at once; a second one starts only for a full batch',
-  }),
-  BUFFER_EVENTS: wholeNumber({
-    min: 1,
-    max: 1e6,
-    default: 20_000,
-    desc: 'Waiting events from which ingest answers 503',
-  }),
-  BUFFER_BYTES: wholeNumber({
-    min: 1_024,
-    max: 1024 * mebi,
-    default: 64 * mebi,
-    desc: 'Memory of waiting events, in bytes, from which ingest answers 503',
-  }),
   CONSOLE_DATABASE_CONNECTIONS: wholeNumber({
     min: 2,
     max: 100,

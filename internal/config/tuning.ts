@@ -19,6 +19,18 @@ export const tuning = {
   }),
   REDIS_MAX_MEMORY_RATIO: ratio({ default: 0.75, desc: "Share of Redis' maxmemory from which ingest answers 503" }),
   OVERFLOW_SHARE: ratio({ default: 0.5, desc: 'Share of both limits above from which the overflow lane is full' }),
+  COMMITS_IN_FLIGHT: wholeNumber({
+    min: 1,
+    max: 64,
+    default: 4,
+    desc: 'Most commits to Redis at once; a second one starts only for a full batch',
+  }),
+  BUFFER_EVENTS: wholeNumber({
+    min: 1,
+    max: 1e6,
+    default: 20_000,
+    desc: 'Waiting events from which ingest answers 503',
+  }),
   WORKER_CONCURRENCY: wholeNumber({ min: 1, max: 10_000, default: 100, desc: 'Most jobs of a worker at once' }),
   STORE_BATCH_EVENTS: wholeNumber({ min: 1, max: 20_000, default: 2_000, desc: 'Most events in one statement, about' }),
   STORE_STATEMENTS_IN_FLIGHT: wholeNumber({ min: 1, max: 16, default: 2, desc: 'Most statements to Postgres at once' }),

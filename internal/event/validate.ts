@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { isDeeperThan } from './depth.ts';
 import { RequestError, type FieldError } from '../errors/request-error.ts';
 import { mayHaveOccurred, timeOf } from './occurred-at.ts';
-import { eventKinds, validatedSchema, type EventRequest, type FieldLimits } from './schema.ts';
+import { eventKinds, validatedSchema, type EventRequest } from './schema.ts';
 import { isStorable } from './stored-text.ts';
 
 /**
@@ -22,8 +22,8 @@ export function createSchemaCompiler(): Ajv2020 {
  * a {@link RequestError} that lists every failing field by JSON pointer. `now`: ms since the Unix
  * epoch.
  */
-export function createEventValidator(limits: FieldLimits, now = Date.now): (body: unknown) => EventRequest {
-  const validate = createSchemaCompiler().compile<EventRequest>(validatedSchema(limits));
+export function createEventValidator(now = Date.now): (body: unknown) => EventRequest {
+  const validate = createSchemaCompiler().compile<EventRequest>(validatedSchema());
   return (body) => {
     if (isDeeperThan(maxDepth, body)) {
       throw invalid([{ pointer: '', detail: `must not be nested deeper than ${maxDepth} levels` }]);

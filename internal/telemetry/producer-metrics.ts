@@ -90,7 +90,7 @@ function showLoad(registry: Registry, load: () => ProducerLoad): void {
   // Constructed for the effect: a metric lives in its registry.
   void new Gauge({
     name: 'runledger_commits_in_flight',
-    help: 'Commits to Redis under way now. At COMMITS_IN_FLIGHT all the time, Redis is the bottleneck.',
+    help: 'Commits to Redis under way now. At 4 all the time, Redis is the bottleneck.',
     registers: [registry],
     collect() {
       this.set(load().inFlight);
@@ -98,7 +98,7 @@ function showLoad(registry: Registry, load: () => ProducerLoad): void {
   });
   void new Gauge({
     name: 'runledger_events_buffered',
-    help: 'Events waiting for a commit now. Past BUFFER_EVENTS ingest answers 503.',
+    help: 'Events waiting for a commit now. Past 20,000 ingest answers 503.',
     registers: [registry],
     collect() {
       this.set(load().buffered);

@@ -2,7 +2,6 @@ import { createApi, type ApiOptions } from '../../internal/api/app.ts';
 import { defaultServerLimits, type ServerLimits } from '../../internal/api/server-limits.ts';
 import { ApiServer } from '../../internal/api/server.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
-import { defaultFieldLimits } from '../../internal/event/schema.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';
 import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
 import { Registry } from '../../internal/telemetry/metrics.ts';
@@ -33,7 +32,7 @@ export async function startApi(
 ): Promise<RunningApi> {
   const { logger, records } = recordingLogger();
   const handler = createApi({
-    validate: createEventValidator(defaultFieldLimits),
+    validate: createEventValidator(),
     identify: createIdentitySource(),
     enqueue,
     enqueueAll: (groups) =>
@@ -41,7 +40,6 @@ export async function startApi(
     ...noRuns,
     named: () => undefined,
     answerWithinMs: 1_000,
-    textLimits: defaultFieldLimits,
     authenticate: (organization) => ({ status: 'known', organization, scope: 'write', tokenId: '0123456789ab' }),
     publicUrl: new URL('https://runledger.example'),
     trustProxy: true,

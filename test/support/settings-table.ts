@@ -45,13 +45,20 @@ export const processes: Record<string, readonly ConfigName[]> = {
   standalone: ['DATA_DIR', 'CONSOLE_PORT'],
 };
 
+/** Variables of OpenTelemetry and Kubernetes, whose own documents describe them. */
+const ofOthers = /^(OTEL_|KUBE)/;
+
 /** The README's table of settings, made from the code that reads them. */
 export function settingsTable(): string {
-  const rows = Object.entries(settings).map(([name, { default: value, desc }]) => {
+  const own = Object.entries(settings).filter(([name]) => !ofOthers.test(name));
+  const rows = own.map(([name, { default: value, desc }]) => {
     const users = Object.entries(processes).filter(([, names]) => names.includes(name as SettingName));
     return `| \`${name}\` | ${shown(name as SettingName, value)} | ${users.map(([user]) => user).join(', ')} | ${desc ?? ''} |`;
   });
-  return ['| Variable | Default | Used by | Meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  const others = Object.keys(settings).filter((name) => ofOthers.test(name));
+  const table = ['| Variable | Default | Used by | Meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  const known = others.map((name) => `\`${name}\``).join(', ');
+  return `${table}\n\nThese have the meaning that OpenTelemetry and Kubernetes give them: ${known}.`;
 }
 
 function shown(

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { defaultFieldLimits } from '../../../internal/event/schema.ts';
+import { fieldLimits } from '../../../internal/event/schema.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { eventBody } from '../../support/events.ts';
 
@@ -112,7 +112,7 @@ inBothModes('lengths, in characters', ({ suiteIngest }) => {
   const suite = suiteIngest(() => ({ BODY_LIMIT_BYTES: '1000000' }));
 
   it('have the documented limits', () => {
-    expect(defaultFieldLimits).to.deep.equal(limits);
+    expect(fieldLimits).to.deep.equal(limits);
   });
 
   for (const [field, limit] of [

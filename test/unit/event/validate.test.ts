@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { acceptEvent, recordedForm } from '../../../internal/event/event.ts';
 import { RequestError } from '../../../internal/errors/request-error.ts';
-import { defaultFieldLimits, eventKinds } from '../../../internal/event/schema.ts';
+import { eventKinds } from '../../../internal/event/schema.ts';
 import { isStorable } from '../../../internal/event/stored-text.ts';
 import { createEventValidator } from '../../../internal/event/validate.ts';
 
-const validate = createEventValidator(defaultFieldLimits);
+const validate = createEventValidator();
 
 describe('event validator', () => {
   it('gives every event that can be stored back as it was, and its recorded form echoes it', () => {
