@@ -21,7 +21,8 @@ const noRuns: ApiOptions['runs'] = { open: notHere, confirm: notHere, find: notH
 
 /**
  * The API alone, with an `enqueue` that a test holds in its hand, for faults that Redis cannot show
- * on command. A token is the name of its organization.
+ * on command. The token `hostile` is of the organization with that
+ * name, and every other one acme's.
  */
 export async function startApi(
   enqueue: ApiOptions['enqueue'],
@@ -38,7 +39,12 @@ export async function startApi(
     runs: noRuns,
     answerWithinMs: 1_000,
     textLimits: defaultFieldLimits,
-    authenticate: (organization) => ({ status: 'known', organization, scope: 'write', tokenId: '0123456789ab' }),
+    authenticate: (given) => ({
+      status: 'known',
+      organization: given === 'hostile' ? given : 'acme',
+      scope: 'write',
+      tokenId: '0123456789ab',
+    }),
     publicUrl: new URL('https://runledger.example'),
     trustProxy: true,
     bodyLimit: 262_144,
