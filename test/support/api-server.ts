@@ -21,7 +21,7 @@ const noRuns: ApiOptions['runs'] = { open: notHere, confirm: notHere, find: notH
 
 /**
  * The API alone, with an `enqueue` that a test holds in its hand, for faults that Redis cannot show
- * on command. The token `hostile` is of the organization with that name, and every other one acme's.
+ * on command. The token `hostile` is of the organization with that name, every other one of acme.
  */
 export async function startApi(
   enqueue: ApiOptions['enqueue'],
