@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { processSettings, requireTimeToStop } from '../../internal/config/process-settings.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { ComponentGroup } from '../../internal/lifecycle/group.ts';
@@ -12,6 +13,7 @@ import { createTokenSource, tokenSettings } from './tokens.ts';
 runMain(async () => {
   const config = readConfig([...processSettings, ...ingestSettings, ...tokenSettings]);
   requireTimeToStop(config);
+  collectLessOften();
   const tracing = await createTracing('ingest', config);
   const telemetry = { ...createTelemetry('ingest', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
   const { logger, probes, registry } = telemetry;
@@ -25,3 +27,12 @@ runMain(async () => {
     shutdownTimeoutMs: config.SHUTDOWN_TIMEOUT_MS,
   });
 });
+
+/**
+ * Lets the heap become 2.5 times what lives in it before all of it is collected. V8 counts the
+ * bytes of bodies, too: large ones made it do so three to five times a second, and each time the
+ * event loop stood still for 5 to 40 ms.
+ */
+function collectLessOften(): void {
+  setFlagsFromString('--heap-growing-percent=150');
+}

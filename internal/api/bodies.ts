@@ -9,6 +9,9 @@ import { runAtOnce, Turns } from './turns.ts';
 /** A body of so many bytes, or fewer, is parsed at once. */
 export const smallBody = 16_384;
 
+/** A body of so many bytes, or fewer, is parsed in one step, which takes about 1 ms. */
+export const oneStep = 65_536;
+
 /** Bytes of a body that cost an organization as much of its rate as an event. */
 const bytesOfEvent = 65_536;
 
@@ -134,7 +137,8 @@ export class Bodies {
 
   /** Runs work on a body: in a turn of its organization if the body is large, else at once. */
   run<T>(ctx: Context, work: () => T): T | Promise<T> {
-    return this.isLarge(ctx) ? this.#turns.run(organizationOf(ctx), work) : work();
+    if (!this.isLarge(ctx)) return work();
+    return this.#turns.run(organizationOf(ctx), work, (this.#taken.get(ctx) ?? 0) <= oneStep);
   }
 
   /** Runs short steps, as {@link run}: in as many turns as they need. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import { RequestError } from '../errors/request-error.ts';
-import type { Bodies } from './bodies.ts';
+import { oneStep, type Bodies } from './bodies.ts';
 import { bodyTooLarge, malformed } from './body-errors.ts';
 import { inviteBody, readPieces } from './body-pieces.ts';
 import type { ReadBytes } from './http-stack.ts';
@@ -11,9 +11,6 @@ import { encodedLimit, encodingOf, type Encoding } from './intake/content-encodi
 import { scanArray, scanLines, type Range } from './json-scan.ts';
 
 const jsonLines = 'application/x-ndjson';
-
-/** A JSON array of so many bytes, or fewer, is parsed in one step: that takes about 1 ms. */
-const oneStep = 65_536;
 
 /** The types of a body with several JSON values. */
 export const listTypes = ['application/json', jsonLines] as const;

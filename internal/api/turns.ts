@@ -1,13 +1,16 @@
 /** Time of one slice, in ms, and of short work in a turn, while there is more to come. */
 const sliceMs = 1;
 
-/** Work of an organization that waits for its turn. */
-type Waiting = () => void;
+/** Work of an organization that waits for its turn. `isShort`: it shares the turn with others. */
+interface Waiting {
+  work: () => void;
+  isShort: boolean;
+}
 
 /**
- * Gives the event loop to large bodies in short slices: about one in each turn of the loop, to each
- * organization in rotation. What is small passes between them. Work shorter than a slice shares its
- * turn: one each would divide what becomes one commit.
+ * Gives the event loop to large bodies in short slices: one in each turn of the loop, to each
+ * organization in rotation. What is small passes between them. Short work shares a turn: with one
+ * for each, bulk requests that arrive together would not become one commit.
  */
 export class Turns {
   /** The first organization comes next. */
@@ -20,15 +23,16 @@ export class Turns {
   }
 
   /** Resolves with the result of work, which runs in the next turn of the organization. */
-  run<T>(organization: string, work: () => T): Promise<T> {
+  run<T>(organization: string, work: () => T, isShort = false): Promise<T> {
     return new Promise((resolve, reject) => {
-      const waiting = (): void => {
+      const settle = (): void => {
         try {
           resolve(work());
         } catch (error) {
           reject(error);
         }
       };
+      const waiting = { work: settle, isShort };
       const own = this.#waiting.get(organization);
       if (own === undefined) this.#waiting.set(organization, [waiting]);
       else own.push(waiting);
@@ -59,23 +63,26 @@ export class Turns {
   #grant(): void {
     this.#scheduled = false;
     const begun = this.#now();
-    let took = 0;
-    while (this.#waiting.size > 0 && took < sliceMs) {
-      this.#runNext();
+    let wasShort: boolean;
+    let took: number;
+    do {
+      wasShort = this.#runNext();
       took = this.#now() - begun;
-    }
+    } while (wasShort && this.#waiting.size > 0 && took < sliceMs);
     // Work that cannot be divided leaves the loop to others for as long as it took.
     if (this.#waiting.size > 0) this.#schedule(took > 2 * sliceMs ? took : 0);
   }
 
-  #runNext(): void {
+  /** True if it was short. */
+  #runNext(): boolean {
     const [next] = this.#waiting;
-    if (next === undefined) return;
+    if (next === undefined) return false;
     const [organization, own] = next;
     this.#waiting.delete(organization);
-    const work = own.shift();
+    const waiting = own.shift();
     if (own.length > 0) this.#waiting.set(organization, own);
-    work?.();
+    waiting?.work();
+    return waiting?.isShort === true;
   }
 }
 

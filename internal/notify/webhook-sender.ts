@@ -30,7 +30,7 @@ export interface WebhookSenderOptions {
 }
 
 export interface WebhookTimings {
-  /** Pause between two looks into the outbox, in ms. */
+  /** Longest pause between two looks into the outbox, in ms. */
   intervalMs: number;
   /** Longest duration of an attempt, in ms. */
   timeoutMs: number;
@@ -45,6 +45,12 @@ const slots: Slots = { shared: 50, ofOrganization: 20, ofWebhook: 10, total: 500
 
 /** Pause before the next look when the last one found deliveries, in ms. */
 const shortPauseMs = 20;
+
+/**
+ * Longest pause while attempts are under way, in ms: notifications of others begin within 2 s,
+ * however many attempts hang.
+ */
+const busyPauseMs = 250;
 
 /** The pause grows by this factor, up to a day. */
 const growth = 4;
@@ -101,7 +107,9 @@ export class WebhookSender {
       );
     }
     const parked = await parkLater(db);
-    return claims.length + parked > 0 ? shortPauseMs : this.#timings.intervalMs;
+    if (claims.length + parked > 0) return shortPauseMs;
+    const { intervalMs } = this.#timings;
+    return this.#underWay.size > 0 ? Math.min(busyPauseMs, intervalMs) : intervalMs;
   }
 
   #countUnderWay(): ClaimOptions['underWay'] {

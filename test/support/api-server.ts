@@ -23,7 +23,7 @@ const noRuns: Pick<ApiOptions, 'runs' | 'ridRuns'> = {
 
 /**
  * The API alone, with an `enqueue` that a test holds in its hand, for faults that Redis cannot show
- * on command. A token is the name of its organization.
+ * on command. The token `hostile` is of the organization with that name, every other one of acme.
  */
 export async function startApi(
   enqueue: ApiOptions['enqueue'],
@@ -40,7 +40,12 @@ export async function startApi(
     ...noRuns,
     named: () => undefined,
     answerWithinMs: 1_000,
-    authenticate: (organization) => ({ status: 'known', organization, scope: 'write', tokenId: '0123456789ab' }),
+    authenticate: (given) => ({
+      status: 'known',
+      organization: given === 'hostile' ? given : 'acme',
+      scope: 'write',
+      tokenId: '0123456789ab',
+    }),
     publicUrl: new URL('https://runledger.example'),
     trustProxy: true,
     bodyLimit: 262_144,

@@ -79,15 +79,15 @@ inBothModes('a body that says its length', ({ startApi }) => {
   it('ends its connection when 64 refused ones of its organization are on their way', async () => {
     await using api = await startApi(enqueue);
     using connections = new DisposableStack();
-    const refused = async (organization: string): Promise<RawConnection> => {
+    const refused = async (token: string): Promise<RawConnection> => {
       const connection = connections.use(await RawConnection.open(api.port));
-      connection.send(...registerHead(organization), 'Content-Length: 10000000', '', 'x'.repeat(1_000));
+      connection.send(...registerHead(token), 'Content-Length: 10000000', '', 'x'.repeat(1_000));
       await connection.receives(/ 413 /);
       return connection;
     };
     const first = await Promise.all(Array.from({ length: 64 }, () => refused('hostile')));
     expect(await (await refused('hostile')).toEnd()).to.match(/^Connection: close\r$/m);
-    const others = await refused('quiet');
+    const others = await refused('x');
     for (const connection of [...first, others]) expect(connection.received).to.match(/^Connection: keep-alive\r$/m);
     first[0]?.[Symbol.dispose]();
     await until('there is room for another one', async () => !/: close/.test((await refused('hostile')).received));

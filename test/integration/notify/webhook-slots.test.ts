@@ -80,4 +80,22 @@ describe('webhooks of a hostile organization', () => {
     const ms = await quietTakes();
     expect(ms).to.be.below(timings.timeoutMs);
   });
+
+  it('do not let others wait for the next look into an idle outbox', async () => {
+    await using hostile = await hostileReceivers['never answers']?.(suite.receiver.pair);
+    await declareWebhook(database.db, { organization: 'hostile', url: hostile?.url ?? '' });
+    await enqueue(['hostile']);
+    let statements = 0;
+    const db = database.db.withPlugin({
+      transformQuery: ({ node }) => {
+        statements += 1;
+        return node;
+      },
+      transformResult: ({ result }) => Promise.resolve(result),
+    });
+    await start({ db, timings: { timeoutMs: 60_000, intervalMs: 60_000 } });
+    await until('attempts are under way', async () => (await begun()).attempts > 0);
+    const before = statements;
+    await until('it is looked at ten more times', () => statements >= before + 20);
+  });
 });

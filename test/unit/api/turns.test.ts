@@ -8,26 +8,30 @@ describe('the turns of large bodies', () => {
     const ran: string[] = [];
     let now = 0;
     const turns = new Turns(() => now);
-    const add = (organization: string, name: string, ms = 0): void => {
-      void turns.run(organization, () => {
+    const add = (organization: string, name: string, isShort: boolean): void => {
+      const work = (): void => {
         ran.push(name);
-        now += ms;
-      });
+        now += 0.25;
+      };
+      void turns.run(organization, work, isShort);
     };
     return { ran, add };
   }
 
   it('go to each organization in rotation', async () => {
     const { ran, add } = begin();
-    for (const name of ['a1', 'a2', 'a3']) add('a', name);
-    add('b', 'b1');
+    for (const name of ['a1', 'a2']) add('a', name, false);
+    add('b', 'b1', false);
     await nextTurn();
-    expect(ran).to.deep.equal(['a1', 'b1', 'a2', 'a3']);
+    expect(ran).to.deep.equal(['a1']);
+    await nextTurn();
+    await nextTurn();
+    expect(ran).to.deep.equal(['a1', 'b1', 'a2']);
   });
 
-  it('are shared by work that is shorter than a slice', async () => {
+  it('are shared by short work, until a slice has passed', async () => {
     const { ran, add } = begin();
-    for (const name of ['1', '2', '3', '4', '5', '6']) add('a', name, 0.25);
+    for (const name of ['1', '2', '3', '4', '5', '6']) add('a', name, true);
     await nextTurn();
     expect(ran).to.have.lengthOf(4);
     await nextTurn();
