@@ -28,7 +28,7 @@ const local: Days = {
 };
 
 /**
- * The time that people write as `now`, `today`, `yesterday`, a date, or as a time ago such as `90m`,
+ * The time that people write as `now`, `today`, `yesterday`, a date, or a time ago such as `90m`,
  * `24h`, `7d` or `2w`; undefined for any other text. Days begin in `zone`.
  */
 export function relativeTime(text: string, zone: 'utc' | 'local', now = new Date()): Date | undefined {

@@ -60,9 +60,9 @@ const mostWaiting = 5_000;
 const intervalMs = 1_000;
 
 /**
- * Notes who reads which organization, acts there, or is refused: a line in the log at once, and a row
- * in the table `access_log` within about a second. When the table cannot be written, entries wait; those past
- * the limit, or left at the stop, are lost to the table. Logs and metrics say so.
+ * Notes who reads which organization, acts there, or is refused: a line in the log at once, and a
+ * row in the table `access_log` within about a second. When the table cannot be written, entries
+ * wait; those past the limit, or left at the stop, are lost to the table. Logs and metrics say so.
  */
 export class AccessLog {
   readonly name = 'access log';

@@ -21,8 +21,8 @@ interface GroupRow {
 }
 
 /**
- * ERROR events that happened in a window, by automation and `error_id`; the group that was seen last first. And
- * how many events were read for them.
+ * ERROR events that happened in a window, by automation and `error_id`; the group that was seen
+ * last first. And how many events were read for them.
  */
 export function listErrors(
   db: Database,

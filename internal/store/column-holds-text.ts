@@ -61,7 +61,11 @@ function halvesAt(letters: readonly string[], at: number): string {
 /** A letter in both cases, or another character as it is. */
 function formsOf(letter: string, more: string): string {
   const capital = letter.toUpperCase();
-  const forms = [letter, ...(foldedText(capital) === letter ? [capital] : []), ...(others[letter] ?? ''), ...more];
+  const forms = [
+    letter,
+    ...(foldedText(capital) === letter ? [capital] : []),
+    ...Array.from((others[letter] ?? '') + more),
+  ];
   const different = [...new Set(forms)].map((one) => (/[!-/:-@[-`{-~]/.test(one) ? `\\${one}` : one));
   return different.length === 1 ? different.join('') : `[${different.join('')}]`;
 }

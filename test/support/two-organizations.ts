@@ -82,6 +82,7 @@ export async function foreignValues(suite: SuiteConsole, endpoint: ReadEndpoint)
   const [event] = await eventsOf(suite, 'globex');
   const values = {
     automation_id: ownAutomation.globex,
+    automation: 'bot of globex',
     execution_id: 'globex run/1 %',
     error_id: 'globex-2',
     q: 'globex',

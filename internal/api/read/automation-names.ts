@@ -34,6 +34,11 @@ export async function findAutomation(
   );
 }
 
+/** Adds the name of an automation to one of its executions. */
+export function nameExecution<One extends object | null>(execution: One, automation_name: string | null): One {
+  return execution === null ? execution : { ...execution, automation_name };
+}
+
 /** Adds the names of their automations to items; null for an automation without one. */
 export async function withNames<Item extends { automation: string }>(
   record: Record,

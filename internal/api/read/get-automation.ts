@@ -1,6 +1,6 @@
 import { RequestError } from '../../errors/request-error.ts';
 import { answerJson } from './answer-json.ts';
-import { withNames } from './automation-names.ts';
+import { nameExecution, withNames } from './automation-names.ts';
 import { declaredIn } from './declared-in.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readPath } from './path.ts';
@@ -25,8 +25,14 @@ export function getAutomation({ record }: ReadOptions): Endpoint {
       const automation = await record.getAutomation(ctx.state.organization, automation_id, { ...window, step });
       if (automation === undefined) throw new RequestError('not-found', 'There is no such automation.');
       const declared = await declaredIn(record, ctx.state.organization, [automation_id]);
-      const [named] = await withNames(record, ctx.state.organization, [automation]);
-      answerJson(ctx, { ...named, declaration: declared(automation_id) }, { changesAlways: true });
+      const [named = { ...automation, automation_name: null }] = await withNames(record, ctx.state.organization, [
+        automation,
+      ]);
+      const nameOne = <One extends object | null>(execution: One): One =>
+        nameExecution(execution, named.automation_name);
+      const executions = named.executions.map(nameOne);
+      const shown = { ...named, last_execution: nameOne(named.last_execution), executions };
+      answerJson(ctx, { ...shown, declaration: declared(automation_id) }, { changesAlways: true });
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Automation, AutomationPosition } from '../../record/automation.ts';
 import type { Window } from '../../record/filters.ts';
-import { automationFilter, findAutomation, withNames } from './automation-names.ts';
+import { automationFilter, findAutomation, nameExecution, withNames } from './automation-names.ts';
 import { declaredIn } from './declared-in.ts';
 import type { Endpoint } from './endpoint.ts';
 import { list } from './list.ts';
@@ -36,6 +36,7 @@ export function listAutomations({ record, publicUrl }: ReadOptions): Endpoint {
       return {
         items: (await withNames(record, organization, items)).map((item) => ({
           ...item,
+          last_execution: nameExecution(item.last_execution, item.automation_name),
           declaration: declared(item.automation),
         })),
         next: inWindow(next, window),

@@ -46,7 +46,10 @@ describe('streams', () => {
       const next = polls.shift() ?? nothing;
       return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
     };
-    const record = { pollStored: poll } as Partial<EventRecord> as EventRecord;
+    const record = {
+      pollStored: poll,
+      namesOf: () => Promise.resolve(new Map()),
+    } as Partial<EventRecord> as EventRecord;
     const metrics = streamMetrics(new Registry());
     const { logger } = recordingLogger();
     startStreams = async (tickMs) => {
