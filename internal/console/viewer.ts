@@ -8,7 +8,7 @@ export type NoteAccess = (
   ctx: Context,
   viewer: Viewer,
   organization: string,
-  action?: 'tested' | undefined,
+  action?: 'tested',
 ) => Promise<void> | void;
 
 /** True if the viewer may see the organization. */

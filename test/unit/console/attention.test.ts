@@ -66,7 +66,14 @@ describe('what needs attention', () => {
   });
 
   it('is a verdict that was told, in its own words', () => {
-    const verdict = { kind: 'missing', occurrence: '', reason: 'No run.', since: '2026', told: true, facts: {} } as const;
+    const verdict = {
+      kind: 'missing',
+      occurrence: '',
+      reason: 'No run.',
+      since: '2026',
+      told: true,
+      facts: {},
+    } as const;
     expect(needed('s', { verdicts: [{ ...verdict, told: false }] as never })).to.deep.equal(['', 0]);
     expect(needed('s', { verdicts: [verdict] as never })).to.deep.equal(['missing: No run.', 0]);
   });
@@ -118,7 +125,10 @@ describe('names of automations', () => {
     ['3', 'Café'],
     ['4', 'CAFE\u0301'],
   ]);
-  const found = (text: string): string => findByName(names, text).map(({ id }) => id).join();
+  const found = (text: string): string =>
+    findByName(names, text)
+      .map(({ id }) => id)
+      .join();
 
   it('are found whole, else by a part, whatever their letter case and Unicode form', () => {
     expect(found('sap  UPLOAD')).to.equal('1');
