@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { attentionsOf } from '../../../internal/console/attention.ts';
 import { behindOf } from '../../../internal/console/behind.ts';
 import { automationViews, healthOf } from '../../../internal/console/health.ts';
-import { findByName } from '../../../internal/console/names.ts';
+import { findByName, namesOf } from '../../../internal/console/names.ts';
 import { intervalOf, windowFor } from '../../../internal/console/rhythm.ts';
 import type { Declaration } from '../../../internal/record/declaration.ts';
 import type { Execution } from '../../../internal/record/execution.ts';
@@ -129,6 +129,16 @@ describe('names of automations', () => {
     findByName(names, text)
       .map(({ id }) => id)
       .join();
+
+  it('are those that people declared, and that automations gave themselves', () => {
+    const named = { ...declared('a', { display_name: 'etl/daily' }), declared: false };
+    const rows = [declared('b'), declared('c', { display_name: 'C' }), named, { ...declared('d'), declared: false }];
+    expect([...namesOf(rows)]).to.deep.equal([
+      ['b', 'b'],
+      ['c', 'C'],
+      ['a', 'etl/daily'],
+    ]);
+  });
 
   it('are found whole, else by a part, whatever their letter case and Unicode form', () => {
     expect(found('sap  UPLOAD')).to.equal('1');
