@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { shown } from './shown-path.ts';
 import type { DataFolder } from './data-folder.ts';
 import type { Addresses } from './standalone.ts';
 
@@ -61,11 +61,4 @@ function demoCommand(folder: DataFolder, { api, console }: Addresses): string {
   ];
   const elsewhere = places.filter(([, place, usual]) => place !== usual);
   return ['make demo', ...elsewhere.map(([name, place]) => `${name}=${place}`)].join(' ');
-}
-
-/** A path, quoted for a shell, and relative if that is shorter. */
-export function shown(path: string): string {
-  const short = relative('.', path);
-  const place = short.startsWith('..') ? path : short;
-  return /^[\w./-]+$/.test(place) ? place : `'${place.replaceAll("'", String.raw`'\''`)}'`;
 }

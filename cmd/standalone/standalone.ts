@@ -21,7 +21,7 @@ import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
 import { databaseSettings, openDatabase } from '../worker/database.ts';
 import { createWorker, workerSettings } from '../worker/worker.ts';
 import { createStandaloneConsole, openOwnDatabase } from './console.ts';
-import { shown } from './banner.ts';
+import { shown } from './shown-path.ts';
 import { ensureCertificate } from './certificate.ts';
 import type { DataFolder } from './data-folder.ts';
 import { ensureDemoOrganization } from './demo-organization.ts';

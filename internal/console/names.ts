@@ -1,20 +1,30 @@
 import { foldedText } from '../event/folded-text.ts';
+import type { Declaration } from '../record/declaration.ts';
 import { nameOf } from './parts/verdicts.ts';
 import type { Console, Visit } from './visit.ts';
 
-/** Finds the name of an automation; undefined if none is declared. */
+/** Finds the name of an automation; undefined if it has none. */
 export type NameOfAutomation = (automation: string) => string | undefined;
 
-/** The names of the organization's declared automations by their ids, up to 10 s old. */
+/** The names of the organization's automations by their ids, up to 10 s old. */
 export function readNameMap(
   { organization }: Pick<Visit, 'organization'>,
   { names, record }: Pick<Console, 'names' | 'record'>,
 ): Promise<ReadonlyMap<string, string>> {
   return names.get(organization, async () => {
     const rows = await record.listDeclarations(organization);
-    const declared = rows.filter((declaration) => declaration.declared);
-    return new Map(declared.map((declaration) => [declaration.automation, nameOf(declaration)]));
+    return namesOf(rows);
   });
+}
+
+/** The names of those that have one, by their ids. */
+export function namesOf(rows: readonly Declaration[]): ReadonlyMap<string, string> {
+  return new Map(
+    rows.flatMap((declaration): [string, string][] => {
+      const name = nameOf(declaration);
+      return name === undefined ? [] : [[declaration.automation, name]];
+    }),
+  );
 }
 
 /** As {@link readNameMap}, as a function. */

@@ -53,7 +53,9 @@ export function suiteBrowser({ isEmpty = false, settings = {} }: SuiteOptions = 
     findViewer: () => Promise.resolve(suite.viewer),
     ingestUrl: new URL('https://ingest.example'),
   };
-  before(async () => {
+  before(async function store() {
+    // The record of the fleet takes a few seconds, on a busy machine many.
+    this.timeout(180_000);
     database = await (isEmpty ? migratedDatabase() : fleetDatabase());
     console = await startConsole(database.url, { ...few, ...settings }, undefined, visitors);
     browser = await startBrowser();

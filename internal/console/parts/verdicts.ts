@@ -35,9 +35,13 @@ export function healthMark({ expect, suspend, verdicts }: Declaration): Html {
   return html`${verdictMark(worst)}${more}`;
 }
 
-/** What people call an automation. */
-export function nameOf({ display_name, name }: Pick<Declaration, 'display_name' | 'name'>): string {
-  return display_name === '' ? name : display_name;
+/** What people call an automation; undefined if nobody declared it, and it did not name itself. */
+export function nameOf(
+  declaration: Pick<Declaration, 'display_name' | 'name' | 'declared'> | undefined,
+): string | undefined {
+  if (declaration === undefined) return undefined;
+  const { display_name, name, declared } = declaration;
+  return display_name === '' && declared ? name : display_name || undefined;
 }
 
 const order: readonly VerdictKind[] = ['missing', 'overrunning', 'failing', 'lost', 'late', 'unknown'];

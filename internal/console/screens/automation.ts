@@ -55,7 +55,7 @@ export const automation: Screen = {
     const body = html`<div class="live-scope" hx-sse:connect="${live}" hx-trigger="load, retry" hx-swap="none">
       ${part}
     </div>`;
-    const title = declaration?.declared === true ? nameOf(declaration) : shortenUuid(id);
+    const title = nameOf(declaration) ?? shortenUuid(id);
     answerHtml(visit.ctx, console.page({ title, viewer, organization, section: 'automations', body }));
   },
 };
@@ -108,12 +108,13 @@ const firstRun = html`<div class="card">
 /** The name of an automation, with its id; without a name the id alone. */
 function titleOf(id: string, declaration: Declaration | undefined): Html {
   const copy = copyButton(id, 'the id of the automation');
-  if (declaration?.declared !== true) return html`<h1 class="mono">${id}${copy}</h1>`;
+  const called = nameOf(declaration);
+  if (declaration === undefined || called === undefined) return html`<h1 class="mono">${id}${copy}</h1>`;
   const { namespace, name, owner, links } = declaration;
   return html`<div class="declared">
-    <h1><bdi>${nameOf(declaration)}</bdi></h1>
+    <h1><bdi>${called}</bdi></h1>
     <p class="quiet">
-      <span class="mono">${id}${copy}</span> <bdi>${namespace}/${name}</bdi>
+      <span class="mono">${id}${copy}</span> ${declaration.declared && html`<bdi>${namespace}/${name}</bdi>`}
       ${owner !== '' && html`· owner <bdi>${owner}</bdi>`}
       ${links.map(({ title, url }) => html`· <a href="${url}" rel="noopener noreferrer"><bdi>${title}</bdi></a>`)}
     </p>

@@ -35,7 +35,7 @@ function failedShare({ health }: AutomationView): number {
 
 /** The name of an automation; without one its id. */
 function wordsOf({ automation, declaration }: AutomationView): string {
-  return declaration?.declared === true ? nameOf(declaration) : automation;
+  return nameOf(declaration) ?? automation;
 }
 
 type Holds = (view: AutomationView, needed: ReadonlySet<string>) => boolean;
@@ -151,7 +151,7 @@ function bodyOf({ query, all, shown }: View, visit: Visit, console: Console): Ht
 function row(view: AutomationView, hasDeclared: boolean, { organization, now }: Visit, { site }: Console): Html {
   const { automation, declaration, health } = view;
   const href = site.automation(organization, automation);
-  const name = declaration?.declared === true ? nameOf(declaration) : undefined;
+  const name = nameOf(declaration);
   return html`<tr data-row>
     <td>
       <span class="named"

@@ -1,12 +1,7 @@
-import { Readable } from 'node:stream';
 import { exportEvents } from '../../api/read/export-events.ts';
-import type { Context } from '../../api/page-route.ts';
 import type { RoomOptions } from '../../api/read/with-room.ts';
 import { stillViewer } from '../still-viewer.ts';
 import type { Console, Screen } from '../visit.ts';
-
-/** Tells spreadsheets that a file is in UTF-8. */
-const mark = Buffer.from('\u{FEFF}');
 
 /**
  * Events as a CSV file, with the filters of the export. It begins with a byte order mark: without
@@ -30,8 +25,7 @@ export function downloadOf(
     answer: async ({ ctx, organization }) => {
       allowed.set(ctx.req, stillViewer(ctx, organization, findViewer));
       const query = new URLSearchParams(ctx.querystring);
-      const hasMark = query.get('bom') !== 'false';
-      query.delete('bom');
+      if (!query.has('bom')) query.set('bom', 'true');
       query.set('format', 'csv');
       ctx.querystring = query.toString();
       // The export sends its headers before this resolves.
@@ -42,16 +36,6 @@ export function downloadOf(
         ctx.remove('Content-Disposition');
         throw error;
       }
-      if (hasMark) ctx.body = withMark(ctx);
     },
   };
-}
-
-function withMark({ body }: Context): unknown {
-  if (!(body instanceof Readable)) return body;
-  async function* bytes(): AsyncGenerator<Buffer> {
-    yield mark;
-    for await (const piece of body as AsyncIterable<Buffer>) yield piece;
-  }
-  return Readable.from(bytes(), { objectMode: false });
 }

@@ -12,7 +12,7 @@ import { stepsOf, windowNames, windowParameter, type WindowName } from '../windo
 import { windowChoice } from '../parts/window-choice.ts';
 import { wantsPart, type Console, type Screen, type Visit } from '../visit.ts';
 import type { OverviewData } from '../overview-data.ts';
-import { nameOf } from '../parts/verdicts.ts';
+import { namesOf } from '../names.ts';
 import { readBehind } from './blindness.ts';
 import { readOverdue } from './read-overdue.ts';
 import { attentionList } from './attention-list.ts';
@@ -80,11 +80,7 @@ async function readOverview(
     errors: errors.items,
     attentions: attentionsOf(views, overdue),
     behind,
-    names: new Map(
-      declared
-        .filter((declaration) => declaration.declared)
-        .map((declaration) => [declaration.automation, nameOf(declaration)]),
-    ),
+    names: namesOf(declared),
   };
 }
 

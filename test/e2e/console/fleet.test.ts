@@ -193,7 +193,7 @@ describe('the fleet in the console', () => {
   it('tells a name that is cut in full where the keyboard is', async () => {
     await using opened = await suite.open();
     const { page } = opened;
-    const [long = ''] = [...names].filter((name) => (name?.length ?? 0) > 100);
+    const long = [...names].find((name) => (name?.length ?? 0) > 100) ?? '';
     await page.goto(`/o/acme/automations?id=${encodeURIComponent(long.slice(0, 20))}`);
     await page.keyboard.press('j');
     expect(await page.innerText('.tip')).to.contain(long);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { attentionsOf } from '../../../internal/console/attention.ts';
 import { behindOf } from '../../../internal/console/behind.ts';
 import { automationViews, healthOf } from '../../../internal/console/health.ts';
-import { findByName } from '../../../internal/console/names.ts';
+import { findByName, namesOf } from '../../../internal/console/names.ts';
 import { intervalOf, windowFor } from '../../../internal/console/rhythm.ts';
 import type { Declaration } from '../../../internal/record/declaration.ts';
 import type { Execution } from '../../../internal/record/execution.ts';
@@ -66,7 +66,14 @@ describe('what needs attention', () => {
   });
 
   it('is a verdict that was told, in its own words', () => {
-    const verdict = { kind: 'missing', occurrence: '', reason: 'No run.', since: '2026', told: true, facts: {} } as const;
+    const verdict = {
+      kind: 'missing',
+      occurrence: '',
+      reason: 'No run.',
+      since: '2026',
+      told: true,
+      facts: {},
+    } as const;
     expect(needed('s', { verdicts: [{ ...verdict, told: false }] as never })).to.deep.equal(['', 0]);
     expect(needed('s', { verdicts: [verdict] as never })).to.deep.equal(['missing: No run.', 0]);
   });
@@ -118,7 +125,20 @@ describe('names of automations', () => {
     ['3', 'Café'],
     ['4', 'CAFE\u0301'],
   ]);
-  const found = (text: string): string => findByName(names, text).map(({ id }) => id).join();
+  const found = (text: string): string =>
+    findByName(names, text)
+      .map(({ id }) => id)
+      .join();
+
+  it('are those that people declared, and that automations gave themselves', () => {
+    const named = { ...declared('a', { display_name: 'etl/daily' }), declared: false };
+    const rows = [declared('b'), declared('c', { display_name: 'C' }), named, { ...declared('d'), declared: false }];
+    expect([...namesOf(rows)]).to.deep.equal([
+      ['b', 'b'],
+      ['c', 'C'],
+      ['a', 'etl/daily'],
+    ]);
+  });
 
   it('are found whole, else by a part, whatever their letter case and Unicode form', () => {
     expect(found('sap  UPLOAD')).to.equal('1');
