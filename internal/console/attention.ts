@@ -50,7 +50,7 @@ function isFailing({ health }: AutomationView): boolean {
   return (health?.failuresInARow ?? 0) > 0;
 }
 
-/** Its owner said which failures matter, and by that none does now; or nothing is expected of it. */
+/** Its owner said which failures matter, and none does now; or nothing is expected of it. */
 function isAllowed({ declaration }: AutomationView): boolean {
   if (declaration?.suspend === true) return true;
   return declaration?.expect?.failures !== undefined && declaration.verdicts !== null;

@@ -50,7 +50,7 @@ export class PageZone {
     return this.#local(time).slice(0, 16).replace(' ', 'T');
   }
 
-  /** The moment of such a value. Of an hour that comes twice, the first; of one that is skipped, later. */
+  /** The moment of such a value: the first of an hour that comes twice, later if it is skipped. */
   momentOf(field: string): number {
     const asUtc = Date.parse(`${field}:00Z`);
     const offsets = [asUtc - 24 * 60 * minuteMs, asUtc + 24 * 60 * minuteMs].map((time) => this.#zone.offset(time));

@@ -29,7 +29,7 @@ export interface AutomationDetail extends Automation {
   series: SeriesPoint[];
 }
 
-/** The executions that began in an hour or a day, of UTC or another zone. Points without executions are absent. */
+/** The executions that began in an hour or a day of a zone. Points without any are absent. */
 export interface SeriesPoint {
   at: string;
   counts: Record<ExecutionState, number>;

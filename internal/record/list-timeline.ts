@@ -23,7 +23,7 @@ export interface TimelineRequest {
   executionId: string;
   /** Only events of this kind. */
   kind?: EventKind | undefined;
-  /** The page begins after a position, ends before one, has one in it, or is the last; else the first. */
+  /** The page after, before or around a position, or the last one; the first one if absent. */
   place?: { after: EventPosition } | { before: EventPosition } | { around: EventPosition } | 'last' | undefined;
   limit: number;
   mostBytes: number;

@@ -28,7 +28,7 @@ const readTables = [
   'log_checkpoints',
 ];
 
-/** What the role reads beside: it says how far the record is behind, for all organizations alike. */
+/** What the role reads beside: how far the record is behind, for all organizations alike. */
 const sharedColumns = {
   controller_state: ['watermark', 'ticked_at', 'blind_reason'],
   record_gaps: ['from_at', 'until_at'],

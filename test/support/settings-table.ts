@@ -57,8 +57,16 @@ export function settingsTable(): string {
   });
   const others = Object.keys(settings).filter((name) => ofOthers.test(name));
   const table = ['| Variable | Default | Used by | Meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
-  const known = others.map((name) => `\`${name}\``).join(', ');
-  return `${table}\n\nThese have the meaning that OpenTelemetry and Kubernetes give them: ${known}.`;
+  return `${table}\n\n${wrapped(`These have the meaning that OpenTelemetry and Kubernetes give them: ${listed(others)}.`)}`;
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
+
+/** Lines of a paragraph. */
+function wrapped(text: string): string {
+  return text.replaceAll(/(.{1,99})(?: |$)/g, '$1\n').trimEnd();
 }
 
 function shown(

@@ -26,8 +26,8 @@ const few = { CONSOLE_DATABASE_CONNECTIONS: '2' };
 export const ada: Viewer = { subject: 'ada', name: 'ada@example.com', organizations: ['acme'] };
 
 /**
- * A browser and a console for all tests of the suite it is called in, and the record of the fleet of
- * the organizations `acme` and `globex`, unless `isEmpty`.
+ * A browser and a console for all tests of the suite it is called in, and the record of the fleet
+ * of the organizations `acme` and `globex`, unless `isEmpty`.
  */
 export function suiteBrowser({ isEmpty = false, settings = {} }: SuiteOptions = {}): SuiteBrowser {
   let browser: Browser;

@@ -111,8 +111,8 @@ export class Intake {
   }
 
   /**
-   * Resolves with all events. Rejects, and records none, if an item cannot be recorded: with 503 for
-   * one that an earlier attempt is recording, unless the caller chose its key.
+   * Resolves with all events. Rejects, and records none, if an item cannot be recorded: with 503
+   * for one that an earlier attempt is recording, unless the caller chose its key.
    */
   async recordAll(checked: readonly Checked[], withinMs?: number): Promise<AcceptedEvent[]> {
     const invalid = checked.filter((one) => one instanceof RequestError);

@@ -67,7 +67,7 @@ export function calendarChart({ dates: rows, zone, expected, runs }: Calendar): 
   </div>`;
 }
 
-/** So many dates up to the last one, the newest first. A day of 23 or 25 hours counts as any other. */
+/** So many dates up to the last one, the newest first. A day of 23 or 25 hours counts as one. */
 export function datesUpTo(last: string, days: number): string[] {
   return Array.from({ length: days }, (_, back) =>
     new Date(Date.parse(last) - back * dayMs).toISOString().slice(0, 10),

@@ -34,7 +34,7 @@ export interface ExecutionQuery {
   filters: ExecutionFilters;
   /** The filters as links have them: ids and exact times, without `limit` and `cursor`. */
   given: Readonly<Record<string, string>>;
-  /** False if the address says the same in words of a person: a name, or a time of the page's zone. */
+  /** False if the address says it in words of a person: a name, or a time of the page's zone. */
   isCanonical: boolean;
   /** Automations of which the reader has to choose one: several have the name, or none. */
   choice: { text: string; found: { id: string; name: string }[] } | undefined;
