@@ -59,7 +59,7 @@ export interface Screen {
   answer: (visit: Visit, console: Console) => Promise<void> | void;
   /** True if it shows texts of events: it needs more memory. */
   texts?: true;
-  /** What it is beside a page: an open stream or a file of any length, which take room themselves. */
+  /** What it is beside a page: an open stream or a file of any length. Both take room. */
   limit?: 'streams' | 'exports';
 }
 
