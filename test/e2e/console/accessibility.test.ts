@@ -16,7 +16,7 @@ async function findings(page: Page, colorScheme: 'light' | 'dark'): Promise<stri
 
 /** Links and fields of which a part is cut off. Long names are cut on purpose. */
 const cutControls = `[...document.querySelectorAll('button, .button, .segments a, .top a, summary, input, .chip')]
-  .filter((e) => e.checkVisibility() && !e.matches('.skip, .name, [type=radio]') && !e.closest('details:not([open]) .panel'))
+  .filter((e) => e.checkVisibility({ contentVisibilityAuto: true }) && !e.matches('.skip, .name, [type=radio]') && !e.closest('details:not([open]) .panel'))
   .filter((e) => {
     const { left, right } = e.getBoundingClientRect();
     let [from, to] = [0, innerWidth];
