@@ -11,7 +11,7 @@ export const usage = `Checks that nothing in the record was lost, added or chang
       DATABASE_URL or DATABASE_URL_FILE has the address; reading suffices.
   verify --public-key KEY --organization ID --log FOLDER|URL [--export FILE [--partial] [--erasures FILE]] [--checkpoint FILE|BUCKET …]
       Compares a served log (a folder with checkpoint and tile/…, or https://console/v1/log) with its checkpoint,
-      and with an export in Parquet or NDJSON. A URL needs --read-token-file FILE; NODE_EXTRA_CA_CERTS names a file
+      and with an export in Parquet, NDJSON or CSV. A URL needs --read-token-file FILE; NODE_EXTRA_CA_CERTS names a file
       with the certificate of a private authority.
   verify --public-key KEY --organization ID --proof FILE [--export FILE [--erasures FILE]]
       Checks the proof of one event. With --export, also compares the event in that file.

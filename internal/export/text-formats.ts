@@ -30,9 +30,15 @@ function row(event: StoredEvent): string {
 
 /**
  * A cell of CSV. A spreadsheet would run a text that begins with one of these characters as a
- * formula, so that an apostrophe precedes it (OWASP, CSV Injection).
+ * formula, so that an apostrophe precedes it (OWASP, CSV Injection); and one more where the text
+ * looks as if it had one, so that readers can take it off again.
  */
 function cell(text: string): string {
-  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const harmless = /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}
+
+/** True for the text of a cell with an apostrophe that its event does not have. */
+export function isGuarded(text: string): boolean {
+  return /^'+[=+\-@\t\r]/.test(text);
 }
