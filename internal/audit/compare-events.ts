@@ -1,4 +1,4 @@
-import { leafOf, readLeaf, timeOfId } from '../log/leaf.ts';
+import { isLeaf, leafOf, readLeaf, timeOfId } from '../log/leaf.ts';
 import type { StoredEvent } from '../log/stored-json.ts';
 import type { Erased } from './erased.ts';
 import type { Finding } from './finding.ts';
@@ -6,10 +6,11 @@ import type { Finding } from './finding.ts';
 /** The leaves of events whose ids are in a range, by id. */
 export type LeavesById = ReadonlyMap<string, readonly Buffer[]>;
 
-/** Groups leaves by the ids of their events. */
+/** Groups leaves by the ids of their events. What is no leaf is a finding of the tree. */
 export function byId(leaves: Iterable<Buffer>): Map<string, Buffer[]> {
   const found = new Map<string, Buffer[]>();
   for (const leaf of leaves) {
+    if (!isLeaf(leaf)) continue;
     const { id } = readLeaf(leaf);
     const own = found.get(id);
     if (own === undefined) found.set(id, [leaf]);

@@ -5,7 +5,7 @@ import { readStoredEvents, type StoredPage } from '../store/stored-events.ts';
 import { byId, compareEvents, lostEvent } from './compare-events.ts';
 import type { Erased } from './erased.ts';
 import type { Finding } from './finding.ts';
-import { LogReader } from './log-reader.ts';
+import { LogReader, WrongTileIds } from './log-reader.ts';
 import type { Reading } from './read-database.ts';
 import { countOverdue } from './overdue.ts';
 
@@ -41,20 +41,28 @@ export interface ComparedRecord {
 /** Receives how many leaves of the log were compared, and how many events. */
 type OnCompared = (looked: { leaves: number; events: number }) => void;
 
+/** A comparison that has not begun. */
+export function nothingCompared(): Comparison {
+  return { findings: [], compared: 0, waiting: 0, overdue: 0, absent: 0, uncovered: 0, erased: 0, sealed: 0 };
+}
+
 /** Compares events and leaves, in the order of their ids, a page of events at a time. */
 export async function compareRecord(record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
-  const { trx, beside, organization } = record;
-  const result: Comparison = {
-    findings: [],
-    compared: 0,
-    waiting: 0,
-    overdue: 0,
-    absent: 0,
-    uncovered: 0,
-    erased: 0,
-    sealed: 0,
-  };
+  const { trx, organization } = record;
+  try {
+    return await compareWith(new LogReader(trx, organization), record, onCompared);
+  } catch (error) {
+    if (!(error instanceof WrongTileIds)) throw error;
+  }
   const log = new LogReader(trx, organization);
+  const wrong = await log.sortTiles();
+  const result = await compareWith(log, record, onCompared);
+  return { ...result, findings: [...wrong, ...result.findings] };
+}
+
+async function compareWith(log: LogReader, record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
+  const { beside, organization } = record;
+  const result = nothingCompared();
   for await (const page of readStoredEvents(beside, { organization, pageSize })) {
     const { sealed, waiting } = await log.take(page.last?.id);
     const leaves = waiting.length === 0 ? sealed : Buffer.concat([sealed, waiting]);

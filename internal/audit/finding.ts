@@ -15,6 +15,8 @@ export interface Finding {
 /** A finished comparison. No finding: nothing was lost, added or changed. */
 export interface AuditReport {
   readonly findings: readonly Finding[];
+  /** A sentence for each part that could not be checked. */
+  readonly problems: readonly string[];
   /** Leaves of the log, and the events that were compared with them. */
   readonly leaves: number;
   readonly compared: number;
@@ -33,6 +35,8 @@ export interface AuditReport {
   readonly erasures: readonly ErasureNote[];
   /** Checkpoints that the log agrees with. */
   readonly checkpoints: number;
+  /** The newest checkpoint of the log: a signed note. Undefined if there is none. */
+  readonly checkpoint: string | undefined;
   /** Undefined without the database. */
   readonly beginning?: Beginning;
 }

@@ -1,10 +1,11 @@
-import { leafSize, readLeaf, splitLeaves } from '../log/leaf.ts';
+import { isLeaf, leafSize, readLeaf, splitLeaves } from '../log/leaf.ts';
 import { tileWidth } from '../log/tiles.ts';
 import type { Tables } from '../store/database.ts';
 import { findLeaf } from '../store/find-leaf.ts';
 import { sql, type Kysely } from '../store/sql.ts';
 import { Erased } from './erased.ts';
-import { CannotCheck, type Beginning } from './finding.ts';
+import { wholeLeaves } from './tile-ids.ts';
+import type { Beginning, Finding } from './finding.ts';
 
 /** One snapshot of the database. */
 export type Reading = Kysely<Tables>;
@@ -20,8 +21,8 @@ export interface LogRow extends Beginning {
   readonly hashes: Uint8Array;
 }
 
-/** @throws {CannotCheck} when there is no log. */
-export async function readLog(trx: Reading, organization: string): Promise<LogRow> {
+/** Undefined when there is no log. */
+export async function readLog(trx: Reading, organization: string): Promise<LogRow | undefined> {
   const { rows } = await sql<LogRow>`
     select began_at as began, complete_at as complete, size, frontier, coalesce((
       select string_agg(content, ''::bytea order by level, index) from log_tiles
@@ -29,7 +30,6 @@ export async function readLog(trx: Reading, organization: string): Promise<LogRo
     ), '') as hashes
     from log_trees where organization = ${organization}
   `.execute(trx);
-  if (rows[0] === undefined) throw new CannotCheck(`There is no log of ${organization}.`);
   return rows[0];
 }
 
@@ -53,9 +53,11 @@ export async function* readLogLeaves(trx: Reading, organization: string): AsyncG
     select first_index, leaves from log_tails where organization = ${organization} order by first_index
   `.execute(trx);
   for (const { first_index, leaves } of rows) {
-    if (Number(first_index) !== at || leaves.length % leafSize !== 0) return;
-    yield Buffer.from(leaves);
-    at += leaves.length / leafSize;
+    if (Number(first_index) !== at) return;
+    const whole = wholeLeaves(leaves);
+    yield whole;
+    if (whole.length < leaves.length) return;
+    at += whole.length / leafSize;
   }
 }
 
@@ -73,16 +75,30 @@ export async function readErased(trx: Reading, organization: string): Promise<Er
       const placed = await findLeaf(trx, organization, id);
       if (placed !== undefined) return placed.leaf;
       const waiting = await readWaiting(trx, organization);
-      return waiting.flatMap((leaves) => splitLeaves(leaves)).find((leaf) => readLeaf(leaf).id === id);
+      const leaves = waiting.flatMap((segment) => splitLeaves(segment));
+      return leaves.find((leaf) => isLeaf(leaf) && readLeaf(leaf).id === id);
     });
   }
   return erased;
 }
 
-/** The leaves that the sealer has not placed yet. */
+/** The leaves that the sealer has not placed yet, without parts of leaves. */
 export async function readWaiting(trx: Reading, organization: string): Promise<Buffer[]> {
   const { rows } = await sql<{ leaves: Uint8Array }>`
     select leaves from log_segments where organization = ${organization} order by id
   `.execute(trx);
-  return rows.map(({ leaves }) => Buffer.from(leaves));
+  return rows.map(({ leaves }) => wholeLeaves(leaves));
+}
+
+/** The finding about leaves that are cut or lengthened where they are kept. */
+export async function readFragments(trx: Reading, organization: string): Promise<Finding[]> {
+  const { rows } = await sql<{ kept: string }>`
+    select 'log_segments, where leaves wait for their place' as kept from log_segments
+    where organization = ${organization} and octet_length(leaves) % ${sql.lit(leafSize)} > 0
+    union select 'log_tails' from log_tails
+    where organization = ${organization} and octet_length(leaves) % ${sql.lit(leafSize)} > 0
+    union select 'log_tiles' from log_tiles
+    where organization = ${organization} and level = 0 and octet_length(content) <> ${sql.lit(leafSize * tileWidth)}
+  `.execute(trx);
+  return rows.map(({ kept }) => ({ sentence: `A row of ${kept} has no whole leaves: it was changed.` }));
 }
