@@ -1,12 +1,12 @@
 import { ConfigError, type Config } from '../../internal/config/read.ts';
 import { isSignedByAll } from '../../internal/log/checkpoint.ts';
 import { readSigningKeys, type SigningKey } from '../../internal/log/keys.ts';
+import { macKeyOf, type MacKey } from '../../internal/log/mac.ts';
 import { SignedHeads } from '../../internal/log/memory.ts';
 import { HeadSigner } from '../../internal/log/signer.ts';
 import { addCosignature, listUncosigned } from '../../internal/store/cosigned-logs.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { extendLogs } from '../../internal/store/extend-logs.ts';
-import { beginLogs, sealExisting } from '../../internal/store/seal-existing.ts';
+import { extendLogs, retryRefused } from '../../internal/store/extend-logs.ts';
 import { signLogs } from '../../internal/store/sign-logs.ts';
 import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
@@ -14,9 +14,6 @@ import { Witnesses } from '../../internal/witness/witnesses.ts';
 import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
 import { Sealer } from '../../internal/worker/sealer.ts';
 import { bucketWitnesses, folderMemories, httpWitnesses, publicKeysOf } from './witnesses.ts';
-
-/** Older events of a step, which takes about 0.2 s, and of a page, which blocks for 10 ms. */
-const existing = { most: 20_000, pageSize: 2_000, graceMs: 10 * 60 * 1_000 };
 
 /**
  * Time between two looks for a log that a key has not signed, in ms. While workers with another key
@@ -36,11 +33,16 @@ export function logKeys(config: Config<'LOG_KEY'>): SigningKey[] {
   }
 }
 
+/** The key of the MACs that a worker makes: that of the first of LOG_KEY; undefined without a log. */
+export function workerMacKey(config: Config<'LOG_KEY'>): MacKey | undefined {
+  return logKeys(config).map(macKeyOf)[0];
+}
+
 /** Wires the sealer of a worker; undefined while the log is off. @throws {ConfigError} */
 export function createSealer(config: LogConfig, db: Database, { registry, logger }: Telemetry): Sealer | undefined {
   const keys = logKeys(config);
   if (keys.length === 0) return undefined;
-  const publicKeys = publicKeysOf(keys);
+  const [publicKeys, macKeys] = [publicKeysOf(keys), keys.map(macKeyOf)];
   const metrics = sealerMetrics(registry);
   const onAway = (witness: string, error: unknown): void => {
     metrics.notCosigned.inc({ witness });
@@ -62,7 +64,7 @@ export function createSealer(config: LogConfig, db: Database, { registry, logger
   const isSigned = (organization: string, note: string): boolean => isSignedByAll(note, organization, publicKeys);
   let lookedAt = -Infinity;
   const store = {
-    extendLogs: (mostLeaves: number) => extendLogs(db, mostLeaves),
+    extendLogs: (mostLeaves: number) => extendLogs(db, macKeys, mostLeaves),
     signLogs: async () => {
       const now = performance.now();
       const looks = now - lookedAt >= lookAtKeysMs;
@@ -72,8 +74,7 @@ export function createSealer(config: LogConfig, db: Database, { registry, logger
       return report;
     },
     cosign: () => witnesses.cosign(),
-    beginLogs: () => beginLogs(db),
-    sealExisting: () => sealExisting(db, existing),
+    retryRefused: () => retryRefused(db),
     close: async () => void (await Promise.all(buckets.map((bucket) => bucket.close()))),
   };
   return new Sealer(store, sealerLimits, metrics, logger);

@@ -21,7 +21,7 @@ import { createLane, stuck, type Lane } from './lane.ts';
 import { RegisteredShards } from './registered-shards.ts';
 import { createRooms } from './rooms.ts';
 import { createRouting } from './routing.ts';
-import { createSealer, logSettings } from './sealer.ts';
+import { createSealer, logSettings, workerMacKey } from './sealer.ts';
 import { inOneDatabase } from './storage.ts';
 
 /** The settings of a worker, beside those of every process. The caller opens the database. */
@@ -64,7 +64,7 @@ export function createWorker(
       config.ARCHIVE_URL === undefined ? undefined : new Archive(database, config.ARCHIVE_URL, s3Credentials());
     if (archive !== undefined) archives.push(archive);
     return createStore(database, {
-      leaves: sealer !== undefined,
+      macKey: workerMacKey(config),
       onStored: (stored, events) => sealer?.onStored(stored, events >= config.STORE_BATCH_EVENTS / 2),
       findArchived: archive && ((partition) => archive.find(partition)),
       partitionsAhead: config.PARTITIONS_AHEAD_DAYS,

@@ -1,6 +1,5 @@
 import { isErasure } from '../log/erasure.ts';
 import { leafSize, splitLeaves, timeOfId } from '../log/leaf.ts';
-import type { StoredEvent } from '../log/stored-json.ts';
 import { readStoredEvents, type StoredPage } from '../store/stored-events.ts';
 import { byId, compareEvents, lostEvent } from './compare-events.ts';
 import type { Erased } from './erased.ts';
@@ -96,7 +95,7 @@ function compareEach(
   { erased, since, complete }: ComparedRecord,
   result: Comparison,
 ): void {
-  const events = page.ids.map((_, at) => JSON.parse(page.jsonAt(at)) as StoredEvent);
+  const events = page.ids.map((_, at) => page.eventAt(at));
   const leaves = byId(splitLeaves(ofLog));
   const found = compareEvents(events, leaves, erased);
   const excused = complete ? [] : found.filter(({ event = '' }) => !leaves.has(event));

@@ -10,8 +10,8 @@ const keyLength = 255;
  * twice.
  */
 export async function keepDeadLetter(db: Database, event: AcceptedEvent, reason: string): Promise<boolean> {
-  // Postgres may not read the bytes of a digest as JSON. The sealer makes the digest again.
-  const { digest: _digest, ...letter } = event;
+  // Postgres may not read the bytes of a seal as JSON. It is made again.
+  const { seal: _seal, ...letter } = event;
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('dead_letters')
     .values({

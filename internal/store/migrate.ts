@@ -24,6 +24,7 @@ import * as notifications from './migrations/0018-notifications.ts';
 import * as rulesAndLostRuns from './migrations/0019-rules-and-lost-runs.ts';
 import * as retentionApprovals from './migrations/0020-retention-approvals.ts';
 import * as consoleKeys from './migrations/0021-console-keys.ts';
+import * as proof from './migrations/0023-proof.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -49,6 +50,7 @@ const migrations = {
   '0019-rules-and-lost-runs': rulesAndLostRuns,
   '0020-retention-approvals': retentionApprovals,
   '0021-console-keys': consoleKeys,
+  '0023-proof': proof,
 };
 
 export interface MigrateOptions {

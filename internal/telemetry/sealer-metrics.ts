@@ -16,9 +16,9 @@ export function sealerMetrics(registry: Registry) {
       help: 'Checkpoints of logs that this worker signed.',
       registers,
     }),
-    added: new Counter({
-      name: 'runledger_log_added_leaves_total',
-      help: 'Leaves that were added later, for events that were stored while no log was on.',
+    refused: new Counter({
+      name: 'runledger_log_refused_leaves_total',
+      help: 'Leaves without a valid MAC, which get no place in a log: who wrote them lacks the key. The log names them.',
       registers,
     }),
     failures: new Counter({

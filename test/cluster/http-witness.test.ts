@@ -11,7 +11,7 @@ import { recordEvents } from '../../internal/store/record-events.ts';
 import { sql } from '../../internal/store/sql.ts';
 import { anEvent } from '../support/events.ts';
 import { goProgram } from '../support/go-program.ts';
-import { publicKeyOf, publicLogKey } from '../support/sealed-log.ts';
+import { publicKeyOf, publicLogKey, withLeaves } from '../support/sealed-log.ts';
 import { cosignedAt, sealUntil } from '../support/sealing-worker.ts';
 import { eachDatabase } from '../support/store.ts';
 
@@ -35,7 +35,7 @@ describe('a witness whose code is not ours', function suite() {
   const database = eachDatabase();
   const store = async (count: number) => {
     const events = Array.from({ length: count }, () => anEvent());
-    await recordEvents(database.db, events, { leaves: true });
+    await recordEvents(database.db, events, withLeaves);
     return events;
   };
   async function verifyProof(proof: string, witnessKey: string): Promise<string> {

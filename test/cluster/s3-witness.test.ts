@@ -17,7 +17,7 @@ import { sql } from '../../internal/store/sql.ts';
 import { anEvent } from '../support/events.ts';
 import { failureOf } from '../support/failure.ts';
 import { S3Server } from '../support/s3-server.ts';
-import { publicLogKey } from '../support/sealed-log.ts';
+import { publicLogKey, withLeaves } from '../support/sealed-log.ts';
 import { cosignedAt, sealUntil } from '../support/sealing-worker.ts';
 import { eachDatabase } from '../support/store.ts';
 
@@ -49,7 +49,7 @@ describe('a witness in S3 with object lock', function suite() {
   }
   async function store(count: number) {
     const events = Array.from({ length: count }, () => anEvent());
-    await recordEvents(database.db, events, { leaves: true });
+    await recordEvents(database.db, events, withLeaves);
     return events;
   }
   const sealTo = (bucket: string, done: Parameters<typeof sealUntil>[2]) =>

@@ -8,7 +8,7 @@ import { sql } from '../../internal/store/sql.ts';
 import { anEvent } from '../support/events.ts';
 import { executionsOf } from '../support/outcome-oracle.ts';
 import { runVerify } from '../support/run-verify.ts';
-import { seal } from '../support/sealed-log.ts';
+import { seal, withLeaves } from '../support/sealed-log.ts';
 import { eachDatabase, storedEvents, storedExecutions, wrongRunning } from '../support/store.ts';
 import { until } from '../support/until.ts';
 
@@ -32,14 +32,14 @@ const request = {
 describe('erase, while events come in', () => {
   const database = eachDatabase();
   beforeEach(async () => {
-    await recordEvents(database.db, events, { leaves: true });
+    await recordEvents(database.db, events, withLeaves);
     await seal(database.db);
     await sql`update log_trees set complete_at = now()`.execute(database.db);
   });
 
   /** Stores an event of an execution that has ended. */
   async function arrive(db = database.db): Promise<void> {
-    await recordEvents(db, [anEvent({ executionId: 'run 3', description: 'arrived' })], { leaves: true });
+    await recordEvents(db, [anEvent({ executionId: 'run 3', description: 'arrived' })], withLeaves);
   }
 
   /** Erases all, 57 events at once. */
@@ -78,7 +78,7 @@ describe('erase, while events come in', () => {
   it('ends while events come in: those that are accepted after its begin stay', async () => {
     const { db } = database;
     const later = { executionId: 'run 3', createdAt: Date.now() + 60_000 };
-    await recordEvents(db, [anEvent(later)], { leaves: true });
+    await recordEvents(db, [anEvent(later)], withLeaves);
     await keepDeadLetter(db, anEvent(later), '22P05');
     await keepDeadLetter(db, anEvent({ createdAt: began }), '22P05');
     for (const code of [0, 0]) expect(await erase(() => undefined)).to.equal(code);

@@ -9,7 +9,7 @@ import { exportFormats } from '../../internal/export/formats.ts';
 import { storedEventOf } from '../../internal/record/stored-event.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
-import { publicLogKey, seal, servedBy } from '../support/sealed-log.ts';
+import { publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
 import { eachDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
 import { place } from '../support/two-databases.ts';
@@ -23,7 +23,7 @@ describe('erase', () => {
   const database = eachDatabase();
   const files = testFiles();
   beforeEach(async () => {
-    await recordEvents(database.db, events, { leaves: true });
+    await recordEvents(database.db, events, withLeaves);
     await seal(database.db);
     await sql`update log_trees set complete_at = now()`.execute(database.db);
   });

@@ -27,7 +27,7 @@ import {
 import { failureOf } from '../support/failure.ts';
 import { day } from '../support/maintenance-day.ts';
 import { noon, storeEvents, type SomeEvent } from '../support/reading.ts';
-import { publicLogKey, seal, servedBy } from '../support/sealed-log.ts';
+import { publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
 import { eachDatabase, openDatabase } from '../support/store.ts';
 
 const acme21 = 'organization=acme/day=2026-11-21/events.ndjson';
@@ -193,7 +193,7 @@ describe('the command export', () => {
   it('keeps the newest checkpoint of the log, with which verify checks the object', async () => {
     const texts = { description: 'a', errorDescription: 'Zürich "✓"\n' };
     const events = [anEvent({ createdAt: noon, ...texts }), anEvent({ createdAt: noon, occurredAt: noon + 1 })];
-    await recordEvents(database.db, events, { leaves: true });
+    await recordEvents(database.db, events, withLeaves);
     await seal(database.db);
     await using folder = await temporaryFolder();
     await exportTo(folder.path);

@@ -26,7 +26,7 @@ import { failureOf } from '../support/failure.ts';
 import { startIngest, startWorker } from '../support/pipeline.ts';
 import { figure } from '../support/rows.ts';
 import { checkLog } from '../support/check-log.ts';
-import { idsInLog, logKey, logKeys, publicLogKey } from '../support/sealed-log.ts';
+import { idsInLog, logKey, logKeys, publicLogKey, withLeaves } from '../support/sealed-log.ts';
 import { withQueue } from '../support/queue.ts';
 import { emptyRedis } from '../support/servers.ts';
 import { migratedDatabase, migratedUrl } from '../support/store.ts';
@@ -138,7 +138,7 @@ describe('the log, from the request to the proof', () => {
       // Twenty were stored without a log, forty while it is on.
       for (const batch of batches.splice(0, 20)) await recordEvents(db, batch);
       for (const sealer of sealers) await sealer.start();
-      await Promise.all(batches.map((batch) => recordEvents(db, batch, { leaves: true })));
+      await Promise.all(batches.map((batch) => recordEvents(db, batch, withLeaves)));
       const ids = events.map(({ id }) => id).sort();
       await until('all are sealed', async () => {
         const checkpoint = await getCheckpoint(db, 'acme');

@@ -11,7 +11,7 @@ import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
 import { freePort } from '../support/free-port.ts';
 import { runVerify, seal280, type Verified } from '../support/run-verify.ts';
-import { seal, servedBy } from '../support/sealed-log.ts';
+import { seal, servedBy, withLeaves } from '../support/sealed-log.ts';
 import { eachDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
 import { tamperings } from '../support/tamperings.ts';
@@ -31,7 +31,7 @@ describe('verify', () => {
   const verify = (...args: string[]): Promise<Verified> => runVerify(database.url, args);
 
   it('says that nothing was changed, with what waits, and from when on that is proven', async () => {
-    await recordEvents(database.db, events.slice(280), { leaves: true });
+    await recordEvents(database.db, events.slice(280), withLeaves);
     const [began, complete] = ['2026-11-20T10:00:00.000Z', '2026-11-20T10:10:00.000Z'];
     await sql`update log_trees set began_at = ${began}, complete_at = ${complete}`.execute(database.db);
     expect(await verify()).to.deep.equal({
@@ -87,7 +87,7 @@ describe('verify', () => {
       await sql`truncate events, executions, running_executions, log_tiles, log_tails, log_trees, log_checkpoints`.execute(
         db,
       );
-      await recordEvents(db, events.slice(10, 10 + count), { leaves: true });
+      await recordEvents(db, events.slice(10, 10 + count), withLeaves);
       await seal(db);
       await sql`update log_trees set complete_at = now()`.execute(db);
       expect((await verify()).code).to.equal(0);
@@ -101,7 +101,7 @@ describe('verify', () => {
     const { db } = database;
     const days = (count: number): number => Date.now() - count * 24 * 3_600_000;
     const settings = { partitionsAhead: 1, overdueAfterHours: 24 };
-    await recordEvents(db, [anEvent({ createdAt: days(10) }), anEvent({ createdAt: days(1) })], { leaves: true });
+    await recordEvents(db, [anEvent({ createdAt: days(10) }), anEvent({ createdAt: days(1) })], withLeaves);
     await createStore(db, { ...settings, retentionDays: 0 }).maintain();
     await seal(db);
     expect((await verify()).stdout).to.match(/^Nothing was lost, added or changed: 282 events/);
@@ -130,7 +130,7 @@ describe('verify', () => {
   it('finds that a whole partition is dropped, if it is told how many days retention keeps', async () => {
     const { db } = database;
     const lost = anEvent({ createdAt: Date.now() - 2 * 24 * 3_600_000, executionId: 'lost' });
-    await recordEvents(db, [lost], { leaves: true });
+    await recordEvents(db, [lost], withLeaves);
     const store = createStore(db, { partitionsAhead: 1, overdueAfterHours: 24, retentionDays: 0 });
     await store.maintain();
     await seal(db);
@@ -150,10 +150,10 @@ describe('verify', () => {
     const { db } = database;
     const days = (count: number): number => Date.now() - count * 24 * 3_600_000;
     const settings = { partitionsAhead: 1, overdueAfterHours: 24 };
-    await recordEvents(db, [anEvent({ createdAt: days(8), executionId: 'expired' })], { leaves: true });
+    await recordEvents(db, [anEvent({ createdAt: days(8), executionId: 'expired' })], withLeaves);
     await createStore(db, { ...settings, retentionDays: 0 }).maintain();
     await createStore(db, { ...settings, retentionDays: 3 }).maintain();
-    await recordEvents(db, [anEvent({ createdAt: days(10), executionId: 'late' })], { leaves: true });
+    await recordEvents(db, [anEvent({ createdAt: days(10), executionId: 'late' })], withLeaves);
     await createStore(db, { ...settings, retentionDays: 0 }).maintain();
     await seal(db);
     expect((await verify('--retention-days', '3')).stdout).to.match(/^Nothing was lost/);
@@ -161,7 +161,7 @@ describe('verify', () => {
 
   it('says how many events got their leaves long after newer ones', async () => {
     const { db } = database;
-    await recordEvents(db, [anEvent({ createdAt: Date.now() - 3 * 3_600_000 })], { leaves: true });
+    await recordEvents(db, [anEvent({ createdAt: Date.now() - 3 * 3_600_000 })], withLeaves);
     await seal(db);
     const { code, stdout } = await verify();
     expect(stdout).to.contain(
@@ -172,7 +172,7 @@ describe('verify', () => {
 
   it('cannot prove what lacks a checkpoint although it was accepted more than an hour ago', async () => {
     const { db } = database;
-    await recordEvents(db, [anEvent({ createdAt: Date.now() - 3 * 3_600_000 })], { leaves: true });
+    await recordEvents(db, [anEvent({ createdAt: Date.now() - 3 * 3_600_000 })], withLeaves);
     for (const placed of [false, true]) {
       if (placed) await extendLogs(db, 1_000);
       const { code, stdout } = await verify();

@@ -16,7 +16,7 @@ import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 import { HttpWitness } from '../../internal/witness/http-witness.ts';
 import { Witnesses } from '../../internal/witness/witnesses.ts';
 import { anEvent } from '../support/events.ts';
-import { headOf, logKey, publicLogKey, seal } from '../support/sealed-log.ts';
+import { headOf, logKey, publicLogKey, seal, withLeaves } from '../support/sealed-log.ts';
 import { eachDatabase } from '../support/store.ts';
 import { until } from '../support/until.ts';
 import { startWitness, type WitnessServer } from '../support/witness-server.ts';
@@ -45,7 +45,7 @@ describe('witnesses of the log', () => {
   }
   const grow = async (count: number): Promise<AcceptedEvent[]> => {
     const events = Array.from({ length: count }, () => anEvent());
-    await recordEvents(database.db, events, { leaves: true });
+    await recordEvents(database.db, events, withLeaves);
     await seal(database.db);
     return events;
   };
@@ -140,7 +140,7 @@ describe('witnesses of the log', () => {
     const { db } = database;
     const telemetry = createTelemetry('worker', 'silent');
     const config = readConfig(logSettings, { LOG_KEY: logKey, LOG_WITNESSES: String(witness.url) });
-    await recordEvents(db, [anEvent()], { leaves: true });
+    await recordEvents(db, [anEvent()], withLeaves);
     const sealer = createSealer(config, db, telemetry);
     await sealer?.start();
     try {

@@ -5,7 +5,7 @@ import type { Database } from '../../internal/store/database.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { sql } from '../../internal/store/sql.ts';
 import { anEvent } from './events.ts';
-import { publicLogKey, seal } from './sealed-log.ts';
+import { publicLogKey, seal, withLeaves } from './sealed-log.ts';
 
 /** What a run of the command verify printed, and its exit code. */
 export interface Verified {
@@ -37,9 +37,9 @@ export async function runVerify(url: string, args: readonly string[], isTTY = fa
 
 /** Seals the first 280 of these events, not in the order of ids, and one of globex. */
 export async function seal280(db: Database, events: readonly AcceptedEvent[]): Promise<void> {
-  await recordEvents(db, events.slice(140, 280), { leaves: true });
-  await recordEvents(db, events.slice(0, 140), { leaves: true });
-  await recordEvents(db, [anEvent({ organization: 'globex' })], { leaves: true });
+  await recordEvents(db, events.slice(140, 280), withLeaves);
+  await recordEvents(db, events.slice(0, 140), withLeaves);
+  await recordEvents(db, [anEvent({ organization: 'globex' })], withLeaves);
   await seal(db);
   await sql`update log_trees set complete_at = now()`.execute(db);
 }

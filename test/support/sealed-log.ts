@@ -8,6 +8,7 @@ import {
   verifierKeyText,
   type SigningKey,
 } from '../../internal/log/keys.ts';
+import { macKeyOf, type MacKey } from '../../internal/log/mac.ts';
 import { readLeaf, splitLeaves } from '../../internal/log/leaf.ts';
 import { hashSize } from '../../internal/log/hashing.ts';
 import { leafSize } from '../../internal/log/leaf.ts';
@@ -22,9 +23,13 @@ export const logKey = createSigningKey('log.example.org');
 export const logKeys: SigningKey[] = readSigningKeys(logKey);
 export const publicLogKey = logKeys.map((key) => verifierKeyText(key)).join();
 
+/** The key of the MACs that this key gives, and the options with which events get leaves. */
+export const macKey: MacKey = logKeys.map(macKeyOf)[0] ?? Buffer.alloc(0);
+export const withLeaves = { macKey };
+
 /** Extends and signs the logs until no leaf waits. */
 export async function seal(db: Database, mostLeaves = 1_000): Promise<void> {
-  while (((await extendLogs(db, mostLeaves)) ?? 0) > 0);
+  while (((await extendLogs(db, [macKey], mostLeaves))?.placed ?? 0) > 0);
   await signLogs(db, async ({ organization, head }) => ({ note: signCheckpoint(organization, head, logKeys) }));
 }
 

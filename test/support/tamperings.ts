@@ -4,6 +4,7 @@ import type { Database } from '../../internal/store/database.ts';
 import { maintain } from '../../internal/store/maintain.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from './events.ts';
+import { withLeaves } from './sealed-log.ts';
 
 /** What somebody with all rights does to the database, and the sentence that finds it. */
 interface Tampering {
@@ -51,7 +52,7 @@ export function tamperings(events: readonly AcceptedEvent[]): Record<string, Tam
     'an event has a time that is not of its id, and its leaf': {
       tamper: async (db) => {
         const { id } = anEvent({ createdAt: (events[279]?.createdAt ?? 0) + 1_000 });
-        await recordEvents(db, [anEvent({ id, createdAt: (events[279]?.createdAt ?? 0) + 2_000 })], { leaves: true });
+        await recordEvents(db, [anEvent({ id, createdAt: (events[279]?.createdAt ?? 0) + 2_000 })], withLeaves);
       },
       found: /^Event \S+ has another time of acceptance than its id: it was changed.\n$/,
     },
@@ -124,7 +125,7 @@ export function tamperings(events: readonly AcceptedEvent[]): Record<string, Tam
     'an event is added with a leaf outside of the tree': {
       tamper: async (db) => {
         const added = anEvent({ createdAt: events[290]?.createdAt ?? 0 });
-        await recordEvents(db, [added], { leaves: true });
+        await recordEvents(db, [added], withLeaves);
         await sql`insert into log_tails select organization, 1000000000000, leaves from log_segments`.execute(db);
         await sql`delete from log_segments`.execute(db);
       },

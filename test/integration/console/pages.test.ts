@@ -5,7 +5,7 @@ import { readProof } from '../../../internal/log/proof-text.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { beginLogs } from '../../../internal/store/seal-existing.ts';
 import { anEvent } from '../../support/events.ts';
-import { seal } from '../../support/sealed-log.ts';
+import { seal, withLeaves } from '../../support/sealed-log.ts';
 import { readToken, startConsole, type RunningConsole } from '../../support/console.ts';
 import { storeEvents } from '../../support/reading.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
@@ -77,7 +77,7 @@ describe('the pages of the console', () => {
     const page = `/o/acme/executions/${automation}/sealed`;
     const event = anEvent({ automationId: automation, executionId: 'sealed' });
     expect((await get(screens[1] ?? '')).body).to.not.contain('Last event sealed');
-    await recordEvents(db, [event], { leaves: true });
+    await recordEvents(db, [event], withLeaves);
     await beginLogs(db);
     expect((await get(page)).body).to.match(/Last event sealed<[^]*?not yet/);
     const early = await get(`/o/acme/proofs/${event.id}`);
@@ -98,10 +98,10 @@ describe('the pages of the console', () => {
   it('say when the last event was sealed, also of an execution with more events than a page shows', async () => {
     const { db } = database;
     const events = Array.from({ length: 501 }, () => anEvent({ automationId: automation, executionId: 'long' }));
-    await recordEvents(db, events, { leaves: true });
+    await recordEvents(db, events, withLeaves);
     await seal(db);
     const later = anEvent({ automationId: automation, executionId: 'long', createdAt: Date.now() + 1_000 });
-    await recordEvents(db, [later], { leaves: true });
+    await recordEvents(db, [later], withLeaves);
     const page = `/o/acme/executions/${automation}/long`;
     expect((await get(page)).body).to.match(/Last event sealed<[^]*?not yet/);
     await seal(db);

@@ -6,6 +6,7 @@ import { beginLogs, sealExisting } from '../../../internal/store/seal-existing.t
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { eachDatabase, storedEvents, storedExecutions } from '../../support/store.ts';
+import { withLeaves } from '../../support/sealed-log.ts';
 
 /** The statements of a document that can be pasted. */
 async function statementsOf(document: string): Promise<string[]> {
@@ -66,9 +67,9 @@ describe('queries in documents', () => {
       await recordEvents(
         db,
         events.filter((event) => event !== refused),
-        { leaves: true },
+        withLeaves,
       );
-      await keepDeadLetter(db, { ...refused, digest: '\0'.repeat(32) }, 'why');
+      await keepDeadLetter(db, { ...refused, seal: '\0'.repeat(32) }, 'why');
       expect(await rowsOf(list)).to.have.length(1);
       await rowsOf(store.replace('<id>', refused.id));
       expect([await storedEvents(db), await storedExecutions(db)]).to.deep.equal(whole);

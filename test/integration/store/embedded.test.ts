@@ -16,7 +16,7 @@ import { createStore } from '../../../internal/store/store.ts';
 import { checkLog } from '../../support/check-log.ts';
 import { failureOf } from '../../support/failure.ts';
 import { anEvent } from '../../support/events.ts';
-import { seal } from '../../support/sealed-log.ts';
+import { seal, withLeaves } from '../../support/sealed-log.ts';
 import { storedEvents, storedExecutions } from '../../support/store.ts';
 
 describe('embedded Postgres', function () {
@@ -87,7 +87,7 @@ describe('embedded Postgres', function () {
       await recordEvents(
         db,
         Array.from({ length: 300 }, () => anEvent()),
-        { leaves: true },
+        withLeaves,
       );
       const report = await sealExisting(db, { most: 1_000, pageSize: 3, graceMs: 0 });
       expect(report).to.deep.equal({ looked: 303, added: 3 });

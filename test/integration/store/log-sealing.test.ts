@@ -17,7 +17,7 @@ import { FolderMemory } from '../../../internal/witness/folder-memory.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { checkLog } from '../../support/check-log.ts';
-import { headOf, idsInLog, logKeys, publicLogKey, seal } from '../../support/sealed-log.ts';
+import { headOf, idsInLog, logKeys, publicLogKey, seal, withLeaves } from '../../support/sealed-log.ts';
 import { eachDatabase } from '../../support/store.ts';
 
 const several = (count: number, organization = 'acme') =>
@@ -32,10 +32,10 @@ describe('the sealer', () => {
     // Batches of 1, 2, 3, … events, with some sealed between.
     const waiting = [...stored.acme];
     for (let size = 1; waiting.length > 0; size += 1) {
-      await recordEvents(db, waiting.splice(0, size), { leaves: true });
+      await recordEvents(db, waiting.splice(0, size), withLeaves);
       if (size % 5 === 0) await seal(db, 40);
     }
-    await recordEvents(db, stored.globex, { leaves: true });
+    await recordEvents(db, stored.globex, withLeaves);
     await seal(db);
 
     for (const [organization, events] of Object.entries(stored)) {
@@ -51,7 +51,7 @@ describe('the sealer', () => {
     const { db } = database;
     const heads = [];
     for (const count of [1, 255, 1, 300]) {
-      await recordEvents(db, several(count), { leaves: true });
+      await recordEvents(db, several(count), withLeaves);
       await seal(db);
       heads.push(await headOf(db));
     }
@@ -67,7 +67,7 @@ describe('the sealer', () => {
 
   it('works in one process at a time', async () => {
     const { db } = database;
-    await recordEvents(db, several(1), { leaves: true });
+    await recordEvents(db, several(1), withLeaves);
     await inSealTurn(db, async () => {
       expect(await extendLogs(db, 10)).to.equal(undefined);
       expect(await signLogs(db, async () => ({ note: 'note' }))).to.equal(undefined);
@@ -78,7 +78,7 @@ describe('the sealer', () => {
 
   it('signs only what is committed, and nothing twice', async () => {
     const { db } = database;
-    await recordEvents(db, several(1), { leaves: true });
+    await recordEvents(db, several(1), withLeaves);
     const signed: number[] = [];
     const sign: SignHead = async ({ head }) => ({ note: `note ${signed.push(head.size)}` });
     expect(await signLogs(db, sign)).to.deep.equal({ signed: 0, refused: [] });
@@ -94,7 +94,7 @@ describe('the sealer', () => {
     return () => signLogs(database.db, (log) => signer.sign(log));
   };
   const storeAndPlace = async (count: number): Promise<void> => {
-    await recordEvents(database.db, several(count), { leaves: true });
+    await recordEvents(database.db, several(count), withLeaves);
     await extendLogs(database.db, 100);
   };
   /** The database of before, where other events follow. */
@@ -174,9 +174,9 @@ describe('events that were stored without a log', () => {
     await recordEvents(db, several(2, 'globex'));
     await beginLogs(db);
     await beginLogs(db);
-    await recordEvents(db, during, { leaves: true });
+    await recordEvents(db, during, withLeaves);
     await extendLogs(db, 10);
-    await recordEvents(db, after, { leaves: true });
+    await recordEvents(db, after, withLeaves);
 
     expect(await sealAll(60_000)).to.deep.equal([]);
     expect(await sealAll()).to.deep.equal([4, 1, 0, 2]);
