@@ -1,10 +1,10 @@
-import type { AuditReport, Beginning } from '../../internal/audit/finding.ts';
+import type { AuditReport } from '../../internal/audit/finding.ts';
 import { count, type Outcome } from './verdict.ts';
 
 /** A report in sentences. Each number is explained where it stands. */
 export function describe(report: AuditReport, organization: string): Outcome {
-  const { findings, problems, compared, leaves, checkpoints, beginning, uncovered, overdue } = report;
-  const isCompared = compared > 0 || beginning !== undefined;
+  const { findings, problems, compared, leaves, checkpoints, since, uncovered, overdue } = report;
+  const isCompared = compared > 0 || since !== undefined;
   return {
     findings: findings.map(({ sentence }) => sentence),
     problems: [
@@ -26,7 +26,7 @@ export function describe(report: AuditReport, organization: string): Outcome {
   };
 }
 
-function notes({ waiting, late, absent, erased, erasures, beginning }: AuditReport): string[] {
+function notes({ waiting, late, absent, erased, erasures, acts, since }: AuditReport): string[] {
   return [
     ...(erasures.length > 0 ? [`Events whose data was erased: ${erased.toLocaleString('en')}.`] : []),
     ...erasures.map(
@@ -40,18 +40,13 @@ function notes({ waiting, late, absent, erased, erasures, beginning }: AuditRepo
     ),
     ...ifAny(
       absent,
-      (leaves) => `Leaves of events that ${beginning === undefined ? 'the export lacks' : 'expired'}: ${leaves}.`,
+      (leaves) => `Leaves of events that ${since === undefined ? 'the export lacks' : 'expired'}: ${leaves}.`,
     ),
-    ...(beginning === undefined ? [] : [describeBeginning(beginning)]),
+    ...acts.map((act) => `In the log: ${act}.`),
+    ...(since === undefined ? [] : [`The proof holds since ${since.toISOString()}: no leaf is of an older event.`]),
   ];
 }
 
 function ifAny(number: number, sentence: (number: string) => string): string[] {
   return number > 0 ? [sentence(number.toLocaleString('en'))] : [];
-}
-
-/** Says from when on the proof holds: nobody can prove that an event was the same before. */
-function describeBeginning({ began, complete }: Beginning): string {
-  const older = complete === null ? 'are being sealed' : `were sealed by ${complete.toISOString()}`;
-  return `The proof holds since ${began.toISOString()}, when the log began. Older events ${older}.`;
 }

@@ -7,10 +7,22 @@ import { sql } from '../store/sql.ts';
 import { checkTree, toleranceMs, type CheckedTree } from './check-tree.ts';
 import { compareRecord, nothingCompared } from './compare-record.ts';
 import { differingExecution } from './differing-execution.ts';
+import { differingRunning } from './differing-running.ts';
+import { Acts, describeAct } from './acts.ts';
 import { Erased } from './erased.ts';
 import { CannotCheck, type AuditReport, type Finding, type OnProgress } from './finding.ts';
 import { Parts } from './parts.ts';
-import { readErased, readFragments, readLog, readLogLeaves, type LogRow, type Reading } from './read-database.ts';
+import {
+  readActs,
+  readErased,
+  readFragments,
+  readLog,
+  readLogLeaves,
+  readRefused,
+  timeOfFirstLeaf,
+  type LogRow,
+  type Reading,
+} from './read-database.ts';
 import { changedCheckpoint, unknownSigner } from './shown-checkpoint.ts';
 import { inSnapshot, type Beside } from './snapshot.ts';
 
@@ -48,12 +60,17 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     }
     if (log === undefined) parts.add(`There is no log of ${organization}.`);
     const erased = await parts.run('The erasures', new Erased(), () => read((own) => readErased(own, organization)));
+    const acts = await parts.run('The acts', new Acts(), () => read((own) => readActs(own, organization)));
+    const refused = await parts.run('The leaves', [], () => read((own) => readRefused(own, organization)));
+    const first = await parts.run('The leaves', -Infinity, () => read((own) => timeOfFirstLeaf(own, organization)));
+    const isAllSealed = acts.proven.some(({ kind }) => kind === 'older-events-sealed');
+    const unsealedBefore = isAllSealed ? -Infinity : first + toleranceMs;
     const fragments = await parts.run('The leaves', [], () => read((own) => readFragments(own, organization)));
     const since = retainedSince ?? (await parts.run('The first day', 0, () => read(firstKeptDay)));
     const total = 2 * newest;
     let [leaves, looked] = [0, { leaves: 0, events: 0 }];
     const report = (): void => audit.onProgress?.({ done: leaves + looked.leaves, total, events: looked.events });
-    const [tree, events, execution] = await Promise.all([
+    const [tree, events, execution, running] = await Promise.all([
       parts.run('The leaves', undefined, () =>
         read((own) =>
           checkTree(readLogLeaves(own, organization), [...heads, ...kept], (size) => {
@@ -65,31 +82,31 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
       parts.run('The events', nothingCompared(), () =>
         read((trx) =>
           read((own) =>
-            compareRecord(
-              { trx, beside: own, organization, erased, complete: log?.complete !== null, since },
-              (now) => {
-                looked = now;
-                report();
-              },
-            ),
+            compareRecord({ trx, beside: own, organization, erased, acts, unsealedBefore, since }, (now) => {
+              looked = now;
+              report();
+            }),
           ),
         ),
       ),
       parts.run('The executions', undefined, () => read((own) => differingExecution(own, organization, since))),
+      parts.run('The running executions', [], () => read((own) => differingRunning(own, organization))),
     ]);
-    const oldest = tree?.oldest ?? -Infinity;
-    const began = Math.max(log?.began.getTime() ?? 0, Number.isFinite(oldest) ? oldest : 0);
+    const oldest = tree?.oldest ?? Infinity;
     // An event that expired before the log began has no leaf that would be absent.
-    const noneExpired = events.absent + events.uncovered === 0 && oldest > began - toleranceMs;
+    const noneExpired = events.absent + events.uncovered === 0 && !isAllSealed;
     return {
       findings: [
         ...wrong,
         ...fragments,
+        ...refused,
         ...(tree?.findings ?? []),
         ...(tree === undefined ? [] : differingLog(tree, events.sealed, log)),
         ...erased.findings,
+        ...acts.findings,
         ...events.findings,
         ...(execution !== undefined && (execution.certain || noneExpired) ? [execution] : []),
+        ...running,
       ],
       problems: parts.problems,
       leaves: tree?.size ?? 0,
@@ -103,7 +120,8 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
       erasures: erased.notes,
       checkpoints: heads.length + kept.length,
       checkpoint,
-      beginning: { began: new Date(began), complete: log?.complete ?? null },
+      acts: acts.proven.map(describeAct).filter((act) => act !== undefined),
+      since: Number.isFinite(oldest) ? new Date(oldest) : undefined,
     };
   });
 }

@@ -46,6 +46,7 @@ const nothingCompared: AuditReport = {
   erasures: [],
   checkpoints: 0,
   checkpoint: undefined,
+  acts: [],
 };
 
 /** Most events that are compared at once. */

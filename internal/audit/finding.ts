@@ -37,14 +37,10 @@ export interface AuditReport {
   readonly checkpoints: number;
   /** The newest checkpoint of the log: a signed note. Undefined if there is none. */
   readonly checkpoint: string | undefined;
-  /** Undefined without the database. */
-  readonly beginning?: Beginning;
-}
-
-/** When a log began, and when the sealer saw that every older event has a leaf; null before. */
-export interface Beginning {
-  readonly began: Date;
-  readonly complete: Date | null;
+  /** Sentences about acts that explain what is proven. */
+  readonly acts: readonly string[];
+  /** When the oldest event of the log was accepted; undefined without the database. */
+  readonly since?: Date | undefined;
 }
 
 /**

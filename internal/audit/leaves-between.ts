@@ -1,5 +1,5 @@
 import { isErasure } from '../log/erasure.ts';
-import { isLeaf, splitLeaves, timeOfLeaf } from '../log/leaf.ts';
+import { isEvent, isLeaf, splitLeaves, timeOfLeaf } from '../log/leaf.ts';
 import { exportedEvent } from './exported-event.ts';
 import { CannotCheck } from './finding.ts';
 
@@ -50,6 +50,7 @@ export function timeOfEnd(id: Buffer): string {
 export class LeavesBetween {
   readonly ofEvents: Buffer[] = [];
   readonly ofErasures: Buffer[] = [];
+  readonly ofActs: Buffer[] = [];
   /** Those of events that the export must have. */
   readonly required: Buffer[] = [];
   /** Leaves of other events. */
@@ -81,9 +82,9 @@ export class LeavesBetween {
   }
 
   #take(leaf: Buffer): void {
-    if (isErasure(leaf)) {
+    if (!isEvent(leaf)) {
       // A copy, or the leaf would keep its whole tile.
-      this.ofErasures.push(Buffer.from(leaf));
+      (isErasure(leaf) ? this.ofErasures : this.ofActs).push(Buffer.from(leaf));
       return;
     }
     this.newest = Math.max(this.newest, timeOfLeaf(leaf));

@@ -45,8 +45,11 @@ function eventOf(record: string): Record<string, string | null> {
   return Object.fromEntries(columns.map((name, at) => [name, valueOf(name, values[at] ?? '')]));
 }
 
+/** Cells of these columns are empty for null. */
+const optional: ReadonlySet<string> = new Set(['salt', 'texts_digest', 'occurred_at']);
+
 function valueOf(column: string, text: string): string | null {
-  return column === 'occurred_at' && text === '' ? null : text;
+  return text === '' && optional.has(column) ? null : text;
 }
 
 function textOf(cell: string): string {

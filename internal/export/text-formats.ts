@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../record/stored-event.ts';
+import type { ProvenEvent } from '../record/stored-event.ts';
 import { columns } from './columns.ts';
 import type { ExportFormat } from './format.ts';
 
@@ -14,17 +14,17 @@ export const csv: ExportFormat = {
   begin: (isRest) => linesWith(row, isRest ? '' : `${columns.join(',')}\r\n`),
 };
 
-function linesWith(line: (event: StoredEvent) => string, head = '') {
+function linesWith(line: (event: ProvenEvent) => string, head = '') {
   let pending = head;
   const taken = (lines: string): string => {
     const text = pending + lines;
     pending = '';
     return text;
   };
-  return { add: (events: readonly StoredEvent[]) => taken(events.map(line).join('')), end: () => taken('') };
+  return { add: (events: readonly ProvenEvent[]) => taken(events.map(line).join('')), end: () => taken('') };
 }
 
-function row(event: StoredEvent): string {
+function row(event: ProvenEvent): string {
   return `${columns.map((column) => cell(event[column] ?? '')).join(',')}\r\n`;
 }
 
