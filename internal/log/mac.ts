@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { SigningKey } from './keys.ts';
 import { sha256 } from './hashing.ts';
+import { readSigningKeys, type SigningKey } from './keys.ts';
 
 /** The length of a MAC, in bytes. */
 export const macSize = 16;
@@ -60,4 +60,18 @@ export function isMacOf(
 ): boolean {
   if (mac?.length !== macSize) return false;
   return keys.some((key) => timingSafeEqual(macOf(key, organization, leaves), mac));
+}
+
+/**
+ * The keys of the MACs from settings: LOG_MAC_KEY, or those that the keys of LOG_KEY give. None
+ * without both. @throws an Error that does not repeat a key.
+ */
+export function macKeysOf({
+  LOG_MAC_KEY: mac,
+  LOG_KEY: log,
+}: {
+  LOG_MAC_KEY?: string | undefined;
+  LOG_KEY?: string | undefined;
+}): MacKey[] {
+  return mac === undefined || mac === '' ? readSigningKeys(log ?? '').map(macKeyOf) : readMacKeys(mac);
 }

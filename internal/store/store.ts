@@ -55,7 +55,7 @@ export function createStore(db: Database, options: StoreOptions): Store {
       onStored?.(batch.stored, events.length);
       return batch;
     },
-    keepDeadLetter: (event, reason) => keepDeadLetter(db, event, reason),
+    keepDeadLetter: (event, reason) => keepDeadLetter(db, event, reason, macKey),
     isDataError,
     ping: () => ping(db),
     maintain: async () => {

@@ -137,7 +137,7 @@ describe('the command export', () => {
     await using folder = await temporaryFolder();
     await exportTo(folder.path);
     const erasure = { organization: 'acme', before: new Date(), by: 'ana', reason: 'ticket 7', text: 'jane' };
-    await eraseEvents(database.db, erasure, 10);
+    await eraseEvents(database.db, erasure, 10).next();
     expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 1 day');
     const second = acme20.replace('events', 'events-2');
     expect(await readFile(join(folder.path, second), 'utf8')).not.to.contain('Jane');

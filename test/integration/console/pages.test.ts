@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import { readLeaf } from '../../../internal/log/leaf.ts';
 import { readProof } from '../../../internal/log/proof-text.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
-import { beginLogs } from '../../../internal/store/seal-existing.ts';
 import { anEvent } from '../../support/events.ts';
 import { seal, withLeaves } from '../../support/sealed-log.ts';
 import { readToken, startConsole, type RunningConsole } from '../../support/console.ts';
@@ -78,7 +77,6 @@ describe('the pages of the console', () => {
     const event = anEvent({ automationId: automation, executionId: 'sealed' });
     expect((await get(screens[1] ?? '')).body).to.not.contain('Last event sealed');
     await recordEvents(db, [event], withLeaves);
-    await beginLogs(db);
     expect((await get(page)).body).to.match(/Last event sealed<[^]*?not yet/);
     const early = await get(`/o/acme/proofs/${event.id}`);
     expect([early.status, early.body].join()).to.match(/^404,[^]*The log has no such event, or not yet/);
