@@ -34,7 +34,7 @@ export function logKeys(config: Config<'LOG_KEY'>): SigningKey[] {
   }
 }
 
-/** The key of the MACs that a worker makes: that of the first of LOG_KEY; undefined without a log. */
+/** The key of the MACs that a worker makes: that of the first key. Undefined without a log. */
 export function workerMacKey(config: Config<'LOG_KEY'>): MacKey | undefined {
   return logKeys(config).map(macKeyOf)[0];
 }

@@ -112,7 +112,7 @@ export class Witnesses {
     this.#asked.add(keyOf(witness, log.organization));
   }
 
-  /** One log after the other, until the witness is unavailable; those that failed last come last. */
+  /** One log after the other, until the witness is unavailable. Those that failed come last. */
   async #cosignAll(witness: Witness, logs: readonly Uncosigned[]): Promise<void> {
     const failedAt = ({ organization }: Uncosigned): number => this.#pausedUntil.get(keyOf(witness, organization)) ?? 0;
     for (const log of logs.toSorted((a, b) => failedAt(a) - failedAt(b))) {
