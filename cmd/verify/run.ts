@@ -9,12 +9,13 @@ import { dayOf, daysBefore } from '../../internal/store/days.ts';
 import { ProgressBar, type Terminal } from '../../internal/terminal/progress-bar.ts';
 import { checkProof } from './check-proof.ts';
 import { checkWitnesses } from './check-witnesses.ts';
+import { readExportManifest } from './export-manifest.ts';
 import { linesOf, linesOfAll } from './exported-lines.ts';
-import { readKept } from './kept-checkpoints.ts';
+import { keepState, readKept, readState } from './kept-checkpoints.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { describe } from './report.ts';
 import { servedLog } from './served-log.ts';
-import { joined, type Verdict } from './verdict.ts';
+import { verdictOf, withOutcome, type Outcome, type Verdict } from './verdict.ts';
 
 /** The streams of the command: those of the process, or of a test. */
 export interface Surroundings {
@@ -38,7 +39,9 @@ export async function run(args: string[], { stdout, stderr, env }: Surroundings)
     return code;
   } catch (error) {
     bar.clear();
-    stderr.write(`verify: ${describeError(error)}\n${error instanceof UsageError ? `\n${usage}` : ''}`);
+    const isUsage = error instanceof UsageError;
+    if (!isUsage) stdout.write('Nothing could be checked.\n');
+    stderr.write(`verify: ${describeError(error)}\n${isUsage ? `\n${usage}` : ''}`);
     return 2;
   }
 }
@@ -61,33 +64,41 @@ function messageOf(error: unknown): string {
 async function check(args: string[], env: Surroundings['env'], onProgress: OnProgress): Promise<Verdict> {
   const options = readOptions(args);
   if (options.proof !== undefined) {
-    const { checkpoint, ...verdict } = await checkProof(options.proof, options);
-    return withWitnesses(verdict, checkpoint, options);
+    const { checkpoint, ...outcome } = await checkProof(options.proof, options);
+    return verdictOf(withWitnesses(outcome, checkpoint, options));
   }
-  const { organization, publicKeys: keys, export: exported } = options;
-  const kept = await Promise.all(options.checkpoints.map((where) => readKept(where, organization, keys)));
+  const report = await auditWith(options, env, onProgress);
+  const { checkpoint } = report;
+  const { organization, state } = options;
+  const outcome = withWitnesses(describe(report, organization), checkpoint, options);
+  if (state !== undefined && checkpoint !== undefined && outcome.findings.length === 0) {
+    await keepState(state, checkpoint);
+  }
+  return verdictOf(outcome);
+}
+
+async function auditWith(options: Options, env: Surroundings['env'], onProgress: OnProgress): Promise<AuditReport> {
+  const { organization, publicKeys: keys, export: exported, state } = options;
+  const places = options.checkpoints.map((where) => readKept(where, organization, keys));
+  const kept = await Promise.all([...places, readState(state, organization, keys)]);
   const audit = { organization, keys, kept: kept.flat(), onProgress };
-  if (options.log === undefined) {
-    return verdictOf(await auditPostgres(env, { ...audit, retainedSince: retainedSince(options) }), options);
-  }
+  if (options.log === undefined) return auditPostgres(env, { ...audit, retainedSince: retainedSince(options) });
+  const manifest = exported === undefined ? undefined : await readExportManifest(exported, options);
   const report = await auditExport({
     ...audit,
+    range: manifest?.range,
     read: servedLog(options.log, await tokenOf(options)),
     lines: exported === undefined ? undefined : () => linesOf(exported),
     erasures: options.erasures === undefined ? undefined : linesOfAll(options.erasures),
     partial: options.partial,
   });
-  return withWitnesses(verdictOf(report, options), report.checkpoint, options);
+  const changed = (manifest?.findings ?? []).map((sentence) => ({ sentence }));
+  return { ...report, findings: [...changed, ...report.findings] };
 }
 
-function withWitnesses(verdict: Verdict, checkpoint: string, { witnesses }: Options): Verdict {
-  return verdict.code === 1 ? verdict : joined([verdict, ...checkWitnesses(checkpoint, witnesses)]);
-}
-
-function verdictOf(report: AuditReport, { organization }: Options): Verdict {
-  const { findings, uncovered, overdue } = report;
-  const unproven = uncovered + overdue > 0 ? 2 : 0;
-  return { sentences: describe(report, organization), code: findings.length > 0 ? 1 : unproven };
+/** Without a checkpoint, nobody can have cosigned it: the report says that there is none. */
+function withWitnesses(outcome: Outcome, checkpoint: string | undefined, options: Options): Outcome {
+  return checkpoint === undefined ? outcome : withOutcome(outcome, checkWitnesses(checkpoint, options));
 }
 
 /** A clock may be slow by so much, in ms: the next day begins sooner. */

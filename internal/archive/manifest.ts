@@ -1,4 +1,4 @@
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import type { FormatName } from '../export/formats.ts';
 import type { EventPosition } from '../record/stored-event.ts';
 import { isoDay } from '../store/days.ts';
@@ -35,7 +35,8 @@ export interface ArchivedDay {
   day: number;
 }
 
-const suffix = '.manifest.json';
+/** What the name of a manifest has after that of its object. */
+export const manifestSuffix = '.manifest.json';
 
 /**
  * The folder of an organization, ended by a slash. DuckDB and Spark make a column of this form,
@@ -71,16 +72,25 @@ export function numbersWithManifest(names: readonly string[], day: ArchivedDay, 
 
 /** @throws when it is absent or not a manifest. */
 export async function readManifest(objects: Objects, folder: string, object: string): Promise<Manifest> {
-  const name = `${folder}${object}${suffix}`;
-  const manifest = (await json(objects.read(name))) as Partial<Manifest>;
-  if (manifest.version !== 1 || manifest.object !== object) throw new Error(`${name} is not a manifest of version 1`);
+  const name = `${folder}${object}${manifestSuffix}`;
+  const manifest = parseManifest(name, await text(objects.read(name)));
+  if (manifest.object !== object) throw new Error(`${name} is the manifest of ${manifest.object}`);
+  return manifest;
+}
+
+/** @throws an Error with the name when the text is no manifest. */
+export function parseManifest(name: string, content: string): Manifest {
+  const manifest = Object(JSON.parse(content)) as Partial<Manifest>;
+  if (manifest.version !== 1 || !/^\d{4}-\d\d-\d\d$/.test(String(manifest.day))) {
+    throw new Error(`${name} is not a manifest of version 1`);
+  }
   return manifest as Manifest;
 }
 
 /** Writes the manifest of an object, which must be there. */
 export async function writeManifest(objects: Objects, folder: string, manifest: Manifest): Promise<void> {
   const bytes = Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`);
-  await objects.write(`${folder}${manifest.object}${suffix}`, piecesOf(bytes));
+  await objects.write(`${folder}${manifest.object}${manifestSuffix}`, piecesOf(bytes));
 }
 
 async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,6 @@
 import type { TreeHead } from '../log/checkpoint.ts';
 import type { VerifierKey } from '../log/keys.ts';
-import { timeOfId } from '../log/leaf.ts';
+import { readLeaf, timeOfId } from '../log/leaf.ts';
 import { leavesOfBundle, tilePath, tilesOf } from '../log/tiles.ts';
 import { checkTree, toleranceMs } from './check-tree.ts';
 import { byId, compareEvents, lostEvent } from './compare-events.ts';
@@ -8,7 +8,7 @@ import type { Erased } from './erased.ts';
 import { givenErasures, readRecords } from './given-erasures.ts';
 import { exportedEvent } from './exported-event.ts';
 import { CannotCheck, type AuditReport, type Finding, type OnProgress } from './finding.ts';
-import { endsOf, LeavesBetween } from './leaves-between.ts';
+import { endsOf, LeavesBetween, timeOfEnd, type Ends, type ExportedRange } from './leaves-between.ts';
 import { openShown } from './shown-checkpoint.ts';
 
 /** Reads what a log serves, by its path below the prefix of the log. */
@@ -27,16 +27,14 @@ export interface ExportAudit {
   kept?: readonly TreeHead[];
   /** True if the export has a filter: then an event that it lacks is no finding. */
   partial?: boolean;
+  /** What the manifest says that the export has; without one, it may end anywhere. */
+  range?: ExportedRange | undefined;
   onProgress?: OnProgress;
-}
-
-/** The report about a served log, and the checkpoint that it is about: a signed note. */
-export interface ExportReport extends AuditReport {
-  readonly checkpoint: string;
 }
 
 const nothingCompared: AuditReport = {
   findings: [],
+  problems: [],
   leaves: 0,
   compared: 0,
   waiting: 0,
@@ -47,6 +45,8 @@ const nothingCompared: AuditReport = {
   erased: 0,
   erasures: [],
   checkpoints: 0,
+  checkpoint: undefined,
+  acts: [],
 };
 
 /** Most events that are compared at once. */
@@ -54,16 +54,17 @@ const pageSize = 10_000;
 
 /**
  * Compares a served log with its checkpoints, and with an export. The export must have each event
- * of the log between its first and its last one, unless it is partial.
+ * of its range, or else each one between its first and its last one, unless it is partial.
  * @throws {CannotCheck} when a part of the log cannot be read.
  */
-export async function auditExport(audit: ExportAudit): Promise<ExportReport> {
+export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
   const checkpoint = (await audit.read('checkpoint')).toString();
   const shown = openShown(checkpoint, audit);
   if ('finding' in shown) return { ...nothingCompared, checkpoint, findings: [shown.finding] };
   const { head } = shown;
   const records = audit.erasures && (await readRecords(audit.erasures));
-  const between = new LeavesBetween(audit.lines && (await endsOf(audit.lines(), audit.organization)));
+  const ends = audit.lines && (await endsOf(audit.lines(), audit.organization));
+  const between = new LeavesBetween(ends, audit.range);
   const heads = [head, ...(audit.kept ?? [])];
   const { findings, late } = await checkTree(between.pass(readLeaves(head.size, audit.read)), heads, (leaves) =>
     audit.onProgress?.({ done: leaves, total: head.size, events: 0, leaves }),
@@ -72,11 +73,18 @@ export async function auditExport(audit: ExportAudit): Promise<ExportReport> {
   const erased = await givenErasures(records, byId(between.ofErasures), audit.lines !== undefined);
   findings.push(...erased.findings);
   const compared = await compareLines(audit, leaves, between.newest, erased, findings);
+  if (audit.partial !== true) {
+    const lost = new Set(between.required.map((leaf) => readLeaf(leaf).id).filter((id) => leaves.has(id)));
+    // As arguments of one push, a hundred thousand findings would not fit on the stack.
+    for (const id of [...lost].sort()) if (!erased.isErased(id)) findings.push(lostEvent(id));
+  }
+  const isOpen = ends !== undefined && audit.range === undefined && audit.partial !== true;
   const absent = [...leaves.keys()].filter((id) => !erased.isErased(id)).length;
   return {
     ...nothingCompared,
     checkpoint,
     findings,
+    problems: isOpen ? [openEnds(ends)] : [],
     leaves: head.size,
     compared: compared.events,
     absent: absent + between.beyond,
@@ -103,18 +111,13 @@ async function compareLines(
   // Workers beside each other seal events not in the order of their ids.
   const excusedAfter = newest - toleranceMs;
   let [compared, uncovered] = [0, 0];
-  let [first, last] = ['', ''];
   let page: string[] = [];
   const flush = (): void => {
     const exported = page.map((line) => exportedEvent(line, audit.organization));
     const events = exported.filter(({ id }) => leaves.has(id) || timeOfId(id) <= excusedAfter);
     uncovered += exported.length - events.length;
     findings.push(...compareEvents(events, leaves, erased));
-    for (const { id } of events) {
-      leaves.delete(id);
-      if (first === '' || id < first) first = id;
-      if (id > last) last = id;
-    }
+    for (const { id } of events) leaves.delete(id);
     compared += events.length;
     page = [];
     audit.onProgress?.({ done: size, total: size, events: compared });
@@ -124,12 +127,15 @@ async function compareLines(
     if (page.length >= pageSize) flush();
   }
   flush();
-  if (audit.partial !== true) {
-    const lost = [...leaves.keys()].filter((id) => id > first && id < last && !erased.isErased(id));
-    // As arguments of one push, a hundred thousand findings would not fit on the stack.
-    for (const id of lost.sort()) findings.push(lostEvent(id));
-  }
   return { events: compared, uncovered };
+}
+
+/** Nobody says what an export without a manifest should have. */
+function openEnds({ first, last }: Ends): string {
+  return (
+    `The export has no manifest, so it is complete between ${timeOfEnd(first)} and ${timeOfEnd(last)} only: ` +
+    'events before and after may be missing.'
+  );
 }
 
 /** The leaves of a log of this size, a tile at a time. */

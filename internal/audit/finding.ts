@@ -15,6 +15,8 @@ export interface Finding {
 /** A finished comparison. No finding: nothing was lost, added or changed. */
 export interface AuditReport {
   readonly findings: readonly Finding[];
+  /** A sentence for each part that could not be checked. */
+  readonly problems: readonly string[];
   /** Leaves of the log, and the events that were compared with them. */
   readonly leaves: number;
   readonly compared: number;
@@ -33,14 +35,12 @@ export interface AuditReport {
   readonly erasures: readonly ErasureNote[];
   /** Checkpoints that the log agrees with. */
   readonly checkpoints: number;
-  /** Undefined without the database. */
-  readonly beginning?: Beginning;
-}
-
-/** When a log began, and when the sealer saw that every older event has a leaf; null before. */
-export interface Beginning {
-  readonly began: Date;
-  readonly complete: Date | null;
+  /** The newest checkpoint of the log: a signed note. Undefined if there is none. */
+  readonly checkpoint: string | undefined;
+  /** Sentences about acts that explain what is proven. */
+  readonly acts: readonly string[];
+  /** When the oldest event of the log was accepted; undefined without the database. */
+  readonly since?: Date | undefined;
 }
 
 /**

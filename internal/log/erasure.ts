@@ -79,14 +79,29 @@ export function splitIds(ids: Buffer): string[] {
 
 /** True if sorted ids hold one: looks at a few of them. */
 export function holdsId(ids: Buffer, id: string): boolean {
-  const wanted = Buffer.from(id.replaceAll('-', ''), 'hex');
+  const wanted = bytesOf(id);
+  const at = placeOf(ids, wanted);
+  return at < ids.length && ids.compare(wanted, 0, idSize, at, at + idSize) === 0;
+}
+
+/** True if sorted ids hold one from `first` to `last`. */
+export function holdsBetween(ids: Buffer, first: string, last: string): boolean {
+  const at = placeOf(ids, bytesOf(first));
+  return at < ids.length && ids.compare(bytesOf(last), 0, idSize, at, at + idSize) <= 0;
+}
+
+function bytesOf(id: string): Buffer {
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
+}
+
+/** Where the first of sorted ids is that is not below `wanted`, in bytes. */
+function placeOf(ids: Buffer, wanted: Buffer): number {
   let [low, high] = [0, ids.length / idSize];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const order = ids.compare(wanted, 0, idSize, middle * idSize, (middle + 1) * idSize);
-    if (order === 0) return true;
     if (order < 0) low = middle + 1;
     else high = middle;
   }
-  return false;
+  return low * idSize;
 }

@@ -26,7 +26,7 @@ import type { Page, PageRequest } from './page.ts';
 import { pollStored } from './poll-stored.ts';
 import { usesReaderRole } from './role-of-queries.ts';
 import { replicaLagMs } from './replica-lag.ts';
-import type { EventPosition, StoredEvent } from './stored-event.ts';
+import type { EventPosition, ProvenEvent, StoredEvent } from './stored-event.ts';
 import { ReadBudget } from './read-budget.ts';
 import type { StoredSince, StreamPosition } from './stream.ts';
 import { WriteRate } from './write-rate.ts';
@@ -103,7 +103,7 @@ export interface Record {
     organization: string,
     filters: EventFilters,
     page: PageRequest<EventPosition>,
-  ): AsyncIterable<Page<StoredEvent, EventPosition>>;
+  ): AsyncIterable<Page<ProvenEvent, EventPosition>>;
   /**
    * The events stored since a position, and their executions. Without a position it finds none and
    * returns the position of now.

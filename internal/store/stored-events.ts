@@ -22,6 +22,8 @@ export interface StoredPage {
   readonly leaves: Buffer;
   /** The last event; undefined if there is none. */
   readonly last: Place | undefined;
+  /** True if an event has lost its texts by an erasure, or by somebody who makes it look so. */
+  readonly hasErased: boolean;
   /** The event at a position, with the columns that are neither null nor empty. */
   readonly eventAt: (position: number) => StoredEvent;
 }
@@ -119,6 +121,7 @@ function pageOf<Row>(
   const leaves = Buffer.allocUnsafe(rows.length * leafSize);
   const ids: string[] = [];
   const times: number[] = [];
+  let hasErased = false;
   for (const row of rows) {
     // The page keeps the row only: to keep its JSON costs much time of the garbage collector.
     const event = read(row);
@@ -126,6 +129,7 @@ function pageOf<Row>(
     writeLeaf(leaves, ids.length * leafSize, event.id, digestOfProven(event));
     ids.push(event.id);
     times.push(event.time);
+    hasErased ||= event.textsDigest !== null;
   }
   const eventAt = (position: number): StoredEvent => {
     const event = rows.slice(position, position + 1).map(read)[0];
@@ -133,5 +137,5 @@ function pageOf<Row>(
     const columns = { ...JSON.parse(event.metadata), ...JSON.parse(event.texts) } as StoredEvent;
     return { ...columns, salt: event.salt, texts_digest: event.textsDigest };
   };
-  return { ids, times, leaves, last, eventAt };
+  return { ids, times, leaves, last, hasErased, eventAt };
 }

@@ -62,10 +62,10 @@ describe('verify', () => {
     const { db } = database;
     const count = async (own: Pick<Database, 'selectFrom'>): Promise<number> =>
       (await own.selectFrom('events').select('id').execute()).length;
-    const seen = await inSnapshot(db, async (trx, beside) => {
-      const before = await count(trx);
+    const seen = await inSnapshot(db, async (beside) => {
+      const before = await beside(count);
       await recordEvents(db, events.slice(280));
-      return [before, await count(trx), await beside((own) => count(own))];
+      return [before, await beside(count), await beside(() => beside(count))];
     });
     expect(seen).to.deep.equal([281, 281, 281]);
     expect(await count(db)).to.equal(301);

@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import { run } from '../../cmd/verify/run.ts';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import type { Database } from '../../internal/store/database.ts';
@@ -10,6 +11,14 @@ export interface Verified {
   code: number;
   stdout: string;
   stderr: string;
+}
+
+/** The sentences about what was lost, added or changed: a report without its verdict. */
+export function findingsOf({ code, stdout, stderr }: Verified): string {
+  const [verdict = '', ...findings] = stdout.split(/(?<=\n)/);
+  expect(verdict, stderr).to.match(/^Something was lost, added or changed: [\d,]+ findings?\.\n$/);
+  expect(code).to.equal(1);
+  return findings.join('');
 }
 
 /** Runs the command in this process, for acme unless the arguments say otherwise. */
