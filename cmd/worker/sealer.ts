@@ -1,5 +1,5 @@
 import { ConfigError, type Config } from '../../internal/config/read.ts';
-import { isSignedByAll } from '../../internal/log/checkpoint.ts';
+import { emptyCheckpoint, isSignedByAll } from '../../internal/log/checkpoint.ts';
 import { readSigningKeys, type SigningKey } from '../../internal/log/keys.ts';
 import { macKeyOf, type MacKey } from '../../internal/log/mac.ts';
 import { SignedHeads } from '../../internal/log/memory.ts';
@@ -7,9 +7,10 @@ import { HeadSigner } from '../../internal/log/signer.ts';
 import { addCosignature, listUncosigned } from '../../internal/store/cosigned-logs.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { extendLogs, retryRefused } from '../../internal/store/extend-logs.ts';
-import { signLogs } from '../../internal/store/sign-logs.ts';
+import { signLogs, type LastSigned } from '../../internal/store/sign-logs.ts';
 import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import { WitnessRefusal } from '../../internal/witness/refusal.ts';
 import { Witnesses } from '../../internal/witness/witnesses.ts';
 import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
 import { Sealer } from '../../internal/worker/sealer.ts';
@@ -33,7 +34,7 @@ export function logKeys(config: Config<'LOG_KEY'>): SigningKey[] {
   }
 }
 
-/** The key of the MACs that a worker makes: that of the first of LOG_KEY; undefined without a log. */
+/** The key of the MACs that a worker makes: that of the first key. Undefined without a log. */
 export function workerMacKey(config: Config<'LOG_KEY'>): MacKey | undefined {
   return logKeys(config).map(macKeyOf)[0];
 }
@@ -44,22 +45,33 @@ export function createSealer(config: LogConfig, db: Database, { registry, logger
   if (keys.length === 0) return undefined;
   const [publicKeys, macKeys] = [publicKeysOf(keys), keys.map(macKeyOf)];
   const metrics = sealerMetrics(registry);
-  const onAway = (witness: string, error: unknown): void => {
+  const onAway = (witness: string, error: unknown, organization?: string): void => {
     metrics.notCosigned.inc({ witness });
-    logger.warn({ error, witness }, 'a checkpoint was not cosigned, retrying later');
+    if (error instanceof WitnessRefusal) {
+      logger.error({ error, witness, organization }, 'a witness has another state of the log, which gets no checkpoint');
+    } else logger.warn({ error, witness, organization }, 'a checkpoint was not cosigned, retrying later');
   };
   const buckets = bucketWitnesses(config, keys, onAway);
+  const others = httpWitnesses(config);
   const witnesses = new Witnesses(
     {
-      listUncosigned: (names) => listUncosigned(db, names),
+      listUncosigned: (names, organization) => listUncosigned(db, names, organization),
       addCosignature: (log, witness, line) => addCosignature(db, log, witness, line),
     },
-    [...httpWitnesses(config), ...buckets],
-    (witness, error) => (error === undefined ? metrics.cosigned.inc({ witness }) : onAway(witness, error)),
+    [...others, ...buckets],
+    ({ witness, organization, error }) =>
+      error === undefined ? metrics.cosigned.inc({ witness }) : onAway(witness, error, organization),
   );
-  const signer = new HeadSigner(keys, [new SignedHeads(), ...folderMemories(config, keys), ...buckets]);
-  const refresh = async (organizations: readonly string[]): Promise<void> => {
-    await Promise.all(buckets.map((bucket) => bucket.refresh(organizations)));
+  const memories = [new SignedHeads(), ...folderMemories(config, keys), ...buckets];
+  const signer = new HeadSigner(keys, memories, (organization) => witnesses.refusalOf(organization));
+  const before = async (logs: readonly LastSigned[]): Promise<void> => {
+    await Promise.all(buckets.map((bucket) => bucket.refresh(logs.map(({ organization }) => organization))));
+    // A witness answers for an empty log too: with the size that it has, if it has any.
+    const asked = logs.map(({ note, ...log }) => ({ ...log, note: note ?? emptyCheckpoint(log.organization, keys) }));
+    await witnesses.ask(
+      others.map(({ name }) => name),
+      asked,
+    );
   };
   const isSigned = (organization: string, note: string): boolean => isSignedByAll(note, organization, publicKeys);
   let lookedAt = -Infinity;
@@ -68,12 +80,15 @@ export function createSealer(config: LogConfig, db: Database, { registry, logger
     signLogs: async () => {
       const now = performance.now();
       const looks = now - lookedAt >= lookAtKeysMs;
-      const options = { before: refresh, isSigned: looks ? isSigned : undefined };
+      const options = { before, isSigned: looks ? isSigned : undefined };
       const report = await signLogs(db, (log) => signer.sign(log), options);
       if (looks && report !== undefined) lookedAt = now;
       return report;
     },
-    cosign: () => witnesses.cosign(),
+    cosign: async () => {
+      await witnesses.cosign();
+      return witnesses.refused;
+    },
     retryRefused: () => retryRefused(db),
     close: async () => void (await Promise.all(buckets.map((bucket) => bucket.close()))),
   };

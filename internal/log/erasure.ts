@@ -24,8 +24,8 @@ export interface Erasure {
 
 /**
  * The record of an erasure in canonical JSON (RFC 8785): its members sorted by name, all of them
- * texts, with `event_ids_sha256` in place of the ids: SHA-256 of their bytes, in hexadecimal digits.
- * `automation_id` is absent if it is null.
+ * texts, with `event_ids_sha256` in place of the ids: SHA-256 of their bytes, in hexadecimal
+ * digits. `automation_id` is absent if it is null.
  */
 export function erasureJson({ event_ids, automation_id, ...record }: Erasure): string {
   return JSON.stringify({

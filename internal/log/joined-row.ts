@@ -24,8 +24,9 @@ export const firstColumns = ['created_at', 'id'] as const;
 
 /**
  * Reads rows whose columns are joined to one text in the order of `columns`: '' for null, times in
- * UTC as Postgres writes them, bytes in hexadecimal digits. The reader returns undefined for a row that it cannot read for sure:
- * a text has the separator, or a time is no date with four digits for the year.
+ * UTC as Postgres writes them, bytes in hexadecimal digits. The reader returns undefined for a row
+ * that it cannot read for sure: a text has the separator, or a time is no date with four digits for
+ * the year.
  */
 export function rowReader(columns: readonly Column[]): (row: string) => JoinedEvent | undefined {
   const sorted = columns

@@ -12,20 +12,25 @@ export interface NewestCheckpoint {
   prove: (smaller: number) => Promise<Buffer[]>;
 }
 
-/** The newest checkpoint of each log that one of these witnesses has not cosigned. */
-export async function listUncosigned(db: Database, witnesses: readonly string[]): Promise<NewestCheckpoint[]> {
+/** The newest checkpoint of each log that one of these witnesses lacks; of one log if given. */
+export async function listUncosigned(
+  db: Database,
+  witnesses: readonly string[],
+  organization?: string,
+): Promise<NewestCheckpoint[]> {
+  const ofLog = organization === undefined ? sql`` : sql`and t.organization = ${organization}`;
   const { rows } = await sql<{ organization: string; size: string; note: string; cosigned_by: string[] }>`
     select t.organization, c.size, c.note, c.cosigned_by from log_trees t
     cross join lateral (
       select size, note, cosigned_by from log_checkpoints c
       where c.organization = t.organization order by hour desc limit 1
     ) c
-    where not c.cosigned_by @> ${witnesses}::text[]
+    where not c.cosigned_by @> ${witnesses}::text[] ${ofLog}
   `.execute(db);
-  return rows.map(({ organization, note, cosigned_by: cosignedBy, ...row }) => {
+  return rows.map(({ organization: name, note, cosigned_by: cosignedBy, ...row }) => {
     const size = Number(row.size);
-    const read = nodesOfLog((tile) => readTile(db, organization, tile));
-    return { organization, size, note, cosignedBy, prove: (smaller) => proveConsistency(smaller, size, read) };
+    const read = nodesOfLog((tile) => readTile(db, name, tile));
+    return { organization: name, size, note, cosignedBy, prove: (smaller) => proveConsistency(smaller, size, read) };
   });
 }
 

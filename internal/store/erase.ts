@@ -42,8 +42,9 @@ export async function countErasable(db: Database, scope: ErasureScope): Promise<
 }
 
 /**
- * Erases the events of a scope, the oldest first, at most `most` of them at a time, and records each
- * time who did it and why: in the table `erasures`, and as a leaf of the log. Yields the records.
+ * Erases the events of a scope, the oldest first, at most `most` of them at a time, and records
+ * each time who did it and why: in the table `erasures`, and as a leaf of the log. Yields the
+ * records.
  * The sealer waits meanwhile, so that no event gets its leaf and is erased at the same time.
  */
 export async function* eraseEvents(db: Database, request: ErasureRequest, most: number): AsyncGenerator<Erasure> {

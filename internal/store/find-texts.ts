@@ -18,8 +18,8 @@ const texts = sql<string>`concat_ws(e'\\n', ${sql.join(optionalFields.map(({ col
 const hasTexts = sql<boolean>`concat(${sql.join(optionalFields.map(({ column }) => sql.ref(column)))}) <> ''`;
 
 /**
- * Finds the events of a scope whose texts contain its text, the oldest first, a page at a time. Each
- * is compared here: lower() of Postgres depends on `lc_ctype`.
+ * Finds the events of a scope whose texts contain its text, the oldest first, a page at a time.
+ * Each is compared here: lower() of Postgres depends on `lc_ctype`.
  */
 export async function* findTexts(
   db: Kysely<Tables>,

@@ -217,6 +217,8 @@ CREATE TABLE public.events (
     error_id text NOT NULL,
     error_description text NOT NULL,
     occurred_at timestamp(3) with time zone,
+    salt bytea,
+    texts_digest bytea,
     CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['START'::text, 'EVENT'::text, 'WARNING'::text, 'ERROR'::text, 'END'::text])))
 )
 PARTITION BY RANGE (created_at);
@@ -235,6 +237,8 @@ CREATE TABLE public.events_default (
     error_id text NOT NULL,
     error_description text NOT NULL,
     occurred_at timestamp(3) with time zone,
+    salt bytea,
+    texts_digest bytea,
     CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['START'::text, 'EVENT'::text, 'WARNING'::text, 'ERROR'::text, 'END'::text])))
 );
 
@@ -729,6 +733,12 @@ CREATE TABLE public.kysely_migration_lock (
     is_locked integer DEFAULT 0 NOT NULL
 );
 
+CREATE TABLE public.log_acts (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    id uuid NOT NULL,
+    act text NOT NULL
+);
+
 CREATE TABLE public.log_checkpoints (
     organization text NOT NULL COLLATE pg_catalog."C",
     hour timestamp(0) with time zone NOT NULL,
@@ -743,7 +753,9 @@ WITH (fillfactor='50');
 CREATE TABLE public.log_segments (
     id bigint NOT NULL,
     organization text NOT NULL COLLATE pg_catalog."C",
-    leaves bytea NOT NULL
+    leaves bytea NOT NULL,
+    mac bytea,
+    refused boolean DEFAULT false NOT NULL
 );
 ALTER TABLE ONLY public.log_segments ALTER COLUMN leaves SET STORAGE EXTERNAL;
 
@@ -776,11 +788,7 @@ ALTER TABLE ONLY public.log_tiles ALTER COLUMN content SET STORAGE EXTERNAL;
 CREATE TABLE public.log_trees (
     organization text NOT NULL COLLATE pg_catalog."C",
     size bigint NOT NULL,
-    frontier bytea NOT NULL,
-    began_at timestamp(3) with time zone DEFAULT now() NOT NULL,
-    sealed_until_at timestamp(3) with time zone,
-    sealed_until_id uuid,
-    complete_at timestamp(3) with time zone
+    frontier bytea NOT NULL
 )
 WITH (fillfactor='50');
 
@@ -991,6 +999,9 @@ ALTER TABLE ONLY public.kysely_migration_lock
 
 ALTER TABLE ONLY public.kysely_migration
     ADD CONSTRAINT kysely_migration_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.log_acts
+    ADD CONSTRAINT log_acts_pkey PRIMARY KEY (organization, id);
 
 ALTER TABLE ONLY public.log_checkpoints
     ADD CONSTRAINT log_checkpoints_pkey PRIMARY KEY (organization, hour);

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { TreeHead } from '../log/checkpoint.ts';
 import { Frontier } from '../log/frontier.ts';
+import { proveConsistency, type ReadNode } from '../log/proofs.ts';
 import type { GrownLog, Signature } from '../log/signer.ts';
 import type { Database, Tables } from './database.ts';
 import { nodesOfLog, readTile } from './read-tiles.ts';
@@ -9,9 +10,17 @@ import { inSealTurn } from './seal-turn.ts';
 /** Signs the head of a log, or refuses it. */
 export type SignHead = (log: GrownLog) => Promise<Signature>;
 
+/** A log that is signed next, with its last checkpoint if it has one. */
+export interface LastSigned {
+  organization: string;
+  note: string | undefined;
+  /** Proves that the last checkpoint extends a smaller one. */
+  prove: (smaller: number) => Promise<Buffer[]>;
+}
+
 export interface SignOptions {
-  /** Called with the organizations whose logs are signed next. */
-  before?: (organizations: readonly string[]) => Promise<void>;
+  /** Called with the logs that are signed next. */
+  before?: (logs: readonly LastSigned[]) => Promise<void>;
   /** If given, a log that has not grown is signed again if this is false of its last checkpoint. */
   isSigned?: ((organization: string, note: string) => boolean) | undefined;
 }
@@ -45,12 +54,17 @@ export function signLogs(
     const signed: Signed[] = [];
     const refused: SignReport['refused'] = [];
     const unsigned = await readUnsigned(trx, isSigned);
-    if (unsigned.length > 0) await before?.(unsigned.map(({ organization }) => organization));
+    const last = unsigned.map(({ organization, signed: size, signed_note: note }) => ({
+      organization,
+      note: note ?? undefined,
+      prove: (smaller: number) => proveConsistency(smaller, Number(size), nodesOf(trx, organization)),
+    }));
+    if (last.length > 0) await before?.(last);
     for (const { organization, signed_root: root, ...log } of unsigned) {
       const size = Number(log.size);
       const head = { size, root: new Frontier(size, Buffer.from(log.frontier)).root() };
       const last = root === null ? undefined : { size: Number(log.signed), root: Buffer.from(root) };
-      const read = nodesOfLog((tile) => readTile(trx, organization, tile));
+      const read = nodesOf(trx, organization);
       const signature = await sign({ organization, head, last, read });
       if ('refused' in signature) refused.push({ organization, reason: signature.refused });
       else signed.push({ organization, ...head, note: signature.note });
@@ -58,6 +72,10 @@ export function signLogs(
     await writeCheckpoints(trx, signed);
     return { signed: signed.length, refused };
   });
+}
+
+function nodesOf(trx: Transaction<Tables>, organization: string): ReadNode {
+  return nodesOfLog((tile) => readTile(trx, organization, tile));
 }
 
 async function readUnsigned(trx: Transaction<Tables>, isSigned: SignOptions['isSigned']): Promise<Unsigned[]> {

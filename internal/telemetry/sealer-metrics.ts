@@ -1,4 +1,4 @@
-import { Counter, type Registry } from './metrics.ts';
+import { Counter, Gauge, type Registry } from './metrics.ts';
 
 export type SealerMetrics = ReturnType<typeof sealerMetrics>;
 
@@ -24,6 +24,11 @@ export function sealerMetrics(registry: Registry) {
     failures: new Counter({
       name: 'runledger_log_failures_total',
       help: 'Rounds of the sealer that failed, and logs that it refused to sign. The worker retries; the log has the reason.',
+      registers,
+    }),
+    contradicted: new Gauge({
+      name: 'runledger_log_contradicted_logs',
+      help: 'Logs that contradict what was signed or cosigned before, when this worker last signed; they get no checkpoint.',
       registers,
     }),
     cosigned: new Counter({

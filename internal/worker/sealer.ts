@@ -13,8 +13,8 @@ export interface SealedStore {
   extendLogs(mostLeaves: number): Promise<{ placed: number; refused: RefusedLeaves[] } | undefined>;
   /** Signs a checkpoint of each log that has grown. */
   signLogs(): Promise<{ signed: number; refused: { organization: string; reason: string }[] } | undefined>;
-  /** Sends checkpoints to the witnesses. */
-  cosign(): Promise<void>;
+  /** Sends checkpoints to the witnesses; resolves with the organizations whose logs they refuse. */
+  cosign(): Promise<readonly string[]>;
   /** Has leaves looked at again that were refused; resolves once at the start. */
   retryRefused(): Promise<unknown>;
   /** Closes the connections to witnesses. */
@@ -146,6 +146,9 @@ export class Sealer {
         'the log contradicts a checkpoint that was signed, and gets no other: was the database restored from an older backup?',
       );
     }
-    await this.#store.cosign();
+    const refused = await this.#store.cosign();
+    this.#metrics.contradicted.set(
+      new Set([...refused, ...report.refused.map(({ organization }) => organization)]).size,
+    );
   }
 }

@@ -126,7 +126,7 @@ describe('the log, from the request to the proof', () => {
       const store = {
         extendLogs: (mostLeaves: number) => extendLogs(db, [macKey], mostLeaves),
         signLogs: () => signLogs(db, (log) => signer.sign(log)),
-        cosign: () => Promise.resolve(),
+        cosign: () => Promise.resolve([]),
         retryRefused: () => Promise.resolve(),
       };
       return new Sealer(store, limits, metrics, logger);

@@ -17,6 +17,7 @@ import { HttpWitness } from '../../internal/witness/http-witness.ts';
 import { Witnesses } from '../../internal/witness/witnesses.ts';
 import { anEvent } from '../support/events.ts';
 import { headOf, logKey, publicLogKey, seal, withLeaves } from '../support/sealed-log.ts';
+import { sealUntil } from '../support/sealing-worker.ts';
 import { eachDatabase } from '../support/store.ts';
 import { until } from '../support/until.ts';
 import { startWitness, type WitnessServer } from '../support/witness-server.ts';
@@ -35,13 +36,13 @@ describe('witnesses of the log', () => {
     const { db } = database;
     const witnesses = new Witnesses(
       {
-        listUncosigned: (names) => listUncosigned(db, names),
+        listUncosigned: (names, organization) => listUncosigned(db, names, organization),
         addCosignature: (log, name, line) => addCosignature(db, log, name, line),
       },
       servers.map(({ url, publicKey }) => new HttpWitness(url, readWitnessKey(publicKey), 120_000)),
-      (name, error) => results.push(error instanceof Error ? error.message : name),
+      ({ witness: name, error }) => void results.push(error instanceof Error ? error.message : name),
     );
-    return { cosign: () => witnesses.cosign(), results };
+    return { cosign: () => witnesses.cosign(), refused: () => witnesses.refused, results };
   }
   const grow = async (count: number): Promise<AcceptedEvent[]> => {
     const events = Array.from({ length: count }, () => anEvent());
@@ -117,8 +118,8 @@ describe('witnesses of the log', () => {
     await startWitnesses(witness).cosign();
     for (const [count, reason] of [
       [3, /has cosigned 5 leaves of a log that has 3 now/],
-      [2, /answered 409/],
-      [4, /answered 422/],
+      [2, /has cosigned 5 other leaves of the log/],
+      [4, /has cosigned other leaves of the log/],
     ] as const) {
       if (count === 3)
         for (const table of ['log_trees', 'log_tails', 'log_checkpoints'] as const)
@@ -134,6 +135,47 @@ describe('witnesses of the log', () => {
     const { cosign, results } = startWitnesses(liar);
     await cosign();
     expect(results).to.deep.equal(['the cosignature of liar.example is wrong']);
+  });
+
+  it('are asked before a new worker signs a log, so that an older database gets no checkpoint', async () => {
+    const { db } = database;
+    await grow(5);
+    await startWitnesses(witness).cosign();
+    for (const tables of [['log_trees', 'log_tails', 'log_checkpoints'], []] as const) {
+      for (const table of tables) await db.deleteFrom(table).execute();
+      // With a checkpoint of the older database, and without.
+      if (tables.length === 0) await grow(1);
+      await recordEvents(db, [anEvent(), anEvent(), anEvent({ organization: 'globex' })], withLeaves);
+      const { log, metrics } = await sealUntil(db, String(witness.url), (text) =>
+        /runledger_log_contradicted_logs\S* 1/.test(text),
+      );
+      expect(log).to.contain('the witness witness.example has cosigned 5 leaves of a log that has ');
+      expect(metrics).to.match(/runledger_log_contradicted_logs\S* 1/);
+      const sizes = await db.selectFrom('log_checkpoints').select(['organization', 'size']).execute();
+      // What the test signed itself.
+      const own = tables.length === 0 ? ['3'] : [];
+      expect(sizes.filter(({ organization }) => organization === 'acme').map(({ size }) => size)).to.deep.equal(own);
+    }
+    expect(await headOf(db, 'globex')).to.include({ size: 2 });
+  });
+
+  it('that refuse one log, or do not know it yet, cosign the others', async () => {
+    const { db } = database;
+    await grow(5);
+    await startWitnesses(witness).cosign();
+    for (const table of ['log_trees', 'log_tails', 'log_checkpoints'] as const) await db.deleteFrom(table).execute();
+    witness.unknown = 'bravo';
+    await recordEvents(db, [anEvent({ organization: 'bravo' }), anEvent({ organization: 'zulu' })], withLeaves);
+    await grow(3);
+    const { cosign, refused } = startWitnesses(witness);
+    await cosign();
+    await cosign();
+    const rows = await db.selectFrom('log_checkpoints').select(['organization', 'cosigned_by']).execute();
+    expect(rows.filter((row) => row.cosigned_by.length > 0).map(({ organization }) => organization)).to.deep.equal([
+      'zulu',
+    ]);
+    expect(refused()).to.deep.equal(['acme']);
+    expect(witness.statuses.slice(1).sort()).to.deep.equal([200, 404, 409]);
   });
 
   it('are those of LOG_WITNESSES of a worker', async () => {

@@ -16,6 +16,8 @@ export interface WitnessServer extends AsyncDisposable {
   statuses: number[];
   /** True answers with 503. */
   away: boolean;
+  /** The organization of a log that it does not know. */
+  unknown: string;
   /** True signs another time than it says. */
   lies: boolean;
   /** Its cosignature of the first checkpoint of a log. */
@@ -36,6 +38,7 @@ export async function startWitness(name = 'witness.example'): Promise<WitnessSer
     const [first = '', ...hashes] = head.split('\n');
     const old = Number(/^old (\d+)$/.exec(first)?.[1]);
     const { origin, ...next } = readCheckpoint(note);
+    if (origin.endsWith(`/${witness.unknown}`)) return { status: 404, text: 'unknown log' };
     if (old > next.size) return { status: 400, text: 'old is too large' };
     const known = heads.get(origin) ?? { size: 0, root: Buffer.alloc(0) };
     if (old !== known.size) return { status: 409, text: `${known.size}\n` };
@@ -68,6 +71,7 @@ export async function startWitness(name = 'witness.example'): Promise<WitnessSer
     statuses: [],
     away: false,
     lies: false,
+    unknown: '',
     cosign: async (checkpoint) => {
       const sent = { method: 'POST', body: `old 0\n\n${checkpoint}` };
       return (await fetch(new URL('add-checkpoint', witness.url), sent)).text();

@@ -1,10 +1,10 @@
 import { sql, type Kysely } from 'kysely';
 
 /**
- * What proves an event beside its leaf (ARCHITECTURE.md, "The log"): `salt` belongs to its texts and
- * goes with them; `texts_digest` is what an erasure leaves of them. A leaf gets a place only if its
- * segment has a MAC; `refused` are those without. `log_acts` has the texts of acts whose leaves are
- * in the log.
+ * What proves an event beside its leaf (ARCHITECTURE.md, "The log"): `salt` belongs to its texts
+ * and goes with them; `texts_digest` is what an erasure leaves of them. A leaf gets a place only if
+ * its segment has a MAC; `refused` are those without. `log_acts` has the texts of acts whose leaves
+ * are in the log.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table events add column salt bytea, add column texts_digest bytea`.execute(db);

@@ -13,7 +13,7 @@ function sealerOf(find: (round: number) => Promise<number | undefined>, limits: 
   const reached = Array.from({ length: 10 }, () => Promise.withResolvers<undefined>());
   const store: SealedStore = {
     retryRefused: () => Promise.resolve(),
-    cosign: () => Promise.resolve(),
+    cosign: () => Promise.resolve([]),
     signLogs: () =>
       Promise.resolve({ signed: 1, refused: rounds === 3 ? [{ organization: 'acme', reason: 'smaller' }] : [] }),
     extendLogs: async () => {
