@@ -19,7 +19,7 @@ import {
   readLog,
   readLogLeaves,
   readRefused,
-  timeOfFirstLeaf,
+  timeOfOldestLeaf,
   type LogRow,
   type Reading,
 } from './read-database.ts';
@@ -62,7 +62,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     const erased = await parts.run('The erasures', new Erased(), () => read((own) => readErased(own, organization)));
     const acts = await parts.run('The acts', new Acts(), () => read((own) => readActs(own, organization)));
     const refused = await parts.run('The leaves', [], () => read((own) => readRefused(own, organization)));
-    const first = await parts.run('The leaves', -Infinity, () => read((own) => timeOfFirstLeaf(own, organization)));
+    const first = await parts.run('The leaves', -Infinity, () => read((own) => timeOfOldestLeaf(own, organization)));
     const isAllSealed = acts.proven.some(({ kind }) => kind === 'older-events-sealed');
     const unsealedBefore = isAllSealed ? -Infinity : first;
     const fragments = await parts.run('The leaves', [], () => read((own) => readFragments(own, organization)));
