@@ -3,16 +3,15 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { CannotCheck } from '../../internal/audit/finding.ts';
-import type { ExportedRange } from '../../internal/audit/leaves-between.ts';
+import type { GivenManifest } from '../../internal/audit/check-manifest.ts';
+import { leafOfManifest } from '../../internal/archive/manifest-act.ts';
 import { manifestSuffix, parseManifest, type Manifest } from '../../internal/archive/manifest.ts';
-import { openCheckpoint } from '../../internal/log/checkpoint.ts';
+import { openShown } from '../../internal/audit/shown-checkpoint.ts';
 import { dayAfter } from '../../internal/store/days.ts';
 import type { Options } from './options.ts';
 
 /** The manifest beside an export, and what is wrong with the export by it. */
-export interface ExportManifest {
-  readonly manifest: Manifest;
-  readonly range: ExportedRange;
+export interface ExportManifest extends GivenManifest {
   readonly findings: readonly string[];
 }
 
@@ -35,12 +34,16 @@ export async function readExportManifest(
     throw new CannotCheck(`${name} is of ${manifest.organization}, not of ${organization}.`);
   }
   const from = Date.parse(manifest.day);
-  const covered = manifest.checkpoint === null ? 0 : openCheckpoint(manifest.checkpoint, organization, publicKeys).size;
+  const shown =
+    manifest.checkpoint === null ? undefined : openShown(manifest.checkpoint, { organization, keys: publicKeys });
+  const findings = shown !== undefined && 'finding' in shown ? [shown.finding.sentence] : [];
+  const covered = shown !== undefined && 'head' in shown ? shown.head.size : 0;
   const isSame = (await sha256Of(file)) === manifest.sha256;
   return {
-    manifest,
+    name,
+    leaf: leafOfManifest(name, text),
     range: { from, to: dayAfter(from), covered },
-    findings: isSame ? [] : [`${file} has not the SHA-256 of its manifest: it was changed.`],
+    findings: isSame ? findings : [`${file} has not the SHA-256 of its manifest: it was changed.`, ...findings],
   };
 }
 

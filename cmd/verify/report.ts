@@ -3,13 +3,18 @@ import { count, type Outcome } from './verdict.ts';
 
 /** A report in sentences. Each number is explained where it stands. */
 export function describe(report: AuditReport, organization: string): Outcome {
-  const { findings, problems, compared, leaves, checkpoints, since, uncovered, overdue } = report;
+  const { findings, problems, compared, leaves, checkpoints, since, uncovered, firstUncovered, overdue } = report;
   const isCompared = compared > 0 || since !== undefined;
   return {
     findings: findings.map(({ sentence }) => sentence),
     problems: [
       ...problems,
-      ...ifAny(uncovered, (events) => `Events that have no leaf yet, so that nothing proves them: ${events}.`),
+      ...ifAny(uncovered, (events) =>
+        firstUncovered === undefined
+          ? `Events that have no leaf yet, so that nothing proves them: ${events}.`
+          : `Events from before the first leaf of the log that have none, so that nothing proves them: ${events}. ` +
+            `The first is ${firstUncovered}. An operator gives them leaves with \`seal\`.`,
+      ),
       ...ifAny(
         overdue,
         (events) =>

@@ -86,7 +86,7 @@ async function auditWith(options: Options, env: Surroundings['env'], onProgress:
   const manifest = exported === undefined ? undefined : await readExportManifest(exported, options);
   const report = await auditExport({
     ...audit,
-    range: manifest?.range,
+    manifest,
     read: servedLog(options.log, await tokenOf(options)),
     lines: exported === undefined ? undefined : () => linesOf(exported),
     erasures: options.erasures === undefined ? undefined : linesOfAll(options.erasures),

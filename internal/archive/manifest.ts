@@ -7,6 +7,9 @@ import type { Objects } from './objects.ts';
 /** Describes an object. It lies beside the object, and is written after it. */
 export interface Manifest {
   version: 1;
+  /** The id of the act by which the log knows the manifest, a UUIDv7, and who wrote it; null without a log. */
+  id: string | null;
+  by: string | null;
   organization: string;
   /** The UTC day on which the events were accepted: `2026-11-21`. */
   day: string;
@@ -24,7 +27,10 @@ export interface Manifest {
   /** Null for a day without events. */
   first: EventPosition | null;
   last: EventPosition | null;
-  /** The newest checkpoint of the organization's log after the export; null without a log. */
+  /**
+   * The newest checkpoint of the organization's log when the export began: the object has each event
+   * of the day whose leaf it covers. Null without a log.
+   */
   checkpoint: string | null;
 }
 
@@ -73,9 +79,14 @@ export function numbersWithManifest(names: readonly string[], day: ArchivedDay, 
 /** @throws when it is absent or not a manifest. */
 export async function readManifest(objects: Objects, folder: string, object: string): Promise<Manifest> {
   const name = `${folder}${object}${manifestSuffix}`;
-  const manifest = parseManifest(name, await text(objects.read(name)));
+  const manifest = parseManifest(name, await readManifestText(objects, folder, object));
   if (manifest.object !== object) throw new Error(`${name} is the manifest of ${manifest.object}`);
   return manifest;
+}
+
+/** The text of a manifest, of which the log has the SHA-256. */
+export function readManifestText(objects: Objects, folder: string, object: string): Promise<string> {
+  return text(objects.read(`${folder}${object}${manifestSuffix}`));
 }
 
 /** @throws an Error with the name when the text is no manifest. */
@@ -87,10 +98,11 @@ export function parseManifest(name: string, content: string): Manifest {
   return manifest as Manifest;
 }
 
-/** Writes the manifest of an object, which must be there. */
-export async function writeManifest(objects: Objects, folder: string, manifest: Manifest): Promise<void> {
-  const bytes = Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`);
-  await objects.write(`${folder}${manifest.object}${manifestSuffix}`, piecesOf(bytes));
+/** Writes the manifest of an object, which must be there. Resolves with its text. */
+export async function writeManifest(objects: Objects, folder: string, manifest: Manifest): Promise<string> {
+  const content = `${JSON.stringify(manifest, undefined, 2)}\n`;
+  await objects.write(`${folder}${manifest.object}${manifestSuffix}`, piecesOf(Buffer.from(content)));
+  return content;
 }
 
 async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -4,7 +4,7 @@ import { UnknownSigner } from '../log/note.ts';
 import type { Database } from '../store/database.ts';
 import { listPartitions } from '../store/partitions.ts';
 import { sql } from '../store/sql.ts';
-import { checkTree, toleranceMs, type CheckedTree } from './check-tree.ts';
+import { checkTree, type CheckedTree } from './check-tree.ts';
 import { compareRecord, nothingCompared } from './compare-record.ts';
 import { differingExecution } from './differing-execution.ts';
 import { differingRunning } from './differing-running.ts';
@@ -19,7 +19,7 @@ import {
   readLog,
   readLogLeaves,
   readRefused,
-  timeOfFirstLeaf,
+  timeOfOldestLeaf,
   type LogRow,
   type Reading,
 } from './read-database.ts';
@@ -62,9 +62,9 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     const erased = await parts.run('The erasures', new Erased(), () => read((own) => readErased(own, organization)));
     const acts = await parts.run('The acts', new Acts(), () => read((own) => readActs(own, organization)));
     const refused = await parts.run('The leaves', [], () => read((own) => readRefused(own, organization)));
-    const first = await parts.run('The leaves', -Infinity, () => read((own) => timeOfFirstLeaf(own, organization)));
+    const first = await parts.run('The leaves', -Infinity, () => read((own) => timeOfOldestLeaf(own, organization)));
     const isAllSealed = acts.proven.some(({ kind }) => kind === 'older-events-sealed');
-    const unsealedBefore = isAllSealed ? -Infinity : first + toleranceMs;
+    const unsealedBefore = isAllSealed ? -Infinity : first;
     const fragments = await parts.run('The leaves', [], () => read((own) => readFragments(own, organization)));
     const since = retainedSince ?? (await parts.run('The first day', 0, () => read(firstKeptDay)));
     const total = 2 * newest;
@@ -114,6 +114,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
       waiting: events.waiting + Math.max(0, (tree?.size ?? 0) - newest),
       absent: events.absent,
       uncovered: events.uncovered,
+      firstUncovered: events.firstUncovered,
       overdue: (tree?.overdue ?? 0) + events.overdue,
       late: tree?.late ?? 0,
       erased: events.erased,

@@ -8,7 +8,9 @@ import type { Erased } from './erased.ts';
 import { givenErasures, readRecords } from './given-erasures.ts';
 import { exportedEvent } from './exported-event.ts';
 import { CannotCheck, type AuditReport, type Finding, type OnProgress } from './finding.ts';
-import { endsOf, LeavesBetween, timeOfEnd, type Ends, type ExportedRange } from './leaves-between.ts';
+import { checkManifest, type GivenManifest } from './check-manifest.ts';
+import { endsOf, LeavesBetween, timeOfEnd, type Ends } from './leaves-between.ts';
+import { Parts } from './parts.ts';
 import { openShown } from './shown-checkpoint.ts';
 
 /** Reads what a log serves, by its path below the prefix of the log. */
@@ -27,8 +29,8 @@ export interface ExportAudit {
   kept?: readonly TreeHead[];
   /** True if the export has a filter: then an event that it lacks is no finding. */
   partial?: boolean;
-  /** What the manifest says that the export has; without one, it may end anywhere. */
-  range?: ExportedRange | undefined;
+  /** The manifest beside the export; without one, the export may end anywhere. */
+  manifest?: GivenManifest | undefined;
   onProgress?: OnProgress;
 }
 
@@ -64,7 +66,7 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
   const { head } = shown;
   const records = audit.erasures && (await readRecords(audit.erasures));
   const ends = audit.lines && (await endsOf(audit.lines(), audit.organization));
-  const between = new LeavesBetween(ends, audit.range);
+  const between = new LeavesBetween(ends, audit.manifest?.range);
   const heads = [head, ...(audit.kept ?? [])];
   const { findings, late } = await checkTree(between.pass(readLeaves(head.size, audit.read)), heads, (leaves) =>
     audit.onProgress?.({ done: leaves, total: head.size, events: 0, leaves }),
@@ -73,18 +75,22 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
   const erased = await givenErasures(records, byId(between.ofErasures), audit.lines !== undefined);
   findings.push(...erased.findings);
   const compared = await compareLines(audit, leaves, between.newest, erased, findings);
-  if (audit.partial !== true) {
+  if (audit.partial !== true && erased.incomplete === undefined) {
     const lost = new Set(between.required.map((leaf) => readLeaf(leaf).id).filter((id) => leaves.has(id)));
     // As arguments of one push, a hundred thousand findings would not fit on the stack.
     for (const id of [...lost].sort()) if (!erased.isErased(id)) findings.push(lostEvent(id));
   }
-  const isOpen = ends !== undefined && audit.range === undefined && audit.partial !== true;
+  const parts = new Parts();
+  if (erased.incomplete !== undefined) parts.add(erased.incomplete);
+  if (audit.manifest !== undefined) checkManifest(audit.manifest, between, { findings, parts });
+  const isOpen = ends !== undefined && audit.manifest === undefined && audit.partial !== true;
+  if (isOpen) parts.add(openEnds(ends));
   const absent = [...leaves.keys()].filter((id) => !erased.isErased(id)).length;
   return {
     ...nothingCompared,
     checkpoint,
     findings,
-    problems: isOpen ? [openEnds(ends)] : [],
+    problems: parts.problems,
     leaves: head.size,
     compared: compared.events,
     absent: absent + between.beyond,

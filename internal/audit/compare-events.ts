@@ -47,7 +47,8 @@ function faultOf(event: StoredEvent, leaves: readonly Buffer[] = [], erased: Era
   const lostTexts = erased.lostTexts(event.id);
   if (lostTexts && hasTexts(event)) return 'has texts that were erased: they were put back';
   if (!leafOf(event).equals(own[0] ?? Buffer.alloc(0))) return 'is not the one that the log has: it was changed';
-  const isUnexplained = !lostTexts && (event.texts_digest ?? null) !== null;
+  const isExplained = lostTexts || erased.incomplete !== undefined;
+  const isUnexplained = !isExplained && (event.texts_digest ?? null) !== null;
   return isUnexplained ? 'has lost its texts, and no erasure in the log says so: they were removed' : undefined;
 }
 

@@ -22,6 +22,8 @@ export interface Comparison {
   overdue: number;
   absent: number;
   uncovered: number;
+  /** The id of the first one of these. */
+  firstUncovered: string | undefined;
   erased: number;
   /** Leaves that have a place. */
   sealed: number;
@@ -45,7 +47,17 @@ type OnCompared = (looked: { leaves: number; events: number }) => void;
 
 /** A comparison that has not begun. */
 export function nothingCompared(): Comparison {
-  return { findings: [], compared: 0, waiting: 0, overdue: 0, absent: 0, uncovered: 0, erased: 0, sealed: 0 };
+  return {
+    findings: [],
+    compared: 0,
+    waiting: 0,
+    overdue: 0,
+    absent: 0,
+    uncovered: 0,
+    firstUncovered: undefined,
+    erased: 0,
+    sealed: 0,
+  };
 }
 
 /** Compares events and leaves, in the order of their ids, a page of events at a time. */
@@ -106,6 +118,7 @@ function compareEach(
   const isExcused = ({ event = '' }: Finding): boolean => !leaves.has(event) && timeOfId(event) < unsealedBefore;
   const [excused, others] = [found.filter(isExcused), found.filter((finding) => !isExcused(finding))];
   result.uncovered += excused.length;
+  result.firstUncovered ??= excused[0]?.event;
   result.findings.push(...others);
   const present = new Set(page.ids);
   for (const [id, own] of leaves) {

@@ -12,8 +12,14 @@ export type FindErasureLeaf = (id: string) => Promise<Buffer | undefined>;
 export class Erased {
   readonly notes: ErasureNote[] = [];
   readonly findings: Finding[] = [];
+  /** Why absent events and texts accuse nobody: records of erasures are missing. */
+  readonly incomplete: string | undefined;
   readonly #erasures: Erasure[] = [];
   readonly #ids = new Set<string>();
+
+  constructor(incomplete?: string) {
+    this.incomplete = incomplete;
+  }
 
   /** Takes the record of an erasure, if its leaf is that of the log. */
   async add(erasure: Erasure, find: FindErasureLeaf): Promise<void> {

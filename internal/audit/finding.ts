@@ -24,8 +24,9 @@ export interface AuditReport {
   readonly waiting: number;
   /** Leaves of events that retention deleted, or that an export does not reach. */
   readonly absent: number;
-  /** Events without a leaf: stored without a log, or newer than a served log. */
+  /** Events without a leaf: stored before the log began, or newer than a served log. */
   readonly uncovered: number;
+  readonly firstUncovered?: string | undefined;
   /** Leaves without a checkpoint, of events that were accepted more than an hour ago. */
   readonly overdue: number;
   /** Leaves of events that came more than an hour after those of newer events. */

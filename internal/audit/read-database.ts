@@ -1,4 +1,4 @@
-import { isLeaf, leafSize, readLeaf, splitLeaves, timeOfLeaf } from '../log/leaf.ts';
+import { isLeaf, leafSize, readLeaf, splitLeaves, timeOfId, timeOfLeaf } from '../log/leaf.ts';
 import { tileWidth } from '../log/tiles.ts';
 import type { Tables } from '../store/database.ts';
 import { findLeaf } from '../store/find-leaf.ts';
@@ -95,12 +95,21 @@ async function findAnyLeaf(trx: Reading, organization: string, id: string): Prom
   return leaves.find((leaf) => isLeaf(leaf) && readLeaf(leaf).id === id);
 }
 
-/** When the first leaf of a log was made, about, in ms since the Unix epoch; Infinity without one. */
-export async function timeOfFirstLeaf(trx: Reading, organization: string): Promise<number> {
-  for await (const leaves of readLogLeaves(trx, organization)) {
-    if (leaves.length > 0) return timeOfLeaf(leaves);
-  }
-  return Infinity;
+/**
+ * The lowest time in the ids of a log's leaves, in ms since the Unix epoch; Infinity without one.
+ * By what tiles say of themselves: the comparison finds a tile that does not say the truth.
+ */
+export async function timeOfOldestLeaf(trx: Reading, organization: string): Promise<number> {
+  const { rows } = await sql<{ first_id: string | null }>`
+    select first_id from log_tiles where organization = ${organization} and level = 0 order by first_id limit 1
+  `.execute(trx);
+  const tails = await sql<{ leaves: Uint8Array }>`
+    select leaves from log_tails where organization = ${organization}
+  `.execute(trx);
+  const waiting = await readWaiting(trx, organization);
+  const others = [...tails.rows.map(({ leaves }) => wholeLeaves(leaves)), ...waiting].flatMap(splitLeaves);
+  const id = rows[0]?.first_id ?? null;
+  return [...others.map(timeOfLeaf), id === null ? Infinity : timeOfId(id)].reduce((a, b) => Math.min(a, b), Infinity);
 }
 
 /** The findings about leaves that the sealer has refused, since no worker made their MAC. */

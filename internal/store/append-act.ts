@@ -16,13 +16,20 @@ export async function appendAct(
   given: Pick<Act, 'organization' | 'kind' | 'by' | 'details'>,
 ): Promise<void> {
   const { id, createdAt } = identify();
-  const { organization } = given;
-  const text = writeAct({ ...given, id, at: new Date(createdAt) });
+  await appendGivenAct(db, key, { ...given, id, at: new Date(createdAt) });
+}
+
+/** The same of an act that has its id; nothing if the log has it. */
+export async function appendGivenAct(db: Kysely<Tables>, key: MacKey, act: Act): Promise<void> {
+  const { id, organization } = act;
+  const text = writeAct(act);
   const leaf = leafOfAct(id, text);
   await sql`
     with written as (
       insert into log_acts (organization, id, act) values (${organization}, ${id}, ${text})
+      on conflict do nothing returning id
     )
-    insert into log_segments (organization, leaves, mac) values (${organization}, ${leaf}, ${macOf(key, organization, leaf)})
+    insert into log_segments (organization, leaves, mac)
+    select ${organization}, ${leaf}::bytea, ${macOf(key, organization, leaf)}::bytea from written
   `.execute(db);
 }
