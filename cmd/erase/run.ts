@@ -51,7 +51,7 @@ export async function run(args: string[], surroundings: Surroundings): Promise<n
       await requireHere(db, organization);
       if (erasure === undefined) await list(db, organization, surroundings);
       else {
-        if (macKey === undefined) await requireNoLog(db, organization);
+        if (yes && macKey === undefined) await requireNoLog(db, organization);
         const before = new Date((await readClock(db)).now);
         await erase(db, { ...erasure, before, macKey }, yes, surroundings);
       }

@@ -48,7 +48,10 @@ export function createSealer(config: LogConfig, db: Database, { registry, logger
   const onAway = (witness: string, error: unknown, organization?: string): void => {
     metrics.notCosigned.inc({ witness });
     if (error instanceof WitnessRefusal) {
-      logger.error({ error, witness, organization }, 'a witness has another state of the log, which gets no checkpoint');
+      logger.error(
+        { error, witness, organization },
+        'a witness has another state of the log, which gets no checkpoint',
+      );
     } else logger.warn({ error, witness, organization }, 'a checkpoint was not cosigned, retrying later');
   };
   const buckets = bucketWitnesses(config, keys, onAway);

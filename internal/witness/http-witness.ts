@@ -45,7 +45,9 @@ export class HttpWitness implements Witness {
       const latest = answer.status === 409 ? sizeOf(answer.text) : undefined;
       if (latest === undefined) throw this.#failure(answer);
       if (latest > size) {
-        throw new WitnessRefusal(`the witness ${this.name} has cosigned ${latest} leaves of a log that has ${size} now`);
+        throw new WitnessRefusal(
+          `the witness ${this.name} has cosigned ${latest} leaves of a log that has ${size} now`,
+        );
       }
       // Nobody can cosign an empty log twice, or contradict it.
       if (latest === 0 && old === 0) throw new UnknownLog(`the witness ${this.name} takes no checkpoint of this size`);

@@ -62,7 +62,7 @@ describe('the log, from the request to the proof', () => {
     expect(await figure(worker.telemetry.registry, 'runledger_log_failures_total')).to.equal(0);
   });
 
-  const changes = { 'a text': { description: 'paid 99' }, 'the digest': { digest: '*'.repeat(43) } };
+  const changes = { 'a text': { description: 'paid 99' }, 'the digest': { seal: '*'.repeat(65) } };
   for (const [what, change] of Object.entries(changes)) {
     it(`names an event if ${what} was changed in the queue, by the digest that ingest made`, async () => {
       const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
@@ -88,7 +88,7 @@ describe('the log, from the request to the proof', () => {
       const stream = { write: (text: string) => said.push(text) };
       const args = ['--organization', 'acme', '--public-key', publicLogKey];
       const code = await verify(args, { stdout: stream, stderr: stream, env: { DATABASE_URL: database } });
-      expect(said.join('')).to.match(new RegExp(`^Event ${id} is not the one that the log has: it was changed.\n`));
+      expect(said.join('')).to.match(new RegExp(`\nEvent ${id} is not the one that the log has: it was changed.\n`));
       expect(code).to.equal(1);
     });
   }

@@ -77,7 +77,8 @@ describe('the pages of the console', () => {
     const event = anEvent({ automationId: automation, executionId: 'sealed' });
     expect((await get(screens[1] ?? '')).body).to.not.contain('Last event sealed');
     await recordEvents(db, [event], withLeaves);
-    expect((await get(page)).body).to.match(/Last event sealed<[^]*?not yet/);
+    // The log begins with its first checkpoint.
+    expect((await get(page)).body).to.not.contain('Last event sealed');
     const early = await get(`/o/acme/proofs/${event.id}`);
     expect([early.status, early.body].join()).to.match(/^404,[^]*The log has no such event, or not yet/);
     await seal(db);
