@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { auditDatabase } from '../../internal/audit/audit-database.ts';
-import { auditExport } from '../../internal/audit/audit-export.ts';
+import { auditExport, nothingCompared } from '../../internal/audit/audit-export.ts';
 import type { AuditReport, OnProgress } from '../../internal/audit/finding.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
@@ -84,6 +84,7 @@ async function auditWith(options: Options, env: Surroundings['env'], onProgress:
   const audit = { organization, keys, kept: kept.flat(), onProgress };
   if (options.log === undefined) return auditPostgres(env, { ...audit, retainedSince: retainedSince(options) });
   const manifest = exported === undefined ? undefined : await readExportManifest(exported, options);
+  const changed = (manifest?.findings ?? []).map((sentence) => ({ sentence }));
   const report = await auditExport({
     ...audit,
     manifest,
@@ -91,8 +92,11 @@ async function auditWith(options: Options, env: Surroundings['env'], onProgress:
     lines: exported === undefined ? undefined : () => linesOf(exported),
     erasures: options.erasures === undefined ? undefined : linesOfAll(options.erasures),
     partial: options.partial,
+  }).catch((error: unknown) => {
+    // What was found stays found.
+    if (changed.length === 0) throw error;
+    return { ...nothingCompared, problems: [describeError(error)] };
   });
-  const changed = (manifest?.findings ?? []).map((sentence) => ({ sentence }));
   return { ...report, findings: [...changed, ...report.findings] };
 }
 

@@ -34,7 +34,8 @@ export interface ExportAudit {
   onProgress?: OnProgress;
 }
 
-const nothingCompared: AuditReport = {
+/** A report that has compared nothing. */
+export const nothingCompared: AuditReport = {
   findings: [],
   problems: [],
   leaves: 0,

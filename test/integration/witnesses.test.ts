@@ -89,10 +89,10 @@ describe('witnesses of the log', () => {
     await using third = await startWitness('third.example');
     const proof = (await getProof(database.db, 'acme', last?.id ?? '')) ?? '';
     expect(await verifyProof(proof, witness, other)).to.match(
-      /^0 Event .*\nThe witness witness.example cosigned the checkpoint at \S+Z.\nThe witness other.example/,
+      /^0 Nothing was lost, added or changed: event .*\nThe witness witness.example cosigned the checkpoint at \S+Z.\nThe witness other.example/,
     );
     expect(await verifyProof(proof, third)).to.match(
-      /^2 Event .*\nThe witness third.example has not cosigned the checkpoint\.\n$/,
+      /^1 Something was lost, added or changed: 1 finding\.\nThe witness third.example has not cosigned the checkpoint\.\n$/,
     );
     const [row] = await database.db.selectFrom('log_checkpoints').selectAll().execute();
     expect(row?.cosigned_by.sort()).to.deep.equal(['other.example', 'witness.example']);
