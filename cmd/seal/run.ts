@@ -59,8 +59,10 @@ export async function run(args: string[], { stdout, stderr, env }: Surroundings)
         return 0;
       }
       let [sealed, ends] = [0, false];
+      const segments: string[] = [];
       for (let after: OlderStep['after']; !ends;) {
-        const report = await sealOlder(db, key, { ...given, ...step, after });
+        const report = await sealOlder(db, key, { ...given, ...step, after, segments });
+        segments.push(...report.segments);
         sealed += report.added;
         after = report.last;
         ends = report.looked < step.most;

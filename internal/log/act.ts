@@ -9,8 +9,8 @@ import { leafKinds, leafSize, writeLeaf } from './leaf.ts';
  * - `dead-letter-kept`: Postgres refused the `event` (its id) with `code`, its SQLSTATE.
  * - `dead-letters-deleted`: an erasure or retention deleted `letters` of them; `events` has their
  *   ids, with spaces between.
- * - `retention-approved`: retention dropped events before `before` because a person, `by`, allowed
- *   it.
+ * - `retention-approved`: retention may drop events of the days before `before`, `partitions` of
+ *   them, because a person, `by`, allowed it.
  * - `manifest`: the archive got the manifest `object` of a `day`; `sha256` is that of its bytes.
  */
 export const actKinds = [

@@ -15,14 +15,17 @@ export interface OlderStep {
   reason: string;
   /** Begins after this event; without it with the oldest one. */
   after?: Place | undefined;
+  /** The segments of earlier steps: their events come before those of this one. */
+  segments?: readonly string[] | undefined;
   /** Most events that it looks at. */
   most: number;
   /** Events that are hashed at a time: nothing else runs meanwhile. */
   pageSize: number;
 }
 
-/** The result of a step: events looked at, leaves added, and the last event. */
+/** The result of a step: events looked at, leaves added, where they are, and the last event. */
 export interface OlderReport {
+  segments: string[];
   looked: number;
   added: number;
   last: Place | undefined;
@@ -34,20 +37,20 @@ export interface OlderReport {
  * sealer waits meanwhile.
  */
 export function sealOlder(db: Database, key: MacKey, step: OlderStep): Promise<OlderReport> {
-  const { organization, by, reason } = step;
+  const { organization, by, reason, segments: known = [] } = step;
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.seal)})`.execute(trx);
     // The events come first: the leaf of each was committed with it, so it is there afterwards.
     const { pages, last } = await readLeaves(trx, step);
-    const missing = await withoutThoseOfLog(trx, organization, pages);
+    const missing = await withoutThoseOfLog(trx, organization, pages, known);
     const [looked, added] = [count(pages), count(missing)];
-    if (added === 0) return { looked, added, last };
+    if (added === 0) return { segments: [], looked, added, last };
     const segments = missing.map((leaves) => ({ organization, leaves, mac: macOf(key, organization, leaves) }));
-    await trx.insertInto('log_segments').values(segments).execute();
+    const written = await trx.insertInto('log_segments').values(segments).returning('id').execute();
     const ids = missing.flatMap((leaves) => splitLeaves(leaves).map(idOf)).sort();
     const details = { first: uuidOf(ids[0]), last: uuidOf(ids.at(-1)), events: String(added), reason };
     await appendAct(trx, key, { organization, kind: 'older-events-sealed', by, details });
-    return { looked, added, last };
+    return { segments: written.map(({ id }) => id), looked, added, last };
   });
 }
 
@@ -80,6 +83,7 @@ async function withoutThoseOfLog(
   db: Kysely<Tables>,
   organization: string,
   pages: readonly Buffer[],
+  known: readonly string[] = [],
 ): Promise<Buffer[]> {
   const ids = pages.flatMap((leaves) => splitLeaves(leaves).map(idOf)).sort();
   if (ids.length === 0) return [];
@@ -89,6 +93,7 @@ async function withoutThoseOfLog(
     where organization = ${organization} and level = 0 and last_id >= ${first}::uuid and first_id <= ${last}::uuid
     union all select leaves from log_tails where organization = ${organization}
     union all select leaves from log_segments where organization = ${organization} and not refused
+      and id <> all(${known}::bigint[])
   `.execute(db);
   const present = new Set(rows.flatMap(({ leaves }) => splitLeaves(Buffer.from(leaves)).map(idOf)));
   return pages

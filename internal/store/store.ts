@@ -62,7 +62,13 @@ export function createStore(db: Database, options: StoreOptions): Store {
       const { now, ahead } = await readClock(db);
       // One of the two clocks is wrong, and a person must say which.
       const differs = Math.abs(ahead) > clocksDifferMs;
-      const report = await maintain(db, { now, daysAhead, retentionDays: differs ? 0 : retentionDays, findArchived });
+      const report = await maintain(db, {
+        now,
+        daysAhead,
+        retentionDays: differs ? 0 : retentionDays,
+        findArchived,
+        macKey,
+      });
       await deleteExpiredSessions(db);
       return { ...report, clockAheadMs: ahead, ...(differs && retentionDays > 0 && { clocksDiffer: true }) };
     },
