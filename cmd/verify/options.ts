@@ -21,6 +21,7 @@ export const usage = `Checks that nothing in the record was lost, added or chang
                       means all in the bucket, with what the SDKs of AWS take: AWS_REGION, AWS_ENDPOINT_URL_S3, …
   --state FILE        keeps the checkpoint of the last run that found nothing: the next one must extend it. Without
                       it or --checkpoint, who owns the database can show an older log
+  --archive PLACE     a folder or s3://bucket/prefix that \`export\` wrote: each day that the log knows must be there, unchanged
   --retention-days DAYS
                       reports absent events of the last DAYS days; without it, verify takes a dropped partition
                       for an expired one
@@ -46,6 +47,7 @@ export function readOptions(args: string[]) {
     'max-age': { type: 'string' },
     quorum: { type: 'string' },
     state: { type: 'string' },
+    archive: { type: 'string' },
     witness: { type: 'string', multiple: true },
     log: { type: 'string' },
     export: { type: 'string' },
@@ -67,6 +69,7 @@ export function readOptions(args: string[]) {
   refuse(rest.export !== undefined && isAlone, '--export needs --log or --proof');
   refuse(checkpoints.length > 0 && proof !== undefined, '--checkpoint and --proof exclude each other');
   refuse(rest.state !== undefined && proof !== undefined, '--state and --proof exclude each other');
+  refuse(rest.archive !== undefined && proof !== undefined, '--archive and --proof exclude each other');
   refuse(rest.erasures !== undefined && rest.export === undefined, '--erasures needs --export');
   refuse(partial && (log === undefined || rest.export === undefined), '--partial needs --log and --export');
   const url = log !== undefined && isUrl(log) ? new URL(log) : undefined;

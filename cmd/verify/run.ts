@@ -7,6 +7,7 @@ import { readConfig } from '../../internal/config/read.ts';
 import { openPostgres } from '../../internal/store/database.ts';
 import { dayOf, daysBefore } from '../../internal/store/days.ts';
 import { ProgressBar, type Terminal } from '../../internal/terminal/progress-bar.ts';
+import { checkArchive } from './check-archive.ts';
 import { checkProof } from './check-proof.ts';
 import { checkWitnesses } from './check-witnesses.ts';
 import { readExportManifest } from './export-manifest.ts';
@@ -70,7 +71,8 @@ async function check(args: string[], env: Surroundings['env'], onProgress: OnPro
   const report = await auditWith(options, env, onProgress);
   const { checkpoint } = report;
   const { organization, state } = options;
-  const outcome = withWitnesses(describe(report, organization), checkpoint, options);
+  const compared = withWitnesses(describe(report, organization), checkpoint, options);
+  const outcome = options.archive === undefined ? compared : await withArchive(compared, report, options);
   if (state !== undefined && checkpoint !== undefined && outcome.findings.length === 0) {
     await keepState(state, checkpoint);
   }
@@ -98,6 +100,17 @@ async function auditWith(options: Options, env: Surroundings['env'], onProgress:
     return { ...nothingCompared, problems: [describeError(error)] };
   });
   return { ...report, findings: [...changed, ...report.findings] };
+}
+
+/** Without the acts, a day that was removed from the archive would not be found. */
+async function withArchive(
+  outcome: Outcome,
+  { manifests }: AuditReport,
+  { archive = '', organization }: Options,
+): Promise<Outcome> {
+  if (manifests !== undefined) return withOutcome(outcome, await checkArchive(archive, organization, manifests));
+  const problem = 'The log was shown without the texts of its acts, so the archive cannot be compared with it.';
+  return withOutcome(outcome, { problems: [problem] });
 }
 
 /** Without a checkpoint, nobody can have cosigned it: the report says that there is none. */

@@ -14,7 +14,7 @@ import { WitnessRefusal } from '../../internal/witness/refusal.ts';
 import { Witnesses } from '../../internal/witness/witnesses.ts';
 import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
 import { Sealer } from '../../internal/worker/sealer.ts';
-import { bucketWitnesses, folderMemories, httpWitnesses, publicKeysOf } from './witnesses.ts';
+import { bucketWitnesses, folderMemories, httpWitnesses, publicKeysOf, quorumOf } from './witnesses.ts';
 
 /**
  * Time between two looks for a log that a key has not signed, in ms. While workers with another key
@@ -56,10 +56,11 @@ export function createSealer(config: LogConfig, db: Database, { registry, logger
   };
   const buckets = bucketWitnesses(config, keys, onAway);
   const others = httpWitnesses(config);
+  const quorum = quorumOf(config, [...others, ...buckets]);
   const witnesses = new Witnesses(
     {
       listUncosigned: (names, organization) => listUncosigned(db, names, organization),
-      addCosignature: (log, witness, line) => addCosignature(db, log, witness, line),
+      addCosignature: (log, witness, line) => addCosignature(db, log, witness, line, quorum),
     },
     [...others, ...buckets],
     ({ witness, organization, error }) =>
@@ -83,7 +84,7 @@ export function createSealer(config: LogConfig, db: Database, { registry, logger
     signLogs: async () => {
       const now = performance.now();
       const looks = now - lookedAt >= lookAtKeysMs;
-      const options = { before, isSigned: looks ? isSigned : undefined };
+      const options = { before, isSigned: looks ? isSigned : undefined, publishes: quorum.least === 0 };
       const report = await signLogs(db, (log) => signer.sign(log), options);
       if (looks && report !== undefined) lookedAt = now;
       return report;

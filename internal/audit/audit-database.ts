@@ -121,6 +121,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
       erasures: erased.notes,
       checkpoints: heads.length + kept.length,
       checkpoint,
+      manifests: acts.proven.filter(({ kind }) => kind === 'manifest'),
       acts: acts.proven.map(describeAct).filter((act) => act !== undefined),
       since: Number.isFinite(oldest) ? new Date(oldest) : undefined,
     };
@@ -138,18 +139,24 @@ interface Heads {
 const noHeads: Heads = { heads: [], wrong: [], newest: 0, checkpoint: undefined };
 
 async function readHeads(trx: Reading, { organization, keys }: DatabaseAudit, parts: Parts): Promise<Heads> {
-  const { rows } = await sql<{ hour: Date; note: string }>`
-    select hour, note from log_checkpoints where organization = ${organization} order by hour
+  const { rows } = await sql<{ hour: Date; note: string; published: boolean }>`
+    select hour, published_note as note, true as published from log_checkpoints
+    where organization = ${organization} and published_note is not null and published_note <> note
+    union all
+    select hour, note, published_note is not distinct from note as published from log_checkpoints
+    where organization = ${organization}
+    order by hour, published desc
   `.execute(trx);
   if (rows.length === 0) parts.add(`There is no checkpoint of ${organization}.`);
   const heads: TreeHead[] = [];
   const wrong: Finding[] = [];
   let [newest, checkpoint]: [number, string | undefined] = [0, undefined];
-  for (const { hour, note } of rows) {
+  for (const { hour, note, published } of rows) {
     try {
       const head = openCheckpoint(note, organization, keys);
       heads.push(head);
-      if (head.size >= newest) [newest, checkpoint] = [head.size, note];
+      newest = Math.max(newest, head.size);
+      if (published) checkpoint = note;
     } catch (error) {
       // Other texts that the sealer did not write count as changed, too.
       if (error instanceof UnknownSigner) parts.add(unknownSigner(`the checkpoint of ${minuteOf(hour)}`).message);

@@ -2,15 +2,17 @@ import type { TreeHead } from '../log/checkpoint.ts';
 import type { VerifierKey } from '../log/keys.ts';
 import { readLeaf, timeOfId } from '../log/leaf.ts';
 import { leavesOfBundle, tilePath, tilesOf } from '../log/tiles.ts';
+import { describeAct } from './acts.ts';
 import { checkTree, toleranceMs } from './check-tree.ts';
 import { byId, compareEvents, lostEvent } from './compare-events.ts';
 import type { Erased } from './erased.ts';
 import { givenErasures, readRecords } from './given-erasures.ts';
 import { exportedEvent } from './exported-event.ts';
-import { CannotCheck, type AuditReport, type Finding, type OnProgress } from './finding.ts';
+import { CannotCheck, NoLog, type AuditReport, type Finding, type OnProgress } from './finding.ts';
 import { checkManifest, type GivenManifest } from './check-manifest.ts';
 import { endsOf, LeavesBetween, timeOfEnd, type Ends } from './leaves-between.ts';
 import { Parts } from './parts.ts';
+import { servedActs } from './served-acts.ts';
 import { openShown } from './shown-checkpoint.ts';
 
 /** Reads what a log serves, by its path below the prefix of the log. */
@@ -61,7 +63,8 @@ const pageSize = 10_000;
  * @throws {CannotCheck} when a part of the log cannot be read.
  */
 export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
-  const checkpoint = (await audit.read('checkpoint')).toString();
+  const checkpoint = await readCheckpointOf(audit);
+  if (typeof checkpoint !== 'string') return { ...nothingCompared, findings: [checkpoint] };
   const shown = openShown(checkpoint, audit);
   if ('finding' in shown) return { ...nothingCompared, checkpoint, findings: [shown.finding] };
   const { head } = shown;
@@ -75,17 +78,19 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
   const leaves = byId(between.ofEvents);
   const erased = await givenErasures(records, byId(between.ofErasures), audit.lines !== undefined);
   findings.push(...erased.findings);
+  const parts = new Parts();
+  if (audit.manifest !== undefined) checkManifest(audit.manifest, between, { findings, parts });
   const compared = await compareLines(audit, leaves, between.newest, erased, findings);
   if (audit.partial !== true && erased.incomplete === undefined) {
     const lost = new Set(between.required.map((leaf) => readLeaf(leaf).id).filter((id) => leaves.has(id)));
     // As arguments of one push, a hundred thousand findings would not fit on the stack.
     for (const id of [...lost].sort()) if (!erased.isErased(id)) findings.push(lostEvent(id));
   }
-  const parts = new Parts();
   if (erased.incomplete !== undefined) parts.add(erased.incomplete);
-  if (audit.manifest !== undefined) checkManifest(audit.manifest, between, { findings, parts });
   const isOpen = ends !== undefined && audit.manifest === undefined && audit.partial !== true;
   if (isOpen) parts.add(openEnds(ends));
+  const acts = await servedActs(audit.read, between);
+  findings.push(...(acts?.findings ?? []));
   const absent = [...leaves.keys()].filter((id) => !erased.isErased(id)).length;
   return {
     ...nothingCompared,
@@ -100,6 +105,8 @@ export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
     erased: erased.notes.reduce((sum, { events }) => sum + events, 0),
     erasures: erased.notes,
     checkpoints: heads.length,
+    manifests: acts?.proven.filter(({ kind }) => kind === 'manifest'),
+    acts: (acts?.proven ?? []).map(describeAct).filter((act) => act !== undefined),
   };
 }
 
@@ -135,6 +142,17 @@ async function compareLines(
   }
   flush();
   return { events: compared, uncovered };
+}
+
+/** A log of which somebody kept a checkpoint cannot be gone. */
+async function readCheckpointOf({ read, kept = [], organization }: ExportAudit): Promise<string | Finding> {
+  try {
+    return (await read('checkpoint')).toString();
+  } catch (error) {
+    const size = Math.max(0, ...kept.map((head) => head.size));
+    if (!(error instanceof NoLog) || size === 0) throw error;
+    return { sentence: `There is no log of ${organization}, and a checkpoint of ${size} leaves was signed.` };
+  }
 }
 
 /** Nobody says what an export without a manifest should have. */

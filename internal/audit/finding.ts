@@ -1,3 +1,5 @@
+import type { Act } from '../log/act.ts';
+
 /** An erasure as reports name it. */
 export interface ErasureNote {
   readonly at: Date;
@@ -40,6 +42,8 @@ export interface AuditReport {
   readonly checkpoint: string | undefined;
   /** Sentences about acts that explain what is proven. */
   readonly acts: readonly string[];
+  /** The manifests of an archive that the log has; undefined if nobody showed the acts. */
+  readonly manifests?: readonly Act[] | undefined;
   /** When the oldest event of the log was accepted; undefined without the database. */
   readonly since?: Date | undefined;
 }
@@ -52,5 +56,10 @@ export type OnProgress = (progress: { done: number; total: number; events: numbe
 
 /** The check cannot be made: its input is missing or no log. */
 export class CannotCheck extends Error {
-  override readonly name = 'CannotCheck';
+  override readonly name: string = 'CannotCheck';
+}
+
+/** The console says that there is no log of the organization, or no checkpoint yet. */
+export class NoLog extends CannotCheck {
+  override readonly name = 'NoLog';
 }

@@ -21,6 +21,6 @@ export const logSettings = {
   }),
   LOG_WITNESSES: witnessUrls({
     default: [],
-    desc: 'Who remembers checkpoints: file:///folder, s3://bucket/prefix?days=N, https://witness#public-key; spaces between',
+    desc: 'Who remembers checkpoints: file:///folder, s3://bucket/prefix?days=N, https://witness#key; quorum:N of them; spaces between',
   }),
 };

@@ -20,7 +20,16 @@ import { listAutomations } from './list-automations.ts';
 import { listErrors } from './list-errors.ts';
 import { listEvents } from './list-events.ts';
 import { listExecutions } from './list-executions.ts';
-import { getCheckpoint, getProof, getSeal, getTile, type Seal, type SignedCheckpoint } from './log.ts';
+import {
+  getCheckpoint,
+  getProof,
+  getSeal,
+  getSignedCheckpoint,
+  getTile,
+  listActs,
+  type Seal,
+  type SignedCheckpoint,
+} from './log.ts';
 import { newestRuns, type AutomationRuns } from './newest-runs.ts';
 import type { Page, PageRequest } from './page.ts';
 import { pollStored } from './poll-stored.ts';
@@ -122,6 +131,10 @@ export interface Record {
   listWebhooks(organization: string): Promise<WebhookState[]>;
   /** The newest checkpoint of the organization's log; undefined while there is none. */
   getCheckpoint(organization: string): Promise<SignedCheckpoint | undefined>;
+  /** The newest signed checkpoint, with witnesses or without. */
+  getSignedCheckpoint(organization: string): Promise<SignedCheckpoint | undefined>;
+  /** The texts of the acts of the log, in canonical JSON. */
+  listActs(organization: string): Promise<string[]>;
   /** A tile of its log, as it is stored or longer; empty if there is none. */
   getTile(organization: string, tile: { level: number | 'entries'; index: number }): Promise<Buffer>;
   /** The proof of an event; undefined while the newest checkpoint does not cover it. */
@@ -188,6 +201,8 @@ export function createRecord(db: Database, options: RecordOptions = defaultRecor
     listDeliveries: (organization, limit, automationId) => listDeliveries(db, organization, limit, automationId),
     listWebhooks: (organization) => listWebhooks(db, organization),
     getCheckpoint: (organization) => getCheckpoint(db, organization),
+    getSignedCheckpoint: (organization) => getSignedCheckpoint(db, organization),
+    listActs: (organization) => listActs(db, organization),
     getTile: (organization, tile) => getTile(db, organization, tile),
     getProof: (organization, eventId) => getProof(db, organization, eventId),
     getSeal: (organization, execution) => getSeal(db, organization, execution),

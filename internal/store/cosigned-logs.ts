@@ -34,15 +34,31 @@ export async function listUncosigned(
   });
 }
 
-/** Notes a witness of a checkpoint, and adds its line if any; unless a newer one replaced it. */
+/** How many of these witnesses must have cosigned a checkpoint before the console shows it. */
+export interface WitnessQuorum {
+  readonly names: readonly string[];
+  readonly least: number;
+}
+
+/**
+ * Notes a witness of a checkpoint, and adds its line if any; unless a newer one replaced it. With
+ * the last witness of a quorum, the console shows it.
+ */
 export async function addCosignature(
   db: Database,
   { organization, size }: { organization: string; size: number },
   witness: string,
   line: string | undefined,
+  { names, least }: WitnessQuorum = { names: [witness], least: 1 },
 ): Promise<void> {
   await sql`
-    update log_checkpoints set note = note || ${line === undefined ? '' : `${line}\n`}, cosigned_by = cosigned_by || ${witness}::text
+    update log_checkpoints
+    set note = note || ${line === undefined ? '' : `${line}\n`}, cosigned_by = cosigned_by || ${witness}::text
     where organization = ${organization} and size = ${size} and not ${witness} = any(cosigned_by)
+  `.execute(db);
+  await sql`
+    update log_checkpoints set published_size = size, published_note = note
+    where organization = ${organization} and size = ${size} and ${witness} = any(cosigned_by)
+      and (select count(*) from unnest(cosigned_by) as name where name = any(${names}::text[])) >= ${least}
   `.execute(db);
 }

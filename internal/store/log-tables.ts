@@ -53,4 +53,7 @@ export interface LogCheckpointsTable {
   note: string;
   signed_at: Date;
   cosigned_by: Generated<string[]>;
+  /** The newest of the hour that enough witnesses have cosigned, which the console shows. */
+  published_size: Generated<string | null>;
+  published_note: Generated<string | null>;
 }

@@ -25,6 +25,7 @@ import * as rulesAndLostRuns from './migrations/0019-rules-and-lost-runs.ts';
 import * as retentionApprovals from './migrations/0020-retention-approvals.ts';
 import * as consoleKeys from './migrations/0021-console-keys.ts';
 import * as proof from './migrations/0023-proof.ts';
+import * as publishedCheckpoints from './migrations/0027-published-checkpoints.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -51,6 +52,7 @@ const migrations = {
   '0020-retention-approvals': retentionApprovals,
   '0021-console-keys': consoleKeys,
   '0023-proof': proof,
+  '0027-published-checkpoints': publishedCheckpoints,
 };
 
 export interface MigrateOptions {

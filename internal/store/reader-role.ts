@@ -22,6 +22,7 @@ const readTables = [
   'log_tiles',
   'log_trees',
   'log_checkpoints',
+  'log_acts',
 ];
 
 /**

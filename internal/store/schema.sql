@@ -746,7 +746,9 @@ CREATE TABLE public.log_checkpoints (
     root bytea NOT NULL,
     note text NOT NULL,
     signed_at timestamp(3) with time zone NOT NULL,
-    cosigned_by text[] DEFAULT '{}'::text[] NOT NULL
+    cosigned_by text[] DEFAULT '{}'::text[] NOT NULL,
+    published_size bigint,
+    published_note text
 )
 WITH (fillfactor='50');
 
@@ -1494,6 +1496,8 @@ CREATE POLICY everybody ON public.events USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.executions USING (true) WITH CHECK (true);
 
+CREATE POLICY everybody ON public.log_acts USING (true) WITH CHECK (true);
+
 CREATE POLICY everybody ON public.log_checkpoints USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.log_tails USING (true) WITH CHECK (true);
@@ -1507,6 +1511,8 @@ CREATE POLICY everybody ON public.running_executions USING (true) WITH CHECK (tr
 CREATE POLICY everybody ON public.webhooks USING (true) WITH CHECK (true);
 
 ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.log_acts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.log_checkpoints ENABLE ROW LEVEL SECURITY;
 
@@ -1527,6 +1533,8 @@ CREATE POLICY one_organization ON public.deliveries AS RESTRICTIVE FOR SELECT TO
 CREATE POLICY one_organization ON public.events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.log_acts AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.log_checkpoints AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 

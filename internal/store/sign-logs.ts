@@ -23,6 +23,8 @@ export interface SignOptions {
   before?: (logs: readonly LastSigned[]) => Promise<void>;
   /** If given, a log that has not grown is signed again if this is false of its last checkpoint. */
   isSigned?: ((organization: string, note: string) => boolean) | undefined;
+  /** True if no witness must cosign a checkpoint before the console shows it. Default: true. */
+  publishes?: boolean;
 }
 
 /** A log and its last checkpoint. */
@@ -48,7 +50,7 @@ export interface SignReport {
 export function signLogs(
   db: Database,
   sign: SignHead,
-  { before, isSigned }: SignOptions = {},
+  { before, isSigned, publishes = true }: SignOptions = {},
 ): Promise<SignReport | undefined> {
   return inSealTurn(db, async (trx) => {
     const signed: Signed[] = [];
@@ -69,7 +71,7 @@ export function signLogs(
       if ('refused' in signature) refused.push({ organization, reason: signature.refused });
       else signed.push({ organization, ...head, note: signature.note });
     }
-    await writeCheckpoints(trx, signed);
+    await writeCheckpoints(trx, signed, publishes);
     return { signed: signed.length, refused };
   });
 }
@@ -96,11 +98,16 @@ async function readUnsigned(trx: Transaction<Tables>, isSigned: SignOptions['isS
 type Signed = TreeHead & { organization: string; note: string };
 
 /** An hour is never before that of an earlier checkpoint, also after the clock was set back. */
-async function writeCheckpoints(trx: Transaction<Tables>, signed: readonly Signed[]): Promise<void> {
+async function writeCheckpoints(
+  trx: Transaction<Tables>,
+  signed: readonly Signed[],
+  publishes: boolean,
+): Promise<void> {
   if (signed.length === 0) return;
   await sql`
-    insert into log_checkpoints (organization, hour, size, root, note, signed_at)
-    select s.organization, greatest(date_trunc('hour', now(), 'UTC'), max(c.hour)), s.size, s.root, s.note, now()
+    insert into log_checkpoints (organization, hour, size, root, note, signed_at, published_size, published_note)
+    select s.organization, greatest(date_trunc('hour', now(), 'UTC'), max(c.hour)), s.size, s.root, s.note, now(),
+      case when ${publishes} then s.size end, case when ${publishes} then s.note end
     from unnest(
       ${signed.map(({ organization }) => organization)}::text[],
       ${signed.map(({ size }) => size)}::bigint[],
@@ -111,6 +118,8 @@ async function writeCheckpoints(trx: Transaction<Tables>, signed: readonly Signe
     group by s.organization, s.size, s.root, s.note
     on conflict (organization, hour) do update
       set size = excluded.size, root = excluded.root, note = excluded.note, signed_at = excluded.signed_at,
-        cosigned_by = '{}'
+        cosigned_by = '{}',
+        published_size = coalesce(excluded.published_size, log_checkpoints.published_size),
+        published_note = coalesce(excluded.published_note, log_checkpoints.published_note)
   `.execute(trx);
 }

@@ -1,14 +1,19 @@
-import { readdir, readlink, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { readOptions } from '../../cmd/verify/options.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
-import { exportFormats } from '../../internal/export/formats.ts';
+import { ManifestActs } from '../../internal/archive/manifest-acts.ts';
+import { exportFormats, formatNames } from '../../internal/export/formats.ts';
 import { writeErasure } from '../../internal/log/erasure-text.ts';
 import { joinIds } from '../../internal/log/erasure.ts';
 import { provenEventOf } from '../../internal/record/stored-event.ts';
 import { anEvent } from '../support/events.ts';
 import { findingsOf, runVerify, seal280, type Verified } from '../support/run-verify.ts';
-import { publicLogKey, servedBy } from '../support/sealed-log.ts';
+import { recordEvents } from '../../internal/store/record-events.ts';
+import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
+import { writeExport, writeServed } from '../support/served-export.ts';
+import { sql } from '../../internal/store/sql.ts';
 import { eachDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
 import { startWitness } from '../support/witness-server.ts';
@@ -147,6 +152,99 @@ describe('verify without the database', () => {
     expect((await verify('--proof', proof, '--export', none)).stdout).to.match(
       new RegExp(`^Not everything could be checked\\.\\n${none} does not have event ${first}\\.\\nWhat was checked`),
     );
+  });
+
+  it('finds no change in an export of any text, in each format, and each cut of it', async () => {
+    const { db } = database;
+    const marks = ['\ufeff', '\u2028', '\u2029', '\u0085', "'=1", '=1', '"', ',', '\r\n', '\t', '\\'];
+    const at = events[0]?.createdAt ?? 0;
+    const texts = marks.flatMap((mark) => [mark, `${mark}a`, `a${mark}`, `${mark}${mark}\n${mark}`]);
+    await recordEvents(
+      db,
+      texts.map((description, index) => anEvent({ createdAt: at + 300 + index, description, errorId: description })),
+      withLeaves,
+    );
+    await seal(db);
+    const acts = new ManifestActs(db, macKey);
+    for (const format of formatNames) {
+      const file = await writeExport(db, files, { at, format, acts, name: format });
+      await seal(db);
+      const log = ['--log', await writeServed(db, files, `log-${format}`)];
+      const whole = await verify(...log, '--export', file);
+      expect(whole.stdout + whole.stderr).to.match(/^Nothing was lost, added or changed: 324 events of acme/);
+      expect(whole.code).to.equal(0);
+      if (format === 'parquet') continue;
+
+      const [content, manifest] = [await readFile(file, 'utf8'), await readFile(`${file}.manifest.json`, 'utf8')];
+      const end = format === 'csv' ? '\r\n' : '\n';
+      const [head, body] = format === 'csv' ? [content.slice(0, content.indexOf(end) + 2), content] : ['', content];
+      const lines = body.slice(head.length).split(end).slice(0, 270);
+      const rest = body.slice(head.length).split(end).slice(270).join(end);
+      const cuts = {
+        first: lines.slice(1),
+        last: lines.slice(0, -1),
+        all: lines.slice(0, 1),
+        one: lines.toSpliced(9, 1),
+      };
+      for (const [cut, left] of Object.entries(cuts)) {
+        const bytes = Buffer.from(`${head}${left.join(end)}${end}${cut === 'all' || cut === 'last' ? '' : rest}`);
+        const changed = await files.write(`${format}-${cut}`, bytes);
+        await files.write(`${format}-${cut}.manifest.json`, manifest);
+        const withManifest = findingsOf(await verify(...log, '--export', changed));
+        expect(withManifest).to.match(
+          /^\S+ has not the SHA-256 of its manifest: it was changed\.\nEvent \S+ is in the log/,
+        );
+        // Whoever cuts an export can write another manifest.
+        const sha256 = createHash('sha256').update(bytes).digest('hex');
+        await files.write(
+          `${format}-${cut}.manifest.json`,
+          manifest.replace(/"sha256": "[^"]+"/, `"sha256": "${sha256}"`),
+        );
+        expect(findingsOf(await verify(...log, '--export', changed))).to.match(
+          /^\S+ is not the manifest that the log has: it was changed\.\nEvent \S+ is in the log/,
+        );
+        await rm(`${changed}.manifest.json`);
+        const { code, stdout } = await verify(...log, '--export', changed);
+        expect(stdout).to.match(/The export has no manifest, so it is complete between \S+Z and \S+Z only/);
+        expect(code).to.equal(cut === 'one' ? 1 : 2);
+      }
+    }
+  });
+
+  it('finds a day that was removed from the archive, or rewritten', async () => {
+    const { db } = database;
+    const at = events[0]?.createdAt ?? 0;
+    const acts = new ManifestActs(db, macKey);
+    const file = await writeExport(db, files, { at, acts, name: 'kept' });
+    await seal(db);
+    const check = async (): Promise<Verified> =>
+      verify('--log', await writeServed(db, files, 'log-of-archive'), '--archive', files.path('kept'));
+    const [content, manifest] = [await readFile(file), await readFile(`${file}.manifest.json`, 'utf8')];
+    const write = async (bytes: Buffer | string, text: string): Promise<void> => {
+      await writeFile(file, bytes);
+      await writeFile(`${file}.manifest.json`, text);
+    };
+    const whole = await check();
+    expect(whole.stdout).to.match(/^Nothing was lost[^]*\nThe archive has 1 object that the log knows, unchanged\.\n$/);
+    await write('', manifest);
+    expect(findingsOf(await check())).to.match(/^\S+ has not the SHA-256 of its manifest: it was changed\.\n$/);
+    await write(content, manifest.replace('"rows": 280', '"rows": 279'));
+    expect(findingsOf(await check())).to.match(/^\S+ is not the one that the log has: it was changed\.\n$/);
+    await write(content, manifest);
+    await rm(file);
+    expect(findingsOf(await check())).to.match(/^The archive lacks \S+\.ndjson, of which the log has the manifest/);
+    await rm(`${file}.manifest.json`);
+    expect(findingsOf(await check())).to.match(
+      /^The archive lacks \S+\.manifest\.json, which the log has: it was removed/,
+    );
+    expect(findingsOf(await runVerify(database.url, ['--archive', files.path('kept')]))).to.contain(
+      'The archive lacks',
+    );
+    // A day of the archive of which the log knows nothing.
+    await write(content, manifest);
+    await sql`delete from log_acts`.execute(db);
+    await rm(files.path('log-of-archive'), { recursive: true });
+    expect(findingsOf(await check())).to.match(/^The act \S+ is in the log, and its text is missing\.\n/);
   });
 
   it('finds that a checkpoint was changed, or a cosignature', async () => {

@@ -107,11 +107,15 @@ describe('verify', () => {
     const second = await readFile(state, 'utf8');
     expect(second).to.match(/^log\.example\.org\/acme\n300\n/);
     // An older checkpoint of a log that is whole does not take its place.
-    await sql`update log_checkpoints set note = ${first}, size = 280 where organization = 'acme'`.execute(db);
+    await sql`update log_checkpoints set note = ${first}, published_note = ${first} where organization = 'acme'`.execute(
+      db,
+    );
     expect((await verify('--state', state)).code).to.equal(0);
     expect(await readFile(state, 'utf8')).to.equal(second);
     await sql`update events set description = 'x' where id = ${events[0]?.id}`.execute(db);
-    await sql`update log_checkpoints set note = ${second} where organization = 'acme'`.execute(db);
+    await sql`update log_checkpoints set note = ${second}, published_note = ${second} where organization = 'acme'`.execute(
+      db,
+    );
     await files.write('newest', first);
     expect((await verify('--state', state)).code).to.equal(1);
     expect(await readFile(state, 'utf8')).to.equal(first);

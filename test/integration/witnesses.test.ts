@@ -7,16 +7,21 @@ import { readConfig } from '../../internal/config/read.ts';
 import { run as verify } from '../../cmd/verify/run.ts';
 import { createSealer, logSettings } from '../../cmd/worker/sealer.ts';
 import { findCosignature } from '../../internal/log/cosignature.ts';
+import { signCheckpoint } from '../../internal/log/checkpoint.ts';
 import { readWitnessKey } from '../../internal/log/keys.ts';
+import type { GrownLog } from '../../internal/log/signer.ts';
 import { splitNote } from '../../internal/log/note.ts';
-import { getCheckpoint, getProof } from '../../internal/record/log.ts';
+import { getCheckpoint, getProof, getSignedCheckpoint } from '../../internal/record/log.ts';
 import { addCosignature, listUncosigned } from '../../internal/store/cosigned-logs.ts';
+import { extendLogs } from '../../internal/store/extend-logs.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
+import { signLogs } from '../../internal/store/sign-logs.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 import { HttpWitness } from '../../internal/witness/http-witness.ts';
 import { Witnesses } from '../../internal/witness/witnesses.ts';
 import { anEvent } from '../support/events.ts';
-import { headOf, logKey, publicLogKey, seal, withLeaves } from '../support/sealed-log.ts';
+import { findingsOf, runVerify, type Verified } from '../support/run-verify.ts';
+import { headOf, logKey, logKeys, macKey, publicLogKey, seal, withLeaves } from '../support/sealed-log.ts';
 import { sealUntil } from '../support/sealing-worker.ts';
 import { eachDatabase } from '../support/store.ts';
 import { until } from '../support/until.ts';
@@ -96,6 +101,63 @@ describe('witnesses of the log', () => {
     );
     const [row] = await database.db.selectFrom('log_checkpoints').selectAll().execute();
     expect(row?.cosigned_by.sort()).to.deep.equal(['other.example', 'witness.example']);
+  });
+
+  it('are needed before a checkpoint is published, all of them or their quorum', async () => {
+    const { db } = database;
+    await using other = await startWitness('other.example');
+    const names = [witness.name, other.name];
+    const published = async (): Promise<number | undefined> => (await getCheckpoint(db, 'acme'))?.size;
+    const signed = async (): Promise<number | undefined> => (await getSignedCheckpoint(db, 'acme'))?.size;
+    const cosign = async (least: number, ...servers: WitnessServer[]): Promise<void> => {
+      for (const log of await listUncosigned(db, names)) {
+        for (const { name, url, publicKey } of servers) {
+          const line = await new HttpWitness(url, readWitnessKey(publicKey)).cosign(log);
+          await addCosignature(db, log, name, line, { names, least });
+        }
+      }
+    };
+    const growUnpublished = async (count: number): Promise<void> => {
+      await recordEvents(
+        db,
+        Array.from({ length: count }, () => anEvent()),
+        withLeaves,
+      );
+      await extendLogs(db, [macKey], 1_000);
+      const sign = ({ organization, head }: GrownLog) =>
+        Promise.resolve({ note: signCheckpoint(organization, head, logKeys) });
+      await signLogs(db, sign, { publishes: false });
+    };
+    await growUnpublished(5);
+    expect([await published(), await signed()]).to.deep.equal([undefined, 5]);
+    await cosign(2, witness);
+    expect(await published()).to.equal(undefined);
+    await cosign(2, other);
+    expect(await published()).to.equal(5);
+    await growUnpublished(3);
+    expect([await published(), await signed()]).to.deep.equal([5, 8]);
+    await cosign(1, witness);
+    expect(await published()).to.equal(8);
+
+    const keys = [witness, other].flatMap(({ publicKey }) => ['--witness', publicKey]);
+    const live = (...args: string[]): Promise<Verified> => runVerify(database.url, [...keys, ...args]);
+    expect(findingsOf(await live())).to.equal('The witness other.example has not cosigned the checkpoint.\n');
+    expect((await live('--quorum', '1', '--max-age', '1')).stdout).to.match(
+      /^Nothing was lost[^]*\nThe witness witness\.example cosigned the checkpoint at \S+Z\.\nThe witness other\.example has not cosigned the checkpoint; others suffice\.\n$/,
+    );
+  });
+
+  it('show by their time that a log is old', async () => {
+    witness.time = Date.now() - 3 * 3_600_000;
+    await grow(5);
+    await startWitnesses(witness).cosign();
+    const args = ['--witness', witness.publicKey, '--max-age'];
+    expect(await runVerify(database.url, [...args, '4'])).to.deep.include({ code: 0 });
+    const old = await runVerify(database.url, [...args, '2']);
+    expect(old.stdout).to.match(
+      /^Not everything could be checked\.\nThe cosignatures are older than --max-age allows, since \S+Z: this may be an older state of the log\.\n/,
+    );
+    expect(old.code).to.equal(2);
   });
 
   it('get the newest checkpoint later if they were away, and nobody waits for them', async () => {

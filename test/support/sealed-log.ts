@@ -13,7 +13,7 @@ import { readLeaf, splitLeaves } from '../../internal/log/leaf.ts';
 import { hashSize } from '../../internal/log/hashing.ts';
 import { leafSize } from '../../internal/log/leaf.ts';
 import { entryBundle, tilePath, tilesOf } from '../../internal/log/tiles.ts';
-import { getCheckpoint, getProof, getTile } from '../../internal/record/log.ts';
+import { getCheckpoint, getProof, getTile, listActs } from '../../internal/record/log.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { extendLogs } from '../../internal/store/extend-logs.ts';
 import { signLogs } from '../../internal/store/sign-logs.ts';
@@ -63,6 +63,8 @@ export async function servedBy(db: Database, proven: readonly string[], organiza
     const bytes = content.subarray(0, tile.width * (isEntries ? leafSize : hashSize));
     served.set(tilePath(tile), isEntries ? entryBundle(bytes) : bytes);
   }
+  const acts = await listActs(db, organization);
+  served.set('acts', acts.map((act) => `${act}\n`).join(''));
   for (const id of proven) served.set(`proof/${id}`, (await getProof(db, organization, id)) ?? '');
   return served;
 }

@@ -307,7 +307,9 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
       found: { live: ['The log has {n} leaves, of which {n} have a place: others were added.'] },
     },
     'changes a checkpoint': {
-      tamper: (db) => sql`update log_checkpoints set note = replace(note, '280', '279')`.execute(db),
+      tamper: (db) =>
+        sql`update log_checkpoints set note = replace(note, '280', '279'),
+          published_note = replace(published_note, '280', '279')`.execute(db),
       found: everywhere('A checkpoint was changed after it was signed: the signature of {…} is wrong.'),
     },
     'puts another text in place of a checkpoint': {

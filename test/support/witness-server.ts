@@ -18,6 +18,8 @@ export interface WitnessServer extends AsyncDisposable {
   away: boolean;
   /** The organization of a log that it does not know. */
   unknown: string;
+  /** When it signs, in ms since the Unix epoch; now unless set. */
+  time?: number;
   /** True signs another time than it says. */
   lies: boolean;
   /** Its cosignature of the first checkpoint of a log. */
@@ -46,7 +48,7 @@ export async function startWitness(name = 'witness.example'): Promise<WitnessSer
     if (old === next.size && !known.root.equals(next.root)) return { status: 409, text: `${known.size}\n` };
     if (!isConsistent(known, next, proof)) return { status: 422, text: 'the proof is wrong' };
     heads.set(origin, next);
-    const time = BigInt(Math.floor(Date.now() / 1_000));
+    const time = BigInt(Math.floor((witness.time ?? Date.now()) / 1_000));
     const signed = `cosignature/v1\ntime ${time}\n${note.slice(0, note.indexOf('\n\n') + 1)}`;
     const stamp = Buffer.alloc(8);
     stamp.writeBigUInt64BE(witness.lies ? time + 1n : time);
