@@ -125,7 +125,9 @@ describe('a witness in S3 with object lock', function suite() {
 
     // The owner of the key signs the other log without a witness.
     await sealTo(await createBucket(), kept(303));
-    expect(await verify(Bucket)).to.match(/^1 Something was lost.*\nThe first 2 leaves of the log are not those that its checkpoint signed/);
+    expect(await verify(Bucket)).to.match(
+      /^1 Something was lost.*\nThe first 2 leaves of the log are not those that its checkpoint signed/,
+    );
   });
 
   it('is not taken without object lock, which delays no checkpoint', async () => {
