@@ -139,7 +139,9 @@ async function auditPostgres(
   const ignore = (): void => undefined;
   const db = openPostgres({
     url,
-    maxConnections: 4,
+    // The snapshot and the parts beside each other, of which one needs two: a part that waited for a
+    // connection would hold another.
+    maxConnections: 6,
     statementTimeout: 0,
     preparesStatements: false,
     applicationName: 'runledger-verify',

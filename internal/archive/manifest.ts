@@ -7,7 +7,7 @@ import type { Objects } from './objects.ts';
 /** Describes an object. It lies beside the object, and is written after it. */
 export interface Manifest {
   version: 1;
-  /** The id of the act by which the log knows the manifest, and who wrote it; null without a log. */
+  /** The id of the act by which the log knows it, and who wrote it; null without a log. */
   id: string | null;
   by: string | null;
   organization: string;

@@ -70,7 +70,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
     const total = 2 * newest;
     let [leaves, looked] = [0, { leaves: 0, events: 0 }];
     const report = (): void => audit.onProgress?.({ done: leaves + looked.leaves, total, events: looked.events });
-    const [tree, events, execution, running] = await Promise.all([
+    const [tree, compared, execution, running] = await Promise.all([
       parts.run('The leaves', undefined, () =>
         read((own) =>
           checkTree(readLogLeaves(own, organization), [...heads, ...kept], (size) => {
@@ -79,7 +79,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
           }),
         ),
       ),
-      parts.run('The events', nothingCompared(), () =>
+      parts.run('The events', undefined, () =>
         read((trx) =>
           read((own) =>
             compareRecord({ trx, beside: own, organization, erased, acts, unsealedBefore, since }, (now) => {
@@ -92,6 +92,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
       parts.run('The executions', undefined, () => read((own) => differingExecution(own, organization, since))),
       parts.run('The running executions', [], () => read((own) => differingRunning(own, organization))),
     ]);
+    const events = compared ?? nothingCompared();
     const oldest = tree?.oldest ?? Infinity;
     // An event that expired before the log began has no leaf that would be absent.
     const noneExpired = events.absent + events.uncovered === 0 && !isAllSealed;
@@ -101,7 +102,7 @@ export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<Audit
         ...fragments,
         ...refused,
         ...(tree?.findings ?? []),
-        ...(tree === undefined ? [] : differingLog(tree, events.sealed, log)),
+        ...(tree === undefined ? [] : differingLog(tree, compared?.sealed ?? tree.size, log)),
         ...erased.findings,
         ...acts.findings,
         ...events.findings,

@@ -46,7 +46,7 @@ export class HttpWitness implements Witness {
       if (latest === undefined) throw this.#failure(answer);
       if (latest > size) {
         throw new WitnessRefusal(
-          `the witness ${this.name} has cosigned ${latest} leaves of a log that has ${size} now`,
+          `the witness ${this.name} has cosigned ${latest} leaves, and this checkpoint has ${size}`,
         );
       }
       // Nobody can cosign an empty log twice, or contradict it.

@@ -179,7 +179,7 @@ describe('witnesses of the log', () => {
     await grow(5);
     await startWitnesses(witness).cosign();
     for (const [count, reason] of [
-      [3, /has cosigned 5 leaves of a log that has 3 now/],
+      [3, /has cosigned 5 leaves, and this checkpoint has 3/],
       [2, /has cosigned 5 other leaves of the log/],
       [4, /has cosigned other leaves of the log/],
     ] as const) {
@@ -211,7 +211,7 @@ describe('witnesses of the log', () => {
       const { log, metrics } = await sealUntil(db, String(witness.url), (text) =>
         /runledger_log_contradicted_logs\S* 1/.test(text),
       );
-      expect(log).to.contain('the witness witness.example has cosigned 5 leaves of a log that has ');
+      expect(log).to.contain('the witness witness.example has cosigned 5 leaves, and this checkpoint has ');
       expect(metrics).to.match(/runledger_log_contradicted_logs\S* 1/);
       const sizes = await db.selectFrom('log_checkpoints').select(['organization', 'size']).execute();
       // What the test signed itself.
@@ -237,7 +237,7 @@ describe('witnesses of the log', () => {
       'zulu',
     ]);
     expect(refused()).to.deep.equal(['acme']);
-    expect(witness.statuses.slice(1).sort()).to.deep.equal([200, 404, 409]);
+    expect(witness.statuses.slice(1)).to.have.members([200, 404, 409]);
   });
 
   it('are those of LOG_WITNESSES of a worker', async () => {
