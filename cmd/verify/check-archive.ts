@@ -34,6 +34,8 @@ async function compare(objects: Objects, organization: string, manifests: readon
     const name = `${folderOfDay({ organization, day: Date.parse(day) })}${object}`;
     known.add(`${name}${manifestSuffix}`);
     const content = await readText(objects, `${name}${manifestSuffix}`);
+    // After an erasure, a newer object has the day, and the older one should go.
+    if (content === undefined && hasNewer(manifests, day, object)) continue;
     if (content === undefined)
       findings.push(`The archive lacks ${name}${manifestSuffix}, which the log has: it was removed.`);
     else if (sha256Of(content) !== sha256)
@@ -52,6 +54,21 @@ async function compare(objects: Objects, organization: string, manifests: readon
     problems,
     notes: [`The archive has ${count(known.size, 'object')} that the log knows, unchanged.`],
   };
+}
+
+/** True if the log has a later object of the same day and format: it has the whole day. */
+function hasNewer(manifests: readonly Act[], day: string, object: string): boolean {
+  const [number, format] = partsOf(object);
+  return manifests.some(({ details }) => {
+    const [other, itsFormat] = partsOf(details['object'] ?? '');
+    return details['day'] === day && itsFormat === format && other > number;
+  });
+}
+
+/** The number and the format of an object, as `objectName` makes its name. */
+function partsOf(object: string): [number, string] {
+  const [, number = '1', format = ''] = /^events(?:-(\d+))?\.(\w+)$/.exec(object) ?? [];
+  return [Number(number), format];
 }
 
 async function checkObject(objects: Objects, name: string, sha256: string): Promise<string[]> {
