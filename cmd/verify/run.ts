@@ -4,7 +4,6 @@ import { auditExport, nothingCompared } from '../../internal/audit/audit-export.
 import type { AuditReport, OnProgress } from '../../internal/audit/finding.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { openPostgres } from '../../internal/store/database.ts';
 import { dayOf, daysBefore } from '../../internal/store/days.ts';
 import { ProgressBar, type Terminal } from '../../internal/terminal/progress-bar.ts';
 import { checkArchive } from './check-archive.ts';
@@ -12,6 +11,7 @@ import { checkProof } from './check-proof.ts';
 import { checkWitnesses } from './check-witnesses.ts';
 import { readExportManifest } from './export-manifest.ts';
 import { linesOf, linesOfAll } from './exported-lines.ts';
+import { openDatabaseOf, verifySettings } from './open-database.ts';
 import { keepState, readKept, readState } from './kept-checkpoints.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { describe } from './report.ts';
@@ -135,22 +135,6 @@ async function auditPostgres(
   env: Surroundings['env'],
   audit: Parameters<typeof auditDatabase>[1],
 ): Promise<AuditReport> {
-  const { DATABASE_URL: url } = readConfig(['DATABASE_URL'], env);
-  const ignore = (): void => undefined;
-  const db = openPostgres({
-    url,
-    // The snapshot and the parts beside each other, of which one needs two: a part that waited for a
-    // connection would hold another.
-    maxConnections: 6,
-    statementTimeout: 0,
-    preparesStatements: false,
-    applicationName: 'runledger-verify',
-    onIdleError: ignore,
-    onNotDurable: ignore,
-  });
-  try {
-    return await auditDatabase(db, audit);
-  } finally {
-    await db.destroy();
-  }
+  await using db = await openDatabaseOf(audit.organization, readConfig(verifySettings, env));
+  return await auditDatabase(db, audit);
 }

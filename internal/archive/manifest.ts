@@ -7,7 +7,7 @@ import type { Objects } from './objects.ts';
 /** Describes an object. It lies beside the object, and is written after it. */
 export interface Manifest {
   version: 1;
-  /** The id of the act by which the log knows the manifest, a UUIDv7, and who wrote it; null without a log. */
+  /** The id of the act by which the log knows it, and who wrote it; null without a log. */
   id: string | null;
   by: string | null;
   organization: string;
@@ -28,8 +28,8 @@ export interface Manifest {
   first: EventPosition | null;
   last: EventPosition | null;
   /**
-   * The newest checkpoint of the organization's log when the export began: the object has each event
-   * of the day whose leaf it covers. Null without a log.
+   * The newest checkpoint of the organization's log when the export began: the object has each
+   * event of the day whose leaf it covers. Null without a log.
    */
   checkpoint: string | null;
 }

@@ -13,7 +13,7 @@ export interface GivenManifest {
   readonly leaf: Buffer | undefined;
 }
 
-/** Compares a manifest with its leaf. One that was just written may not have a place in the log yet. */
+/** Compares a manifest with its leaf. One that was just written may have no place yet. */
 export function checkManifest(
   { name, leaf }: GivenManifest,
   { ofActs, newest }: Pick<LeavesBetween, 'ofActs' | 'newest'>,

@@ -10,7 +10,7 @@ export interface StoredEvent extends RecordedEvent {
   occurred_at: string | null;
 }
 
-/** An event with what proves its texts to the log (`internal/log/event-digest.ts`), as exports have it. */
+/** An event as exports have it: with what proves its texts (`internal/log/event-digest.ts`). */
 export interface ProvenEvent extends StoredEvent {
   /** In hexadecimal digits; undefined without texts or without a log, and after an erasure. */
   salt?: string | undefined;

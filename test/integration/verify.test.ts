@@ -1,6 +1,7 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
+import { run } from '../../cmd/verify/run.ts';
 import { inSnapshot } from '../../internal/audit/snapshot.ts';
 import { createSigningKey, readSigningKeys, verifierKeyText } from '../../internal/log/keys.ts';
 import type { Database } from '../../internal/store/database.ts';
@@ -13,10 +14,11 @@ import { anEvent } from '../support/events.ts';
 import { freePort } from '../support/free-port.ts';
 import { PgBouncer } from '../support/pgbouncer.ts';
 import { findingsOf, runVerify, seal280, type Verified } from '../support/run-verify.ts';
-import { macKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
+import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
 import { exportArguments } from '../support/served-export.ts';
-import { eachDatabase } from '../support/store.ts';
+import { eachDatabase, migratedDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
+import { place } from '../support/two-databases.ts';
 import { modes, patternOf, tamperings, type Mode } from '../support/tamperings.ts';
 
 const otherKey = readSigningKeys(createSigningKey('log.example.org'))
@@ -246,6 +248,20 @@ describe('verify', () => {
       await sql`drop owned by ${sql.ref(name)}`.execute(db);
       await sql`drop role ${sql.ref(name)}`.execute(db);
     }
+  });
+
+  it('finds the database that has the organization', async () => {
+    await using first = await migratedDatabase();
+    await place(first.db, 'acme', 'eu');
+    const args = ['--public-key', publicLogKey, '--organization', 'acme'];
+    const check = async (urls: Record<string, string>): Promise<string> => {
+      let said = '';
+      const stream = { write: (text: string) => (said += text) };
+      await run(args, { stdout: stream, stderr: stream, env: { DATABASE_URL: first.url, ...urls } });
+      return said;
+    };
+    expect(await check({ DATABASE_URLS: `eu=${database.url}` })).to.match(/^Nothing was lost[^]*: 280 events of acme/);
+    expect(await check({})).to.contain('acme is in the database eu, which DATABASE_URLS does not name.');
   });
 
   it('checks through a pooler', async () => {
