@@ -29,6 +29,8 @@ const released = [
   '0019-rules-and-lost-runs',
   '0020-retention-approvals',
   '0021-console-keys',
+  '0023-proof',
+  '0027-published-checkpoints',
 ];
 
 describe('migrations', () => {
