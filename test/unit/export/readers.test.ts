@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { linesOf } from '../../../cmd/verify/exported-lines.ts';
 import { exportFormats, formatNames, type FormatName } from '../../../internal/export/formats.ts';
-import type { StoredEvent } from '../../../internal/record/stored-event.ts';
+import type { ProvenEvent } from '../../../internal/record/stored-event.ts';
 import { testFiles } from '../../support/test-files.ts';
 
 /** An event whose texts are all the same, without a time of its own. */
-function eventWith(text: string, occurred_at: string | null = null): StoredEvent {
+function eventWith(text: string, occurred_at: string | null = null): ProvenEvent {
   return {
     id: '0190a0b0-0000-7000-8000-000000000001',
     automation: '0190A0B0-0000-7000-8000-000000000001',
@@ -15,6 +15,8 @@ function eventWith(text: string, occurred_at: string | null = null): StoredEvent
     description: text,
     error_id: text,
     error_description_detail: text,
+    salt: '0a'.repeat(16),
+    texts_digest: '0b'.repeat(32),
     occurred_at,
     created_at: '2026-11-21T10:00:00.000Z',
   };
@@ -32,7 +34,7 @@ const special = /[^\p{L}\p{N}\p{Co}\p{Cn}\p{So}]/u;
 describe('the files of an export', () => {
   const files = testFiles();
 
-  async function readBack(format: FormatName, events: readonly StoredEvent[]): Promise<unknown[]> {
+  async function readBack(format: FormatName, events: readonly ProvenEvent[]): Promise<unknown[]> {
     const encoder = exportFormats[format].begin(false);
     const pieces = [encoder.add(events), encoder.end()].map((piece) => Buffer.from(piece));
     const path = await files.write(`events.${format}`, Buffer.concat(pieces));
