@@ -5,7 +5,7 @@ import type { IConfiguration } from 'dependency-cruiser';
  */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
   api: ['async', 'errors', 'event', 'export', 'http', 'log', 'outcome', 'record', 'telemetry', 'tokens'],
-  archive: ['export', 'record', 'store'],
+  archive: ['event', 'export', 'log', 'record', 'store'],
   async: [],
   audit: ['event', 'log', 'store'],
   automations: ['async', 'event', 'expectation', 'kubernetes', 'outcome', 'store', 'telemetry'],

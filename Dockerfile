@@ -1,5 +1,5 @@
 # One image for every process. Its argument is
-# cmd/<ingest|worker|console|controller|migrate|move|token|export|verify|erase>/main.ts.
+# cmd/<ingest|worker|console|controller|migrate|move|token|export|verify|erase|seal>/main.ts.
 # `--target exec` builds the image of the command `runledger` (deploy/examples/cronjob.yaml).
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 

@@ -44,7 +44,7 @@ export function createJobCapture(
     // The defaults: batches of ingest's size suit a few events too.
     limits: producerLimits(readConfig(producerSettings, {})),
     callers,
-    digests: config.LOG_DIGESTS,
+    seals: config.LOG_DIGESTS,
     metrics,
     logger,
     tracing,

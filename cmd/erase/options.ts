@@ -1,6 +1,6 @@
 import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
 import { faultOfText } from '../../internal/event/stored-text.ts';
-import type { ErasureRequest } from '../../internal/store/erase.ts';
+import type { ErasureRequest } from '../../internal/store/erasure-scope.ts';
 
 export const usage = `Erases data of an organization, and keeps the leaves of its log. Without --yes it only counts.
 
@@ -9,7 +9,8 @@ export const usage = `Erases data of an organization, and keeps the leaves of it
   erase --organization ID --by WHO --reason WHY --automation UUID [--execution ID] [--yes]
       Those of an automation, or of one execution. Erase an execution after its end.
   erase --organization ID --by WHO --reason WHY --text TEXT [--yes]
-      Events whose texts contain TEXT, such as the name of a person, in any case, lose their texts. Outcomes stay.
+      Events whose texts contain TEXT, such as the name of a person, lose their texts. Outcomes stay. Letter case, width
+      and compatible characters make no difference, in any locale of Postgres.
   erase --organization ID --list
       Prints the records of all erasures again.
 
@@ -17,7 +18,11 @@ Alerts, deliveries and dead letters about erased events go, too.
 Events that are accepted or stored later stay: stop the automation first.
 WHO and WHY are recorded for ever: do not repeat what is erased. Standard output has the records of the erasure, each a
 line of JSON: keep it for auditors who check exports with verify --erasures. DATABASE_URL or DATABASE_URL_FILE has the
-address of Postgres.
+address of Postgres. An organization with a log needs LOG_MAC_KEY or LOG_KEY, or the log would not know the erasure.
+
+Runledger reaches its own tables only. The data may also be in Redis' append-only file until its next rewrite, in the
+write-ahead log and the backups of Postgres, in its server log for a row that Postgres refused, in objects of the
+archive (export --recheck writes days again; objects under lock stay until their date), and where webhooks sent it.
 Exit code 0: erased, counted or listed. 1: an error; run it again. 2: wrong arguments.
 `;
 

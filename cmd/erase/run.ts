@@ -3,10 +3,13 @@ import { readConfig } from '../../internal/config/read.ts';
 import { readMove } from '../../internal/databases/move/fence.ts';
 import { firstDatabase, readPlaces } from '../../internal/databases/organization-map.ts';
 import { writeErasure } from '../../internal/log/erasure-text.ts';
+import { macKeysOf } from '../../internal/log/mac.ts';
 import { readClock } from '../../internal/store/clock.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
 import { eraseTraces } from '../../internal/store/erase-traces.ts';
-import { countErasable, eraseEvents, type Erasable, type ErasureRequest } from '../../internal/store/erase.ts';
+import { countErasable, eraseEvents, type Erasable } from '../../internal/store/erase.ts';
+import type { ErasureRequest } from '../../internal/store/erasure-scope.ts';
+import { hasLog } from '../../internal/store/has-log.ts';
 import { listErasures } from '../../internal/store/list-erasures.ts';
 import { readOptions, usage } from './options.ts';
 
@@ -29,7 +32,11 @@ export async function run(args: string[], surroundings: Surroundings): Promise<n
   }
   try {
     const { organization, erasure, yes } = readOptions(args);
-    const { DATABASE_URL: url } = readConfig(['DATABASE_URL'], surroundings.database);
+    const { DATABASE_URL: url, ...keys } = readConfig(
+      ['DATABASE_URL', 'LOG_MAC_KEY', 'LOG_KEY'],
+      surroundings.database,
+    );
+    const [macKey] = macKeysOf(keys);
     const ignore = (): void => undefined;
     const db = openPostgres({
       url,
@@ -43,7 +50,11 @@ export async function run(args: string[], surroundings: Surroundings): Promise<n
     try {
       await requireHere(db, organization);
       if (erasure === undefined) await list(db, organization, surroundings);
-      else await erase(db, { ...erasure, before: new Date((await readClock(db)).now) }, yes, surroundings);
+      else {
+        if (yes && macKey === undefined) await requireNoLog(db, organization);
+        const before = new Date((await readClock(db)).now);
+        await erase(db, { ...erasure, before, macKey }, yes, surroundings);
+      }
     } finally {
       await db.destroy();
     }
@@ -62,6 +73,12 @@ async function requireHere(db: Database, organization: string): Promise<void> {
   const other = place === firstDatabase ? (move?.closed === true ? move.target : undefined) : place;
   if (other === undefined) return;
   throw new Error(`${organization} is in the database ${other}: set DATABASE_URL to that one`);
+}
+
+/** @throws if the organization has a log: an erasure that the log does not know excuses nothing. */
+async function requireNoLog(db: Database, organization: string): Promise<void> {
+  if (!(await hasLog(db, organization))) return;
+  throw new Error(`${organization} has a log: set LOG_MAC_KEY, so that the log knows the erasure`);
 }
 
 async function list(db: Database, organization: string, { stdout, stderr }: Surroundings): Promise<void> {
@@ -90,14 +107,15 @@ async function erase(
   }
   if (!yes) return;
   // Also if there is none: alerts and deliveries may be left of an erasure that failed.
-  for (;;) {
-    const erasure = await eraseEvents(db, request, most);
-    if (erasure === undefined) break;
-    stdout.write(`${writeErasure(erasure)}\n`);
-  }
+  for await (const erasure of eraseEvents(db, request, most)) stdout.write(`${writeErasure(erasure)}\n`);
   await eraseTraces(db, request);
-  if (!isNone) stderr.write('Erased.\n');
+  if (!isNone) stderr.write(`Erased. ${elsewhere}\n`);
 }
+
+/** Where the data may be besides, which this command cannot reach. */
+const elsewhere =
+  'It may also be in the backups and the server log of Postgres, in the append-only file of Redis until its next ' +
+  'rewrite, in the archive (export --recheck; objects under lock stay), and where webhooks sent it.';
 
 function describe({ events, executions, deadLetters }: Erasable, { text }: ErasureRequest): string {
   const letters = count(deadLetters, 'dead letter');

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
+import { macKeysOf } from '../../internal/log/mac.ts';
 import type { Terminal } from '../../internal/terminal/progress-bar.ts';
 import { exportDatabaseSettings, openSources, type Sources } from './databases.ts';
 import { messagesOf } from './messages.ts';
@@ -9,7 +10,13 @@ import { exportToOutput } from './to-output.ts';
 import { exportToPlace, type PlaceSurroundings } from './to-place.ts';
 
 /** The settings of the command. */
-export const exportSettings = [...exportDatabaseSettings, 'RETENTION_DAYS', 'ARCHIVE_URL'] as const;
+export const exportSettings = [
+  ...exportDatabaseSettings,
+  'RETENTION_DAYS',
+  'ARCHIVE_URL',
+  'LOG_MAC_KEY',
+  'LOG_KEY',
+] as const;
 
 /** The streams and the environment of the command: those of the process, or of a test. */
 export interface Surroundings {
@@ -34,6 +41,7 @@ export async function run(args: string[], { stdout, stderr, env, signal }: Surro
     await using sources = await openSources(config);
     const sentence = await exportTo(place, sources, options, {
       retentionDays: config.RETENTION_DAYS,
+      macKey: macKeysOf(config)[0],
       stdout,
       stderr,
       signal,

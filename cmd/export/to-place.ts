@@ -1,9 +1,11 @@
 import type { Writable } from 'node:stream';
 import { exportDays, type DaysExport, type DaysExported, type Progress } from '../../internal/archive/export-days.ts';
+import { ManifestActs } from '../../internal/archive/manifest-acts.ts';
 import { folderOfDay, folderOfOrganization, type Manifest } from '../../internal/archive/manifest.ts';
 import type { Objects } from '../../internal/archive/objects.ts';
 import { openObjects } from '../../internal/archive/open-objects.ts';
 import { s3Credentials } from '../../internal/config/credentials.ts';
+import type { MacKey } from '../../internal/log/mac.ts';
 import { createRecord } from '../../internal/record/record.ts';
 import { readClock } from '../../internal/store/clock.ts';
 import { dayOf, daysBefore, isoDay } from '../../internal/store/days.ts';
@@ -18,12 +20,14 @@ import { noEvents, type Options } from './options.ts';
 export interface PlaceSurroundings {
   /** 0 keeps everything. */
   readonly retentionDays: number;
+  /** Gives the log its manifests; undefined without a log. */
+  readonly macKey: MacKey | undefined;
   readonly stdout: Writable;
   readonly stderr: Terminal;
   readonly signal?: AbortSignal | undefined;
 }
 
-type Run = Omit<DaysExport, 'db' | 'record' | 'checkpointOf' | 'isWanted'>;
+type Run = Omit<DaysExport, 'db' | 'record' | 'checkpointOf' | 'acts' | 'isWanted'>;
 
 /**
  * Exports the days of all databases into a folder or a bucket, one database after the other. Prints
@@ -35,7 +39,7 @@ export async function exportToPlace(
   place: string,
   { all }: Sources,
   options: Options,
-  { retentionDays, stdout, stderr, signal }: PlaceSurroundings,
+  { retentionDays, macKey, stdout, stderr, signal }: PlaceSurroundings,
 ): Promise<string> {
   const objects = await openObjects(place, s3Credentials());
   using closing = new DisposableStack();
@@ -61,7 +65,7 @@ export async function exportToPlace(
       const { now } = await readClock(source.db);
       settled = dayOf(now - options.settleHours * 3_600_000);
       const range = rangeOf(options, { settled, now, retentionDays });
-      const { written, kept, events } = await exportFrom(source, { ...run, ...range }, options.organizations);
+      const { written, kept, events } = await exportFrom(source, { ...run, ...range }, macKey, options.organizations);
       total.written += written;
       total.kept += kept;
       total.events += events;
@@ -105,12 +109,18 @@ function rangeOf(
   };
 }
 
-async function exportFrom({ db, has }: Source, run: Run, organizations?: string[]): Promise<DaysExported> {
+async function exportFrom(
+  { db, has }: Source,
+  run: Run,
+  macKey: MacKey | undefined,
+  organizations?: string[],
+): Promise<DaysExported> {
   const record = createRecord(db);
+  const acts = macKey === undefined ? undefined : new ManifestActs(db, macKey);
   const checkpointOf = async (id: string) => (await record.getCheckpoint(id))?.note;
   const isWanted = (id: string) => has(id) && (organizations?.includes(id) ?? true);
   const exported = await withExportLock(db, run.objects.where, () =>
-    exportDays({ ...run, db, record, checkpointOf, isWanted }),
+    exportDays({ ...run, db, record, checkpointOf, acts, isWanted }),
   );
   const absent: string[] = [];
   for (const id of new Set(organizations)) if (has(id) && !(await hasEvents(db, id))) absent.push(id);

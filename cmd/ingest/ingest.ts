@@ -124,7 +124,7 @@ function createProducer(
     keyPlaces: keyPlaces(config),
     limits: producerLimits(config),
     callers,
-    digests: config.LOG_DIGESTS,
+    seals: config.LOG_DIGESTS,
     overflow,
     metrics,
     logger,

@@ -19,6 +19,8 @@ const usage = `Tokens of organizations, as Kubernetes Secrets.
       Prints the manifest of a Secret with a new key of the log on stdout, and its public key on stderr.
   token log-key --public-key KEY --organization ID
       Prints the public key of an organization's log, for other programs that verify it.
+  token log-key --mac-key
+      Reads the key of the log from stdin and prints LOG_MAC_KEY, by which erase, export and seal write to the log.
 
   --read         makes a read token: it reads the record, and records no events
   --ping         makes a ping key: it serves in addresses under /ping/, and nowhere else

@@ -11,25 +11,25 @@ import { rootOfInclusion } from '../../internal/log/proofs.ts';
 import type { StoredEvent } from '../../internal/log/stored-json.ts';
 import { linesOf, linesOfAll } from './exported-lines.ts';
 import type { Options } from './options.ts';
-import type { Verdict } from './verdict.ts';
+import type { Outcome } from './verdict.ts';
 
 /**
  * Checks the proof of one event, and what an export says of it. Resolves also with the checkpoint
  * of the proof.
  */
-export async function checkProof(file: string, options: Options): Promise<Verdict & { checkpoint: string }> {
+export async function checkProof(file: string, options: Options): Promise<Outcome & { checkpoint: string }> {
   const { leaf, index, hashes, checkpoint } = await readProofOf(file);
   const shown = openShown(checkpoint, { organization: options.organization, keys: options.publicKeys });
-  if ('finding' in shown) return { ...say(1, shown.finding.sentence), checkpoint };
+  if ('finding' in shown) return { ...found(shown.finding.sentence), checkpoint };
   const { size, root } = shown.head;
   const { id } = readLeaf(leaf);
   const reached = rootOfInclusion({ index, size }, hashLeaf(leaf), hashes);
   if (reached?.equals(root) !== true) {
     const sentence = `Event ${id} is not in the log of the checkpoint: the proof leads to another root.`;
-    return { ...say(1, sentence), checkpoint };
+    return { ...found(sentence), checkpoint };
   }
-  const sealed = `Event ${id} is leaf ${index} of the ${size} that the checkpoint signed`;
-  if (options.export === undefined) return { ...say(0, `${sealed}.`), checkpoint };
+  const sealed = `event ${id} is leaf ${index} of the ${size} that the checkpoint signed`;
+  if (options.export === undefined) return { ...holds(`${sealed}.`), checkpoint };
   return { ...(await compareWith(options.export, { id, leaf, sealed }, options)), checkpoint };
 }
 
@@ -47,30 +47,34 @@ async function compareWith(
   exported: string,
   { id, leaf, sealed }: { id: string; leaf: Buffer; sealed: string },
   { organization, erasures }: Options,
-): Promise<Verdict> {
+): Promise<Outcome> {
   const records = erasures && (await readRecords(linesOfAll(erasures)));
   const own = (records ?? []).filter((one) => one.organization === organization && holdsId(one.event_ids, id));
   const event = await findExported(exported, id, organization);
   if (event === undefined) {
     const erasure = own.find(({ scope }) => scope !== 'text');
     const why = erasure === undefined ? '' : `: ${describeErasure(erasure, 'it')}`;
-    throw new CannotCheck(`${sealed}, and ${exported} does not have it${why}.`);
+    return holds(`${sealed}.`, `${exported} does not have event ${id}${why}.`);
   }
-  if (leafOf(event).equals(leaf)) return say(0, `${sealed}, and ${exported} has it unchanged.`);
+  if (leafOf(event).equals(leaf)) return holds(`${sealed}, and ${exported} has it unchanged.`);
   const erasure = own.find(({ scope }) => scope === 'text');
   if (erasure === undefined) {
     const hint = records === undefined ? ' If `erase` removed its texts, add --erasures.' : '';
-    return say(1, `Event ${id} is not the one of the proof: it was changed.${hint}`);
+    return found(`Event ${id} is not the one of the proof: it was changed.${hint}`);
   }
-  return say(
-    2,
-    `${sealed}. ${exported} has another version of it: ${describeErasure(erasure, 'its texts')}.`,
+  return holds(
+    `${sealed}.`,
+    `${exported} has another version of event ${id}: ${describeErasure(erasure, 'its texts')}.`,
     'To check this version and the erasure, use --log in place of --proof.',
   );
 }
 
-function say(code: Verdict['code'], ...sentences: string[]): Verdict {
-  return { sentences, code };
+function holds(checked: string, ...problems: string[]): Outcome {
+  return { findings: [], problems, checked, notes: [] };
+}
+
+function found(sentence: string): Outcome {
+  return { findings: [sentence], problems: [], checked: '', notes: [] };
 }
 
 function describeErasure({ erased_by: by, erased_at: at, reason }: Erasure, what: string): string {

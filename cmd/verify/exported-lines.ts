@@ -1,24 +1,32 @@
 import { open } from 'node:fs/promises';
+import { csvHead, csvLines } from '../../internal/export/csv-lines.ts';
 import { parquetLines, parquetMagic } from '../../internal/export/parquet-lines.ts';
+import { textLines } from '../../internal/export/text-lines.ts';
 
-/** The lines of a file; of Parquet those of NDJSON. Opens it when the first one is asked for. */
+/** How files are read, by how they begin. Others are read as NDJSON. */
+const readers = [
+  { format: 'Parquet', head: parquetMagic, read: parquetLines },
+  { format: 'CSV', head: csvHead, read: csvLines },
+] as const;
+
+const headBytes = Math.max(...readers.map(({ head }) => head.length));
+
+/** The events of a file as lines of NDJSON. Opens it when the first one is asked for. */
 export async function* linesOf(path: string): AsyncGenerator<string> {
-  if (!(await isParquet(path))) {
-    await using file = await open(path);
-    yield* file.readLines();
-    return;
-  }
+  const head = await headOf(path);
+  const reader = readers.find((one) => head.startsWith(one.head));
   try {
-    yield* parquetLines(path);
+    yield* (reader?.read ?? textLines)(path);
   } catch (error) {
-    throw new Error(`${path} cannot be read as Parquet: ${String(error)}`, { cause: error });
+    if (reader === undefined) throw error;
+    throw new Error(`${path} cannot be read as ${reader.format}: ${String(error)}`, { cause: error });
   }
 }
 
-async function isParquet(path: string): Promise<boolean> {
+async function headOf(path: string): Promise<string> {
   await using file = await open(path);
-  const { buffer } = await file.read({ buffer: Buffer.alloc(parquetMagic.length), position: 0 });
-  return buffer.toString('latin1') === parquetMagic;
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(headBytes), position: 0 });
+  return buffer.toString('latin1', 0, bytesRead);
 }
 
 /** The lines of several files. */

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { CannotCheck } from '../../internal/audit/finding.ts';
-import { openCheckpoint, type TreeHead } from '../../internal/log/checkpoint.ts';
+import { openCheckpoint, readCheckpoint, type TreeHead } from '../../internal/log/checkpoint.ts';
 import { s3Credentials } from '../../internal/config/credentials.ts';
 import type { VerifierKey } from '../../internal/log/keys.ts';
 import { readAll } from '../../internal/witness/bucket-checkpoints.ts';
+import { replaceFile } from '../../internal/witness/replace-file.ts';
 
 /**
  * The checkpoint of a file, or all those of a bucket, `s3://bucket/prefix`, which a worker wrote.
@@ -33,5 +34,31 @@ function openKept(file: string, text: string, organization: string, keys: readon
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`${file} is no checkpoint of this log and key: ${reason}`, { cause: error });
+  }
+}
+
+/** The checkpoint that an earlier run with --state has left; none before the first one. */
+export async function readState(
+  file: string | undefined,
+  organization: string,
+  keys: readonly VerifierKey[],
+): Promise<readonly TreeHead[]> {
+  const text = file === undefined ? undefined : await textOf(file);
+  return file === undefined || text === undefined ? [] : [openKept(file, text, organization, keys)];
+}
+
+/** Keeps a checkpoint that was verified, unless the file has a newer one of the same log. */
+export async function keepState(file: string, checkpoint: string): Promise<void> {
+  const kept = await textOf(file);
+  if (kept !== undefined && readCheckpoint(kept).size > readCheckpoint(checkpoint).size) return;
+  await replaceFile(file, checkpoint);
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
   }
 }

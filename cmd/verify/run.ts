@@ -1,20 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { auditDatabase } from '../../internal/audit/audit-database.ts';
-import { auditExport } from '../../internal/audit/audit-export.ts';
+import { auditExport, nothingCompared } from '../../internal/audit/audit-export.ts';
 import type { AuditReport, OnProgress } from '../../internal/audit/finding.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { openPostgres } from '../../internal/store/database.ts';
 import { dayOf, daysBefore } from '../../internal/store/days.ts';
 import { ProgressBar, type Terminal } from '../../internal/terminal/progress-bar.ts';
+import { checkArchive } from './check-archive.ts';
 import { checkProof } from './check-proof.ts';
 import { checkWitnesses } from './check-witnesses.ts';
+import { readExportManifest } from './export-manifest.ts';
 import { linesOf, linesOfAll } from './exported-lines.ts';
-import { readKept } from './kept-checkpoints.ts';
+import { openDatabaseOf, verifySettings } from './open-database.ts';
+import { keepState, readKept, readState } from './kept-checkpoints.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { describe } from './report.ts';
 import { servedLog } from './served-log.ts';
-import { joined, type Verdict } from './verdict.ts';
+import { verdictOf, withOutcome, type Outcome, type Verdict } from './verdict.ts';
 
 /** The streams of the command: those of the process, or of a test. */
 export interface Surroundings {
@@ -38,7 +40,9 @@ export async function run(args: string[], { stdout, stderr, env }: Surroundings)
     return code;
   } catch (error) {
     bar.clear();
-    stderr.write(`verify: ${describeError(error)}\n${error instanceof UsageError ? `\n${usage}` : ''}`);
+    const isUsage = error instanceof UsageError;
+    if (!isUsage) stdout.write('Nothing could be checked.\n');
+    stderr.write(`verify: ${describeError(error)}\n${isUsage ? `\n${usage}` : ''}`);
     return 2;
   }
 }
@@ -61,33 +65,57 @@ function messageOf(error: unknown): string {
 async function check(args: string[], env: Surroundings['env'], onProgress: OnProgress): Promise<Verdict> {
   const options = readOptions(args);
   if (options.proof !== undefined) {
-    const { checkpoint, ...verdict } = await checkProof(options.proof, options);
-    return withWitnesses(verdict, checkpoint, options);
+    const { checkpoint, ...outcome } = await checkProof(options.proof, options);
+    return verdictOf(withWitnesses(outcome, checkpoint, options));
   }
-  const { organization, publicKeys: keys, export: exported } = options;
-  const kept = await Promise.all(options.checkpoints.map((where) => readKept(where, organization, keys)));
+  const report = await auditWith(options, env, onProgress);
+  const { checkpoint } = report;
+  const { organization, state } = options;
+  const compared = withWitnesses(describe(report, organization), checkpoint, options);
+  const outcome = options.archive === undefined ? compared : await withArchive(compared, report, options);
+  if (state !== undefined && checkpoint !== undefined && outcome.findings.length === 0) {
+    await keepState(state, checkpoint);
+  }
+  return verdictOf(outcome);
+}
+
+async function auditWith(options: Options, env: Surroundings['env'], onProgress: OnProgress): Promise<AuditReport> {
+  const { organization, publicKeys: keys, export: exported, state } = options;
+  const places = options.checkpoints.map((where) => readKept(where, organization, keys));
+  const kept = await Promise.all([...places, readState(state, organization, keys)]);
   const audit = { organization, keys, kept: kept.flat(), onProgress };
-  if (options.log === undefined) {
-    return verdictOf(await auditPostgres(env, { ...audit, retainedSince: retainedSince(options) }), options);
-  }
+  if (options.log === undefined) return auditPostgres(env, { ...audit, retainedSince: retainedSince(options) });
+  const manifest = exported === undefined ? undefined : await readExportManifest(exported, options);
+  const changed = (manifest?.findings ?? []).map((sentence) => ({ sentence }));
   const report = await auditExport({
     ...audit,
+    manifest,
     read: servedLog(options.log, await tokenOf(options)),
     lines: exported === undefined ? undefined : () => linesOf(exported),
     erasures: options.erasures === undefined ? undefined : linesOfAll(options.erasures),
     partial: options.partial,
+  }).catch((error: unknown) => {
+    // What was found stays found.
+    if (changed.length === 0) throw error;
+    return { ...nothingCompared, problems: [describeError(error)] };
   });
-  return withWitnesses(verdictOf(report, options), report.checkpoint, options);
+  return { ...report, findings: [...changed, ...report.findings] };
 }
 
-function withWitnesses(verdict: Verdict, checkpoint: string, { witnesses }: Options): Verdict {
-  return verdict.code === 1 ? verdict : joined([verdict, ...checkWitnesses(checkpoint, witnesses)]);
+/** Without the acts, a day that was removed from the archive would not be found. */
+async function withArchive(
+  outcome: Outcome,
+  { manifests }: AuditReport,
+  { archive = '', organization }: Options,
+): Promise<Outcome> {
+  if (manifests !== undefined) return withOutcome(outcome, await checkArchive(archive, organization, manifests));
+  const problem = 'The log was shown without the texts of its acts, so the archive cannot be compared with it.';
+  return withOutcome(outcome, { problems: [problem] });
 }
 
-function verdictOf(report: AuditReport, { organization }: Options): Verdict {
-  const { findings, uncovered, overdue } = report;
-  const unproven = uncovered + overdue > 0 ? 2 : 0;
-  return { sentences: describe(report, organization), code: findings.length > 0 ? 1 : unproven };
+/** Without a checkpoint, nobody can have cosigned it: the report says that there is none. */
+function withWitnesses(outcome: Outcome, checkpoint: string | undefined, options: Options): Outcome {
+  return checkpoint === undefined ? outcome : withOutcome(outcome, checkWitnesses(checkpoint, options));
 }
 
 /** A clock may be slow by so much, in ms: the next day begins sooner. */
@@ -107,20 +135,6 @@ async function auditPostgres(
   env: Surroundings['env'],
   audit: Parameters<typeof auditDatabase>[1],
 ): Promise<AuditReport> {
-  const { DATABASE_URL: url } = readConfig(['DATABASE_URL'], env);
-  const ignore = (): void => undefined;
-  const db = openPostgres({
-    url,
-    maxConnections: 4,
-    statementTimeout: 0,
-    preparesStatements: false,
-    applicationName: 'runledger-verify',
-    onIdleError: ignore,
-    onNotDurable: ignore,
-  });
-  try {
-    return await auditDatabase(db, audit);
-  } finally {
-    await db.destroy();
-  }
+  await using db = await openDatabaseOf(audit.organization, readConfig(verifySettings, env));
+  return await auditDatabase(db, audit);
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadServed } from '../../internal/audit/audit-export.ts';
-import { CannotCheck } from '../../internal/audit/finding.ts';
+import { CannotCheck, NoLog } from '../../internal/audit/finding.ts';
 
 /** Answers that pass: the organization reads faster than its READ_RATE, or the console is busy. */
 const passing = new Set([429, 503]);
@@ -28,7 +28,8 @@ export function servedLog(where: string, token: string | undefined): ReadServed 
       if (answer.ok) return Buffer.from(await answer.arrayBuffer());
       const said = detailOf(await answer.text());
       if (!passing.has(answer.status) || tries === mostTries) {
-        throw new CannotCheck(`The console answers ${answer.status} to ${prefix}/${path}${said}.`);
+        const sentence = `The console answers ${answer.status} to ${prefix}/${path}${said}.`;
+        throw path === 'checkpoint' && answer.status === 404 ? new NoLog(sentence) : new CannotCheck(sentence);
       }
       await sleep(1_000 * pauseOf(answer));
     }

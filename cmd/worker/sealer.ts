@@ -1,22 +1,20 @@
 import { ConfigError, type Config } from '../../internal/config/read.ts';
-import { isSignedByAll } from '../../internal/log/checkpoint.ts';
+import { emptyCheckpoint, isSignedByAll } from '../../internal/log/checkpoint.ts';
 import { readSigningKeys, type SigningKey } from '../../internal/log/keys.ts';
+import { macKeyOf, type MacKey } from '../../internal/log/mac.ts';
 import { SignedHeads } from '../../internal/log/memory.ts';
 import { HeadSigner } from '../../internal/log/signer.ts';
 import { addCosignature, listUncosigned } from '../../internal/store/cosigned-logs.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { extendLogs } from '../../internal/store/extend-logs.ts';
-import { beginLogs, sealExisting } from '../../internal/store/seal-existing.ts';
-import { signLogs } from '../../internal/store/sign-logs.ts';
+import { extendLogs, retryRefused } from '../../internal/store/extend-logs.ts';
+import { signLogs, type LastSigned } from '../../internal/store/sign-logs.ts';
 import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
 import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import { WitnessRefusal } from '../../internal/witness/refusal.ts';
 import { Witnesses } from '../../internal/witness/witnesses.ts';
 import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
 import { Sealer } from '../../internal/worker/sealer.ts';
-import { bucketWitnesses, folderMemories, httpWitnesses, publicKeysOf } from './witnesses.ts';
-
-/** Older events of a step, which takes about 0.2 s, and of a page, which blocks for 10 ms. */
-const existing = { most: 20_000, pageSize: 2_000, graceMs: 10 * 60 * 1_000 };
+import { bucketWitnesses, folderMemories, httpWitnesses, publicKeysOf, quorumOf } from './witnesses.ts';
 
 /**
  * Time between two looks for a log that a key has not signed, in ms. While workers with another key
@@ -36,44 +34,66 @@ export function logKeys(config: Config<'LOG_KEY'>): SigningKey[] {
   }
 }
 
+/** The key of the MACs that a worker makes: that of the first key. Undefined without a log. */
+export function workerMacKey(config: Config<'LOG_KEY'>): MacKey | undefined {
+  return logKeys(config).map(macKeyOf)[0];
+}
+
 /** Wires the sealer of a worker; undefined while the log is off. @throws {ConfigError} */
 export function createSealer(config: LogConfig, db: Database, { registry, logger }: Telemetry): Sealer | undefined {
   const keys = logKeys(config);
   if (keys.length === 0) return undefined;
-  const publicKeys = publicKeysOf(keys);
+  const [publicKeys, macKeys] = [publicKeysOf(keys), keys.map(macKeyOf)];
   const metrics = sealerMetrics(registry);
-  const onAway = (witness: string, error: unknown): void => {
+  const onAway = (witness: string, error: unknown, organization?: string): void => {
     metrics.notCosigned.inc({ witness });
-    logger.warn({ error, witness }, 'a checkpoint was not cosigned, retrying later');
+    if (error instanceof WitnessRefusal) {
+      logger.error(
+        { error, witness, organization },
+        'a witness has another state of the log, which gets no checkpoint',
+      );
+    } else logger.warn({ error, witness, organization }, 'a checkpoint was not cosigned, retrying later');
   };
   const buckets = bucketWitnesses(config, keys, onAway);
+  const others = httpWitnesses(config);
+  const quorum = quorumOf(config, [...others, ...buckets]);
   const witnesses = new Witnesses(
     {
-      listUncosigned: (names) => listUncosigned(db, names),
-      addCosignature: (log, witness, line) => addCosignature(db, log, witness, line),
+      listUncosigned: (names, organization) => listUncosigned(db, names, organization),
+      addCosignature: (log, witness, line) => addCosignature(db, log, witness, line, quorum),
     },
-    [...httpWitnesses(config), ...buckets],
-    (witness, error) => (error === undefined ? metrics.cosigned.inc({ witness }) : onAway(witness, error)),
+    [...others, ...buckets],
+    ({ witness, organization, error }) =>
+      error === undefined ? metrics.cosigned.inc({ witness }) : onAway(witness, error, organization),
   );
-  const signer = new HeadSigner(keys, [new SignedHeads(), ...folderMemories(config, keys), ...buckets]);
-  const refresh = async (organizations: readonly string[]): Promise<void> => {
-    await Promise.all(buckets.map((bucket) => bucket.refresh(organizations)));
+  const memories = [new SignedHeads(), ...folderMemories(config, keys), ...buckets];
+  const signer = new HeadSigner(keys, memories, (organization) => witnesses.refusalOf(organization));
+  const before = async (logs: readonly LastSigned[]): Promise<void> => {
+    await Promise.all(buckets.map((bucket) => bucket.refresh(logs.map(({ organization }) => organization))));
+    // A witness answers for an empty log too: with the size that it has, if it has any.
+    const asked = logs.map(({ note, ...log }) => ({ ...log, note: note ?? emptyCheckpoint(log.organization, keys) }));
+    await witnesses.ask(
+      others.map(({ name }) => name),
+      asked,
+    );
   };
   const isSigned = (organization: string, note: string): boolean => isSignedByAll(note, organization, publicKeys);
   let lookedAt = -Infinity;
   const store = {
-    extendLogs: (mostLeaves: number) => extendLogs(db, mostLeaves),
+    extendLogs: (mostLeaves: number) => extendLogs(db, macKeys, mostLeaves),
     signLogs: async () => {
       const now = performance.now();
       const looks = now - lookedAt >= lookAtKeysMs;
-      const options = { before: refresh, isSigned: looks ? isSigned : undefined };
+      const options = { before, isSigned: looks ? isSigned : undefined, publishes: quorum.least === 0 };
       const report = await signLogs(db, (log) => signer.sign(log), options);
       if (looks && report !== undefined) lookedAt = now;
       return report;
     },
-    cosign: () => witnesses.cosign(),
-    beginLogs: () => beginLogs(db),
-    sealExisting: () => sealExisting(db, existing),
+    cosign: async () => {
+      await witnesses.cosign();
+      return witnesses.refused;
+    },
+    retryRefused: () => retryRefused(db),
     close: async () => void (await Promise.all(buckets.map((bucket) => bucket.close()))),
   };
   return new Sealer(store, sealerLimits, metrics, logger);

@@ -8,6 +8,7 @@ import {
   type SigningKey,
   type VerifierKey,
 } from '../../internal/log/keys.ts';
+import type { WitnessQuorum } from '../../internal/store/cosigned-logs.ts';
 import { BucketWitness } from '../../internal/witness/bucket-witness.ts';
 import { FolderMemory } from '../../internal/witness/folder-memory.ts';
 import { HttpWitness } from '../../internal/witness/http-witness.ts';
@@ -51,6 +52,17 @@ export function httpWitnesses(config: WitnessConfig): HttpWitness[] {
       throw new ConfigError(`LOG_WITNESSES: the key of ${url.host} ${message}`, { cause: error });
     }
   });
+}
+
+/**
+ * How many witnesses must have cosigned a checkpoint before the console shows it: the entry
+ * `quorum:N` of LOG_WITNESSES, or all of them. @throws {ConfigError}
+ */
+export function quorumOf(config: WitnessConfig, witnesses: readonly { readonly name: string }[]): WitnessQuorum {
+  const [entry, ...more] = entriesOf(config, 'quorum:');
+  const least = entry === undefined ? witnesses.length : Number(entry.pathname);
+  if (more.length === 0 && least <= witnesses.length) return { names: witnesses.map(({ name }) => name), least };
+  throw new ConfigError(`LOG_WITNESSES: one quorum:N, of at most the ${witnesses.length} that cosign`);
 }
 
 function entriesOf({ LOG_WITNESSES: witnesses }: WitnessConfig, ...protocols: string[]): URL[] {

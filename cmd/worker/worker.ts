@@ -22,7 +22,7 @@ import { createLane, stuck, type Lane } from './lane.ts';
 import { RegisteredShards } from './registered-shards.ts';
 import { createRooms } from './rooms.ts';
 import { createRouting } from './routing.ts';
-import { createSealer, logSettings } from './sealer.ts';
+import { createSealer, logSettings, workerMacKey } from './sealer.ts';
 import { inOneDatabase } from './storage.ts';
 
 /** Jobs of the overflow lane that are stored at once: few, so that the others go first. */
@@ -67,7 +67,7 @@ export function createWorker(
       config.ARCHIVE_URL === undefined ? undefined : new Archive(database, config.ARCHIVE_URL, s3Credentials());
     if (archive !== undefined) archives.push(archive);
     return createStore(database, {
-      leaves: sealer !== undefined,
+      macKey: workerMacKey(config),
       onStored: (stored, events) => sealer?.onStored(stored, events >= config.STORE_BATCH_EVENTS / 2),
       findArchived: archive && ((partition) => archive.find(partition)),
       partitionsAhead: partitionsAheadDays,

@@ -15,7 +15,7 @@ import { listAutomations } from './read/list-automations.ts';
 import { listErrors } from './read/list-errors.ts';
 import { listEvents } from './read/list-events.ts';
 import { listExecutions } from './read/list-executions.ts';
-import { logCheckpoint, logProof, logTile } from './read/log.ts';
+import { logActs, logCheckpoint, logProof, logSignedCheckpoint, logTile } from './read/log.ts';
 import { noteReads, type NoteAccess } from './read/note-access.ts';
 import type { ReadOptions } from './read/read-options.ts';
 import type { RoomOptions } from './read/with-room.ts';
@@ -48,6 +48,8 @@ const endpoints = [
   exportEvents,
   stream,
   logCheckpoint,
+  logSignedCheckpoint,
+  logActs,
   logTile,
   logProof,
 ];

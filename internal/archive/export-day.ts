@@ -6,6 +6,7 @@ import { smallestId } from '../record/windows.ts';
 import { dayAfter, isoDay } from '../store/days.ts';
 import { IdSet } from './id-set.ts';
 import { folderOfDay, objectName, writeManifest, type ArchivedDay, type Manifest } from './manifest.ts';
+import type { ManifestActs } from './manifest-acts.ts';
 import type { Objects } from './objects.ts';
 
 /** Events of one query. */
@@ -18,6 +19,8 @@ export interface DayExport {
   format: FormatName;
   /** Resolves with the newest checkpoint of an organization's log. Absent without a log. */
   checkpointOf?: ((organization: string) => Promise<string | undefined>) | undefined;
+  /** Gives the log its manifests. Absent without a log. */
+  acts?: ManifestActs | undefined;
   /** Ends the export: nothing stays of the object that it was writing. */
   signal?: AbortSignal | undefined;
   /** Events of the day without texts after an erasure, counted before the export reads it. */
@@ -28,7 +31,7 @@ export interface DayExport {
 
 /** Writes all events of a day, in the order of acceptance, and then the manifest. */
 export async function exportDay(
-  { record, objects, format, checkpointOf, signal, erasedTexts, onPage }: DayExport,
+  { record, objects, format, checkpointOf, acts, signal, erasedTexts, onPage }: DayExport,
   day: ArchivedDay,
   number: number,
 ): Promise<Manifest> {
@@ -56,11 +59,13 @@ export async function exportDay(
     return buffer;
   };
 
-  await objects.write(`${folder}${object}`, pieces(), signal);
-  // Read after the events, so that it covers all that were sealed when they were read.
+  // Read before the events: the object has each event that it covers.
   const checkpoint = (await checkpointOf?.(organization)) ?? null;
+  await objects.write(`${folder}${object}`, pieces(), signal);
   const manifest: Manifest = {
     version: 1,
+    id: acts?.newId() ?? null,
+    by: acts?.by ?? null,
     organization,
     day: isoDay(day.day),
     object,
@@ -74,7 +79,8 @@ export async function exportDay(
     last: positionOf(last),
     checkpoint,
   };
-  await writeManifest(objects, folder, manifest);
+  const content = await writeManifest(objects, folder, manifest);
+  await acts?.append(manifest, content);
   return manifest;
 }
 

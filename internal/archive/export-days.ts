@@ -3,7 +3,16 @@ import { dayAfter } from '../store/days.ts';
 import { countErasedTexts, listEventDays, measureEventDay, organizationsOfDay } from '../store/event-days.ts';
 import { exportDay, type DayExport } from './export-day.ts';
 import { findHolder } from './holder.ts';
-import { folderOfOrganization, numbersWithManifest, type ArchivedDay, type Manifest } from './manifest.ts';
+import {
+  folderOfDay,
+  folderOfOrganization,
+  numbersWithManifest,
+  objectName,
+  parseManifest,
+  readManifestText,
+  type ArchivedDay,
+  type Manifest,
+} from './manifest.ts';
 
 /** The days to export, and the place that they are written to. */
 export interface DaysExport extends Omit<DayExport, 'onPage' | 'erasedTexts'> {
@@ -57,6 +66,7 @@ export async function exportDays(run: DaysExport): Promise<DaysExported> {
     names.set(day.organization, listed);
     const number = await nextNumber(run, listed, day);
     if (number === undefined) {
+      await appendMissingAct(run, listed, day);
       exported.kept += 1;
       continue;
     }
@@ -70,6 +80,20 @@ export async function exportDays(run: DaysExport): Promise<DaysExported> {
     exported.written += 1;
   }
   return exported;
+}
+
+/** A crash between a manifest and its act leaves the log without it. */
+async function appendMissingAct(
+  { acts, objects, format }: DaysExport,
+  names: readonly string[],
+  day: ArchivedDay,
+): Promise<void> {
+  const [newest] = numbersWithManifest(names, day, format);
+  if (acts === undefined || newest === undefined) return;
+  const [folder, object] = [folderOfDay(day), objectName(newest, format)];
+  if (await acts.has(day, object)) return;
+  const content = await readManifestText(objects, folder, object);
+  await acts.append(parseManifest(object, content), content);
 }
 
 async function daysToExport({ db, from, to, isWanted = () => true }: DaysExport): Promise<ArchivedDay[]> {

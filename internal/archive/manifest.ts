@@ -1,4 +1,4 @@
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import type { FormatName } from '../export/formats.ts';
 import type { EventPosition } from '../record/stored-event.ts';
 import { isoDay } from '../store/days.ts';
@@ -7,6 +7,9 @@ import type { Objects } from './objects.ts';
 /** Describes an object. It lies beside the object, and is written after it. */
 export interface Manifest {
   version: 1;
+  /** The id of the act by which the log knows it, and who wrote it; null without a log. */
+  id: string | null;
+  by: string | null;
   organization: string;
   /** The UTC day on which the events were accepted: `2026-11-21`. */
   day: string;
@@ -24,7 +27,10 @@ export interface Manifest {
   /** Null for a day without events. */
   first: EventPosition | null;
   last: EventPosition | null;
-  /** The newest checkpoint of the organization's log after the export; null without a log. */
+  /**
+   * The newest checkpoint of the organization's log when the export began: the object has each
+   * event of the day whose leaf it covers. Null without a log.
+   */
   checkpoint: string | null;
 }
 
@@ -35,7 +41,8 @@ export interface ArchivedDay {
   day: number;
 }
 
-const suffix = '.manifest.json';
+/** What the name of a manifest has after that of its object. */
+export const manifestSuffix = '.manifest.json';
 
 /**
  * The folder of an organization, ended by a slash. DuckDB and Spark make a column of this form,
@@ -71,16 +78,31 @@ export function numbersWithManifest(names: readonly string[], day: ArchivedDay, 
 
 /** @throws when it is absent or not a manifest. */
 export async function readManifest(objects: Objects, folder: string, object: string): Promise<Manifest> {
-  const name = `${folder}${object}${suffix}`;
-  const manifest = (await json(objects.read(name))) as Partial<Manifest>;
-  if (manifest.version !== 1 || manifest.object !== object) throw new Error(`${name} is not a manifest of version 1`);
+  const name = `${folder}${object}${manifestSuffix}`;
+  const manifest = parseManifest(name, await readManifestText(objects, folder, object));
+  if (manifest.object !== object) throw new Error(`${name} is the manifest of ${manifest.object}`);
+  return manifest;
+}
+
+/** The text of a manifest, of which the log has the SHA-256. */
+export function readManifestText(objects: Objects, folder: string, object: string): Promise<string> {
+  return text(objects.read(`${folder}${object}${manifestSuffix}`));
+}
+
+/** @throws an Error with the name when the text is no manifest. */
+export function parseManifest(name: string, content: string): Manifest {
+  const manifest = Object(JSON.parse(content)) as Partial<Manifest>;
+  if (manifest.version !== 1 || !/^\d{4}-\d\d-\d\d$/.test(String(manifest.day))) {
+    throw new Error(`${name} is not a manifest of version 1`);
+  }
   return manifest as Manifest;
 }
 
-/** Writes the manifest of an object, which must be there. */
-export async function writeManifest(objects: Objects, folder: string, manifest: Manifest): Promise<void> {
-  const bytes = Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`);
-  await objects.write(`${folder}${manifest.object}${suffix}`, piecesOf(bytes));
+/** Writes the manifest of an object, which must be there. Resolves with its text. */
+export async function writeManifest(objects: Objects, folder: string, manifest: Manifest): Promise<string> {
+  const content = `${JSON.stringify(manifest, undefined, 2)}\n`;
+  await objects.write(`${folder}${manifest.object}${manifestSuffix}`, piecesOf(Buffer.from(content)));
+  return content;
 }
 
 async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -4,13 +4,27 @@ import { UnknownSigner } from '../log/note.ts';
 import type { Database } from '../store/database.ts';
 import { listPartitions } from '../store/partitions.ts';
 import { sql } from '../store/sql.ts';
-import { checkTree, toleranceMs, type CheckedTree } from './check-tree.ts';
-import { compareRecord } from './compare-record.ts';
+import { checkTree, type CheckedTree } from './check-tree.ts';
+import { compareRecord, nothingCompared } from './compare-record.ts';
 import { differingExecution } from './differing-execution.ts';
+import { differingRunning } from './differing-running.ts';
+import { Acts, describeAct } from './acts.ts';
+import { Erased } from './erased.ts';
 import { CannotCheck, type AuditReport, type Finding, type OnProgress } from './finding.ts';
-import { readErased, readLog, readLogLeaves, type LogRow, type Reading } from './read-database.ts';
+import { Parts } from './parts.ts';
+import {
+  readActs,
+  readErased,
+  readFragments,
+  readLog,
+  readLogLeaves,
+  readRefused,
+  timeOfOldestLeaf,
+  type LogRow,
+  type Reading,
+} from './read-database.ts';
 import { changedCheckpoint, unknownSigner } from './shown-checkpoint.ts';
-import { inSnapshot } from './snapshot.ts';
+import { inSnapshot, type Beside } from './snapshot.ts';
 
 /** The log to compare with the record in Postgres. */
 export interface DatabaseAudit {
@@ -28,78 +42,129 @@ export interface DatabaseAudit {
 
 /**
  * Compares the log of an organization with its checkpoints, with each of its events, and the
- * executions with their events, beside each other in one snapshot of the database.
- * @throws {CannotCheck} when the organization has no log.
+ * executions with their events, beside each other in one snapshot of the database. What cannot be
+ * checked is a problem of the report; the other parts go on.
+ * @throws {CannotCheck} when the organization has no log, and nobody has kept a checkpoint of one.
  */
 export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<AuditReport> {
   const { organization, kept = [], retainedSince } = audit;
-  return inSnapshot(db, async (trx, beside) => {
-    const { heads, newest, wrong } = await readHeads(trx, audit);
-    const log = await readLog(trx, organization);
-    const { began, complete } = log;
-    const erased = await readErased(trx, organization);
-    const since = retainedSince ?? (await firstKeptDay(trx));
+  return inSnapshot(db, async (beside) => {
+    const parts = new Parts();
+    const read: Beside = (work) => beside(work);
+    const { heads, wrong, newest, checkpoint } = await parts.run('The checkpoints', noHeads, () =>
+      read((own) => readHeads(own, audit, parts)),
+    );
+    const log = await parts.run('The log', undefined, () => read((own) => readLog(own, organization)));
+    if (log === undefined && heads.length + wrong.length + kept.length === 0) {
+      throw new CannotCheck(parts.problems[0] ?? `There is no log of ${organization}.`);
+    }
+    if (log === undefined) parts.add(`There is no log of ${organization}.`);
+    const erased = await parts.run('The erasures', new Erased(), () => read((own) => readErased(own, organization)));
+    const acts = await parts.run('The acts', new Acts(), () => read((own) => readActs(own, organization)));
+    const refused = await parts.run('The leaves', [], () => read((own) => readRefused(own, organization)));
+    const first = await parts.run('The leaves', -Infinity, () => read((own) => timeOfOldestLeaf(own, organization)));
+    const isAllSealed = acts.proven.some(({ kind }) => kind === 'older-events-sealed');
+    const unsealedBefore = isAllSealed ? -Infinity : first;
+    const fragments = await parts.run('The leaves', [], () => read((own) => readFragments(own, organization)));
+    const since = retainedSince ?? (await parts.run('The first day', 0, () => read(firstKeptDay)));
     const total = 2 * newest;
     let [leaves, looked] = [0, { leaves: 0, events: 0 }];
     const report = (): void => audit.onProgress?.({ done: leaves + looked.leaves, total, events: looked.events });
-    const [tree, events, execution] = await Promise.all([
-      beside((own) =>
-        checkTree(readLogLeaves(own, organization), [...heads, ...kept], (size) => {
-          leaves = size;
-          report();
-        }),
+    const [tree, compared, execution, running] = await Promise.all([
+      parts.run('The leaves', undefined, () =>
+        read((own) =>
+          checkTree(readLogLeaves(own, organization), [...heads, ...kept], (size) => {
+            leaves = size;
+            report();
+          }),
+        ),
       ),
-      beside((own) =>
-        compareRecord({ trx, beside: own, organization, erased, complete: complete !== null, since }, (now) => {
-          looked = now;
-          report();
-        }),
+      parts.run('The events', undefined, () =>
+        read((trx) =>
+          read((own) =>
+            compareRecord({ trx, beside: own, organization, erased, acts, unsealedBefore, since }, (now) => {
+              looked = now;
+              report();
+            }),
+          ),
+        ),
       ),
-      beside((own) => differingExecution(own, organization, since)),
+      parts.run('The executions', undefined, () => read((own) => differingExecution(own, organization, since))),
+      parts.run('The running executions', [], () => read((own) => differingRunning(own, organization))),
     ]);
+    const events = compared ?? nothingCompared();
+    const oldest = tree?.oldest ?? Infinity;
     // An event that expired before the log began has no leaf that would be absent.
-    const noneExpired = events.absent + events.uncovered === 0 && tree.oldest > began.getTime() - toleranceMs;
+    const noneExpired = events.absent + events.uncovered === 0 && !isAllSealed;
     return {
       findings: [
         ...wrong,
-        ...tree.findings,
-        ...differingLog(tree, events.sealed, log),
+        ...fragments,
+        ...refused,
+        ...(tree?.findings ?? []),
+        ...(tree === undefined ? [] : differingLog(tree, compared?.sealed ?? tree.size, log)),
         ...erased.findings,
+        ...acts.findings,
         ...events.findings,
         ...(execution !== undefined && (execution.certain || noneExpired) ? [execution] : []),
+        ...running,
       ],
-      leaves: tree.size,
+      problems: parts.problems,
+      leaves: tree?.size ?? 0,
       compared: events.compared - events.uncovered,
-      waiting: events.waiting + tree.size - newest,
+      waiting: events.waiting + Math.max(0, (tree?.size ?? 0) - newest),
       absent: events.absent,
       uncovered: events.uncovered,
-      overdue: tree.overdue + events.overdue,
-      late: tree.late,
+      firstUncovered: events.firstUncovered,
+      overdue: (tree?.overdue ?? 0) + events.overdue,
+      late: tree?.late ?? 0,
       erased: events.erased,
       erasures: erased.notes,
       checkpoints: heads.length + kept.length,
-      beginning: { began, complete },
+      checkpoint,
+      manifests: acts.proven.filter(({ kind }) => kind === 'manifest'),
+      acts: acts.proven.map(describeAct).filter((act) => act !== undefined),
+      since: Number.isFinite(oldest) ? new Date(oldest) : undefined,
     };
   });
 }
 
-async function readHeads(trx: Reading, { organization, keys }: DatabaseAudit) {
-  const { rows } = await sql<{ hour: Date; note: string }>`
-    select hour, note from log_checkpoints where organization = ${organization} order by hour
+/** What the checkpoints say: their heads, and the newest one. */
+interface Heads {
+  heads: TreeHead[];
+  wrong: Finding[];
+  newest: number;
+  checkpoint: string | undefined;
+}
+
+const noHeads: Heads = { heads: [], wrong: [], newest: 0, checkpoint: undefined };
+
+async function readHeads(trx: Reading, { organization, keys }: DatabaseAudit, parts: Parts): Promise<Heads> {
+  const { rows } = await sql<{ hour: Date; note: string; published: boolean }>`
+    select hour, published_note as note, true as published from log_checkpoints
+    where organization = ${organization} and published_note is not null and published_note <> note
+    union all
+    select hour, note, published_note is not distinct from note as published from log_checkpoints
+    where organization = ${organization}
+    order by hour, published desc
   `.execute(trx);
-  if (rows.length === 0) throw new CannotCheck(`There is no checkpoint of ${organization}.`);
+  if (rows.length === 0) parts.add(`There is no checkpoint of ${organization}.`);
   const heads: TreeHead[] = [];
   const wrong: Finding[] = [];
-  for (const { hour, note } of rows) {
+  let [newest, checkpoint]: [number, string | undefined] = [0, undefined];
+  for (const { hour, note, published } of rows) {
     try {
-      heads.push(openCheckpoint(note, organization, keys));
+      const head = openCheckpoint(note, organization, keys);
+      heads.push(head);
+      newest = Math.max(newest, head.size);
+      if (published) checkpoint = note;
     } catch (error) {
-      if (error instanceof UnknownSigner) throw unknownSigner(`the checkpoint of ${minuteOf(hour)}`);
       // Other texts that the sealer did not write count as changed, too.
-      wrong.push(changedCheckpoint(error));
+      if (error instanceof UnknownSigner) parts.add(unknownSigner(`the checkpoint of ${minuteOf(hour)}`).message);
+      else wrong.push(changedCheckpoint(error));
     }
   }
-  return { heads, wrong, newest: Math.max(0, ...heads.map(({ size }) => size)) };
+  return { heads, wrong, newest, checkpoint };
 }
 
 /** A time as `2026-11-21 10:00`, UTC. */
@@ -108,8 +173,9 @@ function minuteOf(time: Date): string {
 }
 
 /** The findings about leaves outside of the tree, and about what the sealer keeps beside them. */
-function differingLog(tree: CheckedTree, sealed: number, { size, frontier, hashes }: LogRow): Finding[] {
-  if (tree.findings.length > 0) return [];
+function differingLog(tree: CheckedTree, sealed: number, log: LogRow | undefined): Finding[] {
+  if (tree.findings.length > 0 || log === undefined) return [];
+  const { size, frontier, hashes } = log;
   if (sealed !== tree.size) {
     return [{ sentence: `The log has ${sealed} leaves, of which ${tree.size} have a place: others were added.` }];
   }

@@ -1,8 +1,8 @@
 import type { TreeHead } from '../log/checkpoint.ts';
-import { isErasure } from '../log/erasure.ts';
 import { Frontier, type OnTileHash } from '../log/frontier.ts';
 import { hashOfText, leafHashText, type HashText } from '../log/hashing.ts';
-import { isLeaf, readLeaf, splitLeaves, timeOfLeaf } from '../log/leaf.ts';
+import { isErasure } from '../log/erasure.ts';
+import { isEvent, isLeaf, readLeaf, splitLeaves, timeOfLeaf } from '../log/leaf.ts';
 import type { Finding } from './finding.ts';
 import { countOverdue } from './overdue.ts';
 
@@ -59,10 +59,10 @@ export async function checkTree(
       if (fault !== undefined && findings.length === 0) findings.push({ sentence: `Leaf ${tree.size}: ${fault}.` });
       const time = timeOfLeaf(leaf);
       oldest = Math.min(oldest, time);
-      if (!isErasure(leaf)) {
+      if (isEvent(leaf)) {
         newest = Math.max(newest, time);
         if (time < newest - toleranceMs) late += 1;
-      } else if (time < newest - erasureToleranceMs) backdated.push(backdatedErasure(leaf));
+      } else if (isErasure(leaf) && time < newest - erasureToleranceMs) backdated.push(backdatedErasure(leaf));
       if (tree.size >= signed) overdue += countOverdue(leaf);
       tree.append(leafHashText(leaf), keepHash);
       compare();

@@ -1,11 +1,12 @@
+import { isAct } from '../log/act.ts';
 import { isErasure } from '../log/erasure.ts';
-import { leafSize, splitLeaves, timeOfId } from '../log/leaf.ts';
-import type { StoredEvent } from '../log/stored-json.ts';
+import { isEvent, leafSize, splitLeaves, timeOfId } from '../log/leaf.ts';
 import { readStoredEvents, type StoredPage } from '../store/stored-events.ts';
 import { byId, compareEvents, lostEvent } from './compare-events.ts';
+import type { Acts } from './acts.ts';
 import type { Erased } from './erased.ts';
 import type { Finding } from './finding.ts';
-import { LogReader } from './log-reader.ts';
+import { LogReader, WrongTileIds } from './log-reader.ts';
 import type { Reading } from './read-database.ts';
 import { countOverdue } from './overdue.ts';
 
@@ -21,6 +22,8 @@ export interface Comparison {
   overdue: number;
   absent: number;
   uncovered: number;
+  /** The id of the first one of these. */
+  firstUncovered: string | undefined;
   erased: number;
   /** Leaves that have a place. */
   sealed: number;
@@ -32,8 +35,9 @@ export interface ComparedRecord {
   beside: Reading;
   organization: string;
   erased: Erased;
-  /** False while the sealer still adds leaves of events that are older than the log. */
-  complete: boolean;
+  acts: Acts;
+  /** Events accepted before it (ms) may have been stored without a log, and have no leaf yet. */
+  unsealedBefore: number;
   /** The first kept day. */
   since: number;
 }
@@ -41,24 +45,42 @@ export interface ComparedRecord {
 /** Receives how many leaves of the log were compared, and how many events. */
 type OnCompared = (looked: { leaves: number; events: number }) => void;
 
-/** Compares events and leaves, in the order of their ids, a page of events at a time. */
-export async function compareRecord(record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
-  const { trx, beside, organization } = record;
-  const result: Comparison = {
+/** A comparison that has not begun. */
+export function nothingCompared(): Comparison {
+  return {
     findings: [],
     compared: 0,
     waiting: 0,
     overdue: 0,
     absent: 0,
     uncovered: 0,
+    firstUncovered: undefined,
     erased: 0,
     sealed: 0,
   };
+}
+
+/** Compares events and leaves, in the order of their ids, a page of events at a time. */
+export async function compareRecord(record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
+  const { trx, organization } = record;
+  try {
+    return await compareWith(new LogReader(trx, organization), record, onCompared);
+  } catch (error) {
+    if (!(error instanceof WrongTileIds)) throw error;
+  }
   const log = new LogReader(trx, organization);
+  const wrong = await log.sortTiles();
+  const result = await compareWith(log, record, onCompared);
+  return { ...result, findings: [...wrong, ...result.findings] };
+}
+
+async function compareWith(log: LogReader, record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
+  const { beside, organization } = record;
+  const result = nothingCompared();
   for await (const page of readStoredEvents(beside, { organization, pageSize })) {
     const { sealed, waiting } = await log.take(page.last?.id);
     const leaves = waiting.length === 0 ? sealed : Buffer.concat([sealed, waiting]);
-    if (!areSame(page, leaves)) compareEach(page, leaves, record, result);
+    if (!areSame(page, leaves, record.erased)) compareEach(page, leaves, record, result);
     result.compared += page.ids.length;
     result.waiting += waiting.length / leafSize;
     result.overdue += countOverdue(waiting);
@@ -69,7 +91,9 @@ export async function compareRecord(record: ComparedRecord, onCompared: OnCompar
 }
 
 /** True if these are the leaves of a page. It takes a small part of the time of a look at each. */
-function areSame({ ids, times, leaves }: StoredPage, ofLog: Buffer): boolean {
+function areSame({ ids, times, leaves, hasErased }: StoredPage, ofLog: Buffer, erased: Erased): boolean {
+  const [first, last] = [ids[0], ids.at(-1)];
+  if (hasErased || (first !== undefined && last !== undefined && erased.namesAny(first, last))) return false;
   if (ofLog.length !== leaves.length || ids.some((id, at) => timeOfId(id) !== times[at])) return false;
   // Workers store events beside each other, so that leaves are not in the order of ids.
   return ofLog.equals(leaves) || sorted(ofLog) === leaves.toString('latin1');
@@ -85,20 +109,23 @@ function sorted(leaves: Buffer): string {
 function compareEach(
   page: StoredPage,
   ofLog: Buffer,
-  { erased, since, complete }: ComparedRecord,
+  { erased, acts, since, unsealedBefore }: ComparedRecord,
   result: Comparison,
 ): void {
-  const events = page.ids.map((_, at) => JSON.parse(page.jsonAt(at)) as StoredEvent);
+  const events = page.ids.map((_, at) => page.eventAt(at));
   const leaves = byId(splitLeaves(ofLog));
   const found = compareEvents(events, leaves, erased);
-  const excused = complete ? [] : found.filter(({ event = '' }) => !leaves.has(event));
+  const isExcused = ({ event = '' }: Finding): boolean => !leaves.has(event) && timeOfId(event) < unsealedBefore;
+  const [excused, others] = [found.filter(isExcused), found.filter((finding) => !isExcused(finding))];
   result.uncovered += excused.length;
-  result.findings.push(...(excused.length === 0 ? found : found.filter(({ event = '' }) => leaves.has(event))));
+  result.firstUncovered ??= excused[0]?.event;
+  result.findings.push(...others);
   const present = new Set(page.ids);
   for (const [id, own] of leaves) {
     if (present.has(id)) continue;
     if (own.some(isErasure)) result.findings.push(...erased.lost(id));
-    if (own.every(isErasure)) continue;
+    if (own.some(isAct)) result.findings.push(...acts.lost(id));
+    if (!own.some(isEvent)) continue;
     if (erased.isErased(id)) result.erased += 1;
     else if (timeOfId(id) < since) result.absent += 1;
     else result.findings.push(lostEvent(id));

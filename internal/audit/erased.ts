@@ -1,4 +1,4 @@
-import { holdsId, leafOfErasure, type Erasure } from '../log/erasure.ts';
+import { holdsBetween, holdsId, leafOfErasure, type Erasure } from '../log/erasure.ts';
 import { timeOfId } from '../log/leaf.ts';
 import type { ErasureNote, Finding } from './finding.ts';
 
@@ -12,8 +12,14 @@ export type FindErasureLeaf = (id: string) => Promise<Buffer | undefined>;
 export class Erased {
   readonly notes: ErasureNote[] = [];
   readonly findings: Finding[] = [];
+  /** Why absent events and texts accuse nobody: records of erasures are missing. */
+  readonly incomplete: string | undefined;
   readonly #erasures: Erasure[] = [];
   readonly #ids = new Set<string>();
+
+  constructor(incomplete?: string) {
+    this.incomplete = incomplete;
+  }
 
   /** Takes the record of an erasure, if its leaf is that of the log. */
   async add(erasure: Erasure, find: FindErasureLeaf): Promise<void> {
@@ -40,11 +46,21 @@ export class Erased {
 
   /** True if this event was erased, so that it is absent. */
   isErased(id: string): boolean {
-    return this.#erasures.some(({ scope, event_ids }) => scope !== 'text' && holdsId(event_ids, id));
+    return this.erasureOf(id) !== undefined;
   }
 
   /** True if this event lost its texts by an erasure. */
   lostTexts(id: string): boolean {
     return this.#erasures.some(({ scope, event_ids }) => scope === 'text' && holdsId(event_ids, id));
+  }
+
+  /** The erasure that says that this event is gone. */
+  erasureOf(id: string): string | undefined {
+    return this.#erasures.find(({ scope, event_ids }) => scope !== 'text' && holdsId(event_ids, id))?.id;
+  }
+
+  /** True if an erasure names an event with an id from `first` to `last`. */
+  namesAny(first: string, last: string): boolean {
+    return this.#erasures.some(({ event_ids }) => holdsBetween(event_ids, first, last));
   }
 }

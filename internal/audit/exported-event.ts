@@ -1,10 +1,14 @@
 import { optionalFields } from '../event/fields.ts';
+import { saltSize } from '../log/event-digest.ts';
+import { hashSize } from '../log/hashing.ts';
 import type { StoredEvent } from '../log/stored-json.ts';
 import { CannotCheck } from './finding.ts';
 
 const texts = optionalFields.map(({ recorded }) => recorded);
 const members = new Set(
-  ['id', 'automation', 'execution_id', 'type_of_event', 'occurred_at', 'created_at'].concat(texts),
+  ['id', 'automation', 'execution_id', 'type_of_event', 'salt', 'texts_digest', 'occurred_at', 'created_at'].concat(
+    texts,
+  ),
 );
 
 /** The row of an event, of its line in an export in NDJSON. @throws {CannotCheck} */
@@ -19,6 +23,12 @@ export function exportedEvent(line: string, organization: string): StoredEvent {
   if (other !== undefined) {
     throw new CannotCheck(`A line of the export has ${other}, which no event has: ${line.slice(0, 60)}`);
   }
+  const bytes = (name: string, size: number): Buffer | null => {
+    if ((event[name] ?? null) === null) return null;
+    const hex = text(name);
+    if (hex.length === 2 * size && /^[0-9a-f]+$/.test(hex)) return Buffer.from(hex, 'hex');
+    throw new CannotCheck(`A line of the export has no whole ${name}: ${line.slice(0, 60)}`);
+  };
   const automation = text('automation');
   const automationId = automation.toLowerCase();
   const columns = optionalFields.map(
@@ -33,6 +43,8 @@ export function exportedEvent(line: string, organization: string): StoredEvent {
     execution_id: text('execution_id'),
     kind: text('type_of_event'),
     occurred_at: event['occurred_at'] === null ? null : text('occurred_at'),
+    salt: bytes('salt', saltSize),
+    texts_digest: bytes('texts_digest', hashSize),
     ...Object.fromEntries(columns),
   };
 }

@@ -1,3 +1,5 @@
+import type { Act } from '../log/act.ts';
+
 /** An erasure as reports name it. */
 export interface ErasureNote {
   readonly at: Date;
@@ -15,6 +17,8 @@ export interface Finding {
 /** A finished comparison. No finding: nothing was lost, added or changed. */
 export interface AuditReport {
   readonly findings: readonly Finding[];
+  /** A sentence for each part that could not be checked. */
+  readonly problems: readonly string[];
   /** Leaves of the log, and the events that were compared with them. */
   readonly leaves: number;
   readonly compared: number;
@@ -22,8 +26,9 @@ export interface AuditReport {
   readonly waiting: number;
   /** Leaves of events that retention deleted, or that an export does not reach. */
   readonly absent: number;
-  /** Events without a leaf: stored without a log, or newer than a served log. */
+  /** Events without a leaf: stored before the log began, or newer than a served log. */
   readonly uncovered: number;
+  readonly firstUncovered?: string | undefined;
   /** Leaves without a checkpoint, of events that were accepted more than an hour ago. */
   readonly overdue: number;
   /** Leaves of events that came more than an hour after those of newer events. */
@@ -33,14 +38,14 @@ export interface AuditReport {
   readonly erasures: readonly ErasureNote[];
   /** Checkpoints that the log agrees with. */
   readonly checkpoints: number;
-  /** Undefined without the database. */
-  readonly beginning?: Beginning;
-}
-
-/** When a log began, and when the sealer saw that every older event has a leaf; null before. */
-export interface Beginning {
-  readonly began: Date;
-  readonly complete: Date | null;
+  /** The newest checkpoint of the log: a signed note. Undefined if there is none. */
+  readonly checkpoint: string | undefined;
+  /** Sentences about acts that explain what is proven. */
+  readonly acts: readonly string[];
+  /** The manifests of an archive that the log has; undefined if nobody showed the acts. */
+  readonly manifests?: readonly Act[] | undefined;
+  /** When the oldest event of the log was accepted; undefined without the database. */
+  readonly since?: Date | undefined;
 }
 
 /**
@@ -51,5 +56,10 @@ export type OnProgress = (progress: { done: number; total: number; events: numbe
 
 /** The check cannot be made: its input is missing or no log. */
 export class CannotCheck extends Error {
-  override readonly name = 'CannotCheck';
+  override readonly name: string = 'CannotCheck';
+}
+
+/** The console says that there is no log of the organization, or no checkpoint yet. */
+export class NoLog extends CannotCheck {
+  override readonly name = 'NoLog';
 }

@@ -1,5 +1,5 @@
 import { isErasure } from '../log/erasure.ts';
-import { isLeaf, splitLeaves, timeOfLeaf } from '../log/leaf.ts';
+import { isEvent, isLeaf, splitLeaves, timeOfLeaf } from '../log/leaf.ts';
 import { exportedEvent } from './exported-event.ts';
 import { CannotCheck } from './finding.ts';
 
@@ -7,6 +7,17 @@ import { CannotCheck } from './finding.ts';
 export interface Ends {
   readonly first: Buffer;
   readonly last: Buffer;
+}
+
+/**
+ * The events that an export must have: those accepted from `from` until before `to` (ms since the
+ * Unix epoch) whose leaves are among the first `covered` of the log. Later leaves are of events
+ * that may have come after the export.
+ */
+export interface ExportedRange {
+  readonly from: number;
+  readonly to: number;
+  readonly covered: number;
 }
 
 const leafId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -27,6 +38,11 @@ export async function endsOf(lines: AsyncIterable<string>, organization: string)
   return { first: bytesOf(first), last: bytesOf(last) };
 }
 
+/** When the event of an end was accepted, in ISO 8601. */
+export function timeOfEnd(id: Buffer): string {
+  return new Date(id.readUIntBE(0, 6)).toISOString();
+}
+
 /**
  * Keeps the leaves that an export is compared with, and counts the others: a log may have more
  * leaves than fit in memory.
@@ -34,34 +50,56 @@ export async function endsOf(lines: AsyncIterable<string>, organization: string)
 export class LeavesBetween {
   readonly ofEvents: Buffer[] = [];
   readonly ofErasures: Buffer[] = [];
+  readonly ofActs: Buffer[] = [];
+  /** Those of events that the export must have. */
+  readonly required: Buffer[] = [];
   /** Leaves of other events. */
   beyond = 0;
   /** When the newest event of the log was accepted, in ms since the Unix epoch. */
   newest = 0;
   readonly #ends: Ends | undefined;
+  readonly #range: ExportedRange | undefined;
+  #index = 0;
 
-  /** Without an export, it keeps no leaves of events. */
-  constructor(ends: Ends | undefined) {
+  /**
+   * Without an export, it keeps no leaves of events. Without a range, an export must have the
+   * events between its ends.
+   */
+  constructor(ends: Ends | undefined, range: ExportedRange | undefined) {
     this.#ends = ends;
+    this.#range = range;
   }
 
   /** Gives all leaves on. */
   async *pass(leaves: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const several of leaves) {
-      for (const leaf of splitLeaves(several)) if (isLeaf(leaf)) this.#take(leaf);
+      for (const leaf of splitLeaves(several)) {
+        if (isLeaf(leaf)) this.#take(leaf);
+        this.#index += 1;
+      }
       yield several;
     }
   }
 
   #take(leaf: Buffer): void {
-    if (isErasure(leaf)) {
+    if (!isEvent(leaf)) {
       // A copy, or the leaf would keep its whole tile.
-      this.ofErasures.push(Buffer.from(leaf));
+      (isErasure(leaf) ? this.ofErasures : this.ofActs).push(Buffer.from(leaf));
       return;
     }
     this.newest = Math.max(this.newest, timeOfLeaf(leaf));
-    if (this.#ends !== undefined && isBetween(leaf, this.#ends)) this.ofEvents.push(leaf);
+    const isRequired = this.#isRequired(leaf);
+    if (isRequired) this.required.push(leaf);
+    if (isRequired || (this.#ends !== undefined && isBetween(leaf, this.#ends))) this.ofEvents.push(leaf);
     else this.beyond += 1;
+  }
+
+  #isRequired(leaf: Buffer): boolean {
+    if (this.#ends === undefined) return false;
+    if (this.#range === undefined) return isBetween(leaf, this.#ends);
+    const { from, to, covered } = this.#range;
+    const time = timeOfLeaf(leaf);
+    return this.#index < covered && time >= from && time < to;
   }
 }
 

@@ -5,16 +5,30 @@ import type { Reading } from './read-database.ts';
 /** Runs work on a connection of its own that sees the same snapshot. */
 export type Beside = <T>(work: (trx: Reading) => Promise<T>) => Promise<T>;
 
-/** Reads one snapshot of the database, on several connections. */
-export function inSnapshot<T>(db: Database, work: (trx: Reading, beside: Beside) => Promise<T>): Promise<T> {
-  const read = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
-  return read.execute(async (trx) => {
+/** The settings of a transaction. They take no snapshot, so that it can get that of another one. */
+const settings = ['statement_timeout = 0', 'datestyle = iso'];
+
+/**
+ * Reads one snapshot of the database, on several connections. Each part has a transaction of its
+ * own, so that one that fails stops no other.
+ */
+export function inSnapshot<T>(db: Database, work: (beside: Beside) => Promise<T>): Promise<T> {
+  const begin = <R>(inside: (trx: Reading) => Promise<R>): Promise<R> =>
+    db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute(async (trx) => {
+        for (const setting of settings) await sql`set local ${sql.raw(setting)}`.execute(trx);
+        return inside(trx);
+      });
+  return begin(async (trx) => {
     const { rows } = await sql<{ snapshot: string }>`select pg_export_snapshot() as snapshot`.execute(trx);
-    const snapshot = rows[0]?.snapshot ?? '';
-    return work(trx, (other) =>
-      read.execute(async (own) => {
-        await sql`set transaction snapshot ${sql.lit(snapshot)}`.execute(own);
-        return other(own);
+    const snapshot = sql.lit(rows[0]?.snapshot ?? '');
+    return work((part) =>
+      begin(async (own) => {
+        await sql`set transaction snapshot ${snapshot}`.execute(own);
+        return part(own);
       }),
     );
   });

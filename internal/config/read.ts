@@ -27,6 +27,7 @@ const secrets = [
   'OIDC_CLIENT_SECRET',
   'OIDC_ORGANIZATIONS',
   'LOG_KEY',
+  'LOG_MAC_KEY',
 ] as const satisfies SettingName[];
 
 /** Settings with several addresses, each of which may be that of a file which holds it. */

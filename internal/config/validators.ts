@@ -68,9 +68,10 @@ export const witnessUrls = makeExactValidator<readonly URL[]>((text) =>
       const isFolder = url?.protocol === 'file:' && `${url.host}${url.search}${url.hash}` === '';
       const isHere = url?.protocol === 'http:' && isThisMachine(url);
       const isWitness = (url?.protocol === 'https:' || isHere) && url.hash.length > 1 && url.search === '';
-      if (url !== null && (isFolder || isWitness || isLockedBucket(url))) return url;
+      const isQuorum = /^quorum:[1-9]\d?$/.test(part);
+      if (url !== null && (isFolder || isWitness || isQuorum || isLockedBucket(url))) return url;
       throw new Error(
-        'must be file:///folder, s3://bucket/prefix?days=N or https://witness#public-key, with spaces between',
+        'must be file:///folder, s3://bucket/prefix?days=N, https://witness#public-key or quorum:N, with spaces between',
       );
     }),
 );

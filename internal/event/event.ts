@@ -12,8 +12,8 @@ export interface AcceptedEvent extends EventIdentity, OptionalTexts {
   readonly kind: EventKind;
   /** When it happened, in ms since the Unix epoch; absent if the caller did not say. */
   readonly occurredAt?: number;
-  /** What `digestOf` gave for it at ingest; absent if ingest makes no digests (LOG_DIGESTS). */
-  readonly digest?: string;
+  /** Its `sealText`, made at ingest; absent if ingest makes none (LOG_DIGESTS). */
+  readonly seal?: string;
 }
 
 /** The identity and the time that ingest gives to an event. */

@@ -8,5 +8,7 @@ export const columns = [
   'execution_id',
   'type_of_event',
   ...optionalFields.map(({ recorded }) => recorded),
+  'salt',
+  'texts_digest',
   'occurred_at',
 ] as const;

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../record/stored-event.ts';
+import type { ProvenEvent } from '../record/stored-event.ts';
 
 /** How an export writes events. */
 export interface ExportFormat {
@@ -16,7 +16,7 @@ export interface ExportFormat {
 /** Turns events into the bytes of one export. */
 export interface EventEncoder {
   /** Takes further events; returns what is ready. It may keep events for later. */
-  add(events: readonly StoredEvent[]): string | Uint8Array;
+  add(events: readonly ProvenEvent[]): string | Uint8Array;
   /** Returns the rest. */
   end(): string | Uint8Array;
 }

@@ -4,6 +4,10 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 /** The first bytes of a file in Parquet. */
 export const parquetMagic = 'PAR1';
 
+/** That of hyparquet drops U+FEFF at the start of a text. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+const parsers = { stringFromBytes: (bytes: Uint8Array) => decoder.decode(bytes) };
+
 /**
  * The events of an export in Parquet, as the lines that it has in NDJSON. It holds one row group in
  * memory.
@@ -17,7 +21,7 @@ export async function* parquetLines(path: string): AsyncGenerator<string> {
   for (const group of metadata.row_groups) {
     const rowEnd = rowStart + Number(group.num_rows);
     // A Date is written as in NDJSON: RFC 3339 in UTC, with milliseconds.
-    for (const row of await parquetReadObjects({ file, metadata, compressors, rowStart, rowEnd })) {
+    for (const row of await parquetReadObjects({ file, metadata, compressors, parsers, rowStart, rowEnd })) {
       yield JSON.stringify(row);
     }
     rowStart = rowEnd;

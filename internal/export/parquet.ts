@@ -1,7 +1,7 @@
 import { zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import { heldTextBytes } from '../event/held-bytes.ts';
-import type { StoredEvent } from '../record/stored-event.ts';
+import type { ProvenEvent } from '../record/stored-event.ts';
 import { columns } from './columns.ts';
 import type { EventEncoder, ExportFormat } from './format.ts';
 
@@ -23,13 +23,14 @@ const time = {
 } as const;
 
 const times: ReadonlySet<string> = new Set(['created_at', 'occurred_at']);
+const optional: ReadonlySet<string> = new Set(['salt', 'texts_digest', 'occurred_at']);
 
 const schema: SchemaElement[] = [
   { name: 'event', num_children: columns.length },
   ...columns.map((name): SchemaElement => ({
     name,
     ...(times.has(name) ? time : text),
-    repetition_type: name === 'occurred_at' ? 'OPTIONAL' : 'REQUIRED',
+    repetition_type: optional.has(name) ? 'OPTIONAL' : 'REQUIRED',
   })),
 ];
 
@@ -42,10 +43,10 @@ class ParquetEncoder implements EventEncoder {
     compressors: { ZSTD: (input) => zstdCompressSync(input) },
     createdBy: 'runledger',
   });
-  #events: StoredEvent[] = [];
+  #events: ProvenEvent[] = [];
   #bytesHeld = 0;
 
-  add(events: readonly StoredEvent[]): Uint8Array {
+  add(events: readonly ProvenEvent[]): Uint8Array {
     for (const event of events) {
       this.#events.push(event);
       for (const column of columns) this.#bytesHeld += heldTextBytes(event[column] ?? '');
@@ -64,7 +65,7 @@ class ParquetEncoder implements EventEncoder {
     const events = this.#events;
     const columnData = columns.map((name) => ({
       name,
-      data: events.map((event) => (times.has(name) ? milliseconds(event[name]) : event[name])),
+      data: events.map((event) => (times.has(name) ? milliseconds(event[name] ?? null) : (event[name] ?? null))),
     }));
     void this.#writer.write({ columnData, rowGroupSize: events.length });
     this.#events = [];

@@ -1,4 +1,4 @@
-import { hashSize } from './hashing.ts';
+import { emptyRoot, hashSize } from './hashing.ts';
 import { openNote, signNote, WrongSignature } from './note.ts';
 import { forOrganization, originOf, type SigningKey, type VerifierKey } from './keys.ts';
 
@@ -15,6 +15,11 @@ export function signCheckpoint(organization: string, head: TreeHead, keys: reado
   const text = `${originOf(first.name, organization)}\n${head.size}\n${head.root.toString('base64')}\n`;
   const own = keys.map((key) => forOrganization(key, organization));
   return signNote(text, own);
+}
+
+/** The checkpoint of a log without leaves, which every log extends. */
+export function emptyCheckpoint(organization: string, keys: readonly SigningKey[]): string {
+  return signCheckpoint(organization, { size: 0, root: emptyRoot() }, keys);
 }
 
 /**

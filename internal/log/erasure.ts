@@ -1,6 +1,5 @@
-import { erasureVersion, leafSize, writeLeaf } from './leaf.ts';
+import { leafKinds, leafSize, writeLeaf } from './leaf.ts';
 import { sha256, sha256Base64 } from './hashing.ts';
-import { storedJson } from './stored-json.ts';
 
 /** The kinds of an erasure: `text` takes only texts of events, the others whole events. */
 export const erasedScopes = ['organization', 'automation', 'execution', 'text'] as const;
@@ -24,20 +23,36 @@ export interface Erasure {
 }
 
 /**
- * The leaf of an erasure, so that nobody can change its record or make one much later. As the leaf
- * of an event, over the record in canonical JSON, with SHA-256 of the ids in place of the ids.
+ * The record of an erasure in canonical JSON (RFC 8785): its members sorted by name, all of them
+ * texts, with `event_ids_sha256` in place of the ids: SHA-256 of their bytes, in hexadecimal
+ * digits. `automation_id` is absent if it is null.
  */
-export function leafOfErasure({ event_ids, ...record }: Erasure): Buffer {
+export function erasureJson({ event_ids, automation_id, ...record }: Erasure): string {
+  return JSON.stringify({
+    ...(automation_id !== null && { automation_id }),
+    erased_at: record.erased_at.toISOString(),
+    erased_by: record.erased_by,
+    event_ids_sha256: sha256(event_ids).toString('hex'),
+    id: record.id,
+    organization: record.organization,
+    reason: record.reason,
+    scope: record.scope,
+  });
+}
+
+/**
+ * The leaf of an erasure, so that nobody can change its record or make one much later: its id, and
+ * SHA-256 of {@link erasureJson}.
+ */
+export function leafOfErasure(erasure: Erasure): Buffer {
   const leaf = Buffer.alloc(leafSize);
-  const json = storedJson({ ...record, event_ids_sha256: sha256(event_ids).toString('hex') });
-  writeLeaf(leaf, 0, record.id, sha256Base64(json));
-  leaf[0] = erasureVersion;
+  writeLeaf(leaf, 0, erasure.id, sha256Base64(erasureJson(erasure)), 'erasure');
   return leaf;
 }
 
-/** True if a leaf is that of an erasure. */
+/** True for the leaf of an erasure. */
 export function isErasure(leaf: Buffer): boolean {
-  return leaf[0] === erasureVersion;
+  return leaf[0] === leafKinds.erasure;
 }
 
 /** The length of an id of an event, in bytes. */
@@ -64,14 +79,29 @@ export function splitIds(ids: Buffer): string[] {
 
 /** True if sorted ids hold one: looks at a few of them. */
 export function holdsId(ids: Buffer, id: string): boolean {
-  const wanted = Buffer.from(id.replaceAll('-', ''), 'hex');
+  const wanted = bytesOf(id);
+  const at = placeOf(ids, wanted);
+  return at < ids.length && ids.compare(wanted, 0, idSize, at, at + idSize) === 0;
+}
+
+/** True if sorted ids hold one from `first` to `last`. */
+export function holdsBetween(ids: Buffer, first: string, last: string): boolean {
+  const at = placeOf(ids, bytesOf(first));
+  return at < ids.length && ids.compare(bytesOf(last), 0, idSize, at, at + idSize) <= 0;
+}
+
+function bytesOf(id: string): Buffer {
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
+}
+
+/** Where the first of sorted ids is that is not below `wanted`, in bytes. */
+function placeOf(ids: Buffer, wanted: Buffer): number {
   let [low, high] = [0, ids.length / idSize];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const order = ids.compare(wanted, 0, idSize, middle * idSize, (middle + 1) * idSize);
-    if (order === 0) return true;
     if (order < 0) low = middle + 1;
     else high = middle;
   }
-  return false;
+  return low * idSize;
 }

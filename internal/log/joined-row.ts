@@ -1,3 +1,6 @@
+import type { ProvenEvent } from './event-digest.ts';
+import { proofColumns, textColumns } from './stored-json.ts';
+
 /** A column of the table `events`, and its type as Postgres names it. */
 export interface Column {
   readonly name: string;
@@ -6,13 +9,11 @@ export interface Column {
 
 export const timeType = 'timestamp with time zone';
 
-/** An event of a joined row. */
-export interface JoinedEvent {
+/** An event of a joined row, with the same JSON as `storedJson` makes of it. */
+export interface JoinedEvent extends ProvenEvent {
   readonly id: string;
   /** When it was accepted, in ms since the Unix epoch. */
   readonly time: number;
-  /** The same as `storedJson` makes of the row. */
-  readonly json: string;
 }
 
 /** Joins the texts of a row: a control character that callers rarely send. */
@@ -23,32 +24,55 @@ export const firstColumns = ['created_at', 'id'] as const;
 
 /**
  * Reads rows whose columns are joined to one text in the order of `columns`: '' for null, times in
- * UTC as Postgres writes them. The reader returns undefined for a row that it cannot read for sure:
- * a text has the separator, or a time is no date with four digits for the year.
+ * UTC as Postgres writes them, bytes in hexadecimal digits. The reader returns undefined for a row
+ * that it cannot read for sure: a text has the separator, or a time is no date with four digits for
+ * the year.
  */
 export function rowReader(columns: readonly Column[]): (row: string) => JoinedEvent | undefined {
   const sorted = columns
     .map(({ name, type }, at) => ({ name, type, at, begin: `,${JSON.stringify(name)}:` }))
+    .filter(({ name }) => !proofColumns.includes(name))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const isText = ({ name }: Column): boolean => textColumns.includes(name);
+  const [ofTexts, ofMetadata] = [sorted.filter(isText), sorted.filter((column) => !isText(column))];
+  const saltAt = columns.findIndex(({ name }) => name === 'salt');
+  const digestAt = columns.findIndex(({ name }) => name === 'texts_digest');
   const timeOf = timeReader();
   return (row) => {
     const texts = row.split(separator);
     const time = timeOf(texts[0] ?? '');
     if (texts.length !== columns.length || time === undefined) return undefined;
-    let json = '';
-    for (const { at, type, begin } of sorted) {
+    let metadata = '';
+    for (const { at, type, begin } of ofMetadata) {
       const text = texts[at] ?? '';
       if (text === '') continue;
       if (type === timeType) {
         const its = timeOf(text);
         if (its === undefined) return undefined;
-        json += `${begin}"${its.iso}"`;
+        metadata += `${begin}"${its.iso}"`;
       } else {
-        json += begin + (type === 'uuid' ? `"${text}"` : JSON.stringify(text));
+        metadata += begin + (type === 'uuid' ? `"${text}"` : JSON.stringify(text));
       }
     }
-    return { id: texts[1] ?? '', time: time.ms, json: `{${json.slice(1)}}` };
+    let json = '';
+    for (const { at, begin } of ofTexts) {
+      const text = texts[at] ?? '';
+      if (text !== '') json += begin + JSON.stringify(text);
+    }
+    return {
+      id: texts[1] ?? '',
+      time: time.ms,
+      metadata: `{${metadata.slice(1)}}`,
+      texts: `{${json.slice(1)}}`,
+      salt: bytesOf(texts[saltAt]),
+      textsDigest: bytesOf(texts[digestAt]),
+    };
   };
+}
+
+/** Bytes in hexadecimal digits; null for ''. */
+function bytesOf(text = ''): Buffer | null {
+  return text === '' ? null : Buffer.from(text, 'hex');
 }
 
 interface Time {

@@ -1,36 +1,39 @@
-import { sha256Base64 } from './hashing.ts';
-import { storedJson, type StoredEvent } from './stored-json.ts';
+import { eventDigest } from './event-digest.ts';
+import type { StoredEvent } from './stored-json.ts';
 
-/** The length of a leaf, in bytes: a version, the id of the event, and its SHA-256. */
+/** The length of a leaf, in bytes: its kind, an id, and a SHA-256. */
 export const leafSize = 49;
 
-/** The version of the leaf of an event. */
-const leafVersion = 1;
+/**
+ * The first byte of a leaf. 2: an event (`event-digest.ts`). 3: an erasure (`erasure.ts`). 4: an
+ * act (`act.ts`). A format that changes gets another byte; 1 was the first format of events.
+ */
+export const leafKinds = { event: 2, erasure: 3, act: 4 } as const;
+export type LeafKind = keyof typeof leafKinds;
 
-/** The version of the leaf of an erasure (erasure.ts). */
-export const erasureVersion = 2;
+const kinds: ReadonlyMap<number, LeafKind> = new Map(
+  Object.entries(leafKinds).map(([kind, byte]) => [byte, kind as LeafKind]),
+);
 
 /** A leaf, read. */
 export interface Leaf {
-  /** The id of the event or of the erasure, as a UUID. */
+  readonly kind: LeafKind;
+  /** The id of the event, erasure or act, as a UUID. */
   readonly id: string;
-  /** SHA-256 of the event as stored, in canonical JSON. */
+  /** SHA-256 of what the leaf is about. */
   readonly digest: Buffer;
 }
 
 /** The leaf of an event as it is stored. */
 export function leafOf(event: StoredEvent): Buffer {
   const leaf = Buffer.allocUnsafe(leafSize);
-  writeLeaf(leaf, 0, event.id, sha256Base64(storedJson(event)));
+  writeLeaf(leaf, 0, event.id, eventDigest(event));
   return leaf;
 }
 
-/**
- * Writes a leaf into a buffer: of the id of an event, and the SHA-256 of its canonical JSON in
- * base64url.
- */
-export function writeLeaf(into: Buffer, at: number, id: string, digest: string): void {
-  into[at] = leafVersion;
+/** Writes a leaf into a buffer. `digest`: SHA-256 in base64url. */
+export function writeLeaf(into: Buffer, at: number, id: string, digest: string, kind: LeafKind = 'event'): void {
+  into[at] = leafKinds[kind];
   writeUuid(into, at + 1, id);
   into.write(digest, at + 17, 32, 'base64url');
 }
@@ -51,19 +54,22 @@ function hexDigit(text: string, at: number): number {
 
 /** True if {@link readLeaf} can read it. */
 export function isLeaf(leaf: Buffer): boolean {
-  return leaf.length === leafSize && (leaf[0] === leafVersion || leaf[0] === erasureVersion);
+  return leaf.length === leafSize && kinds.has(leaf[0] ?? 0);
 }
 
-/** Reads a leaf of an event, or of an erasure. @throws when it has another length or version. */
+/** True for the leaf of an event. */
+export function isEvent(leaf: Buffer): boolean {
+  return leaf[0] === leafKinds.event;
+}
+
+/** Reads a leaf. @throws when it has another length or kind. */
 export function readLeaf(leaf: Buffer): Leaf {
   if (leaf.length !== leafSize) throw new Error(`a leaf has ${leafSize} bytes, not ${leaf.length}`);
-  const [version] = leaf;
-  if (version !== leafVersion && version !== erasureVersion) {
-    throw new Error(`the version of a leaf is ${leafVersion} or ${erasureVersion}, not ${version}`);
-  }
+  const kind = kinds.get(leaf[0] ?? 0);
+  if (kind === undefined) throw new Error(`no leaf has the kind ${leaf[0]}`);
   const hex = leaf.toString('hex', 1, 17);
   const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-  return { id, digest: leaf.subarray(17) };
+  return { kind, id, digest: leaf.subarray(17) };
 }
 
 /** Cuts bytes into leaves. @throws when the last one is not whole. */
@@ -72,7 +78,7 @@ export function splitLeaves(bytes: Buffer): Buffer[] {
   return Array.from({ length: bytes.length / leafSize }, (_, at) => bytes.subarray(at * leafSize, (at + 1) * leafSize));
 }
 
-/** The time in the id of an event (UUIDv7), in ms since the Unix epoch: when it was accepted. */
+/** The time in an id (UUIDv7), in ms since the Unix epoch: when the event was accepted. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }

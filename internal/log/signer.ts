@@ -22,13 +22,22 @@ export type Signature = { readonly note: string } | { readonly refused: string }
 export class HeadSigner {
   readonly #keys: readonly SigningKey[];
   readonly #memories: readonly HeadMemory[];
+  readonly #refusalOf: (organization: string) => string | undefined;
 
-  constructor(keys: readonly SigningKey[], memories: readonly HeadMemory[]) {
+  /** @param refusalOf why a witness refuses a log; undefined if none does. */
+  constructor(
+    keys: readonly SigningKey[],
+    memories: readonly HeadMemory[],
+    refusalOf: (organization: string) => string | undefined = () => undefined,
+  ) {
     this.#keys = keys;
     this.#memories = memories;
+    this.#refusalOf = refusalOf;
   }
 
   async sign({ organization, head, last, read }: GrownLog): Promise<Signature> {
+    const reason = this.#refusalOf(organization);
+    if (reason !== undefined) return { refused: reason };
     const recalled = await Promise.all(this.#memories.map((memory) => memory.recall(organization)));
     for (const signed of distinct([last, ...recalled])) {
       const refused = await contradiction(head, signed, read);

@@ -1,8 +1,26 @@
 /** A row of the table `events`, by column. The time `infinity` of Postgres is a number. */
-export type StoredEvent = Readonly<Record<string, string | Date | number | null>> & {
+export type StoredEvent = Readonly<Record<string, string | Date | number | Uint8Array | null>> & {
   readonly id: string;
   readonly organization: string;
+  readonly created_at?: string | Date | number | null;
+  /** 16 random bytes; null for an event without texts, and once its texts are erased. */
+  readonly salt?: Uint8Array | null;
+  /** The digest of texts that were erased; otherwise null. */
+  readonly texts_digest?: Uint8Array | null;
 };
+
+/** The columns that are texts of an event, which an erasure can take. */
+export const textColumns: readonly string[] = ['description', 'error_description', 'error_id'];
+
+/** Columns that are in neither JSON: they prove the texts. */
+export const proofColumns: readonly string[] = ['salt', 'texts_digest'];
+
+/** What canonical JSON says of an event: its texts, and all other columns. */
+export interface StoredJson {
+  readonly metadata: string;
+  /** `{}` without texts. */
+  readonly texts: string;
+}
 
 /**
  * An event as it is stored, in canonical JSON (RFC 8785): one member for each column that is
@@ -10,28 +28,39 @@ export type StoredEvent = Readonly<Record<string, string | Date | number | null>
  * release adds is empty in older rows, so it changes no leaf. For texts, `JSON.stringify` writes
  * what RFC 8785 asks for.
  */
-export function storedJson(event: StoredEvent): string {
-  const { sorted } = shapeOf(event);
-  for (const name in sorted) {
-    const value = event[name];
-    if (value === undefined || value === null || value === '') sorted[name] = undefined;
-    else sorted[name] = value instanceof Date ? value.toISOString() : String(value);
-  }
-  return JSON.stringify(sorted);
+export function storedJson(event: StoredEvent): StoredJson {
+  const { metadata, texts } = shapeOf(event);
+  return { metadata: jsonOf(metadata, event), texts: jsonOf(texts, event) };
 }
 
-/** The columns of an event, and an object that has them by name. */
+type Members = Record<string, string | undefined>;
+
+function jsonOf(members: Members, event: StoredEvent): string {
+  for (const name in members) {
+    const value = event[name];
+    if (value === undefined || value === null || value === '') members[name] = undefined;
+    else members[name] = value instanceof Date ? value.toISOString() : String(value);
+  }
+  return JSON.stringify(members);
+}
+
+/** The columns of an event, and objects that have them by name. */
 interface Shape {
   columns: readonly string[];
-  sorted: Record<string, string | undefined>;
+  metadata: Members;
+  texts: Members;
 }
 
 /** That of the last event, since all rows of a query have the same. To sort takes half the time. */
-let shape: Shape = { columns: [], sorted: {} };
+let shape: Shape = { columns: [], metadata: {}, texts: {} };
 
 function shapeOf(event: StoredEvent): Shape {
   const columns = Object.keys(event);
   const isSame = columns.length === shape.columns.length && columns.every((name, at) => name === shape.columns[at]);
-  if (!isSame) shape = { columns, sorted: Object.fromEntries(columns.toSorted().map((name) => [name, undefined])) };
+  if (isSame) return shape;
+  const sorted = columns.toSorted().filter((name) => !proofColumns.includes(name));
+  const membersOf = (isText: boolean): Members =>
+    Object.fromEntries(sorted.filter((name) => textColumns.includes(name) === isText).map((name) => [name, undefined]));
+  shape = { columns, metadata: membersOf(false), texts: membersOf(true) };
   return shape;
 }

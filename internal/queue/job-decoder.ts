@@ -1,6 +1,6 @@
 import type { AcceptedEvent } from '../event/event.ts';
 import { Decompression } from './decompression.ts';
-import { splitDigests } from './digests.ts';
+import { splitSeals } from './seals.ts';
 import { contentSizeOf } from './frame.ts';
 import { checksumOf, DamagedJob, fromRow, isRow, isWholeRow, jobVersion, UnknownFormat } from './job.ts';
 import { parseRows } from './parse-rows.ts';
@@ -29,12 +29,12 @@ export class JobDecoder {
    * @throws {DamagedJob} when it is not what was written.
    */
   open(text: string): PackedJob {
-    const { v, sum, rows, zstd, digests } = objectOf(text);
+    const { v, sum, rows, zstd, seals } = objectOf(text);
     if (Number.isSafeInteger(v) && v !== jobVersion) {
       throw new UnknownFormat(`job data has version ${String(v)}, this release reads version ${jobVersion}`);
     }
     const payload = typeof zstd === 'string' ? zstd : Array.isArray(rows) ? JSON.stringify(rows) : undefined;
-    const joined = typeof digests === 'string' ? digests : undefined;
+    const joined = typeof seals === 'string' ? seals : undefined;
     if (v !== jobVersion || payload === undefined || checksumOf(payload, joined) !== sum) {
       throw new DamagedJob('the checksum of the job is not that of its data');
     }
@@ -48,8 +48,8 @@ export class JobDecoder {
     this.#decompression.close();
   }
 
-  #packed(frame: Buffer, digests: string | undefined): PackedJob {
-    const unpack = () => this.#decompression.run(frame, (content) => eventsOf(parseRows(content), digests));
+  #packed(frame: Buffer, seals: string | undefined): PackedJob {
+    const unpack = () => this.#decompression.run(frame, (content) => eventsOf(parseRows(content), seals));
     return { bytes: sizeOf(frame) * bytesPerByte, events: () => damagedOn(unpack) };
   }
 }
@@ -78,10 +78,10 @@ async function damagedOn<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function eventsOf(rows: unknown, digests: string | undefined): AcceptedEvent[] {
+function eventsOf(rows: unknown, seals: string | undefined): AcceptedEvent[] {
   if (!Array.isArray(rows) || !rows.every(isRow)) throw new Error('rows are not events');
-  if (digests === undefined) return rows.map((row) => fromRow(row));
-  const digestAt = splitDigests(digests, rows.length);
+  if (seals === undefined) return rows.map((row) => fromRow(row));
+  const sealAt = splitSeals(seals, rows.length);
   const isWhole = rows.every(isWholeRow);
-  return rows.map((row, at) => fromRow(row, isWhole ? digestAt(at) : undefined));
+  return rows.map((row, at) => fromRow(row, isWhole ? sealAt(at) : undefined));
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AcceptedEvent } from '../event/event.ts';
 import { heldBytes } from '../event/held-bytes.ts';
 import { pack, packLarge } from './compression.ts';
-import { joinDigests } from './digests.ts';
+import { joinSeals } from './seals.ts';
 import { contentSizeOf } from './frame.ts';
 import { checksumOf, jobVersion, toRow, type JobData } from './job.ts';
 
@@ -13,8 +13,8 @@ const worthwhile = 0.9;
 const longestPlain = 65_536;
 
 export interface EncodeOptions {
-  /** True adds the digests of the events. Those that came with events stay in any case. */
-  digests?: boolean | undefined;
+  /** True adds the seals of the events. Those that came with events stay in any case. */
+  seals?: boolean | undefined;
 }
 
 /** Packs events into job data, in order. */
@@ -22,10 +22,10 @@ export function encodeJob(events: readonly AcceptedEvent[], options: EncodeOptio
   const rows = events.map(toRow);
   const json = JSON.stringify(rows);
   const zstd = pack(json);
-  const digests = hasDigests(events, options) ? joinDigests(events) : undefined;
+  const seals = hasSeals(events, options) ? joinSeals(events) : undefined;
   const isCompressed = zstd.length < json.length * worthwhile || json.length > longestPlain;
-  if (isCompressed) return compressedJob(zstd, digests);
-  return { v: jobVersion, sum: checksumOf(json, digests), rows, ...(digests !== undefined && { digests }) };
+  if (isCompressed) return compressedJob(zstd, seals);
+  return { v: jobVersion, sum: checksumOf(json, seals), rows, ...(seals !== undefined && { seals }) };
 }
 
 /** Memory of the events of a step, in bytes: about 1 ms. */
@@ -36,17 +36,17 @@ const stepBytes = 131_072;
  * loop between them, and compressed on another thread.
  */
 export async function encodeLargeJob(events: readonly AcceptedEvent[], options: EncodeOptions = {}): Promise<JobData> {
-  const isDigested = hasDigests(events, options);
+  const isSealed = hasSeals(events, options);
   const pieces: Buffer[] = [];
-  let digests = '';
+  let seals = '';
   for (const step of stepsOf(events)) {
     const rows = JSON.stringify(step.map(toRow)).slice(1, -1);
     pieces.push(Buffer.from(`${pieces.length === 0 ? '[' : ','}${rows}`));
-    if (isDigested) digests += joinDigests(step);
+    if (isSealed) seals += joinSeals(step);
     await nextTurn();
   }
   const zstd = await packLarge(Buffer.concat([...pieces, Buffer.from(']')]));
-  return compressedJob(zstd, isDigested ? digests : undefined);
+  return compressedJob(zstd, isSealed ? seals : undefined);
 }
 
 /** Longest header of a frame, in characters of base64. */
@@ -57,9 +57,9 @@ const headerLength = 24;
  * @throws when the frame does not say how large it becomes: no worker would take the job. Node's
  * compressor says so only with `pledgedSrcSize`.
  */
-export function compressedJob(zstd: string, digests?: string): JobData {
+export function compressedJob(zstd: string, seals?: string): JobData {
   contentSizeOf(Buffer.from(zstd.slice(0, headerLength), 'base64'));
-  return { v: jobVersion, sum: checksumOf(zstd, digests), zstd, ...(digests !== undefined && { digests }) };
+  return { v: jobVersion, sum: checksumOf(zstd, seals), zstd, ...(seals !== undefined && { seals }) };
 }
 
 function stepsOf(events: readonly AcceptedEvent[]): AcceptedEvent[][] {
@@ -76,6 +76,6 @@ function stepsOf(events: readonly AcceptedEvent[]): AcceptedEvent[][] {
   return steps;
 }
 
-function hasDigests(events: readonly AcceptedEvent[], { digests = false }: EncodeOptions): boolean {
-  return digests || events.some(({ digest }) => digest !== undefined);
+function hasSeals(events: readonly AcceptedEvent[], { seals = false }: EncodeOptions): boolean {
+  return seals || events.some(({ seal }) => seal !== undefined);
 }

@@ -8,10 +8,10 @@ export const jobVersion = 1;
 /**
  * The data of a job: a batch of events. It is a JSON array of rows, one an event, either plain
  * (`rows`) or compressed with zstd (`zstd`, base64: one frame that says how large its content is).
- * `digests` are those of the events, 43 characters each. `sum` covers all of them. A release that
- * makes another digest, or reads rows differently, needs another version.
+ * `seals` are those of the events, 65 characters each. `sum` covers all of them. A release that
+ * makes another seal, or reads rows differently, needs another version.
  */
-export type JobData = { v: typeof jobVersion; sum: number; digests?: string } & ({ rows: Row[] } | { zstd: string });
+export type JobData = { v: typeof jobVersion; sum: number; seals?: string } & ({ rows: Row[] } | { zstd: string });
 
 /**
  * An event in a job. `occurredAt` is null if the caller did not say. The texts follow the table of
@@ -45,11 +45,11 @@ export class DamagedJob extends Error {
 const latest = 253_402_300_799_999;
 
 /**
- * CRC-32 of what a job carries: the text of its frame or of its rows, then its digests. It finds
+ * CRC-32 of what a job carries: the text of its frame or of its rows, then its seals. It finds
  * each change of up to 32 neighbouring bits for certain; a frame of zstd finds few of them.
  */
-export function checksumOf(payload: string, digests = ''): number {
-  return crc32(digests, crc32(payload));
+export function checksumOf(payload: string, seals = ''): number {
+  return crc32(seals, crc32(payload));
 }
 
 /**
@@ -69,7 +69,7 @@ function isTime(value: unknown): boolean {
 
 /**
  * False for a row with a text of a field that this release does not know: it stores the event
- * without that text, so the digest of ingest is not that of the stored event.
+ * without that text, so the seal of ingest is not that of the stored event.
  */
 export function isWholeRow(row: Row): boolean {
   const known = fixedValues + optionalFields.length;
@@ -82,12 +82,12 @@ export function toRow(event: AcceptedEvent): Row {
   return [id, createdAt, occurredAt, organization, automationId, executionId, kind, ...textsOf(event)];
 }
 
-/** The event of a row, and its digest if any. A text that an older release did not write is ''. */
-export function fromRow(row: Row, digest?: string): AcceptedEvent {
+/** The event of a row, and its seal if any. A text that an older release did not write is ''. */
+export function fromRow(row: Row, seal?: string): AcceptedEvent {
   const [id, createdAt, occurredAt, organization, automationId, executionId, kind, ...texts] = row;
   const known = optionalTexts((_field, index) => texts[index] ?? '');
   // Not in steps: each event would be copied.
   const event = { id, createdAt, organization, automationId, executionId, kind, ...known };
-  if (occurredAt === null) return digest === undefined ? event : Object.assign(event, { digest });
-  return Object.assign(event, digest === undefined ? { occurredAt } : { occurredAt, digest });
+  if (occurredAt === null) return seal === undefined ? event : Object.assign(event, { seal });
+  return Object.assign(event, seal === undefined ? { occurredAt } : { occurredAt, seal });
 }

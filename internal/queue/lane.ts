@@ -16,8 +16,8 @@ export interface LaneOptions extends Omit<QueueConnectionOptions, 'redis' | 'que
   queueOf?: (queueName: string) => string;
   limits: GroupCommitLimits;
   callers: Callers;
-  /** True puts the digest of each event into its job. Default: false. */
-  digests?: boolean | undefined;
+  /** True puts the seal of each event into its job. Default: false. */
+  seals?: boolean | undefined;
   metrics: ProducerMetrics;
   /** Runs before the job of a commit is added to a shard; an error fails the commit there. */
   before?: (events: readonly AcceptedEvent[], shard: number) => Promise<void>;
@@ -93,7 +93,7 @@ export class Lane {
     const connection = this.#queues[shard];
     if (connection === undefined) throw new Error('the queue has no such shard');
     const queue = await connection.open();
-    const options = { digests: this.#options.digests };
+    const options = { seals: this.#options.seals };
     const data = bytes > largeJob ? await encodeLargeJob(events, options) : encodeJob(events, options);
     await queue.add(jobName(events.length), data);
   }

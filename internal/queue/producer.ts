@@ -31,8 +31,8 @@ export interface ProducerOptions extends Omit<QueueConnectionOptions, 'redis' | 
   limits: Omit<GroupCommitLimits, 'intervalMs' | 'answerWithinMs'>;
   /** A commit stops waiting for more events when all callers wait for their answers. */
   callers: Callers;
-  /** True puts the digest of each event into its job. Default: false. */
-  digests?: boolean | undefined;
+  /** True puts the seal of each event into its job. Default: false. */
+  seals?: boolean | undefined;
   /** Undefined when no event goes to the overflow lane. */
   overflow?: Overflow | undefined;
   metrics: ProducerMetrics;

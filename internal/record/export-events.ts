@@ -4,17 +4,17 @@ import { sql } from '../store/sql.ts';
 import { all, time } from './conditions.ts';
 import { eventConditions, following, indexedCondition } from './event-conditions.ts';
 import type { EventFilters } from './filters.ts';
-import { listEvents } from './list-events.ts';
+import { listOfExecution } from './list-events.ts';
 import type { Page, PageRequest } from './page.ts';
 import { fitting, isCut, type Fitting } from './page-bytes.ts';
 import { readAs } from './read-as.ts';
 import {
   eventColumns,
   positionOfEvent,
-  storedEventOf,
+  provenEventOf,
   type EventPosition,
   type EventRow,
-  type StoredEvent,
+  type ProvenEvent,
 } from './stored-event.ts';
 import type { ReadBudget } from './read-budget.ts';
 import { oldestEvent, smallestId } from './windows.ts';
@@ -24,7 +24,7 @@ const eventCost = 4;
 
 const dayMs = 24 * 3_600_000;
 
-type EventPage = Page<StoredEvent, EventPosition>;
+type EventPage = Page<ProvenEvent, EventPosition>;
 type ReadPage = (page: PageRequest<EventPosition>) => Promise<EventPage>;
 
 /**
@@ -39,10 +39,14 @@ export async function* exportEvents(
   budget: ReadBudget,
 ): AsyncGenerator<EventPage> {
   const bounded = { ...filters, to: filters.to ?? new Date() };
+  const { executionId } = filters;
   const readPage: ReadPage =
-    filters.executionId === undefined
+    executionId === undefined
       ? pagesForwards(db, organization, bounded)
-      : (page) => listEvents(db, organization, bounded, page, { searchMs: 0, budget });
+      : (page) =>
+          readAs(db, organization, (trx) =>
+            listOfExecution(trx, organization, { ...bounded, executionId }, page, provenEventOf),
+          );
   let position = after;
   do {
     const request = { limit, after: position };
@@ -73,7 +77,7 @@ function pagesForwards(db: Database, organization: string, filters: EventFilters
       `.execute(trx);
       const last = rows.at(-1);
       const continues = last?.number === limit || isCut(rows);
-      const items = rows.filter((row) => row.matches).map(storedEventOf);
+      const items = rows.filter((row) => row.matches).map(provenEventOf);
       // Promises of pg and Kysely keep the array until a full garbage collection.
       rows.length = 0;
       if (last !== undefined && continues) {

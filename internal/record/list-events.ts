@@ -29,19 +29,22 @@ export function listEvents(
   const { executionId } = filters;
   return executionId === undefined
     ? listNewest(db, organization, filters, page, search)
-    : readAs(db, organization, (trx) => listOfExecution(trx, organization, { ...filters, executionId }, page));
+    : readAs(db, organization, (trx) =>
+        listOfExecution(trx, organization, { ...filters, executionId }, page, storedEventOf),
+      );
 }
 
 /**
  * The times of the execution bound the partitions that Postgres plans and reads. Executions of
  * several automations may have this id.
  */
-async function listOfExecution(
+export async function listOfExecution<Item>(
   trx: Reading,
   organization: string,
   filters: EventFilters & { executionId: string },
   { limit, after, mostBytes }: PageRequest<EventPosition>,
-): Promise<Page<StoredEvent, EventPosition>> {
+  itemOf: (row: EventRow) => Item,
+): Promise<Page<Item, EventPosition>> {
   const found = await findExecutions(trx, organization, filters);
   if (found === undefined) return { items: [] };
   const conditions = [
@@ -65,7 +68,7 @@ async function listOfExecution(
   const last = items.at(-1);
   const more = rows.length > limit || isCut(rows);
   const next = more && last !== undefined ? positionOfEvent(last) : undefined;
-  return { items: items.map(storedEventOf), next };
+  return { items: items.map(itemOf), next };
 }
 
 function listNewest(

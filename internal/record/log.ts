@@ -3,23 +3,51 @@ import { writeProof } from '../log/proof-text.ts';
 import type { Database } from '../store/database.ts';
 import { findLeaf } from '../store/find-leaf.ts';
 import { nodesOfLog, readTile } from '../store/read-tiles.ts';
-import { sql } from '../store/sql.ts';
+import { sql, type RawBuilder } from '../store/sql.ts';
 import { findNewestEvent, type ExecutionId } from './find-newest-event.ts';
 import { readAs } from './read-as.ts';
 
-/** The newest signed checkpoint of an organization's log. */
+/** A signed checkpoint of an organization's log. */
 export interface SignedCheckpoint {
   readonly note: string;
   readonly size: number;
 }
 
-/** Undefined while the organization has no log. */
+/**
+ * The newest checkpoint that enough witnesses have cosigned; without witnesses, the newest one.
+ * Undefined while the organization has none.
+ */
 export function getCheckpoint(db: Database, organization: string): Promise<SignedCheckpoint | undefined> {
+  return newest(db, organization, sql`published_note`, sql`published_size`);
+}
+
+/** The newest signed checkpoint, which witnesses may have cosigned or not. */
+export function getSignedCheckpoint(db: Database, organization: string): Promise<SignedCheckpoint | undefined> {
+  return newest(db, organization, sql`note`, sql`size`);
+}
+
+function newest(
+  db: Database,
+  organization: string,
+  note: RawBuilder<unknown>,
+  size: RawBuilder<unknown>,
+): Promise<SignedCheckpoint | undefined> {
   return readAs(db, organization, async (trx) => {
     const { rows } = await sql<{ note: string; size: string }>`
-      select note, size from log_checkpoints where organization = ${organization} order by hour desc limit 1
+      select ${note} as note, ${size} as size from log_checkpoints
+      where organization = ${organization} and ${note} is not null order by hour desc limit 1
     `.execute(trx);
-    return rows.map(({ note, size }) => ({ note, size: Number(size) }))[0];
+    return rows.map((row) => ({ note: row.note, size: Number(row.size) }))[0];
+  });
+}
+
+/** The texts of all acts of an organization whose leaves are in its log, or will be; in order. */
+export function listActs(db: Database, organization: string): Promise<string[]> {
+  return readAs(db, organization, async (trx) => {
+    const { rows } = await sql<{ act: string }>`
+      select act from log_acts where organization = ${organization} order by id
+    `.execute(trx);
+    return rows.map(({ act }) => act);
   });
 }
 

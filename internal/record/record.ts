@@ -24,13 +24,22 @@ import { listErrors } from './list-errors.ts';
 import { listEvents } from './list-events.ts';
 import { listExecutions } from './list-executions.ts';
 import { listTimeline, type Timeline, type TimelineRequest } from './list-timeline.ts';
-import { getCheckpoint, getProof, getSeal, getTile, type Seal, type SignedCheckpoint } from './log.ts';
+import {
+  getCheckpoint,
+  getProof,
+  getSeal,
+  getSignedCheckpoint,
+  getTile,
+  listActs,
+  type Seal,
+  type SignedCheckpoint,
+} from './log.ts';
 import { newestRuns, type AutomationRuns } from './newest-runs.ts';
 import type { Page, PageRequest } from './page.ts';
 import { pollStored } from './poll-stored.ts';
 import { usesReaderRole } from './role-of-queries.ts';
 import { replicaLagMs } from './replica-lag.ts';
-import type { EventPosition, StoredEvent } from './stored-event.ts';
+import type { EventPosition, ProvenEvent, StoredEvent } from './stored-event.ts';
 import { ReadBudget } from './read-budget.ts';
 import type { StoredSince, StreamPosition } from './stream.ts';
 import { WriteRate } from './write-rate.ts';
@@ -111,7 +120,7 @@ export interface Record {
     organization: string,
     filters: EventFilters,
     page: PageRequest<EventPosition>,
-  ): AsyncIterable<Page<StoredEvent, EventPosition>>;
+  ): AsyncIterable<Page<ProvenEvent, EventPosition>>;
   /**
    * The events stored since a position, and their executions. Without a position it finds none and
    * returns the position of now.
@@ -134,6 +143,10 @@ export interface Record {
   listWebhooks(organization: string): Promise<WebhookState[]>;
   /** The newest checkpoint of the organization's log; undefined while there is none. */
   getCheckpoint(organization: string): Promise<SignedCheckpoint | undefined>;
+  /** The newest signed checkpoint, with witnesses or without. */
+  getSignedCheckpoint(organization: string): Promise<SignedCheckpoint | undefined>;
+  /** The texts of the acts of the log, in canonical JSON. */
+  listActs(organization: string): Promise<string[]>;
   /** A tile of its log, as it is stored or longer; empty if there is none. */
   getTile(organization: string, tile: { level: number | 'entries'; index: number }): Promise<Buffer>;
   /** The proof of an event; undefined while the newest checkpoint does not cover it. */
@@ -206,6 +219,8 @@ export function createRecord(db: Database, options: RecordOptions = defaultRecor
     listDeliveries: (organization, limit, automationId) => listDeliveries(db, organization, limit, automationId),
     listWebhooks: (organization) => listWebhooks(db, organization),
     getCheckpoint: (organization) => getCheckpoint(db, organization),
+    getSignedCheckpoint: (organization) => getSignedCheckpoint(db, organization),
+    listActs: (organization) => listActs(db, organization),
     getTile: (organization, tile) => getTile(db, organization, tile),
     getProof: (organization, eventId) => getProof(db, organization, eventId),
     getSeal: (organization, execution) => getSeal(db, organization, execution),

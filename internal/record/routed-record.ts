@@ -39,6 +39,8 @@ export function routeRecord(records: ReadonlyMap<string, EventRecord>, places: P
     listDeliveries: async (...query) => of(query[0]).listDeliveries(...query),
     listWebhooks: async (...query) => of(query[0]).listWebhooks(...query),
     getCheckpoint: async (...query) => of(query[0]).getCheckpoint(...query),
+    getSignedCheckpoint: async (...query) => of(query[0]).getSignedCheckpoint(...query),
+    listActs: async (...query) => of(query[0]).listActs(...query),
     getTile: async (...query) => of(query[0]).getTile(...query),
     getProof: async (...query) => of(query[0]).getProof(...query),
     getSeal: async (...query) => of(query[0]).getSeal(...query),

@@ -45,6 +45,8 @@ export function serveRecord(record: EventRecord, metrics: ConsoleMetrics): Event
     listDeliveries: (...query) => serve('listDeliveries', () => record.listDeliveries(...query)),
     listWebhooks: (...query) => serve('listWebhooks', () => record.listWebhooks(...query)),
     getCheckpoint: (...query) => serve('getCheckpoint', () => record.getCheckpoint(...query)),
+    getSignedCheckpoint: (...query) => serve('getSignedCheckpoint', () => record.getSignedCheckpoint(...query)),
+    listActs: (...query) => serve('listActs', () => record.listActs(...query)),
     getTile: (...query) => serve('getTile', () => record.getTile(...query)),
     getProof: (...query) => serve('getProof', () => record.getProof(...query)),
     getSeal: (...query) => serve('getSeal', () => record.getSeal(...query)),

@@ -10,6 +10,14 @@ export interface StoredEvent extends RecordedEvent {
   occurred_at: string | null;
 }
 
+/** An event as exports have it: with what proves its texts (`internal/log/event-digest.ts`). */
+export interface ProvenEvent extends StoredEvent {
+  /** In hexadecimal digits; undefined without texts or without a log, and after an erasure. */
+  salt?: string | undefined;
+  /** In hexadecimal digits: what an erasure left of the texts. */
+  texts_digest?: string | undefined;
+}
+
 /** Where a page of events ends. */
 export interface EventPosition {
   createdAt: string;
@@ -25,12 +33,14 @@ export interface EventRow extends Record<OptionalColumn, string> {
   execution_id: string;
   kind: EventKind;
   occurred_at: Date | null;
+  salt: Uint8Array | null;
+  texts_digest: Uint8Array | null;
 }
 
 /** The columns of {@link EventRow}. */
 export const eventColumns = sql.raw(
   [
-    'created_at, id, automation_id, automation_as_sent, execution_id, kind, occurred_at',
+    'created_at, id, automation_id, automation_as_sent, execution_id, kind, occurred_at, salt, texts_digest',
     ...optionalFields.map(({ column }) => column),
   ].join(', '),
 );
@@ -47,6 +57,16 @@ export function storedEventOf(row: EventRow): StoredEvent {
     occurred_at: row.occurred_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
   };
+}
+
+export function provenEventOf(row: EventRow): ProvenEvent {
+  const { occurred_at, created_at, ...event } = storedEventOf(row);
+  return { ...event, salt: hexOf(row.salt), texts_digest: hexOf(row.texts_digest), occurred_at, created_at };
+}
+
+/** An embedded Postgres gives bytes of another class. */
+function hexOf(bytes: Uint8Array | null): string | undefined {
+  return bytes === null ? undefined : Buffer.from(bytes).toString('hex');
 }
 
 export function positionOfEvent(row: EventRow): EventPosition {

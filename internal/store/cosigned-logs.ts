@@ -12,32 +12,53 @@ export interface NewestCheckpoint {
   prove: (smaller: number) => Promise<Buffer[]>;
 }
 
-/** The newest checkpoint of each log that one of these witnesses has not cosigned. */
-export async function listUncosigned(db: Database, witnesses: readonly string[]): Promise<NewestCheckpoint[]> {
+/** The newest checkpoint of each log that one of these witnesses lacks; of one log if given. */
+export async function listUncosigned(
+  db: Database,
+  witnesses: readonly string[],
+  organization?: string,
+): Promise<NewestCheckpoint[]> {
+  const ofLog = organization === undefined ? sql`` : sql`and t.organization = ${organization}`;
   const { rows } = await sql<{ organization: string; size: string; note: string; cosigned_by: string[] }>`
     select t.organization, c.size, c.note, c.cosigned_by from log_trees t
     cross join lateral (
       select size, note, cosigned_by from log_checkpoints c
       where c.organization = t.organization order by hour desc limit 1
     ) c
-    where not c.cosigned_by @> ${witnesses}::text[]
+    where not c.cosigned_by @> ${witnesses}::text[] ${ofLog}
   `.execute(db);
-  return rows.map(({ organization, note, cosigned_by: cosignedBy, ...row }) => {
+  return rows.map(({ organization: name, note, cosigned_by: cosignedBy, ...row }) => {
     const size = Number(row.size);
-    const read = nodesOfLog((tile) => readTile(db, organization, tile));
-    return { organization, size, note, cosignedBy, prove: (smaller) => proveConsistency(smaller, size, read) };
+    const read = nodesOfLog((tile) => readTile(db, name, tile));
+    return { organization: name, size, note, cosignedBy, prove: (smaller) => proveConsistency(smaller, size, read) };
   });
 }
 
-/** Notes a witness of a checkpoint, and adds its line if any; unless a newer one replaced it. */
+/** How many of these witnesses must have cosigned a checkpoint before the console shows it. */
+export interface WitnessQuorum {
+  readonly names: readonly string[];
+  readonly least: number;
+}
+
+/**
+ * Notes a witness of a checkpoint, and adds its line if any; unless a newer one replaced it. With
+ * the last witness of a quorum, the console shows it.
+ */
 export async function addCosignature(
   db: Database,
   { organization, size }: { organization: string; size: number },
   witness: string,
   line: string | undefined,
+  { names, least }: WitnessQuorum = { names: [witness], least: 1 },
 ): Promise<void> {
   await sql`
-    update log_checkpoints set note = note || ${line === undefined ? '' : `${line}\n`}, cosigned_by = cosigned_by || ${witness}::text
+    update log_checkpoints
+    set note = note || ${line === undefined ? '' : `${line}\n`}, cosigned_by = cosigned_by || ${witness}::text
     where organization = ${organization} and size = ${size} and not ${witness} = any(cosigned_by)
+  `.execute(db);
+  await sql`
+    update log_checkpoints set published_size = size, published_note = note
+    where organization = ${organization} and size = ${size} and ${witness} = any(cosigned_by)
+      and (select count(*) from unnest(cosigned_by) as name where name = any(${names}::text[])) >= ${least}
   `.execute(db);
 }

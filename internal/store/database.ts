@@ -13,6 +13,7 @@ import type { ErasuresTable } from './erasures-table.ts';
 import type { EventsTable } from './events-table.ts';
 import type { ExecutionsTable } from './executions-table.ts';
 import type {
+  LogActsTable,
   LogCheckpointsTable,
   LogSegmentsTable,
   LogTailsTable,
@@ -48,6 +49,7 @@ export interface Tables {
   captured_jobs: CapturedJobsTable;
   scheduled_runs: ScheduledRunsTable;
   known_organizations: KnownOrganizationsTable;
+  log_acts: LogActsTable;
   log_segments: LogSegmentsTable;
   log_tails: LogTailsTable;
   log_tiles: LogTilesTable;

@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
+import { containing } from '../event/fold.ts';
 import { optionalFields } from '../event/fields.ts';
-import { holdsText } from '../event/folded-text.ts';
 import type { Tables } from './database.ts';
-import type { ErasureScope } from './erasure-scope.ts';
+import { noteDeletedLetters } from './dead-letters.ts';
+import type { ErasureRequest, ErasureScope } from './erasure-scope.ts';
 
-/** A dead letter. One that somebody wrote by hand may lack a field. */
+/** A dead letter. One of an earlier release may lack a field. */
 type Letter = Partial<AcceptedEvent>;
 
 /** Letters that are read at once. */
@@ -25,6 +26,7 @@ export interface ErasableLetters {
  */
 export async function findLetters(db: Kysely<Tables>, scope: ErasureScope): Promise<ErasableLetters> {
   const found: ErasableLetters = { ids: [], byName: 0 };
+  const holds = containing(scope.text ?? '');
   let after = '';
   for (;;) {
     const rows = await db
@@ -38,34 +40,35 @@ export async function findLetters(db: Kysely<Tables>, scope: ErasureScope): Prom
       .execute();
     for (const { id, event } of rows) {
       const letter = JSON.parse(Buffer.from(event).toString()) as Letter;
-      if (isChosen(letter, scope)) found.ids.push(id);
-      else if (scope.text !== undefined && holds(letter.executionId, scope.text)) found.byName += 1;
+      if (isChosen(letter, scope, holds)) found.ids.push(id);
+      else if (scope.text !== undefined && holds(letter.executionId ?? '')) found.byName += 1;
       after = id;
     }
     if (rows.length < pageSize) return found;
   }
 }
 
-/** Deletes the dead letters of a scope. */
-export async function eraseLetters(db: Kysely<Tables>, scope: ErasureScope): Promise<void> {
+/** Deletes the dead letters of a scope. With a log, it gets an act that names them. */
+export async function eraseLetters(db: Kysely<Tables>, scope: ErasureRequest): Promise<void> {
   const { ids } = await findLetters(db, scope);
   for (let at = 0; at < ids.length; at += pageSize) {
+    const page = ids.slice(at, at + pageSize);
     await db
       .deleteFrom('dead_letters')
       .where('organization', '=', scope.organization)
-      .where('id', 'in', ids.slice(at, at + pageSize))
+      .where('id', 'in', page)
       .execute();
+    await noteDeletedLetters(db, scope.macKey, scope.organization, page, scope.by);
   }
 }
 
-function isChosen(letter: Letter, { automationId, executionId, text }: ErasureScope): boolean {
-  if (text !== undefined) return optionalFields.some(({ property }) => holds(letter[property], text));
+function isChosen(
+  letter: Letter,
+  { automationId, executionId, text }: ErasureScope,
+  holds: (text: string) => boolean,
+): boolean {
+  if (text !== undefined) return optionalFields.some(({ property }) => holds(letter[property] ?? ''));
   const isOfAutomation =
     automationId === undefined || letter.automationId?.toLowerCase() === automationId.toLowerCase();
   return isOfAutomation && (executionId === undefined || letter.executionId === executionId);
-}
-
-/** True if a text contains another one, in any letter case. */
-function holds(text: string | undefined, part: string): boolean {
-  return text !== undefined && holdsText(text, part);
 }

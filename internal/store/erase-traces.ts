@@ -1,16 +1,17 @@
-import { sql, type RawBuilder } from 'kysely';
-import type { Database } from './database.ts';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { containing } from '../event/fold.ts';
+import type { Database, Tables } from './database.ts';
 import { eraseLetters } from './erase-dead-letters.ts';
 import { eraseEmptyExecutions } from './erase-executions.ts';
-import type { ErasureScope } from './erasure-scope.ts';
-import { columnHoldsText } from './column-holds-text.ts';
+import type { ErasureRequest, ErasureScope } from './erasure-scope.ts';
 import { isParked } from './parked-deliveries.ts';
 
 /** Erases executions without events, and alerts, deliveries and dead letters of erased events. */
-export function eraseTraces(db: Database, scope: ErasureScope): Promise<void> {
+export function eraseTraces(db: Database, scope: ErasureRequest): Promise<void> {
   return db.transaction().execute(async (trx) => {
     await eraseLetters(trx, scope);
-    await sql`delete from deliveries where ${chosenDeliveries(scope)}`.execute(trx);
+    if (scope.text === undefined) await sql`delete from deliveries where ${chosenDeliveries(scope)}`.execute(trx);
+    else await eraseDeliveriesWith(trx, scope.organization, containing(scope.text));
     // Those that waited for an erased one.
     await sql`update deliveries set next_attempt_at = now() where ${ofAutomation(scope)} and ${isParked}`.execute(trx);
     if (scope.text !== undefined) return;
@@ -27,15 +28,34 @@ export function eraseTraces(db: Database, scope: ErasureScope): Promise<void> {
   });
 }
 
-/** The notifications of a scope: those about its executions, or with a text of their errors. */
-function chosenDeliveries(scope: ErasureScope): RawBuilder<unknown> {
-  const { organization, executionId, text } = scope;
-  if (text !== undefined) {
-    const [execution, run] = [sql`event #> '{data,execution}'`, sql`event #> '{data,alert,run}'`];
-    const texts = sql`concat_ws(e'\\n', ${execution} ->> 'error_id', ${execution} ->> 'error_description',
-      ${run} ->> 'error_id', ${run} ->> 'error')`;
-    return sql`organization = ${organization} and ${columnHoldsText(texts, text)}`;
+/** Deliveries that are read at once. */
+const pageSize = 1_000;
+
+/** Erases the notifications with a text of their errors. */
+async function eraseDeliveriesWith(
+  trx: Transaction<Tables>,
+  organization: string,
+  holds: (text: string) => boolean,
+): Promise<void> {
+  const [execution, run] = [sql`event #> '{data,execution}'`, sql`event #> '{data,alert,run}'`];
+  const texts = sql`concat_ws(e'\n', ${execution} ->> 'error_id', ${execution} ->> 'error_description',
+    ${run} ->> 'error_id', ${run} ->> 'error')`;
+  let last = '0';
+  for (;;) {
+    const { rows } = await sql<{ sequence: string; texts: string }>`
+      select sequence, ${texts} as texts from deliveries
+      where organization = ${organization} and sequence > ${last} order by sequence limit ${pageSize}
+    `.execute(trx);
+    const chosen = rows.filter((row) => holds(row.texts)).map(({ sequence }) => sequence);
+    await sql`delete from deliveries where sequence = any(${chosen}::bigint[])`.execute(trx);
+    last = rows.at(-1)?.sequence ?? last;
+    if (rows.length < pageSize) return;
   }
+}
+
+/** The notifications about the executions of a scope. */
+function chosenDeliveries(scope: ErasureScope): RawBuilder<unknown> {
+  const { executionId } = scope;
   if (executionId === undefined) return ofAutomation(scope);
   return sql`${ofAutomation(scope)} and (
     event #>> '{data,execution,execution_id}' = ${executionId}

@@ -1,24 +1,18 @@
 import { sql, type Transaction } from 'kysely';
-import { optionalFields } from '../event/fields.ts';
 import { createIdentitySource } from '../event/identity.ts';
 import { joinIds, leafOfErasure, type Erasure } from '../log/erasure.ts';
-import { leafOf } from '../log/leaf.ts';
+import { macOf } from '../log/mac.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Tables } from './database.ts';
 import { findLetters } from './erase-dead-letters.ts';
 import { chosenExecutions, recomputeExecutions } from './erase-executions.ts';
-import { chosenEvents, scopeOf, type ErasureScope } from './erasure-scope.ts';
-import { columnHoldsText } from './column-holds-text.ts';
+import { eraseTexts } from './erase-texts.ts';
+import { chosenEvents, scopeOf, type ErasureRequest, type ErasureScope } from './erasure-scope.ts';
 import type { EventRow } from './events-table.ts';
-import { forgetRewritten, noteRewritten, writtenBy } from './rewritten-events.ts';
+import { countNamed, findTexts, type EventKey } from './find-texts.ts';
+import { forgetRewritten } from './rewritten-events.ts';
 
 type Trx = Transaction<Tables>;
-
-/** The data to erase, and the name and the reason that its record gets. */
-export interface ErasureRequest extends ErasureScope {
-  readonly by: string;
-  readonly reason: string;
-}
 
 /** Rows that an erasure would concern. */
 export interface Erasable {
@@ -34,35 +28,60 @@ const identify = createIdentitySource();
 
 /** Counts what is there now. */
 export async function countErasable(db: Database, scope: ErasureScope): Promise<Erasable> {
-  const { organization, text } = scope;
-  const executions =
-    text === undefined
-      ? chosenExecutions(scope)
-      : sql`organization = ${organization} and ${columnHoldsText(sql`execution_id`, text)}`;
+  const letters = await findLetters(db, scope);
+  const deadLetters = letters.ids.length;
+  if (scope.text !== undefined) {
+    let events = 0;
+    for await (const keys of findTexts(db, scope)) events += keys.length;
+    return { events, executions: 0, deadLetters, byName: (await countNamed(db, scope)) + letters.byName };
+  }
   const { rows } = await sql<{ events: string; executions: string }>`
     select (select count(*) from events where ${chosenEvents(scope)}) as events,
-      (select count(*) from executions where ${executions}) as executions
+      (select count(*) from executions where ${chosenExecutions(scope)}) as executions
   `.execute(db);
-  const letters = await findLetters(db, scope);
-  const [found, events] = [Number(rows[0]?.executions), Number(rows[0]?.events)];
-  const [chosen, byName] = text === undefined ? [found, 0] : [0, found + letters.byName];
-  return { events, executions: chosen, deadLetters: letters.ids.length, byName };
+  return { events: Number(rows[0]?.events), executions: Number(rows[0]?.executions), deadLetters, byName: 0 };
 }
 
 /**
- * Erases the oldest events, `most` of them, and records who did it and why: in the table
- * `erasures`, and as a leaf of the log. An event that lost its texts gets a leaf of what is left.
- * Resolves with the record; undefined when none is left. The sealer waits meanwhile, so that no
- * event gets its leaf and is erased at the same time.
+ * Erases the events of a scope, the oldest first, at most `most` of them at a time, and records
+ * each time who did it and why: in the table `erasures`, and as a leaf of the log. Yields the
+ * records.
+ * The sealer waits meanwhile, so that no event gets its leaf and is erased at the same time.
  */
-export function eraseEvents(db: Database, request: ErasureRequest, most: number): Promise<Erasure | undefined> {
+export async function* eraseEvents(db: Database, request: ErasureRequest, most: number): AsyncGenerator<Erasure> {
+  if (request.text === undefined) {
+    for (;;) {
+      const erasure = await record(db, request, (trx) => eraseOldest(trx, request, most));
+      if (erasure === undefined) return;
+      yield erasure;
+    }
+  }
+  const keys: EventKey[] = [];
+  const eraseKeys = () => record(db, request, (trx) => eraseTexts(trx, request.organization, keys.splice(0, most)));
+  for await (const found of findTexts(db, request)) {
+    keys.push(...found);
+    while (keys.length >= most) yield* present(await eraseKeys());
+  }
+  while (keys.length > 0) yield* present(await eraseKeys());
+}
+
+function present<T>(value: T | undefined): T[] {
+  return value === undefined ? [] : [value];
+}
+
+/** Erases events and records it, in one transaction. Resolves with undefined if there was none. */
+function record(
+  db: Database,
+  request: ErasureRequest,
+  erase: (trx: Trx) => Promise<string[]>,
+): Promise<Erasure | undefined> {
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.seal)})`.execute(trx);
     await forgetRewritten.execute(trx);
-    const { ids, left } = await eraseOldest(trx, request, most);
+    const ids = await erase(trx);
     if (ids.length === 0) return undefined;
     const { id, createdAt } = identify();
-    const { organization, by, reason, automationId = null } = request;
+    const { organization, by, reason, automationId = null, macKey } = request;
     const erasure: Erasure = {
       id,
       organization,
@@ -74,27 +93,27 @@ export function eraseEvents(db: Database, request: ErasureRequest, most: number)
       event_ids: joinIds(ids),
     };
     await trx.insertInto('erasures').values(erasure).execute();
-    // Also without a log: it may come later, and must have the leaf.
-    const leaves = Buffer.concat([...left.map(leafOf), leafOfErasure(erasure)]);
-    await trx.insertInto('log_segments').values({ organization, leaves }).execute();
+    if (macKey === undefined) return erasure;
+    const leaves = leafOfErasure(erasure);
+    await trx
+      .insertInto('log_segments')
+      .values({ organization, leaves, mac: macOf(macKey, organization, leaves) })
+      .execute();
     return erasure;
   });
 }
 
-/** Resolves with the ids of the events, and the rows that are left of them. */
-async function eraseOldest(trx: Trx, scope: ErasureScope, most: number): Promise<{ ids: string[]; left: EventRow[] }> {
-  const chosen = sql`
-    select organization, created_at, id, ${writtenBy('events')} as stored_by from events where ${chosenEvents(scope)}
-    order by created_at, id limit ${most}
-  `;
-  const key = sql`(e.organization, e.created_at, e.id) = (c.organization, c.created_at, c.id)`;
-  const empty = sql.join(optionalFields.map(({ column }) => sql`${sql.ref(column)} = ''`));
-  const erase =
-    scope.text === undefined
-      ? sql`delete from events e using chosen c where ${key} returning e.id, e.automation_id, e.execution_id`
-      : sql`, noted as (${noteRewritten(sql`select * from chosen`)})
-          update events e set ${empty} from chosen c where ${key} returning e.*`;
-  const { rows } = await sql<EventRow>`with chosen as materialized (${chosen}) ${erase}`.execute(trx);
-  if (scope.text === undefined) await recomputeExecutions(trx, scope.organization, rows);
-  return { ids: rows.map(({ id }) => id), left: scope.text === undefined ? [] : rows };
+/** Deletes the oldest events of a scope; resolves with their ids. */
+async function eraseOldest(trx: Trx, scope: ErasureScope, most: number): Promise<string[]> {
+  const { rows } = await sql<EventRow>`
+    with chosen as materialized (
+      select organization, created_at, id from events where ${chosenEvents(scope)}
+      order by created_at, id limit ${most}
+    )
+    delete from events e using chosen c
+    where (e.organization, e.created_at, e.id) = (c.organization, c.created_at, c.id)
+    returning e.id, e.automation_id, e.execution_id
+  `.execute(trx);
+  await recomputeExecutions(trx, scope.organization, rows);
+  return rows.map(({ id }) => id);
 }

@@ -1,7 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
-import { optionalFields } from '../event/fields.ts';
 import type { ErasedScope } from '../log/erasure.ts';
-import { columnHoldsText } from './column-holds-text.ts';
+import type { MacKey } from '../log/mac.ts';
 
 /** The part of an organization to erase: everything, an automation, an execution, or a text. */
 export interface ErasureScope {
@@ -11,26 +10,21 @@ export interface ErasureScope {
   readonly automationId?: string | undefined;
   /** With `automationId` only. */
   readonly executionId?: string | undefined;
-  /** Alone: events whose texts contain it, in any letter case, lose their texts and stay. */
+  /** Alone: events whose texts contain it, by `fold`, lose their texts and stay. */
   readonly text?: string | undefined;
 }
 
-/** All texts of an event. */
-const all = sql.join(
-  optionalFields.map(({ column }) => sql.ref(column)),
-  sql` || e'\\n' || `,
-);
+/** The data to erase, and the name and the reason that its record gets. */
+export interface ErasureRequest extends ErasureScope {
+  readonly by: string;
+  readonly reason: string;
+  /** Makes the MAC of the leaf of the record; undefined for an organization without a log. */
+  readonly macKey?: MacKey | undefined;
+}
 
-/** The events of a scope. */
-export function chosenEvents({
-  organization,
-  before,
-  automationId,
-  executionId,
-  text,
-}: ErasureScope): RawBuilder<unknown> {
+/** The events of a scope; `text` chooses by `findTexts`. */
+export function chosenEvents({ organization, before, automationId, executionId }: ErasureScope): RawBuilder<unknown> {
   const own = sql`organization = ${organization} and created_at < ${before}`;
-  if (text !== undefined) return sql`${own} and ${columnHoldsText(all, text)}`;
   if (automationId === undefined) return own;
   const ofAutomation = sql`${own} and automation_id = ${automationId}::uuid`;
   return executionId === undefined ? ofAutomation : sql`${ofAutomation} and execution_id = ${executionId}`;

@@ -1,25 +1,54 @@
-import { digestOf } from '../event/digest.ts';
+import { newSalt, readSeal, sealOf } from '../event/digest.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import { leafSize, writeLeaf } from '../log/leaf.ts';
+import { macOf, type MacKey } from '../log/mac.ts';
 
-/** Leaves of a batch: those of each organization, one after the other. */
-export function leavesByOrganization(events: readonly AcceptedEvent[]): Map<string, Buffer> {
-  const groups = Map.groupBy(events, ({ organization }) => organization);
-  return new Map(Array.from(groups, ([organization, own]) => [organization, joinedLeaves(own)]));
+/** What a batch stores beside its events, in their order. */
+export interface BatchProof {
+  /** In hexadecimal digits; null for events without texts. */
+  readonly salts: readonly (string | null)[];
+  /** The leaves, one after the other; undefined without a log. */
+  readonly leaves: Buffer | undefined;
 }
 
-function joinedLeaves(events: readonly AcceptedEvent[]): Buffer {
-  // Zeros: a damaged digest leaves some of its bytes out.
-  const leaves = Buffer.alloc(events.length * leafSize);
-  let at = 0;
-  for (const event of events) {
-    writeLeaf(leaves, at, event.id, event.digest ?? digestOf(event));
-    at += leafSize;
+/** Makes the salts of a batch and, with a log, its leaves. Seals that ingest made are kept. */
+export function proofOf(events: readonly AcceptedEvent[], withLeaves: boolean): BatchProof {
+  const hex = (salt: Buffer | null): string | null => salt?.toString('hex') ?? null;
+  if (!withLeaves) {
+    const salts = events.map((event) => (event.seal === undefined ? newSalt(event) : readSeal(event.seal).salt));
+    return { salts: salts.map(hex), leaves: undefined };
   }
-  return leaves;
+  // Zeros: a damaged seal leaves some of its bytes out.
+  const leaves = Buffer.alloc(events.length * leafSize);
+  const salts = events.map((event, at) => {
+    const { salt, digest } = event.seal === undefined ? sealOf(event) : readSeal(event.seal);
+    writeLeaf(leaves, at * leafSize, event.id, digest);
+    return hex(salt);
+  });
+  return { salts, leaves };
 }
 
-/** The leaf of each event of a batch. */
-export function leavesOf(events: readonly AcceptedEvent[]): Buffer[] {
-  return events.map((event) => joinedLeaves([event]));
+/** Leaves of an organization with their MAC, which get their places together. */
+export interface Segment {
+  readonly organization: string;
+  readonly leaves: Buffer;
+  readonly mac: Buffer;
+}
+
+/** A segment for each organization of a batch. */
+export function segmentsOf(events: readonly AcceptedEvent[], leaves: Buffer, key: MacKey): Segment[] {
+  const places = Map.groupBy(events.keys(), (at) => events[at]?.organization ?? '');
+  return Array.from(places, ([organization, own]) =>
+    segmentOf(organization, places.size === 1 ? leaves : Buffer.concat(own.map((at) => leafAt(leaves, at))), key),
+  );
+}
+
+/** A segment of leaves. */
+export function segmentOf(organization: string, leaves: Buffer, key: MacKey): Segment {
+  return { organization, leaves, mac: macOf(key, organization, leaves) };
+}
+
+/** The leaf at a place. */
+export function leafAt(leaves: Buffer, at: number): Buffer {
+  return leaves.subarray(at * leafSize, (at + 1) * leafSize);
 }

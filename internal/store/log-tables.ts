@@ -5,6 +5,17 @@ export interface LogSegmentsTable {
   id: Generated<string>;
   organization: string;
   leaves: Buffer;
+  /** Of the organization and the leaves (`internal/log/mac.ts`). */
+  mac: Buffer | null;
+  /** True if the sealer found no valid MAC: these leaves get no place. */
+  refused: Generated<boolean>;
+}
+
+/** The acts whose leaves are in a log, in canonical JSON (`internal/log/act.ts`). */
+export interface LogActsTable {
+  organization: string;
+  id: string;
+  act: string;
 }
 
 /** The leaves at the end of each log, after its last full tile. */
@@ -30,12 +41,6 @@ export interface LogTreesTable {
   organization: string;
   size: string;
   frontier: Buffer;
-  began_at: Generated<Date>;
-  /** The last event that the sealer has looked at, of those that were stored without a leaf. */
-  sealed_until_at: Date | null;
-  sealed_until_id: string | null;
-  /** When every event that was stored had a leaf for the first time. */
-  complete_at: Date | null;
 }
 
 /** The newest checkpoint of each hour. */
@@ -48,4 +53,7 @@ export interface LogCheckpointsTable {
   note: string;
   signed_at: Date;
   cosigned_by: Generated<string[]>;
+  /** The newest of the hour that enough witnesses have cosigned, which the console shows. */
+  published_size: Generated<string | null>;
+  published_note: Generated<string | null>;
 }

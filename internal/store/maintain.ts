@@ -1,4 +1,5 @@
 import type { MaintenanceReport } from '../outcome/maintenance-report.ts';
+import type { MacKey } from '../log/mac.ts';
 import { withDaysInError } from './error-context.ts';
 import type { Database } from './database.ts';
 import { dayAfter, dayOf, daysBefore, daysFrom } from './days.ts';
@@ -24,6 +25,8 @@ export interface MaintenanceOptions {
   retentionDays: number;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
+  /** With it, logs get acts of retention. */
+  macKey?: MacKey | undefined;
 }
 
 /**
@@ -57,7 +60,7 @@ export async function maintain(db: Database, options: MaintenanceOptions): Promi
   }
   if (options.retentionDays > 0) {
     const oldest = daysBefore(today, options.retentionDays);
-    Object.assign(report, await dropBefore(db, { oldest, today, findArchived: options.findArchived }));
+    Object.assign(report, await dropBefore(db, { oldest, today, ...options }));
   }
   if (range !== undefined) await turnDefaultInto(db, range, report);
   return report;

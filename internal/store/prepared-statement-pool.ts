@@ -12,8 +12,11 @@ const readOnly = '25006';
  */
 const notPrepared = new Set(['26000', '42P05', '0A000']);
 
-/** Statements that Postgres runs in no transaction with others. */
-const runsAlone = /^\s*(?:(?:create|drop) index concurrently|vacuum) /;
+/**
+ * Statements that no other may precede in a transaction: those that Postgres runs alone, and the
+ * start of a transaction with an isolation level.
+ */
+const runsAlone = /^\s*(?:(?:create|drop) index concurrently|vacuum|start transaction) /;
 
 /** Sends a statement and resolves with its result. */
 type Send = (client: PoolClient, text: string, values: unknown[]) => Promise<unknown>;

@@ -26,6 +26,7 @@ const readTables = [
   'log_tiles',
   'log_trees',
   'log_checkpoints',
+  'log_acts',
 ];
 
 /** What the role reads beside: how far the record is behind, for all organizations alike. */

@@ -1,8 +1,10 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
 import { optionalFields } from '../event/fields.ts';
+import type { MacKey } from '../log/mac.ts';
 import type { ExecutionState } from '../outcome/execution-state.ts';
 import { appendLeaves } from './append-leaves.ts';
+import type { BatchProof } from './leaves-of-batch.ts';
 
 /** One row of the result of {@link insertAndMerge}: the changes by organization and transition. */
 export interface ChangeRow {
@@ -51,15 +53,18 @@ export const outcome = sql`
 export interface InsertOptions {
   /** A stored event makes the statement fail (`isDuplicate`) or is skipped. */
   duplicates: 'refuse' | 'skip';
-  /** True appends a leaf to the log for each event that it inserts. */
-  leaves: boolean;
+  /** Beside the events, in their order. */
+  proof: BatchProof;
+  /** Of the MACs of the leaves; undefined without a log. */
+  macKey: MacKey | undefined;
 }
 
 /** The statement that inserts events and merges the changes into their executions. */
 export function insertAndMerge(
   events: readonly AcceptedEvent[],
-  { duplicates, leaves }: InsertOptions,
+  { duplicates, proof: { salts, leaves }, macKey: key }: InsertOptions,
 ): RawBuilder<ChangeRow> {
+  const appended = leaves !== undefined && key !== undefined;
   return sql<ChangeRow>`
     with input as (
       select *, to_timestamp(created_ms / 1000) as created_at, to_timestamp(occurred_ms / 1000) as occurred_at from unnest(
@@ -70,25 +75,26 @@ export function insertAndMerge(
         ${events.map((event) => event.executionId)}::text[],
         ${events.map((event) => event.kind)}::text[],
         ${events.map((event) => event.occurredAt ?? null)}::float8[],
-        ${sql.join(optionalFields.map(({ property }) => sql`${events.map((event) => event[property])}::text[]`))}
-      ) as t (organization, created_ms, id, automation, execution_id, kind, occurred_ms, ${texts})
+        ${sql.join(optionalFields.map(({ property }) => sql`${events.map((event) => event[property])}::text[]`))},
+        ${salts}::text[]
+      ) as t (organization, created_ms, id, automation, execution_id, kind, occurred_ms, ${texts}, salt)
     ),
     inserted as (
       insert into events (
         organization, created_at, id, automation_id, automation_as_sent,
-        execution_id, kind, occurred_at, ${texts}
+        execution_id, kind, occurred_at, ${texts}, salt
       )
       select
         organization, created_at, id, automation::uuid, nullif(automation, automation::uuid::text),
-        execution_id, kind, occurred_at, ${texts}
+        execution_id, kind, occurred_at, ${texts}, decode(salt, 'hex')
       from input
       order by organization collate "C", created_at, id
       ${duplicates === 'skip' ? sql`on conflict do nothing` : sql``}
       returning
         organization, automation_id, execution_id, kind, ${timesOfEvent}
-        ${leaves && duplicates === 'skip' ? sql`, id` : sql``}
+        ${appended && duplicates === 'skip' ? sql`, id` : sql``}
     ),
-    ${leaves ? appendLeaves(events, duplicates) : sql``}
+    ${appended ? appendLeaves(events, leaves, { key, duplicates }) : sql``}
     change as (
       select ${outcome}, count(*)::integer as total
       from inserted

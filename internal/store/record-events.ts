@@ -1,22 +1,24 @@
 import type { AcceptedEvent } from '../event/event.ts';
+import type { MacKey } from '../log/mac.ts';
 import { anomalies, type Anomaly, type StoredBatch } from '../outcome/stored-batch.ts';
 import type { Database } from './database.ts';
 import { isDuplicate } from './errors.ts';
+import { proofOf } from './leaves-of-batch.ts';
 import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
 
 /**
  * Inserts a batch and moves the outcomes of its executions, in one statement. Stored events are
  * ignored, and only inserted rows count, so redelivery changes nothing. Both inserts are sorted by
  * key, so that concurrent statements cannot deadlock. The merge is commutative (least, greatest,
- * sum); `test/support/outcome-oracle.ts` says the same in TypeScript. With `leaves`, the statement
- * appends the leaf of each inserted event to the log too.
+ * sum); `test/support/outcome-oracle.ts` says the same in TypeScript. With `macKey`, the
+ * statement appends the leaf of each inserted event to the log too.
  */
 export async function recordEvents(
   db: Database,
   events: readonly AcceptedEvent[],
-  { leaves = false }: { leaves?: boolean } = {},
+  { macKey }: { macKey?: MacKey | undefined } = {},
 ): Promise<StoredBatch> {
-  const rows = await insertSkippingDuplicatesOnceMet(db, events, leaves);
+  const rows = await insertSkippingDuplicatesOnceMet(db, events, macKey);
   return {
     stored: rows.reduce((sum, row) => sum + row.events, 0),
     transitions: rows
@@ -38,13 +40,17 @@ export async function recordEvents(
 async function insertSkippingDuplicatesOnceMet(
   db: Database,
   events: readonly AcceptedEvent[],
-  leaves: boolean,
+  macKey: MacKey | undefined,
 ): Promise<ChangeRow[]> {
+  const proof = proofOf(events, macKey !== undefined);
   try {
-    return (await insertAndMerge(events, { duplicates: 'refuse', leaves }).execute(db)).rows;
+    return (await insertAndMerge(events, { duplicates: 'refuse', proof, macKey }).execute(db)).rows;
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    return (await insertAndMerge(events, { duplicates: 'skip', leaves }).execute(db)).rows;
+    // One of each: equal events in one batch have different salts.
+    const once = [...new Map(events.map((event) => [`${event.id} ${event.organization}`, event])).values()];
+    const options = { duplicates: 'skip', proof: proofOf(once, macKey !== undefined), macKey } as const;
+    return (await insertAndMerge(once, options).execute(db)).rows;
   }
 }
 

@@ -1,8 +1,10 @@
 import { sql, type Transaction } from 'kysely';
 import { mostAhead } from '../event/occurred-at.ts';
+import type { MacKey } from '../log/mac.ts';
 import type { AskedPartitions, WaitingPartitions } from '../outcome/maintenance-report.ts';
 import type { Database, Tables } from './database.ts';
 import { isoDay } from './days.ts';
+import { deleteOldLetters, noteApproval } from './retention-acts.ts';
 import { withDaysInError } from './error-context.ts';
 import { dropExpired, expirePartition, listExpired } from './expired.ts';
 import { withMaintenanceLock } from './with-maintenance-lock.ts';
@@ -29,6 +31,8 @@ export interface RetentionOptions {
   today: number;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
+  /** With it, logs get acts that say what a person approved, and which dead letters are gone. */
+  macKey?: MacKey | undefined;
 }
 
 export interface Dropped {
@@ -60,12 +64,19 @@ interface ExecutionKeyRow {
  * and all later ones. A run that would drop many more days than have passed drops nothing, until a
  * person approves it: a wrong clock or a wrong setting would delete the record.
  */
-export async function dropBefore(db: Database, { oldest, today, findArchived }: RetentionOptions): Promise<Dropped> {
+export async function dropBefore(
+  db: Database,
+  { oldest, today, findArchived, macKey }: RetentionOptions,
+): Promise<Dropped> {
   const past = (await listPartitions(db)).filter(({ to }) => to <= oldest);
   const { droppable, missing } = await findDroppable(past, findArchived);
   const approved = await approvedBefore(db, today);
-  const unasked = droppable.filter(({ partition: { to } }) => to > approved).length;
+  const unasked = droppable.filter(({ partition: { to } }) => to > approved.before).length;
   if (unasked > mostUnasked) return { dropped: [], asks: { partitions: unasked, before: isoDay(oldest) } };
+  if (droppable.length > mostUnasked) {
+    const before = isoDay(approved.before);
+    await noteApproval(db, macKey, { by: approved.by, before, partitions: droppable.length - unasked });
+  }
   const waiting = await expireAll(db, past, droppable, missing);
   // An execution stays as long as one of its events.
   const oldestLeft = waiting === undefined ? oldest : (past.at(-waiting.partitions)?.from ?? oldest);
@@ -77,7 +88,7 @@ export async function dropBefore(db: Database, { oldest, today, findArchived }: 
       if (await isExpired(trx, table)) dropped.push(await dropExpired(trx, table));
     });
   }
-  await db.deleteFrom('dead_letters').where('dead_at', '<', new Date(oldest)).execute();
+  await deleteOldLetters(db, macKey, new Date(oldest));
   return { dropped, ...(waiting !== undefined && { waiting }) };
 }
 
@@ -96,15 +107,15 @@ async function findDroppable(
 }
 
 /**
- * The time before which a person has approved that partitions are dropped, in ms. A day to come
- * approves nothing, so that no approval is for ever.
+ * The time before which a person has approved that partitions are dropped, in ms, and who. A day to
+ * come approves nothing, so that no approval is for ever.
  */
-async function approvedBefore(db: Database, today: number): Promise<number> {
-  const { rows } = await sql<{ before: number | null }>`
-    select extract(epoch from max(before))::float8 * 1000 as before from retention_approvals
-    where before <= ${isoDay(today)}::date
+async function approvedBefore(db: Database, today: number): Promise<{ before: number; by: string }> {
+  const { rows } = await sql<{ before: number; by: string }>`
+    select extract(epoch from before)::float8 * 1000 as before, approved_by as by from retention_approvals
+    where before <= ${isoDay(today)}::date order by retention_approvals.before desc, approved_at limit 1
   `.execute(db);
-  return rows[0]?.before ?? -Infinity;
+  return rows[0] ?? { before: -Infinity, by: '' };
 }
 
 /** Stops at the first partition that has got further events since the archive was read. */

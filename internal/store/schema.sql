@@ -219,6 +219,8 @@ CREATE TABLE public.events (
     error_id text NOT NULL,
     error_description text NOT NULL,
     occurred_at timestamp(3) with time zone,
+    salt bytea,
+    texts_digest bytea,
     CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['START'::text, 'EVENT'::text, 'WARNING'::text, 'ERROR'::text, 'END'::text])))
 )
 PARTITION BY RANGE (created_at);
@@ -237,6 +239,8 @@ CREATE TABLE public.events_default (
     error_id text NOT NULL,
     error_description text NOT NULL,
     occurred_at timestamp(3) with time zone,
+    salt bytea,
+    texts_digest bytea,
     CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['START'::text, 'EVENT'::text, 'WARNING'::text, 'ERROR'::text, 'END'::text])))
 );
 
@@ -731,6 +735,12 @@ CREATE TABLE public.kysely_migration_lock (
     is_locked integer DEFAULT 0 NOT NULL
 );
 
+CREATE TABLE public.log_acts (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    id uuid NOT NULL,
+    act text NOT NULL
+);
+
 CREATE TABLE public.log_checkpoints (
     organization text NOT NULL COLLATE pg_catalog."C",
     hour timestamp(0) with time zone NOT NULL,
@@ -738,14 +748,18 @@ CREATE TABLE public.log_checkpoints (
     root bytea NOT NULL,
     note text NOT NULL,
     signed_at timestamp(3) with time zone NOT NULL,
-    cosigned_by text[] DEFAULT '{}'::text[] NOT NULL
+    cosigned_by text[] DEFAULT '{}'::text[] NOT NULL,
+    published_size bigint,
+    published_note text
 )
 WITH (fillfactor='50');
 
 CREATE TABLE public.log_segments (
     id bigint NOT NULL,
     organization text NOT NULL COLLATE pg_catalog."C",
-    leaves bytea NOT NULL
+    leaves bytea NOT NULL,
+    mac bytea,
+    refused boolean DEFAULT false NOT NULL
 );
 ALTER TABLE ONLY public.log_segments ALTER COLUMN leaves SET STORAGE EXTERNAL;
 
@@ -778,11 +792,7 @@ ALTER TABLE ONLY public.log_tiles ALTER COLUMN content SET STORAGE EXTERNAL;
 CREATE TABLE public.log_trees (
     organization text NOT NULL COLLATE pg_catalog."C",
     size bigint NOT NULL,
-    frontier bytea NOT NULL,
-    began_at timestamp(3) with time zone DEFAULT now() NOT NULL,
-    sealed_until_at timestamp(3) with time zone,
-    sealed_until_id uuid,
-    complete_at timestamp(3) with time zone
+    frontier bytea NOT NULL
 )
 WITH (fillfactor='50');
 
@@ -1000,6 +1010,9 @@ ALTER TABLE ONLY public.kysely_migration_lock
 
 ALTER TABLE ONLY public.kysely_migration
     ADD CONSTRAINT kysely_migration_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.log_acts
+    ADD CONSTRAINT log_acts_pkey PRIMARY KEY (organization, id);
 
 ALTER TABLE ONLY public.log_checkpoints
     ADD CONSTRAINT log_checkpoints_pkey PRIMARY KEY (organization, hour);
@@ -1501,6 +1514,8 @@ CREATE POLICY everybody ON public.events USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.executions USING (true) WITH CHECK (true);
 
+CREATE POLICY everybody ON public.log_acts USING (true) WITH CHECK (true);
+
 CREATE POLICY everybody ON public.log_checkpoints USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.log_tails USING (true) WITH CHECK (true);
@@ -1516,6 +1531,8 @@ CREATE POLICY everybody ON public.running_executions USING (true) WITH CHECK (tr
 CREATE POLICY everybody ON public.webhooks USING (true) WITH CHECK (true);
 
 ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.log_acts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.log_checkpoints ENABLE ROW LEVEL SECURITY;
 
@@ -1536,6 +1553,8 @@ CREATE POLICY one_organization ON public.deliveries AS RESTRICTIVE FOR SELECT TO
 CREATE POLICY one_organization ON public.events AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.executions AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
+
+CREATE POLICY one_organization ON public.log_acts AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.log_checkpoints AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 

@@ -27,13 +27,18 @@ export async function prepareSession(client: ClientBase, statementTimeout: numbe
 /**
  * The statement for the settings of a session, or of the transaction that it begins. It turns
  * `synchronous_commit` on if it is off: a commit must survive a crash, since its job has left
- * Redis. It sets the ISO date style, in which bounds of partitions are read.
+ * Redis. It sets the ISO date style, in which bounds of partitions are read. And it keeps texts of
+ * events out of the server log of Postgres: neither parameters nor, as far as this user may set it,
+ * the row that a statement failed on.
  */
 export function settings(statementTimeout: number, scope: 'session' | 'transaction'): string {
   const local = scope === 'transaction';
   return `select
     set_config('statement_timeout', '${statementTimeout}', ${local}),
     set_config('synchronous_commit', case setting when 'off' then 'on' else setting end, ${local}),
-    set_config('DateStyle', 'ISO', ${local})
+    set_config('DateStyle', 'ISO', ${local}),
+    set_config('log_parameter_max_length_on_error', '0', ${local}),
+    case when has_parameter_privilege('log_error_verbosity', 'set')
+      then set_config('log_error_verbosity', 'terse', ${local}) end
   from current_setting('synchronous_commit') as setting`;
 }

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { TreeHead } from '../log/checkpoint.ts';
 import { Frontier } from '../log/frontier.ts';
+import { proveConsistency, type ReadNode } from '../log/proofs.ts';
 import type { GrownLog, Signature } from '../log/signer.ts';
 import type { Database, Tables } from './database.ts';
 import { nodesOfLog, readTile } from './read-tiles.ts';
@@ -9,11 +10,21 @@ import { inSealTurn } from './seal-turn.ts';
 /** Signs the head of a log, or refuses it. */
 export type SignHead = (log: GrownLog) => Promise<Signature>;
 
+/** A log that is signed next, with its last checkpoint if it has one. */
+export interface LastSigned {
+  organization: string;
+  note: string | undefined;
+  /** Proves that the last checkpoint extends a smaller one. */
+  prove: (smaller: number) => Promise<Buffer[]>;
+}
+
 export interface SignOptions {
-  /** Called with the organizations whose logs are signed next. */
-  before?: (organizations: readonly string[]) => Promise<void>;
+  /** Called with the logs that are signed next. */
+  before?: (logs: readonly LastSigned[]) => Promise<void>;
   /** If given, a log that has not grown is signed again if this is false of its last checkpoint. */
   isSigned?: ((organization: string, note: string) => boolean) | undefined;
+  /** True if no witness must cosign a checkpoint before the console shows it. Default: true. */
+  publishes?: boolean;
 }
 
 /** A log and its last checkpoint. */
@@ -39,25 +50,34 @@ export interface SignReport {
 export function signLogs(
   db: Database,
   sign: SignHead,
-  { before, isSigned }: SignOptions = {},
+  { before, isSigned, publishes = true }: SignOptions = {},
 ): Promise<SignReport | undefined> {
   return inSealTurn(db, async (trx) => {
     const signed: Signed[] = [];
     const refused: SignReport['refused'] = [];
     const unsigned = await readUnsigned(trx, isSigned);
-    if (unsigned.length > 0) await before?.(unsigned.map(({ organization }) => organization));
+    const last = unsigned.map(({ organization, signed: size, signed_note: note }) => ({
+      organization,
+      note: note ?? undefined,
+      prove: (smaller: number) => proveConsistency(smaller, Number(size), nodesOf(trx, organization)),
+    }));
+    if (last.length > 0) await before?.(last);
     for (const { organization, signed_root: root, ...log } of unsigned) {
       const size = Number(log.size);
       const head = { size, root: new Frontier(size, Buffer.from(log.frontier)).root() };
       const last = root === null ? undefined : { size: Number(log.signed), root: Buffer.from(root) };
-      const read = nodesOfLog((tile) => readTile(trx, organization, tile));
+      const read = nodesOf(trx, organization);
       const signature = await sign({ organization, head, last, read });
       if ('refused' in signature) refused.push({ organization, reason: signature.refused });
       else signed.push({ organization, ...head, note: signature.note });
     }
-    await writeCheckpoints(trx, signed);
+    await writeCheckpoints(trx, signed, publishes);
     return { signed: signed.length, refused };
   });
+}
+
+function nodesOf(trx: Transaction<Tables>, organization: string): ReadNode {
+  return nodesOfLog((tile) => readTile(trx, organization, tile));
 }
 
 async function readUnsigned(trx: Transaction<Tables>, isSigned: SignOptions['isSigned']): Promise<Unsigned[]> {
@@ -78,11 +98,16 @@ async function readUnsigned(trx: Transaction<Tables>, isSigned: SignOptions['isS
 type Signed = TreeHead & { organization: string; note: string };
 
 /** An hour is never before that of an earlier checkpoint, also after the clock was set back. */
-async function writeCheckpoints(trx: Transaction<Tables>, signed: readonly Signed[]): Promise<void> {
+async function writeCheckpoints(
+  trx: Transaction<Tables>,
+  signed: readonly Signed[],
+  publishes: boolean,
+): Promise<void> {
   if (signed.length === 0) return;
   await sql`
-    insert into log_checkpoints (organization, hour, size, root, note, signed_at)
-    select s.organization, greatest(date_trunc('hour', now(), 'UTC'), max(c.hour)), s.size, s.root, s.note, now()
+    insert into log_checkpoints (organization, hour, size, root, note, signed_at, published_size, published_note)
+    select s.organization, greatest(date_trunc('hour', now(), 'UTC'), max(c.hour)), s.size, s.root, s.note, now(),
+      case when ${publishes} then s.size end, case when ${publishes} then s.note end
     from unnest(
       ${signed.map(({ organization }) => organization)}::text[],
       ${signed.map(({ size }) => size)}::bigint[],
@@ -93,6 +118,8 @@ async function writeCheckpoints(trx: Transaction<Tables>, signed: readonly Signe
     group by s.organization, s.size, s.root, s.note
     on conflict (organization, hour) do update
       set size = excluded.size, root = excluded.root, note = excluded.note, signed_at = excluded.signed_at,
-        cosigned_by = '{}'
+        cosigned_by = '{}',
+        published_size = coalesce(excluded.published_size, log_checkpoints.published_size),
+        published_note = coalesce(excluded.published_note, log_checkpoints.published_note)
   `.execute(trx);
 }

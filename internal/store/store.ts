@@ -1,4 +1,5 @@
 import type { AcceptedEvent } from '../event/event.ts';
+import type { MacKey } from '../log/mac.ts';
 import type { MaintenanceReport, PartitionFigures, RunningExecutions } from '../outcome/maintenance-report.ts';
 import type { StoredBatch } from '../outcome/stored-batch.ts';
 import { readClock } from './clock.ts';
@@ -26,8 +27,8 @@ export interface StoreOptions {
   retentionDays: number;
   /** Retention drops only what the archive holds. Absent without an archive. */
   findArchived?: FindArchived | undefined;
-  /** True appends a leaf to the log for each stored event. Default: false. */
-  leaves?: boolean;
+  /** With it, each stored event and dead letter gets a leaf in the log. */
+  macKey?: MacKey | undefined;
   /** Called after each statement: how many of its events were new, and how many it had. */
   onStored?: (stored: number, events: number) => void;
   /** Age at which a running execution is overdue. */
@@ -47,28 +48,27 @@ export interface Store {
 
 /** Binds the operations to a database. The caller opens and destroys it. */
 export function createStore(db: Database, options: StoreOptions): Store {
-  const {
-    partitionsAhead: daysAhead,
-    retentionDays,
-    findArchived,
-    overdueAfterHours,
-    leaves = false,
-    onStored,
-  } = options;
+  const { partitionsAhead: daysAhead, retentionDays, findArchived, overdueAfterHours, macKey, onStored } = options;
   return {
     recordEvents: async (events) => {
-      const batch = await recordEvents(db, events, { leaves });
+      const batch = await recordEvents(db, events, { macKey });
       onStored?.(batch.stored, events.length);
       return batch;
     },
-    keepDeadLetter: (event, reason) => keepDeadLetter(db, event, reason),
+    keepDeadLetter: (event, reason) => keepDeadLetter(db, event, reason, macKey),
     isDataError,
     ping: () => ping(db),
     maintain: async () => {
       const { now, ahead } = await readClock(db);
       // One of the two clocks is wrong, and a person must say which.
       const differs = Math.abs(ahead) > clocksDifferMs;
-      const report = await maintain(db, { now, daysAhead, retentionDays: differs ? 0 : retentionDays, findArchived });
+      const report = await maintain(db, {
+        now,
+        daysAhead,
+        retentionDays: differs ? 0 : retentionDays,
+        findArchived,
+        macKey,
+      });
       await deleteExpiredSessions(db);
       return { ...report, clockAheadMs: ahead, ...(differs && retentionDays > 0 && { clocksDiffer: true }) };
     },

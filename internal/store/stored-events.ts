@@ -1,8 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { firstColumns, rowReader, separator, timeType, type Column, type JoinedEvent } from '../log/joined-row.ts';
-import { sha256Base64 } from '../log/hashing.ts';
+import { digestOfProven } from '../log/event-digest.ts';
 import { leafSize, writeLeaf } from '../log/leaf.ts';
-import { storedJson } from '../log/stored-json.ts';
+import { storedJson, type StoredEvent } from '../log/stored-json.ts';
 import type { Tables } from './database.ts';
 import type { EventRow } from './events-table.ts';
 
@@ -22,8 +22,10 @@ export interface StoredPage {
   readonly leaves: Buffer;
   /** The last event; undefined if there is none. */
   readonly last: Place | undefined;
-  /** The event at a position, in canonical JSON. */
-  readonly jsonAt: (position: number) => string;
+  /** True if an event has lost its texts by an erasure, or by somebody who makes it look so. */
+  readonly hasErased: boolean;
+  /** The event at a position, with the columns that are neither null nor empty. */
+  readonly eventAt: (position: number) => StoredEvent;
 }
 
 export interface PageOptions {
@@ -93,8 +95,9 @@ async function readColumns(db: Kysely<Tables>): Promise<Column[]> {
 
 function joinedRow(columns: readonly Column[]): RawBuilder<unknown> {
   const texts = columns.map(({ name, type }) => {
-    const column = type === timeType ? sql`(${sql.ref(name)} at time zone 'UTC')` : sql.ref(name);
-    return sql`coalesce(${column}::text, '')`;
+    const column = sql.ref(name);
+    if (type === 'bytea') return sql`coalesce(encode(${column}, 'hex'), '')`;
+    return sql`coalesce(${type === timeType ? sql`(${column} at time zone 'UTC')` : column}::text, '')`;
   });
   return sql`concat_ws(${sql.lit(separator)}, ${sql.join(texts)})`;
 }
@@ -105,7 +108,8 @@ function placeOf(row: string | undefined): Place | undefined {
 }
 
 function readObject(row: EventRow): JoinedEvent {
-  return { id: row.id, time: Number(row.created_at), json: storedJson(row) };
+  const { id, created_at: time, salt, texts_digest: textsDigest } = row;
+  return { id, time: Number(time), ...storedJson(row), salt, textsDigest };
 }
 
 /** Undefined if a row cannot be read. */
@@ -117,18 +121,21 @@ function pageOf<Row>(
   const leaves = Buffer.allocUnsafe(rows.length * leafSize);
   const ids: string[] = [];
   const times: number[] = [];
+  let hasErased = false;
   for (const row of rows) {
     // The page keeps the row only: to keep its JSON costs much time of the garbage collector.
     const event = read(row);
     if (event === undefined) return undefined;
-    writeLeaf(leaves, ids.length * leafSize, event.id, sha256Base64(event.json));
+    writeLeaf(leaves, ids.length * leafSize, event.id, digestOfProven(event));
     ids.push(event.id);
     times.push(event.time);
+    hasErased ||= event.textsDigest !== null;
   }
-  const jsonAt = (position: number): string =>
-    rows
-      .slice(position, position + 1)
-      .map((row) => read(row)?.json)
-      .join('');
-  return { ids, times, leaves, last, jsonAt };
+  const eventAt = (position: number): StoredEvent => {
+    const event = rows.slice(position, position + 1).map(read)[0];
+    if (event === undefined) throw new Error(`the page has no event ${position}`);
+    const columns = { ...JSON.parse(event.metadata), ...JSON.parse(event.texts) } as StoredEvent;
+    return { ...columns, salt: event.salt, texts_digest: event.textsDigest };
+  };
+  return { ids, times, leaves, last, hasErased, eventAt };
 }

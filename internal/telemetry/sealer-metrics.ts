@@ -1,4 +1,4 @@
-import { Counter, type Registry } from './metrics.ts';
+import { Counter, Gauge, type Registry } from './metrics.ts';
 
 export type SealerMetrics = ReturnType<typeof sealerMetrics>;
 
@@ -16,14 +16,19 @@ export function sealerMetrics(registry: Registry) {
       help: 'Checkpoints of logs that this worker signed.',
       registers,
     }),
-    added: new Counter({
-      name: 'runledger_log_added_leaves_total',
-      help: 'Leaves that were added later, for events that were stored while no log was on.',
+    refused: new Counter({
+      name: 'runledger_log_refused_leaves_total',
+      help: 'Leaves without a valid MAC, which get no place in a log: who wrote them lacks the key. The log names them.',
       registers,
     }),
     failures: new Counter({
       name: 'runledger_log_failures_total',
       help: 'Rounds of the sealer that failed, and logs that it refused to sign. The worker retries; the log has the reason.',
+      registers,
+    }),
+    contradicted: new Gauge({
+      name: 'runledger_log_contradicted_logs',
+      help: 'Logs that contradict what was signed or cosigned before, when this worker last signed; they get no checkpoint.',
       registers,
     }),
     cosigned: new Counter({

@@ -66,14 +66,18 @@ export function secretManifest(options: SecretManifestOptions): string {
   return secretYaml({ name, namespace, labels: { [label]: organization } }, 'Opaque', encode(entries));
 }
 
-/** Returns the YAML of a Secret with a key of the log, under the entry `log-key`. */
+/**
+ * Returns the YAML of a Secret with a key of the log, under the entry `log-key`, and with the key
+ * of its MACs, under `log-mac-key`.
+ */
 export function logKeyManifest(options: {
   key: string;
+  macKey: string;
   namespace?: string | undefined;
   name?: string | undefined;
 }): string {
-  const { key, namespace, name = 'runledger-log-key' } = options;
-  return secretYaml({ name, namespace }, 'Opaque', encode({ 'log-key': key }));
+  const { key, macKey, namespace, name = 'runledger-log-key' } = options;
+  return secretYaml({ name, namespace }, 'Opaque', encode({ 'log-key': key, 'log-mac-key': macKey }));
 }
 
 /**

@@ -3,6 +3,7 @@ import type { VerifierKey } from '../log/keys.ts';
 import type { HeadMemory } from '../log/memory.ts';
 import { isConsistent } from '../log/proofs.ts';
 import { objectOf, readNewest, type LockedObjects, type Newest } from './bucket-checkpoints.ts';
+import { WitnessRefusal } from './refusal.ts';
 import type { Submission, Witness } from './witnesses.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -106,7 +107,7 @@ export class BucketWitness implements Witness, HeadMemory {
   }
 
   #refusal(what: string): Error {
-    return new Error(`the bucket ${this.name} has a checkpoint of ${what}`);
+    return new WitnessRefusal(`the bucket ${this.name} has a checkpoint of ${what}`);
   }
 }
 

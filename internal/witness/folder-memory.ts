@@ -1,8 +1,9 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openCheckpoint, type TreeHead } from '../log/checkpoint.ts';
 import { originOf, type VerifierKey } from '../log/keys.ts';
 import type { HeadMemory } from '../log/memory.ts';
+import { replaceFile } from './replace-file.ts';
 
 /**
  * Keeps the last checkpoint of each log in a folder, outside of the database: a file for each log,
@@ -31,18 +32,10 @@ export class FolderMemory implements HeadMemory {
     }
   }
 
-  /** Writes another file and renames it, so that a crash leaves the old or the new one. */
   async keep(organization: string, _head: TreeHead, note: string): Promise<void> {
-    const path = this.#path(organization);
-    const next = `${path}.next`;
-    await using file = await open(next, 'w', 0o600).catch((error: unknown) => {
+    await replaceFile(this.#path(organization), note).catch((error: unknown) => {
       throw new Error(`the folder ${this.#folder} of LOG_WITNESSES cannot be written`, { cause: error });
     });
-    await file.writeFile(note);
-    await file.sync();
-    await rename(next, path);
-    await using folder = await open(this.#folder);
-    await folder.sync();
   }
 
   #path(organization: string): string {

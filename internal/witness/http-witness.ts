@@ -1,10 +1,14 @@
 import { readCheckpoint } from '../log/checkpoint.ts';
 import { findCosignature } from '../log/cosignature.ts';
 import type { VerifierKey } from '../log/keys.ts';
+import { UnknownLog, WitnessRefusal } from './refusal.ts';
 import type { Submission, Witness } from './witnesses.ts';
 
 /** Longest wait for an answer, in ms. The sealer waits with it, once in 30 s at most. */
 const usualTimeoutMs = 10_000;
+
+/** Requests for one checkpoint: another worker may cosign a newer one meanwhile. */
+const mostAttempts = 4;
 
 /** Characters of an answer that are looked at: some lines of signatures. */
 const mostCharacters = 65_536;
@@ -31,26 +35,45 @@ export class HttpWitness implements Witness {
     return this.#key.name;
   }
 
+  /** Rejects with {@link WitnessRefusal} and {@link UnknownLog}; with other errors in an outage. */
   async cosign(submission: Submission): Promise<string> {
     const { origin, size } = readCheckpoint(submission.note);
-    const known = this.#sizes.get(origin) ?? 0;
-    const answer = await this.#send(submission, Math.min(known, size));
-    const latest = answer.status === 409 ? sizeOf(answer.text) : undefined;
-    const last = latest === undefined || latest === known ? answer : await this.#sendFrom(submission, latest, size);
-    if (last.status !== 200) throw new Error(`the witness ${this.name} answered ${last.status}: ${excerpt(last.text)}`);
-    const lines = last.text.split('\n').filter((line) => line !== '');
-    const cosignature = findCosignature(submission.note, lines, this.#key);
+    let old = Math.min(this.#sizes.get(origin) ?? 0, size);
+    for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+      const answer = await this.#send(submission, old);
+      if (answer.status === 200) return this.#accept(submission.note, answer);
+      const latest = answer.status === 409 ? sizeOf(answer.text) : undefined;
+      if (latest === undefined) throw this.#failure(answer);
+      if (latest > size) {
+        throw new WitnessRefusal(
+          `the witness ${this.name} has cosigned ${latest} leaves, and this checkpoint has ${size}`,
+        );
+      }
+      // Nobody can cosign an empty log twice, or contradict it.
+      if (latest === 0 && old === 0) throw new UnknownLog(`the witness ${this.name} takes no checkpoint of this size`);
+      if (latest === old) throw this.#contradiction(latest);
+      old = latest;
+    }
+    throw new Error(`the witness ${this.name} cosigns for others all the time`);
+  }
+
+  #accept(note: string, answer: Answer): string {
+    const { origin, size } = readCheckpoint(note);
+    const lines = answer.text.split('\n').filter((line) => line !== '');
+    const cosignature = findCosignature(note, lines, this.#key);
     if (cosignature === undefined) throw new Error(`the answer of the witness ${this.name} has no cosignature of it`);
     this.#sizes.set(origin, size);
     return cosignature.line;
   }
 
-  /** Sends it again with the size that the witness has. */
-  #sendFrom(submission: Submission, latest: number, size: number): Promise<Answer> {
-    if (latest > size) {
-      throw new Error(`the witness ${this.name} has cosigned ${latest} leaves of a log that has ${size} now`);
-    }
-    return this.#send(submission, latest);
+  #failure({ status, text }: Answer): Error {
+    if (status === 422) return new WitnessRefusal(`the witness ${this.name} has cosigned other leaves of the log`);
+    const sentence = `the witness ${this.name} answered ${status}: ${excerpt(text)}`;
+    return status === 400 || status === 403 || status === 404 ? new UnknownLog(sentence) : new Error(sentence);
+  }
+
+  #contradiction(size: number): Error {
+    return new WitnessRefusal(`the witness ${this.name} has cosigned ${size} other leaves of the log`);
   }
 
   async #send(submission: Submission, old: number): Promise<Answer> {

@@ -1,3 +1,5 @@
+import { UnknownLog, WitnessRefusal } from './refusal.ts';
+
 /** The checkpoint of a log, and proofs that it extends smaller ones. */
 export interface Submission {
   readonly organization: string;
@@ -10,7 +12,8 @@ export interface Witness {
   readonly name: string;
   /**
    * Resolves with the line of its cosignature; with undefined if it keeps the checkpoint and signs
-   * nothing. Rejects with a sentence when it is unavailable or refuses.
+   * nothing. Rejects with {@link WitnessRefusal}, with {@link UnknownLog}, or with a sentence when
+   * it is unavailable.
    */
   cosign(submission: Submission): Promise<string | undefined>;
 }
@@ -23,57 +26,135 @@ export interface Uncosigned extends Submission {
 
 /** Where checkpoints are. */
 export interface CosignedLogs {
-  /** The newest checkpoint of each log that one of these has not cosigned. */
-  listUncosigned(witnesses: readonly string[]): Promise<Uncosigned[]>;
+  /** The newest checkpoint of each log that one of these has not cosigned; of one log if given. */
+  listUncosigned(witnesses: readonly string[], organization?: string): Promise<Uncosigned[]>;
   /** Notes a witness of a checkpoint, and adds its line; unless a newer one replaced it. */
   addCosignature(log: Uncosigned, witness: string, line: string | undefined): Promise<void>;
 }
 
-/** Called when a witness has answered for a checkpoint; with `error` if it did not cosign. */
-export type OnCosigned = (witness: string, error?: unknown) => void;
+/** What a witness answered for a checkpoint; with `error` if it did not cosign. */
+export interface Answered {
+  readonly witness: string;
+  readonly organization: string;
+  readonly error?: unknown;
+}
 
-/** Time without requests to a witness after it failed, in ms. */
+/** Time without requests to a witness, or about one log, after that failed, in ms. */
 const pauseMs = 30_000;
 
+/** Logs that a witness is asked about at once. */
+const atOnce = 25;
+
 /**
- * Sends checkpoints to the witnesses, and stores their cosignatures. An unavailable witness
- * gets the newest checkpoint later; nothing waits for it.
+ * Sends checkpoints to the witnesses, and stores their cosignatures. An unavailable witness gets
+ * the newest checkpoint later; nothing waits for it, and one log that a witness does not cosign
+ * keeps it from no other. A witness that refuses a log has evidence: that log gets no further
+ * checkpoint of this process.
  */
 export class Witnesses {
   readonly #logs: CosignedLogs;
   readonly #witnesses: readonly Witness[];
-  readonly #onCosigned: OnCosigned;
-  readonly #awayUntil = new Map<string, number>();
+  readonly #onAnswered: (answered: Answered) => void;
+  /** Until when a witness, or a witness for one log, gets no requests. */
+  readonly #pausedUntil = new Map<string, number>();
+  /** Logs about which a witness has answered, by {@link keyOf}. */
+  readonly #asked = new Set<string>();
+  readonly #refusals = new Map<string, string>();
 
-  constructor(logs: CosignedLogs, witnesses: readonly Witness[], onCosigned: OnCosigned) {
+  constructor(logs: CosignedLogs, witnesses: readonly Witness[], onAnswered: (answered: Answered) => void) {
     this.#logs = logs;
     this.#witnesses = witnesses;
-    this.#onCosigned = onCosigned;
+    this.#onAnswered = onAnswered;
+  }
+
+  /** The organizations whose logs a witness refuses. */
+  get refused(): readonly string[] {
+    return [...this.#refusals.keys()];
+  }
+
+  /** Why a witness refuses a log; undefined if none does. */
+  refusalOf(organization: string): string | undefined {
+    return this.#refusals.get(organization);
+  }
+
+  /**
+   * Asks each of these witnesses about logs that this process is about to sign for the first time,
+   * with the last checkpoint that the database has. So a database that was restored from an older
+   * backup is found before anything is signed. Never rejects.
+   */
+  async ask(names: readonly string[], logs: readonly Submission[]): Promise<void> {
+    const asked = this.#witnesses.filter(({ name }) => names.includes(name));
+    await Promise.all(asked.map((witness) => this.#askAll(witness, logs)));
   }
 
   /** Rejects only when the checkpoints cannot be read or changed. */
   async cosign(): Promise<void> {
-    const now = performance.now();
-    const present = this.#witnesses.filter(({ name }) => (this.#awayUntil.get(name) ?? 0) <= now);
+    const present = this.#witnesses.filter(({ name }) => !this.#isPaused(name));
     if (present.length === 0) return;
     const logs = await this.#logs.listUncosigned(present.map(({ name }) => name));
     await Promise.all(present.map((witness) => this.#cosignAll(witness, logs)));
   }
 
-  /** One log after the other, until the witness fails. */
-  async #cosignAll(witness: Witness, logs: readonly Uncosigned[]): Promise<void> {
-    for (const log of logs) {
-      if (log.cosignedBy.includes(witness.name)) continue;
-      let line: string | undefined;
-      try {
-        line = await witness.cosign(log);
-      } catch (error) {
-        this.#awayUntil.set(witness.name, performance.now() + pauseMs);
-        this.#onCosigned(witness.name, error);
-        return;
-      }
-      await this.#logs.addCosignature(log, witness.name, line);
-      this.#onCosigned(witness.name);
+  async #askAll(witness: Witness, logs: readonly Submission[]): Promise<void> {
+    const unasked = logs.filter(({ organization }) => !this.#asked.has(keyOf(witness, organization)));
+    for (let at = 0; at < unasked.length && !this.#isPaused(witness.name); at += atOnce) {
+      await Promise.all(unasked.slice(at, at + atOnce).map((log) => this.#askOne(witness, log)));
     }
   }
+
+  async #askOne(witness: Witness, log: Submission): Promise<void> {
+    try {
+      await witness.cosign(log);
+    } catch (error) {
+      if (!(error instanceof UnknownLog)) this.#note(witness, log, error);
+      if (!(error instanceof UnknownLog || error instanceof WitnessRefusal)) return;
+    }
+    this.#asked.add(keyOf(witness, log.organization));
+  }
+
+  /** One log after the other, until the witness is unavailable. Those that failed come last. */
+  async #cosignAll(witness: Witness, logs: readonly Uncosigned[]): Promise<void> {
+    const failedAt = ({ organization }: Uncosigned): number => this.#pausedUntil.get(keyOf(witness, organization)) ?? 0;
+    for (const log of logs.toSorted((a, b) => failedAt(a) - failedAt(b))) {
+      if (log.cosignedBy.includes(witness.name) || this.#refusals.has(log.organization)) continue;
+      if (this.#isPaused(keyOf(witness, log.organization))) continue;
+      await this.#cosignOne(witness, log);
+      if (this.#isPaused(witness.name)) return;
+    }
+  }
+
+  async #cosignOne(witness: Witness, log: Uncosigned): Promise<void> {
+    let line: string | undefined;
+    try {
+      line = await witness.cosign(log);
+    } catch (error) {
+      if (!(error instanceof WitnessRefusal) || (await this.#isNewest(witness, log))) this.#note(witness, log, error);
+      return;
+    }
+    this.#asked.add(keyOf(witness, log.organization));
+    await this.#logs.addCosignature(log, witness.name, line);
+    this.#onAnswered({ witness: witness.name, organization: log.organization });
+  }
+
+  /** False if another worker has signed a newer checkpoint meanwhile: then the witness is right. */
+  async #isNewest({ name }: Witness, { organization, size }: Uncosigned): Promise<boolean> {
+    const [newest] = await this.#logs.listUncosigned([name], organization);
+    return newest !== undefined && newest.size <= size;
+  }
+
+  #note({ name }: Witness, { organization }: Submission, error: unknown): void {
+    const isOfLog = error instanceof WitnessRefusal || error instanceof UnknownLog;
+    if (error instanceof WitnessRefusal) this.#refusals.set(organization, error.message);
+    this.#pausedUntil.set(keyOf({ name }, organization), performance.now() + pauseMs);
+    if (!isOfLog) this.#pausedUntil.set(name, performance.now() + pauseMs);
+    this.#onAnswered({ witness: name, organization, error });
+  }
+
+  #isPaused(key: string): boolean {
+    return (this.#pausedUntil.get(key) ?? -Infinity) > performance.now();
+  }
+}
+
+function keyOf({ name }: Pick<Witness, 'name'>, organization: string): string {
+  return `${name}\n${organization}`;
 }

@@ -9,8 +9,6 @@ export interface SealerLimits {
    * the worker stores events meanwhile.
    */
   mostLeaves: number;
-  /** Pause between two steps over events that were stored without a log, in ms. */
-  existingPauseMs: number;
   /** Pause after a failure, in ms. */
   retryMs: number;
   /** How long after a full statement a drain is taken to last, in ms. */
@@ -24,7 +22,6 @@ export const sealerLimits: SealerLimits = {
   intervalMs: 10_000,
   events: 10_000,
   mostLeaves: 15_000,
-  existingPauseMs: 20,
   retryMs: 2_000,
   drainMs: 1_000,
   drainWaitMs: 60_000,

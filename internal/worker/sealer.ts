@@ -5,22 +5,27 @@ import type { SealerMetrics } from '../telemetry/sealer-metrics.ts';
 import { SealSchedule, type SealerLimits } from './seal-schedule.ts';
 
 /**
- * The operations of the store that the sealer needs. `extendLogs`, `signLogs` and `sealExisting`
- * resolve with undefined while another worker has the turn.
+ * The operations of the store that the sealer needs. `extendLogs` and `signLogs` resolve with
+ * undefined while another worker has the turn.
  */
 export interface SealedStore {
-  /** Places about `mostLeaves` waiting leaves; resolves with their number. */
-  extendLogs(mostLeaves: number): Promise<number | undefined>;
+  /** Places about `mostLeaves` waiting leaves, but none without a MAC. */
+  extendLogs(mostLeaves: number): Promise<{ placed: number; refused: RefusedLeaves[] } | undefined>;
   /** Signs a checkpoint of each log that has grown. */
   signLogs(): Promise<{ signed: number; refused: { organization: string; reason: string }[] } | undefined>;
-  /** Sends checkpoints to the witnesses. */
-  cosign(): Promise<void>;
-  /** Makes a log for each organization that has events. */
-  beginLogs(): Promise<void>;
-  /** Adds leaves of events that were stored without one; also undefined if there are none. */
-  sealExisting(): Promise<{ looked: number; added: number } | undefined>;
+  /** Sends checkpoints to the witnesses; resolves with the organizations whose logs they refuse. */
+  cosign(): Promise<readonly string[]>;
+  /** Has leaves looked at again that were refused; resolves once at the start. */
+  retryRefused(): Promise<unknown>;
   /** Closes the connections to witnesses. */
   close?(): Promise<void>;
+}
+
+/** Leaves of an organization that have no valid MAC, with the ids of some. */
+export interface RefusedLeaves {
+  organization: string;
+  ids: string[];
+  leaves: number;
 }
 
 /** Longest wait of a stop for a round, in ms. Closing the database ends a round that hangs. */
@@ -43,8 +48,6 @@ export class Sealer {
   #running: Promise<void> = Promise.resolve();
   readonly #schedule: SealSchedule;
   #begun = false;
-  /** When to look again for events without a leaf, by the clock of the process. */
-  #existingAt = -Infinity;
   #failed = false;
 
   constructor(store: SealedStore, limits: SealerLimits, metrics: SealerMetrics, logger: Logger) {
@@ -97,20 +100,15 @@ export class Sealer {
   /** Resolves with the pause before the next round, in ms; never rejects. */
   async #round(): Promise<number> {
     try {
-      if (!this.#begun) await this.#store.beginLogs();
+      if (!this.#begun) await this.#store.retryRefused();
       this.#begun = true;
-      let found: number | undefined;
+      let placed: number;
       do {
-        const began = performance.now();
-        found = await this.#store.extendLogs(this.#limits.mostLeaves);
-        // Undefined: another worker seals.
-        if (found !== 0) this.#schedule.onPlaced(began);
-        this.#metrics.sealed.inc(found ?? 0);
+        placed = await this.#extend();
         await this.#sign();
-      } while ((found ?? 0) >= this.#limits.mostLeaves && !this.#isInterrupted());
-      const pauseMs = await this.#sealExisting();
+      } while (placed >= this.#limits.mostLeaves && !this.#isInterrupted());
       this.#failed = false;
-      return pauseMs;
+      return this.#limits.intervalMs;
     } catch (error) {
       this.#failed = true;
       this.#metrics.failures.inc();
@@ -123,20 +121,18 @@ export class Sealer {
     return this.#schedule.isDraining() || this.#stopping.signal.aborted;
   }
 
-  /**
-   * Takes a step over events without a leaf. Resolves with the pause before the next round, in ms.
-   * When it finds none, it looks again after `intervalMs`: rounds are many under load.
-   */
-  async #sealExisting(): Promise<number> {
-    const { intervalMs, existingPauseMs } = this.#limits;
-    if (performance.now() < this.#existingAt) return intervalMs;
-    const existing = await this.#store.sealExisting();
-    if (existing === undefined) {
-      this.#existingAt = performance.now() + intervalMs;
-      return intervalMs;
+  /** Resolves with the number of leaves that got their places. */
+  async #extend(): Promise<number> {
+    const began = performance.now();
+    const report = await this.#store.extendLogs(this.#limits.mostLeaves);
+    // Undefined: another worker seals.
+    if (report?.placed !== 0) this.#schedule.onPlaced(began);
+    for (const refusal of report?.refused ?? []) {
+      this.#metrics.refused.inc(refusal.leaves);
+      this.#logger.error(refusal, 'leaves without a valid MAC get no place in the log: somebody else wrote them');
     }
-    this.#metrics.added.inc(existing.added);
-    return existingPauseMs;
+    this.#metrics.sealed.inc(report?.placed ?? 0);
+    return report?.placed ?? 0;
   }
 
   async #sign(): Promise<void> {
@@ -150,6 +146,9 @@ export class Sealer {
         'the log contradicts a checkpoint that was signed, and gets no other: was the database restored from an older backup?',
       );
     }
-    await this.#store.cosign();
+    const refused = await this.#store.cosign();
+    this.#metrics.contradicted.set(
+      new Set([...refused, ...report.refused.map(({ organization }) => organization)]).size,
+    );
   }
 }

@@ -18,10 +18,14 @@ MEMBERS = [
     "description",
     "error_id",
     "error_description_detail",
+    "salt",
+    "texts_digest",
     "occurred_at",
     "created_at",
 ]
 TIMES = ("occurred_at", "created_at")
+# A line lacks them where a row has null.
+ABSENT = ("salt", "texts_digest")
 
 
 def iso(milliseconds):
@@ -34,7 +38,8 @@ def iso(milliseconds):
 def sha256(rows):
     digest = hashlib.sha256()
     for row in rows:
-        event = {name: iso(row[name]) if name in TIMES else row[name] for name in MEMBERS}
+        members = [name for name in MEMBERS if name not in ABSENT or row[name] is not None]
+        event = {name: iso(row[name]) if name in TIMES else row[name] for name in members}
         line = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
         digest.update(f"{line}\n".encode())
     return digest.hexdigest()

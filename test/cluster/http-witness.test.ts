@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { run as verify } from '../../cmd/verify/run.ts';
-import { getCheckpoint, getProof } from '../../internal/record/log.ts';
+import { getProof } from '../../internal/record/log.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { sql } from '../../internal/store/sql.ts';
 import { anEvent } from '../support/events.ts';
 import { goProgram } from '../support/go-program.ts';
-import { publicKeyOf, publicLogKey } from '../support/sealed-log.ts';
+import { publicKeyOf, publicLogKey, seal, withLeaves } from '../support/sealed-log.ts';
 import { cosignedAt, sealUntil } from '../support/sealing-worker.ts';
 import { eachDatabase } from '../support/store.ts';
 
@@ -35,7 +35,7 @@ describe('a witness whose code is not ours', function suite() {
   const database = eachDatabase();
   const store = async (count: number) => {
     const events = Array.from({ length: count }, () => anEvent());
-    await recordEvents(database.db, events, { leaves: true });
+    await recordEvents(database.db, events, withLeaves);
     return events;
   };
   async function verifyProof(proof: string, witnessKey: string): Promise<string> {
@@ -59,7 +59,7 @@ describe('a witness whose code is not ours', function suite() {
       await sealUntil(database.db, witness.url, cosignedAt(database.db, size));
       const proof = (await getProof(database.db, 'acme', events.at(-1)?.id ?? '')) ?? '';
       expect(await verifyProof(proof, witness.publicKey)).to.match(
-        /^0 Event .*\nThe witness witness.example cosigned the checkpoint at \S+Z.\n/,
+        /^0 Nothing was lost, added or changed: event .*\nThe witness witness.example cosigned the checkpoint at \S+Z.\n/,
       );
     }
   });
@@ -71,16 +71,20 @@ describe('a witness whose code is not ours', function suite() {
     await sealUntil(db, witness.url, cosignedAt(db, 5));
     await sql`truncate events, executions, running_executions, log_tails, log_trees, log_checkpoints`.execute(db);
     for (const [count, reason] of [
-      [3, /has cosigned 5 leaves of a log that has 3 now/],
-      [2, /the witness witness.example answered 422/],
-      [4, /the witness witness.example answered 422/],
+      // The worker signs nothing; then the test does, so that the worker asks with that.
+      [3, /has cosigned 5 leaves, and this checkpoint has 0/],
+      [2, /has cosigned (?:5 )?other leaves of the log/],
+      [4, /has cosigned other leaves of the log/],
     ] as const) {
       await store(count);
+      if (count < 3) await seal(db);
       const { log } = await sealUntil(db, witness.url, (metrics) =>
-        /runledger_log_witness_failures_total\{witness="witness.example"[^}]*\} 1/.test(metrics),
+        /runledger_log_contradicted_logs\S* 1/.test(metrics),
       );
       expect(log).to.match(reason);
-      expect((await getCheckpoint(db, 'acme'))?.note).not.to.contain('witness.example');
+      const newest = await db.selectFrom('log_checkpoints').select('note').execute();
+      expect(newest.map(({ note }) => note).join()).not.to.contain('witness.example');
+      if (count === 2) await seal(db);
     }
   });
 });

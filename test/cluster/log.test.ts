@@ -15,7 +15,7 @@ import { anEvent } from '../support/events.ts';
 import { failureOf } from '../support/failure.ts';
 import { checkByGo, checkByTessera } from '../support/log-by-go.ts';
 import { suiteConsole } from '../support/reading.ts';
-import { publicKeyOf, seal, servedBy } from '../support/sealed-log.ts';
+import { publicKeyOf, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
 
 const keys = readSigningKeys(createSigningKey('log.example.org'));
 const publicKey = keys.map((key) => verifierKeyText(forOrganization(key, 'acme'))).join();
@@ -91,7 +91,7 @@ describe('a log of the console, checked with fsck of tessera', () => {
   it('has the checkpoint, tiles and entries that fsck computes, and is refused after a change of any', async () => {
     const { db } = suite.database;
     const events = Array.from({ length: 600 }, () => anEvent());
-    await recordEvents(db, events, { leaves: true });
+    await recordEvents(db, events, withLeaves);
     await seal(db);
     const check = (): Promise<string> =>
       checkByTessera(`http://127.0.0.1:${suite.console.port}/v1/log/`, publicKeyOf(), {

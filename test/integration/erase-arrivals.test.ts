@@ -8,7 +8,7 @@ import { sql } from '../../internal/store/sql.ts';
 import { anEvent } from '../support/events.ts';
 import { executionsOf } from '../support/outcome-oracle.ts';
 import { runVerify } from '../support/run-verify.ts';
-import { seal } from '../support/sealed-log.ts';
+import { logKey, macKey, seal, withLeaves } from '../support/sealed-log.ts';
 import { eachDatabase, storedEvents, storedExecutions, wrongRunning } from '../support/store.ts';
 import { until } from '../support/until.ts';
 
@@ -27,19 +27,24 @@ const request = {
   by: 'ana',
   reason: 'ticket 7',
   automationId: events[0]?.automationId,
+  macKey,
 };
+
+/** One transaction of an erasure. */
+async function eraseOnce(...args: Parameters<typeof eraseEvents>): Promise<void> {
+  await eraseEvents(...args).next();
+}
 
 describe('erase, while events come in', () => {
   const database = eachDatabase();
   beforeEach(async () => {
-    await recordEvents(database.db, events, { leaves: true });
+    await recordEvents(database.db, events, withLeaves);
     await seal(database.db);
-    await sql`update log_trees set complete_at = now()`.execute(database.db);
   });
 
   /** Stores an event of an execution that has ended. */
   async function arrive(db = database.db): Promise<void> {
-    await recordEvents(db, [anEvent({ executionId: 'run 3', description: 'arrived' })], { leaves: true });
+    await recordEvents(db, [anEvent({ executionId: 'run 3', description: 'arrived' })], withLeaves);
   }
 
   /** Erases all, 57 events at once. */
@@ -47,7 +52,7 @@ describe('erase, while events come in', () => {
     return run(['--organization', 'acme', '--by', 'ana', '--reason', 'ticket 7', '--all', '--yes'], {
       stdout: { write },
       stderr: { write: () => undefined },
-      database: { DATABASE_URL: database.url },
+      database: { DATABASE_URL: database.url, LOG_KEY: logKey },
       most: 57,
     });
   }
@@ -66,7 +71,7 @@ describe('erase, while events come in', () => {
 
   it('leaves executions as their events give, if one comes between two transactions', async () => {
     const { db } = database;
-    await eraseEvents(db, { ...request, executionId: 'run 3' }, 10);
+    await eraseOnce(db, { ...request, executionId: 'run 3' }, 10);
     await arrive();
     await isWhole(51);
     await eraseTraces(db, { ...request, executionId: 'run 3' });
@@ -78,7 +83,7 @@ describe('erase, while events come in', () => {
   it('ends while events come in: those that are accepted after its begin stay', async () => {
     const { db } = database;
     const later = { executionId: 'run 3', createdAt: Date.now() + 60_000 };
-    await recordEvents(db, [anEvent(later)], { leaves: true });
+    await recordEvents(db, [anEvent(later)], withLeaves);
     await keepDeadLetter(db, anEvent(later), '22P05');
     await keepDeadLetter(db, anEvent({ createdAt: began }), '22P05');
     for (const code of [0, 0]) expect(await erase(() => undefined)).to.equal(code);
@@ -88,7 +93,7 @@ describe('erase, while events come in', () => {
 
   it('leaves executions as their events give, after each transaction', async () => {
     for (const left of [45, 30, 15, 0]) {
-      await eraseEvents(database.db, request, 15);
+      await eraseOnce(database.db, request, 15);
       await isWhole(left);
     }
   });
@@ -115,7 +120,7 @@ describe('erase, while events come in', () => {
     const { db } = database;
     const { erasing } = await db.transaction().execute(async (worker) => {
       await arrive(worker);
-      const erasing = eraseEvents(db, { ...request, executionId: 'run 3' }, 100);
+      const erasing = eraseOnce(db, { ...request, executionId: 'run 3' }, 100);
       await waiting(1);
       return { erasing };
     });
@@ -128,7 +133,7 @@ describe('erase, while events come in', () => {
     const { erasing, arriving } = await db.transaction().execute(async (trx) => {
       // The record of an erasure is written last.
       await sql`lock table erasures in share mode`.execute(trx);
-      const erasing = eraseEvents(db, { ...request, executionId: 'run 3' }, 100);
+      const erasing = eraseOnce(db, { ...request, executionId: 'run 3' }, 100);
       await waiting(1);
       const arriving = arrive();
       await waiting(2);

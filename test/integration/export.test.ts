@@ -8,6 +8,7 @@ import { Client } from 'pg';
 import { run as verify } from '../../cmd/verify/run.ts';
 import { exportDays } from '../../internal/archive/export-days.ts';
 import { openObjects } from '../../internal/archive/open-objects.ts';
+import { macKeyText } from '../../internal/log/mac.ts';
 import { getCheckpoint } from '../../internal/record/log.ts';
 import { createRecord } from '../../internal/record/record.ts';
 import { eraseEvents } from '../../internal/store/erase.ts';
@@ -27,7 +28,7 @@ import {
 import { failureOf } from '../support/failure.ts';
 import { day } from '../support/maintenance-day.ts';
 import { noon, storeEvents, type SomeEvent } from '../support/reading.ts';
-import { publicLogKey, seal, servedBy } from '../support/sealed-log.ts';
+import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
 import { eachDatabase, openDatabase } from '../support/store.ts';
 
 const acme21 = 'organization=acme/day=2026-11-21/events.ndjson';
@@ -35,7 +36,8 @@ const acme21 = 'organization=acme/day=2026-11-21/events.ndjson';
 describe('the command export', () => {
   const database = eachDatabase();
   const store = (...events: SomeEvent[]): Promise<unknown> => storeEvents(database.db, ...events);
-  const command = (...args: string[]): Promise<ExportRun> => runExport({ DATABASE_URL: database.url }, args);
+  const command = (...args: string[]): Promise<ExportRun> =>
+    runExport({ DATABASE_URL: database.url, LOG_MAC_KEY: macKeyText(macKey) }, args);
   /** Exports into a folder, and resolves with what was printed. */
   const exportTo = async (folder: string, ...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await command(folder, '--format', 'ndjson', ...args);
@@ -137,7 +139,7 @@ describe('the command export', () => {
     await using folder = await temporaryFolder();
     await exportTo(folder.path);
     const erasure = { organization: 'acme', before: new Date(), by: 'ana', reason: 'ticket 7', text: 'jane' };
-    await eraseEvents(database.db, erasure, 10);
+    await eraseEvents(database.db, erasure, 10).next();
     expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 1 day');
     const second = acme20.replace('events', 'events-2');
     expect(await readFile(join(folder.path, second), 'utf8')).not.to.contain('Jane');
@@ -193,7 +195,7 @@ describe('the command export', () => {
   it('keeps the newest checkpoint of the log, with which verify checks the object', async () => {
     const texts = { description: 'a', errorDescription: 'Zürich "✓"\n' };
     const events = [anEvent({ createdAt: noon, ...texts }), anEvent({ createdAt: noon, occurredAt: noon + 1 })];
-    await recordEvents(database.db, events, { leaves: true });
+    await recordEvents(database.db, events, withLeaves);
     await seal(database.db);
     await using folder = await temporaryFolder();
     await exportTo(folder.path);
@@ -201,12 +203,14 @@ describe('the command export', () => {
     expect(checkpoint).to.equal((await getCheckpoint(database.db, 'acme'))?.note);
 
     const [log, kept] = [join(folder.path, 'log'), join(folder.path, 'kept')];
-    for (const [path, content] of [...(await servedBy(database.db, []))].map(
-      ([path, content]) => [join(log, path), content] as const,
-    )) {
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, content);
-    }
+    const serve = async (): Promise<void> => {
+      await seal(database.db);
+      for (const [path, content] of await servedBy(database.db, [])) {
+        await mkdir(dirname(join(log, path)), { recursive: true });
+        await writeFile(join(log, path), content);
+      }
+    };
+    await serve();
     await writeFile(kept, checkpoint ?? '');
     const object = join(folder.path, acme20);
     const said: string[] = [];
@@ -221,11 +225,16 @@ describe('the command export', () => {
 
     const inParquet = object.replace('ndjson', 'parquet');
     await command(folder.path);
+    expect(await verifyExport(inParquet), said.join('')).to.equal(2);
+    expect(said.at(-1)).to.contain('events.parquet.manifest.json is not in the log yet');
+    await serve();
     expect(await verifyExport(inParquet), said.join('')).to.equal(0);
     expect(said.at(-1)).to.contain('Nothing was lost, added or changed: 2 events of acme');
     await writeFile(inParquet, (await readFile(inParquet)).subarray(0, -8));
-    expect(await verifyExport(inParquet)).to.equal(2);
-    expect(said.at(-1)).to.contain('events.parquet cannot be read as Parquet');
+    expect(await verifyExport(inParquet)).to.equal(1);
+    expect(said.at(-1)).to.match(
+      /^Something was lost, added or changed: 1 finding\.\n\S+\/events\.parquet has not the SHA-256 of its manifest: it was changed\.\n\S+\/events\.parquet cannot be read as Parquet: /,
+    );
   });
 
   it('leaves a place to the export that writes there', async () => {

@@ -5,7 +5,7 @@ import { Frontier } from '../../internal/log/frontier.ts';
 import { leafHashText } from '../../internal/log/hashing.ts';
 import { leafOf } from '../../internal/log/leaf.ts';
 import { entryBundle, tilePath, tilesOf, tileWidth } from '../../internal/log/tiles.ts';
-import { runVerify } from '../support/run-verify.ts';
+import { findingsOf, runVerify } from '../support/run-verify.ts';
 import { logKeys } from '../support/sealed-log.ts';
 import { testFiles } from '../support/test-files.ts';
 
@@ -45,10 +45,8 @@ describe('verify of many events', () => {
     const lines = Array.from({ length: 150_002 }, (_, at) => lineAt(at));
     const log = await writeLog(lines);
     const exported = await files.write('export', `${lines.at(0)}\n${lines.at(-1)}\n`);
-    const { code, stdout, stderr } = await runVerify('', ['--log', log, '--export', exported]);
-    expect(stdout + stderr).to.match(
-      /^(Event \S+ is in the log, and not in the record: it was removed\.\n){10}There are 149,990 more findings\.\n$/,
+    expect(findingsOf(await runVerify('', ['--log', log, '--export', exported]))).to.match(
+      /^(Event \S+ is in the log, and not in the record: it was removed\.\n){10}There are 149,990 more findings\.\nThe export has no manifest, [^\n]+\n$/,
     );
-    expect(code).to.equal(1);
   });
 });

@@ -1,20 +1,25 @@
+import { readFile, rm, stat } from 'node:fs/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
+import { run } from '../../cmd/verify/run.ts';
 import { inSnapshot } from '../../internal/audit/snapshot.ts';
 import { createSigningKey, readSigningKeys, verifierKeyText } from '../../internal/log/keys.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { extendLogs } from '../../internal/store/extend-logs.ts';
 import { listPartitions } from '../../internal/store/partitions.ts';
-import { beginLogs, sealExisting } from '../../internal/store/seal-existing.ts';
+import { sealOlder } from '../../internal/store/seal-older.ts';
 import { createStore } from '../../internal/store/store.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
 import { freePort } from '../support/free-port.ts';
-import { runVerify, seal280, type Verified } from '../support/run-verify.ts';
-import { seal, servedBy } from '../support/sealed-log.ts';
-import { eachDatabase } from '../support/store.ts';
+import { PgBouncer } from '../support/pgbouncer.ts';
+import { findingsOf, runVerify, seal280, type Verified } from '../support/run-verify.ts';
+import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
+import { exportArguments } from '../support/served-export.ts';
+import { eachDatabase, migratedDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
-import { tamperings } from '../support/tamperings.ts';
+import { place } from '../support/two-databases.ts';
+import { modes, patternOf, tamperings, type Mode } from '../support/tamperings.ts';
 
 const otherKey = readSigningKeys(createSigningKey('log.example.org'))
   .map((key) => verifierKeyText(key))
@@ -31,15 +36,13 @@ describe('verify', () => {
   const verify = (...args: string[]): Promise<Verified> => runVerify(database.url, args);
 
   it('says that nothing was changed, with what waits, and from when on that is proven', async () => {
-    await recordEvents(database.db, events.slice(280), { leaves: true });
-    const [began, complete] = ['2026-11-20T10:00:00.000Z', '2026-11-20T10:10:00.000Z'];
-    await sql`update log_trees set began_at = ${began}, complete_at = ${complete}`.execute(database.db);
+    await recordEvents(database.db, events.slice(280), withLeaves);
     expect(await verify()).to.deep.equal({
       code: 0,
       stdout:
         'Nothing was lost, added or changed: 300 events of acme and 1 checkpoint match the log, which has 280 leaves.\n' +
         'Events that wait for the next checkpoint: 20.\n' +
-        `The proof holds since ${began}, when the log began. Older events were sealed by ${complete}.\n`,
+        `The proof holds since ${new Date(events[0]?.createdAt ?? 0).toISOString()}: no leaf is of an older event.\n`,
       stderr: '',
     });
   });
@@ -62,46 +65,69 @@ describe('verify', () => {
     const { db } = database;
     const count = async (own: Pick<Database, 'selectFrom'>): Promise<number> =>
       (await own.selectFrom('events').select('id').execute()).length;
-    const seen = await inSnapshot(db, async (trx, beside) => {
-      const before = await count(trx);
+    const seen = await inSnapshot(db, async (beside) => {
+      const before = await beside(count);
       await recordEvents(db, events.slice(280));
-      return [before, await count(trx), await beside((own) => count(own))];
+      return [before, await beside(count), await beside(() => beside(count))];
     });
     expect(seen).to.deep.equal([281, 281, 281]);
     expect(await count(db)).to.equal(301);
   });
 
+  const argumentsOf: Record<Mode, () => Promise<string[]>> = {
+    live: async () => [],
+    kept: async () => ['--checkpoint', files.path('kept')],
+    state: async () => ['--state', files.path('state')],
+    export: () => exportArguments(database.db, files, events[0]?.createdAt ?? 0),
+  };
+
   for (const [what, { tamper, found }] of Object.entries(tamperings(events))) {
-    it(`finds that ${what}`, async () => {
+    it(`finds who ${what}`, async () => {
+      await rm(files.path('state'), { force: true });
+      const before = await verify('--state', files.path('state'));
+      expect(before.code, before.stdout).to.equal(0);
+      await files.write('kept', await readFile(files.path('state')));
       await tamper(database.db);
-      const { code, stdout, stderr } = await verify();
-      expect(stdout + stderr).to.match(found);
-      expect(code).to.equal(1);
+      for (const mode of modes.filter((one) => found[one] !== undefined)) {
+        const verified = await verify(...(await argumentsOf[mode]()));
+        const findings = findingsOf(verified);
+        for (const sentence of found[mode] ?? []) expect(findings, mode).to.match(patternOf(sentence));
+      }
     });
   }
 
-  it('finds with a checkpoint that somebody kept that all of it was rewritten or rewound', async () => {
+  it('keeps the newest checkpoint that it has verified, for this user only', async () => {
     const { db } = database;
-    const kept = await files.write('kept', String((await servedBy(db, [])).get('checkpoint')));
-    for (const count of [280, 100]) {
-      await sql`truncate events, executions, running_executions, log_tiles, log_tails, log_trees, log_checkpoints`.execute(
-        db,
-      );
-      await recordEvents(db, events.slice(10, 10 + count), { leaves: true });
-      await seal(db);
-      await sql`update log_trees set complete_at = now()`.execute(db);
-      expect((await verify()).code).to.equal(0);
-      const { code, stdout } = await verify('--checkpoint', kept);
-      expect(stdout).to.match(/^The (first 280 leaves of the log are not|log has 100 leaves, and a checkpoint of 280)/);
-      expect(code).to.equal(1);
-    }
+    const state = files.path('newest');
+    expect((await verify('--state', state)).code).to.equal(0);
+    expect((await stat(state)).mode & 0o777).to.equal(0o600);
+    const first = await readFile(state, 'utf8');
+    expect(first).to.match(/^log\.example\.org\/acme\n280\n/);
+    await recordEvents(db, events.slice(280), withLeaves);
+    await seal(db);
+    expect((await verify('--state', state)).code).to.equal(0);
+    const second = await readFile(state, 'utf8');
+    expect(second).to.match(/^log\.example\.org\/acme\n300\n/);
+    // An older checkpoint of a log that is whole does not take its place.
+    await sql`update log_checkpoints set note = ${first}, published_note = ${first} where organization = 'acme'`.execute(
+      db,
+    );
+    expect((await verify('--state', state)).code).to.equal(0);
+    expect(await readFile(state, 'utf8')).to.equal(second);
+    await sql`update events set description = 'x' where id = ${events[0]?.id}`.execute(db);
+    await sql`update log_checkpoints set note = ${second}, published_note = ${second} where organization = 'acme'`.execute(
+      db,
+    );
+    await files.write('newest', first);
+    expect((await verify('--state', state)).code).to.equal(1);
+    expect(await readFile(state, 'utf8')).to.equal(first);
   });
 
   it('counts the leaves of events that retention deleted', async () => {
     const { db } = database;
     const days = (count: number): number => Date.now() - count * 24 * 3_600_000;
     const settings = { partitionsAhead: 1, overdueAfterHours: 24 };
-    await recordEvents(db, [anEvent({ createdAt: days(10) }), anEvent({ createdAt: days(1) })], { leaves: true });
+    await recordEvents(db, [anEvent({ createdAt: days(10) }), anEvent({ createdAt: days(1) })], withLeaves);
     await createStore(db, { ...settings, retentionDays: 0 }).maintain();
     await seal(db);
     expect((await verify()).stdout).to.match(/^Nothing was lost, added or changed: 282 events/);
@@ -121,8 +147,7 @@ describe('verify', () => {
     await recordEvents(db, [anEvent({ createdAt: days(10) }), anEvent({ createdAt: days(2) })]);
     await createStore(db, { ...settings, retentionDays: 0 }).maintain();
     await createStore(db, { ...settings, retentionDays: 3 }).maintain();
-    await beginLogs(db);
-    await sealExisting(db, { most: 10, pageSize: 10, graceMs: 0 });
+    await sealOlder(db, macKey, { organization: 'acme', by: 'ana', reason: 'ticket 7', most: 10, pageSize: 10 });
     await seal(db);
     expect(await verify()).to.deep.include({ code: 0 });
   });
@@ -130,7 +155,7 @@ describe('verify', () => {
   it('finds that a whole partition is dropped, if it is told how many days retention keeps', async () => {
     const { db } = database;
     const lost = anEvent({ createdAt: Date.now() - 2 * 24 * 3_600_000, executionId: 'lost' });
-    await recordEvents(db, [lost], { leaves: true });
+    await recordEvents(db, [lost], withLeaves);
     const store = createStore(db, { partitionsAhead: 1, overdueAfterHours: 24, retentionDays: 0 });
     await store.maintain();
     await seal(db);
@@ -141,7 +166,7 @@ describe('verify', () => {
     expect((await verify('--retention-days', '1')).stdout).to.contain('events that expired: 1.');
     expect(await verify('--retention-days', '3')).to.deep.equal({
       code: 1,
-      stdout: `Event ${lost.id} is in the log, and not in the record: it was removed.\n`,
+      stdout: `Something was lost, added or changed: 1 finding.\nEvent ${lost.id} is in the log, and not in the record: it was removed.\n`,
       stderr: '',
     });
   });
@@ -150,10 +175,10 @@ describe('verify', () => {
     const { db } = database;
     const days = (count: number): number => Date.now() - count * 24 * 3_600_000;
     const settings = { partitionsAhead: 1, overdueAfterHours: 24 };
-    await recordEvents(db, [anEvent({ createdAt: days(8), executionId: 'expired' })], { leaves: true });
+    await recordEvents(db, [anEvent({ createdAt: days(8), executionId: 'expired' })], withLeaves);
     await createStore(db, { ...settings, retentionDays: 0 }).maintain();
     await createStore(db, { ...settings, retentionDays: 3 }).maintain();
-    await recordEvents(db, [anEvent({ createdAt: days(10), executionId: 'late' })], { leaves: true });
+    await recordEvents(db, [anEvent({ createdAt: days(10), executionId: 'late' })], withLeaves);
     await createStore(db, { ...settings, retentionDays: 0 }).maintain();
     await seal(db);
     expect((await verify('--retention-days', '3')).stdout).to.match(/^Nothing was lost/);
@@ -161,7 +186,7 @@ describe('verify', () => {
 
   it('says how many events got their leaves long after newer ones', async () => {
     const { db } = database;
-    await recordEvents(db, [anEvent({ createdAt: Date.now() - 3 * 3_600_000 })], { leaves: true });
+    await recordEvents(db, [anEvent({ createdAt: Date.now() - 3 * 3_600_000 })], withLeaves);
     await seal(db);
     const { code, stdout } = await verify();
     expect(stdout).to.contain(
@@ -172,49 +197,105 @@ describe('verify', () => {
 
   it('cannot prove what lacks a checkpoint although it was accepted more than an hour ago', async () => {
     const { db } = database;
-    await recordEvents(db, [anEvent({ createdAt: Date.now() - 3 * 3_600_000 })], { leaves: true });
+    await recordEvents(db, [anEvent({ createdAt: Date.now() - 3 * 3_600_000 })], withLeaves);
     for (const placed of [false, true]) {
-      if (placed) await extendLogs(db, 1_000);
+      if (placed) await extendLogs(db, [macKey], 1_000);
       const { code, stdout } = await verify();
-      expect(stdout).to.contain(
-        '\nEvents that wait for the next checkpoint: 1.\nOf these, accepted more than an hour ago: 1. Nothing proves them yet',
+      expect(stdout).to.match(
+        /^Not everything could be checked\.\nEvents that were accepted more than an hour ago, and that no checkpoint covers: 1\. Nothing proves them yet: check again in a minute\.\nWhat was checked was not changed: 281 events/,
       );
+      expect(stdout).to.contain('\nEvents that wait for the next checkpoint: 1.\n');
       expect(code).to.equal(2);
+    }
+  });
+
+  it('counts events from before the log, until an act seals them', async () => {
+    const { db } = database;
+    const older = [1, 2].map((hours) => anEvent({ createdAt: Date.now() - hours * 3_600_000 }));
+    await recordEvents(db, older);
+    const early = await verify();
+    expect(early.stdout).to.contain(
+      'Events from before the first leaf of the log that have none, so that nothing proves them: 2. ' +
+        `The first is ${older.at(-1)?.id}. An operator gives them leaves with \`seal\`.\n`,
+    );
+    expect(early.code).to.equal(2);
+    await sealOlder(db, macKey, { organization: 'acme', by: 'ana', reason: 'ticket 7', most: 1_000, pageSize: 100 });
+    await seal(db);
+    const { code, stdout } = await verify();
+    expect(stdout).to.match(
+      /\nIn the log: 2 older events got their leaves, which prove them from then on, by ana, \S+Z: ticket 7\.\n/,
+    );
+    expect(code).to.equal(0);
+    await recordEvents(db, [anEvent({ createdAt: Date.now() - 3 * 3_600_000 })]);
+    expect(findingsOf(await verify())).to.match(/^Event \S+ is in the record, and not in the log: it was added\.\n$/);
+  });
+
+  it('names the right that a user lacks, and checks the rest', async () => {
+    const { db, url } = database;
+    await sql`update events set description = 'x' where id = ${events[0]?.id}`.execute(db);
+    const name = `auditor_${process.pid}`;
+    await sql`create role ${sql.ref(name)} login`.execute(db);
+    try {
+      await sql`grant select on all tables in schema public to ${sql.ref(name)}`.execute(db);
+      await sql`revoke select on erasures from ${sql.ref(name)}`.execute(db);
+      const own = new URL(url);
+      own.username = name;
+      const verified = await runVerify(own.href, []);
+      expect(findingsOf(verified)).to.match(
+        /is not the one that the log has: it was changed\.\nThe erasures cannot be checked: this user may not read erasures, run `grant select on erasures to …`\.\n$/,
+      );
+    } finally {
+      await sql`drop owned by ${sql.ref(name)}`.execute(db);
+      await sql`drop role ${sql.ref(name)}`.execute(db);
+    }
+  });
+
+  it('finds the database that has the organization', async () => {
+    await using first = await migratedDatabase();
+    await place(first.db, 'acme', 'eu');
+    const args = ['--public-key', publicLogKey, '--organization', 'acme'];
+    const check = async (urls: Record<string, string>): Promise<string> => {
+      let said = '';
+      const stream = { write: (text: string) => (said += text) };
+      await run(args, { stdout: stream, stderr: stream, env: { DATABASE_URL: first.url, ...urls } });
+      return said;
+    };
+    expect(await check({ DATABASE_URLS: `eu=${database.url}` })).to.match(/^Nothing was lost[^]*: 280 events of acme/);
+    expect(await check({})).to.contain('acme is in the database eu, which DATABASE_URLS does not name.');
+  });
+
+  it('checks through a pooler', async () => {
+    const pooler = await PgBouncer.start(database.url);
+    try {
+      expect(await runVerify(pooler.url, [])).to.deep.include({ code: 0, stderr: '' });
+    } finally {
+      await pooler.stop();
     }
   });
 
   it('says what it cannot check', async () => {
     const wrongKey = await verify('--public-key', otherKey);
-    expect(wrongKey.stderr).to.match(
-      /^verify: No --public-key has signed the checkpoint of \d{4}-\d\d-\d\d \d\d:00: add the key that signed it\.\n$/,
+    expect(wrongKey.stdout).to.match(
+      /^Not everything could be checked\.\nNo --public-key has signed the checkpoint of \d{4}-\d\d-\d\d \d\d:00: add the key that signed it\.\n/,
     );
-    expect(wrongKey).to.deep.include({ code: 2, stdout: '' });
+    expect(wrongKey.code).to.equal(2);
     const noKey = await verify('--public-key', 'x');
     expect(noKey.stderr).to.match(/^verify: --public-key x is no public key of a log\n/);
     const secret = await verify('--public-key', createSigningKey('log.example.org'));
     expect(secret.stderr).to.match(/^verify: --public-key has a private key: give the public one\n/);
     expect(secret.stderr).to.not.contain('PRIVATE+KEY');
     const noCheckpoint = await files.write('kept', 'x');
-    expect((await verify('--checkpoint', noCheckpoint)).stderr).to.equal(
-      `verify: ${noCheckpoint} is no checkpoint of this log and key: this is no signed note\n`,
-    );
+    expect(await verify('--checkpoint', noCheckpoint)).to.deep.equal({
+      code: 2,
+      stdout: 'Nothing could be checked.\n',
+      stderr: `verify: ${noCheckpoint} is no checkpoint of this log and key: this is no signed note\n`,
+    });
     const away = `http://localhost:${await freePort()}/v1/log`;
     const token = await files.write('token', 'secret');
     expect((await verify('--log', away, '--read-token-file', token)).stderr).to.match(
       new RegExp(`^verify: ${away} cannot be read: .*ECONNREFUSED.*\\.\\n$`),
     );
-    await sql`update log_trees set complete_at = null`.execute(database.db);
-    await recordEvents(database.db, events.slice(280));
-    const early = await verify();
-    expect(early.stdout).to.match(/^Nothing was lost, added or changed: 280 events of acme/);
-    expect(early.stdout).to.contain('Events that have no leaf yet, so that nothing proves them: 20.');
-    expect(early.stdout).to.match(
-      /\nThe proof holds since \S+Z, when the log began\. Older events are being sealed\.\n$/,
-    );
-    expect(early.code).to.equal(2);
     expect((await verify('--organization', 'initech')).stderr).to.equal('verify: There is no checkpoint of initech.\n');
-    await sql`delete from log_trees`.execute(database.db);
-    expect(await verify()).to.deep.equal({ code: 2, stdout: '', stderr: 'verify: There is no log of acme.\n' });
     expect((await verify('--exports', 'x')).stderr).to.match(/^verify: Unknown option '--exports'[^]*Exit code 0/);
   });
 });

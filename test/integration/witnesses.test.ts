@@ -7,16 +7,22 @@ import { readConfig } from '../../internal/config/read.ts';
 import { run as verify } from '../../cmd/verify/run.ts';
 import { createSealer, logSettings } from '../../cmd/worker/sealer.ts';
 import { findCosignature } from '../../internal/log/cosignature.ts';
+import { signCheckpoint } from '../../internal/log/checkpoint.ts';
 import { readWitnessKey } from '../../internal/log/keys.ts';
+import type { GrownLog } from '../../internal/log/signer.ts';
 import { splitNote } from '../../internal/log/note.ts';
-import { getCheckpoint, getProof } from '../../internal/record/log.ts';
+import { getCheckpoint, getProof, getSignedCheckpoint } from '../../internal/record/log.ts';
 import { addCosignature, listUncosigned } from '../../internal/store/cosigned-logs.ts';
+import { extendLogs } from '../../internal/store/extend-logs.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
+import { signLogs } from '../../internal/store/sign-logs.ts';
 import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
 import { HttpWitness } from '../../internal/witness/http-witness.ts';
 import { Witnesses } from '../../internal/witness/witnesses.ts';
 import { anEvent } from '../support/events.ts';
-import { headOf, logKey, publicLogKey, seal } from '../support/sealed-log.ts';
+import { findingsOf, runVerify, type Verified } from '../support/run-verify.ts';
+import { headOf, logKey, logKeys, macKey, publicLogKey, seal, withLeaves } from '../support/sealed-log.ts';
+import { sealUntil } from '../support/sealing-worker.ts';
 import { eachDatabase } from '../support/store.ts';
 import { until } from '../support/until.ts';
 import { startWitness, type WitnessServer } from '../support/witness-server.ts';
@@ -35,17 +41,17 @@ describe('witnesses of the log', () => {
     const { db } = database;
     const witnesses = new Witnesses(
       {
-        listUncosigned: (names) => listUncosigned(db, names),
+        listUncosigned: (names, organization) => listUncosigned(db, names, organization),
         addCosignature: (log, name, line) => addCosignature(db, log, name, line),
       },
       servers.map(({ url, publicKey }) => new HttpWitness(url, readWitnessKey(publicKey), 120_000)),
-      (name, error) => results.push(error instanceof Error ? error.message : name),
+      ({ witness: name, error }) => void results.push(error instanceof Error ? error.message : name),
     );
-    return { cosign: () => witnesses.cosign(), results };
+    return { cosign: () => witnesses.cosign(), refused: () => witnesses.refused, results };
   }
   const grow = async (count: number): Promise<AcceptedEvent[]> => {
     const events = Array.from({ length: count }, () => anEvent());
-    await recordEvents(database.db, events, { leaves: true });
+    await recordEvents(database.db, events, withLeaves);
     await seal(database.db);
     return events;
   };
@@ -88,13 +94,70 @@ describe('witnesses of the log', () => {
     await using third = await startWitness('third.example');
     const proof = (await getProof(database.db, 'acme', last?.id ?? '')) ?? '';
     expect(await verifyProof(proof, witness, other)).to.match(
-      /^0 Event .*\nThe witness witness.example cosigned the checkpoint at \S+Z.\nThe witness other.example/,
+      /^0 Nothing was lost, added or changed: event .*\nThe witness witness.example cosigned the checkpoint at \S+Z.\nThe witness other.example/,
     );
     expect(await verifyProof(proof, third)).to.match(
-      /^2 Event .*\nThe witness third.example has not cosigned the checkpoint\.\n$/,
+      /^1 Something was lost, added or changed: 1 finding\.\nThe witness third.example has not cosigned the checkpoint\.\n$/,
     );
     const [row] = await database.db.selectFrom('log_checkpoints').selectAll().execute();
     expect(row?.cosigned_by.sort()).to.deep.equal(['other.example', 'witness.example']);
+  });
+
+  it('are needed before a checkpoint is published, all of them or their quorum', async () => {
+    const { db } = database;
+    await using other = await startWitness('other.example');
+    const names = [witness.name, other.name];
+    const published = async (): Promise<number | undefined> => (await getCheckpoint(db, 'acme'))?.size;
+    const signed = async (): Promise<number | undefined> => (await getSignedCheckpoint(db, 'acme'))?.size;
+    const cosign = async (least: number, ...servers: WitnessServer[]): Promise<void> => {
+      for (const log of await listUncosigned(db, names)) {
+        for (const { name, url, publicKey } of servers) {
+          const line = await new HttpWitness(url, readWitnessKey(publicKey)).cosign(log);
+          await addCosignature(db, log, name, line, { names, least });
+        }
+      }
+    };
+    const growUnpublished = async (count: number): Promise<void> => {
+      await recordEvents(
+        db,
+        Array.from({ length: count }, () => anEvent()),
+        withLeaves,
+      );
+      await extendLogs(db, [macKey], 1_000);
+      const sign = ({ organization, head }: GrownLog) =>
+        Promise.resolve({ note: signCheckpoint(organization, head, logKeys) });
+      await signLogs(db, sign, { publishes: false });
+    };
+    await growUnpublished(5);
+    expect([await published(), await signed()]).to.deep.equal([undefined, 5]);
+    await cosign(2, witness);
+    expect(await published()).to.equal(undefined);
+    await cosign(2, other);
+    expect(await published()).to.equal(5);
+    await growUnpublished(3);
+    expect([await published(), await signed()]).to.deep.equal([5, 8]);
+    await cosign(1, witness);
+    expect(await published()).to.equal(8);
+
+    const keys = [witness, other].flatMap(({ publicKey }) => ['--witness', publicKey]);
+    const live = (...args: string[]): Promise<Verified> => runVerify(database.url, [...keys, ...args]);
+    expect(findingsOf(await live())).to.equal('The witness other.example has not cosigned the checkpoint.\n');
+    expect((await live('--quorum', '1', '--max-age', '1')).stdout).to.match(
+      /^Nothing was lost[^]*\nThe witness witness\.example cosigned the checkpoint at \S+Z\.\nThe witness other\.example has not cosigned the checkpoint; others suffice\.\n$/,
+    );
+  });
+
+  it('show by their time that a log is old', async () => {
+    witness.time = Date.now() - 3 * 3_600_000;
+    await grow(5);
+    await startWitnesses(witness).cosign();
+    const args = ['--witness', witness.publicKey, '--max-age'];
+    expect(await runVerify(database.url, [...args, '4'])).to.deep.include({ code: 0 });
+    const old = await runVerify(database.url, [...args, '2']);
+    expect(old.stdout).to.match(
+      /^Not everything could be checked\.\nThe cosignatures are older than --max-age allows, since \S+Z: this may be an older state of the log\.\n/,
+    );
+    expect(old.code).to.equal(2);
   });
 
   it('get the newest checkpoint later if they were away, and nobody waits for them', async () => {
@@ -116,9 +179,9 @@ describe('witnesses of the log', () => {
     await grow(5);
     await startWitnesses(witness).cosign();
     for (const [count, reason] of [
-      [3, /has cosigned 5 leaves of a log that has 3 now/],
-      [2, /answered 409/],
-      [4, /answered 422/],
+      [3, /has cosigned 5 leaves, and this checkpoint has 3/],
+      [2, /has cosigned 5 other leaves of the log/],
+      [4, /has cosigned other leaves of the log/],
     ] as const) {
       if (count === 3)
         for (const table of ['log_trees', 'log_tails', 'log_checkpoints'] as const)
@@ -136,11 +199,52 @@ describe('witnesses of the log', () => {
     expect(results).to.deep.equal(['the cosignature of liar.example is wrong']);
   });
 
+  it('are asked before a new worker signs a log, so that an older database gets no checkpoint', async () => {
+    const { db } = database;
+    await grow(5);
+    await startWitnesses(witness).cosign();
+    for (const tables of [['log_trees', 'log_tails', 'log_checkpoints'], []] as const) {
+      for (const table of tables) await db.deleteFrom(table).execute();
+      // With a checkpoint of the older database, and without.
+      if (tables.length === 0) await grow(1);
+      await recordEvents(db, [anEvent(), anEvent(), anEvent({ organization: 'globex' })], withLeaves);
+      const { log, metrics } = await sealUntil(db, String(witness.url), (text) =>
+        /runledger_log_contradicted_logs\S* 1/.test(text),
+      );
+      expect(log).to.contain('the witness witness.example has cosigned 5 leaves, and this checkpoint has ');
+      expect(metrics).to.match(/runledger_log_contradicted_logs\S* 1/);
+      const sizes = await db.selectFrom('log_checkpoints').select(['organization', 'size']).execute();
+      // What the test signed itself.
+      const own = tables.length === 0 ? ['3'] : [];
+      expect(sizes.filter(({ organization }) => organization === 'acme').map(({ size }) => size)).to.deep.equal(own);
+    }
+    expect(await headOf(db, 'globex')).to.include({ size: 2 });
+  });
+
+  it('that refuse one log, or do not know it yet, cosign the others', async () => {
+    const { db } = database;
+    await grow(5);
+    await startWitnesses(witness).cosign();
+    for (const table of ['log_trees', 'log_tails', 'log_checkpoints'] as const) await db.deleteFrom(table).execute();
+    witness.unknown = 'bravo';
+    await recordEvents(db, [anEvent({ organization: 'bravo' }), anEvent({ organization: 'zulu' })], withLeaves);
+    await grow(3);
+    const { cosign, refused } = startWitnesses(witness);
+    await cosign();
+    await cosign();
+    const rows = await db.selectFrom('log_checkpoints').select(['organization', 'cosigned_by']).execute();
+    expect(rows.filter((row) => row.cosigned_by.length > 0).map(({ organization }) => organization)).to.deep.equal([
+      'zulu',
+    ]);
+    expect(refused()).to.deep.equal(['acme']);
+    expect(witness.statuses.slice(1)).to.have.members([200, 404, 409]);
+  });
+
   it('are those of LOG_WITNESSES of a worker', async () => {
     const { db } = database;
     const telemetry = createTelemetry('worker', 'silent');
     const config = readConfig(logSettings, { LOG_KEY: logKey, LOG_WITNESSES: String(witness.url) });
-    await recordEvents(db, [anEvent()], { leaves: true });
+    await recordEvents(db, [anEvent()], withLeaves);
     const sealer = createSealer(config, db, telemetry);
     await sealer?.start();
     try {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Frontier } from '../../internal/log/frontier.ts';
 import { hashLeaf, leafHashText } from '../../internal/log/hashing.ts';
-import { leafOf, readLeaf, splitLeaves } from '../../internal/log/leaf.ts';
+import { isEvent, leafOf, readLeaf, splitLeaves } from '../../internal/log/leaf.ts';
 import { openCheckpoint } from '../../internal/log/checkpoint.ts';
 import { readVerifierKey } from '../../internal/log/keys.ts';
 import { readProof } from '../../internal/log/proof-text.ts';
@@ -23,8 +23,9 @@ export async function checkLog(db: Database, organization: string): Promise<void
 
   const rows = await db.selectFrom('events').selectAll().where('organization', '=', organization).execute();
   const byId = new Map(rows.map((row) => [row.id, leafOf(row)]));
-  expect(leaves).to.have.lengthOf(byId.size);
-  for (const leaf of leaves) expect(leaf).to.deep.equal(byId.get(readLeaf(leaf).id));
+  const ofEvents = leaves.filter(isEvent);
+  expect(ofEvents).to.have.lengthOf(byId.size);
+  for (const leaf of ofEvents) expect(leaf).to.deep.equal(byId.get(readLeaf(leaf).id));
 
   for (const at of new Set([0, Math.floor(leaves.length / 2), leaves.length - 1])) {
     const leaf = leaves[at] ?? Buffer.alloc(0);

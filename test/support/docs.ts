@@ -5,11 +5,13 @@ import { arrowsGraph, projectImports } from './import-arrows.ts';
 import { metricsTables } from './metrics-page.ts';
 import { openApi30 } from './openapi-3.0.ts';
 import { settingsTable } from './settings-table.ts';
+import { tamperingsTable } from './tamperings-table.ts';
 
 /** Parts of documents that are made from the code: between two comments that name them. */
 export const generatedParts = [
   { file: 'README.md', part: 'settings', make: () => Promise.resolve(settingsTable()) },
   { file: 'deploy/prometheus/metrics.md', part: 'metrics', make: () => Promise.resolve(metricsTables()) },
+  { file: 'deploy/auditors.md', part: 'tamperings', make: () => Promise.resolve(tamperingsTable()) },
   { file: 'ARCHITECTURE.md', part: 'arrows', make: async () => arrowsGraph(await projectImports()) },
   ...(['costs', 'needs', 'replayed', 'seen'] as const).map((part) => ({
     file: 'test/bench/capacity.md',

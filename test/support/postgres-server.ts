@@ -62,6 +62,11 @@ export class PostgresServer {
     return { server: new PostgresServer(await freePort(), folder, user, settings), folder, user };
   }
 
+  /** The last lines of its log. */
+  get log(): readonly string[] {
+    return this.#child?.output ?? [];
+  }
+
   /** The address of a database of this server. */
   url(database = 'postgres'): string {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`;

@@ -8,11 +8,12 @@ import {
   verifierKeyText,
   type SigningKey,
 } from '../../internal/log/keys.ts';
+import { macKeyOf, type MacKey } from '../../internal/log/mac.ts';
 import { readLeaf, splitLeaves } from '../../internal/log/leaf.ts';
 import { hashSize } from '../../internal/log/hashing.ts';
 import { leafSize } from '../../internal/log/leaf.ts';
 import { entryBundle, tilePath, tilesOf } from '../../internal/log/tiles.ts';
-import { getCheckpoint, getProof, getTile } from '../../internal/record/log.ts';
+import { getCheckpoint, getProof, getTile, listActs } from '../../internal/record/log.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { extendLogs } from '../../internal/store/extend-logs.ts';
 import { signLogs } from '../../internal/store/sign-logs.ts';
@@ -22,9 +23,13 @@ export const logKey = createSigningKey('log.example.org');
 export const logKeys: SigningKey[] = readSigningKeys(logKey);
 export const publicLogKey = logKeys.map((key) => verifierKeyText(key)).join();
 
+/** The key of the MACs that this key gives, and the options with which events get leaves. */
+export const macKey: MacKey = logKeys.map(macKeyOf)[0] ?? Buffer.alloc(0);
+export const withLeaves = { macKey };
+
 /** Extends and signs the logs until no leaf waits. */
 export async function seal(db: Database, mostLeaves = 1_000): Promise<void> {
-  while (((await extendLogs(db, mostLeaves)) ?? 0) > 0);
+  while (((await extendLogs(db, [macKey], mostLeaves))?.placed ?? 0) > 0);
   await signLogs(db, async ({ organization, head }) => ({ note: signCheckpoint(organization, head, logKeys) }));
 }
 
@@ -58,6 +63,8 @@ export async function servedBy(db: Database, proven: readonly string[], organiza
     const bytes = content.subarray(0, tile.width * (isEntries ? leafSize : hashSize));
     served.set(tilePath(tile), isEntries ? entryBundle(bytes) : bytes);
   }
+  const acts = await listActs(db, organization);
+  served.set('acts', acts.map((act) => `${act}\n`).join(''));
   for (const id of proven) served.set(`proof/${id}`, (await getProof(db, organization, id)) ?? '');
   return served;
 }

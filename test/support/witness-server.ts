@@ -16,6 +16,10 @@ export interface WitnessServer extends AsyncDisposable {
   statuses: number[];
   /** True answers with 503. */
   away: boolean;
+  /** The organization of a log that it does not know. */
+  unknown: string;
+  /** When it signs, in ms since the Unix epoch; now unless set. */
+  time?: number;
   /** True signs another time than it says. */
   lies: boolean;
   /** Its cosignature of the first checkpoint of a log. */
@@ -36,6 +40,7 @@ export async function startWitness(name = 'witness.example'): Promise<WitnessSer
     const [first = '', ...hashes] = head.split('\n');
     const old = Number(/^old (\d+)$/.exec(first)?.[1]);
     const { origin, ...next } = readCheckpoint(note);
+    if (origin.endsWith(`/${witness.unknown}`)) return { status: 404, text: 'unknown log' };
     if (old > next.size) return { status: 400, text: 'old is too large' };
     const known = heads.get(origin) ?? { size: 0, root: Buffer.alloc(0) };
     if (old !== known.size) return { status: 409, text: `${known.size}\n` };
@@ -43,7 +48,7 @@ export async function startWitness(name = 'witness.example'): Promise<WitnessSer
     if (old === next.size && !known.root.equals(next.root)) return { status: 409, text: `${known.size}\n` };
     if (!isConsistent(known, next, proof)) return { status: 422, text: 'the proof is wrong' };
     heads.set(origin, next);
-    const time = BigInt(Math.floor(Date.now() / 1_000));
+    const time = BigInt(Math.floor((witness.time ?? Date.now()) / 1_000));
     const signed = `cosignature/v1\ntime ${time}\n${note.slice(0, note.indexOf('\n\n') + 1)}`;
     const stamp = Buffer.alloc(8);
     stamp.writeBigUInt64BE(witness.lies ? time + 1n : time);
@@ -68,6 +73,7 @@ export async function startWitness(name = 'witness.example'): Promise<WitnessSer
     statuses: [],
     away: false,
     lies: false,
+    unknown: '',
     cosign: async (checkpoint) => {
       const sent = { method: 'POST', body: `old 0\n\n${checkpoint}` };
       return (await fetch(new URL('add-checkpoint', witness.url), sent)).text();

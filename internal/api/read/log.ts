@@ -10,15 +10,36 @@ import type { ReadOptions } from './read-options.ts';
 
 const prefix = '/v1/log/';
 
-/** `GET /v1/log/checkpoint`: the newest signed checkpoint of the organization's log. */
+/** `GET /v1/log/checkpoint`: the newest checkpoint that enough witnesses have cosigned. */
 export function logCheckpoint({ record }: ReadOptions): Endpoint {
+  return checkpointAt('checkpoint', (organization) => record.getCheckpoint(organization));
+}
+
+/** `GET /v1/log/signed-checkpoint`: the newest checkpoint, which witnesses may lack. */
+export function logSignedCheckpoint({ record }: ReadOptions): Endpoint {
+  return checkpointAt('signed-checkpoint', (organization) => record.getSignedCheckpoint(organization));
+}
+
+function checkpointAt(path: string, read: (organization: string) => Promise<{ note: string } | undefined>): Endpoint {
   return {
-    path: `${prefix}checkpoint`,
+    path: `${prefix}${path}`,
     answer: async (ctx) => {
       readQuery(ctx, {});
-      const checkpoint = await record.getCheckpoint(ctx.state.organization);
+      const checkpoint = await read(ctx.state.organization);
       if (checkpoint === undefined) throw notFound('There is no log of this organization, or no checkpoint yet.');
       answerText(ctx, checkpoint.note);
+    },
+  };
+}
+
+/** `GET /v1/log/acts`: the texts of which the log has leaves, one a line. */
+export function logActs({ record }: ReadOptions): Endpoint {
+  return {
+    path: `${prefix}acts`,
+    answer: async (ctx) => {
+      readQuery(ctx, {});
+      const acts = await record.listActs(ctx.state.organization);
+      answerText(ctx, acts.map((act) => `${act}\n`).join(''));
     },
   };
 }

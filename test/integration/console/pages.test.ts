@@ -6,9 +6,8 @@ import { sql } from 'kysely';
 import { readLeaf } from '../../../internal/log/leaf.ts';
 import { readProof } from '../../../internal/log/proof-text.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
-import { beginLogs } from '../../../internal/store/seal-existing.ts';
 import { anEvent } from '../../support/events.ts';
-import { seal } from '../../support/sealed-log.ts';
+import { seal, withLeaves } from '../../support/sealed-log.ts';
 import { readToken, startConsole, type RunningConsole } from '../../support/console.ts';
 import { storeEvents } from '../../support/reading.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
@@ -102,9 +101,9 @@ describe('the pages of the console', () => {
     const page = `/o/acme/executions/${automation}/sealed`;
     const event = anEvent({ automationId: automation, executionId: 'sealed' });
     expect((await get(screens[1] ?? '')).body).to.not.contain('Last event sealed');
-    await recordEvents(db, [event], { leaves: true });
-    await beginLogs(db);
-    expect((await get(page)).body).to.match(/Last event sealed<[^]*?not yet/);
+    await recordEvents(db, [event], withLeaves);
+    // The log begins with its first checkpoint.
+    expect((await get(page)).body).to.not.contain('Last event sealed');
     const early = await get(`/o/acme/proofs/${event.id}`);
     expect([early.status, early.body].join()).to.match(/^404,[^]*The log has no such event, or not yet/);
     await seal(db);
@@ -123,10 +122,10 @@ describe('the pages of the console', () => {
   it('say when the last event was sealed, also of an execution with more events than a page shows', async () => {
     const { db } = database;
     const events = Array.from({ length: 501 }, () => anEvent({ automationId: automation, executionId: 'long' }));
-    await recordEvents(db, events, { leaves: true });
+    await recordEvents(db, events, withLeaves);
     await seal(db);
     const later = anEvent({ automationId: automation, executionId: 'long', createdAt: Date.now() + 1_000 });
-    await recordEvents(db, [later], { leaves: true });
+    await recordEvents(db, [later], withLeaves);
     const page = `/o/acme/executions/${automation}/long`;
     expect((await get(page)).body).to.match(/Last event sealed<[^]*?not yet/);
     await seal(db);

@@ -96,7 +96,7 @@ describe('a look into the outbox', () => {
       url,
       `update deliveries set event = '{"data":{"execution":{"error_id":"E-1"}}}' where event ->> 'number' = '2'`,
     );
-    await eraseTraces(db, { organization: 'acme', text: 'E-1', before: new Date() });
+    await eraseTraces(db, { organization: 'acme', text: 'E-1', before: new Date(), by: 'ana', reason: 'x' });
     expect((await claimDue(db, look)).map(numberOf)).to.deep.equal([3]);
   });
 

@@ -10,7 +10,7 @@ import { readToken } from '../../support/console.ts';
 import { anEvent } from '../../support/events.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { suiteConsole } from '../../support/reading.ts';
-import { publicLogKey, seal } from '../../support/sealed-log.ts';
+import { publicLogKey, seal, withLeaves } from '../../support/sealed-log.ts';
 
 describe('GET /v1/log/', () => {
   const suite = suiteConsole();
@@ -20,7 +20,7 @@ describe('GET /v1/log/', () => {
   async function storeSealed(count: number) {
     const events = Array.from({ length: count }, () => anEvent());
     const { db } = suite.database;
-    await recordEvents(db, [...events, anEvent({ organization: 'globex' })], { leaves: true });
+    await recordEvents(db, [...events, anEvent({ organization: 'globex' })], withLeaves);
     await seal(db);
     return events;
   }
@@ -82,7 +82,7 @@ describe('GET /v1/log/', () => {
   it('has no proof for events of others, unknown or not sealed yet, nor for malformed ids', async () => {
     const [event] = await storeSealed(1);
     const later = anEvent();
-    await recordEvents(suite.database.db, [later], { leaves: true });
+    await recordEvents(suite.database.db, [later], withLeaves);
     expectProblem(await get(`proof/${event?.id}`, 'globex'), 404, 'not-found');
     expectProblem(await get(`proof/${anEvent().id}`), 404, 'not-found');
     expectProblem(await get(`proof/${later.id}`), 404, 'not-found');

@@ -33,7 +33,7 @@ describe('dead letters', () => {
       const event = anEvent(fields);
       const error = await failureOf(recordEvents(db, [event]));
       expect(isDataError(error), String(error)).to.equal(true);
-      expect(await keepDeadLetter(db, { ...event, digest: '\0'.repeat(32) }, 'why\0')).to.equal(true);
+      expect(await keepDeadLetter(db, { ...event, seal: '\0'.repeat(32) }, 'why\0')).to.equal(true);
       expect(await keepDeadLetter(db, event, 'why\0')).to.equal(false);
       const rows = await db.selectFrom('dead_letters').selectAll().execute();
       const letters = rows.map((row) => JSON.parse(Buffer.from(row.event).toString()) as unknown);

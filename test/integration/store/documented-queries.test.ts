@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
-import { beginLogs, sealExisting } from '../../../internal/store/seal-existing.ts';
+import { sealOlder } from '../../../internal/store/seal-older.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { eachDatabase, storedEvents, storedExecutions } from '../../support/store.ts';
+import { macKey, withLeaves } from '../../support/sealed-log.ts';
 
 /** The statements of a document that can be pasted. */
 async function statementsOf(document: string): Promise<string[]> {
@@ -56,8 +57,6 @@ describe('queries in documents', () => {
       ...(index % 2 === 0 && { occurredAt: now - 10_000 + index }),
     }));
     await recordEvents(db, events);
-    await beginLogs(db);
-    await sealExisting(db, { most: 100, pageSize: 100, graceMs: 0 });
     const whole = [await storedEvents(db), await storedExecutions(db)];
     for (const refused of events) {
       await sql`delete from events`.execute(db);
@@ -66,14 +65,15 @@ describe('queries in documents', () => {
       await recordEvents(
         db,
         events.filter((event) => event !== refused),
-        { leaves: true },
+        withLeaves,
       );
-      await keepDeadLetter(db, { ...refused, digest: '\0'.repeat(32) }, 'why');
+      await keepDeadLetter(db, { ...refused, seal: '\0'.repeat(32) }, 'why');
       expect(await rowsOf(list)).to.have.length(1);
       await rowsOf(store.replace('<id>', refused.id));
       expect([await storedEvents(db), await storedExecutions(db)]).to.deep.equal(whole);
       expect(await rowsOf(list)).to.deep.equal([]);
-      expect(await sealExisting(db, { most: 100, pageSize: 100, graceMs: 0 })).to.include({ added: 1 });
+      const step = { organization: 'acme', by: 'ana', reason: 'restored', most: 100, pageSize: 100 };
+      expect(await sealOlder(db, macKey, step)).to.include({ added: 1 });
     }
   });
 });

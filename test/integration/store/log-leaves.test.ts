@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { digestOf } from '../../../internal/event/digest.ts';
+import { sealOf, sealText } from '../../../internal/event/digest.ts';
 import { leafOf, readLeaf, splitLeaves } from '../../../internal/log/leaf.ts';
 import { storedJson } from '../../../internal/log/stored-json.ts';
 import type { Database } from '../../../internal/store/database.ts';
@@ -9,6 +9,7 @@ import { readStoredEvents, type StoredPage } from '../../../internal/store/store
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { eachDatabase } from '../../support/store.ts';
+import { withLeaves } from '../../support/sealed-log.ts';
 
 /** The leaves that wait for the sealer, by organization. */
 async function waitingLeaves(db: Database): Promise<Record<string, Buffer[]>> {
@@ -26,14 +27,14 @@ describe('the leaves of stored events', () => {
   it('are those of the rows, one for each, whatever the events hold', async () => {
     const { db } = database;
     const sample = fc.sample(someEvent, { numRuns: 300, seed: 33 });
-    const events = sample.map((event, at) => (at % 2 === 0 ? event : { ...event, digest: digestOf(event) }));
+    const events = sample.map((event, at) => (at % 2 === 0 ? event : { ...event, seal: sealText(sealOf(event)) }));
     const odd = anEvent({
       description: '\u0001\b\f\n\r\t"\\/\u007f\u2028é😀',
       occurredAt: Date.parse('0099-01-01T00:00:00Z'),
     });
     const ancient = anEvent({ occurredAt: Date.parse('-000043-03-15T12:00:00Z') });
     const separated = anEvent({ description: 'before\u001fafter', automationId: odd.automationId.toUpperCase() });
-    await recordEvents(db, [...events, odd, ancient, separated], { leaves: true });
+    await recordEvents(db, [...events, odd, ancient, separated], withLeaves);
 
     const rows = await db.selectFrom('events').selectAll().orderBy('created_at').orderBy('id').execute();
     expect(rows).to.have.lengthOf(303);
@@ -48,9 +49,9 @@ describe('the leaves of stored events', () => {
           Buffer.concat(own.map((row) => leafOf(row))),
         );
         expect(pages.flatMap(({ times }) => times)).to.deep.equal(own.map((row) => row.created_at.getTime()));
-        expect(pages.flatMap(({ ids, jsonAt }) => ids.map((_, at) => jsonAt(at)))).to.deep.equal(
-          own.map((row) => storedJson(row)),
-        );
+        const read = pages.flatMap(({ ids, eventAt }) => ids.map((_, at) => eventAt(at)));
+        expect(read.map((event) => leafOf(event))).to.deep.equal(own.map((row) => leafOf(row)));
+        expect(read.map((event) => storedJson(event))).to.deep.equal(own.map((row) => storedJson(row)));
       }
     }
     expect(await db.selectFrom('log_segments').selectAll().execute()).to.have.lengthOf(2);
@@ -59,12 +60,12 @@ describe('the leaves of stored events', () => {
   it('are only those of events that were really inserted', async () => {
     const { db } = database;
     const [first, second, third] = [anEvent(), anEvent(), anEvent()];
-    await recordEvents(db, [first], { leaves: true });
-    await recordEvents(db, [first, second, second], { leaves: true });
-    await recordEvents(db, [first, second], { leaves: true });
+    await recordEvents(db, [first], withLeaves);
+    await recordEvents(db, [first, second, second], withLeaves);
+    await recordEvents(db, [first, second], withLeaves);
     // The statement fails for the third event, so that nothing of it is stored.
     const refused = { ...third, kind: 'OTHER' as 'END' };
-    expect(await failureOf(recordEvents(db, [third, refused], { leaves: true }))).to.be.instanceOf(Error);
+    expect(await failureOf(recordEvents(db, [third, refused], withLeaves))).to.be.instanceOf(Error);
 
     const found = (await waitingLeaves(db))['acme'] ?? [];
     expect(found.map((leaf) => readLeaf(leaf).id)).to.deep.equal([first.id, second.id]);

@@ -3,21 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isConsistent, proveConsistency } from '../../../internal/log/proofs.ts';
+import { readAct } from '../../../internal/log/act.ts';
 import { readVerifierKey } from '../../../internal/log/keys.ts';
+import { leafOf } from '../../../internal/log/leaf.ts';
 import { SignedHeads, type HeadMemory } from '../../../internal/log/memory.ts';
 import { HeadSigner } from '../../../internal/log/signer.ts';
 import { nodesOfTiles } from '../../../internal/log/tiles.ts';
 import { getCheckpoint, getTile } from '../../../internal/record/log.ts';
-import { extendLogs } from '../../../internal/store/extend-logs.ts';
+import { extendLogs, retryRefused } from '../../../internal/store/extend-logs.ts';
+import { segmentOf } from '../../../internal/store/leaves-of-batch.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
-import { beginLogs, sealExisting } from '../../../internal/store/seal-existing.ts';
+import { countUnsealed, sealOlder } from '../../../internal/store/seal-older.ts';
 import { inSealTurn } from '../../../internal/store/seal-turn.ts';
 import { signLogs, type SignHead } from '../../../internal/store/sign-logs.ts';
 import { FolderMemory } from '../../../internal/witness/folder-memory.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { checkLog } from '../../support/check-log.ts';
-import { headOf, idsInLog, logKeys, publicLogKey, seal } from '../../support/sealed-log.ts';
+import { headOf, idsInLog, logKeys, publicLogKey, seal, macKey, withLeaves } from '../../support/sealed-log.ts';
 import { eachDatabase } from '../../support/store.ts';
 
 const several = (count: number, organization = 'acme') =>
@@ -32,10 +35,10 @@ describe('the sealer', () => {
     // Batches of 1, 2, 3, … events, with some sealed between.
     const waiting = [...stored.acme];
     for (let size = 1; waiting.length > 0; size += 1) {
-      await recordEvents(db, waiting.splice(0, size), { leaves: true });
+      await recordEvents(db, waiting.splice(0, size), withLeaves);
       if (size % 5 === 0) await seal(db, 40);
     }
-    await recordEvents(db, stored.globex, { leaves: true });
+    await recordEvents(db, stored.globex, withLeaves);
     await seal(db);
 
     for (const [organization, events] of Object.entries(stored)) {
@@ -51,7 +54,7 @@ describe('the sealer', () => {
     const { db } = database;
     const heads = [];
     for (const count of [1, 255, 1, 300]) {
-      await recordEvents(db, several(count), { leaves: true });
+      await recordEvents(db, several(count), withLeaves);
       await seal(db);
       heads.push(await headOf(db));
     }
@@ -67,22 +70,21 @@ describe('the sealer', () => {
 
   it('works in one process at a time', async () => {
     const { db } = database;
-    await recordEvents(db, several(1), { leaves: true });
+    await recordEvents(db, several(1), withLeaves);
     await inSealTurn(db, async () => {
-      expect(await extendLogs(db, 10)).to.equal(undefined);
+      expect(await extendLogs(db, [macKey], 10)).to.equal(undefined);
       expect(await signLogs(db, async () => ({ note: 'note' }))).to.equal(undefined);
-      expect(await sealExisting(db, { most: 10, pageSize: 3, graceMs: 0 })).to.equal(undefined);
     });
-    expect(await extendLogs(db, 10)).to.equal(1);
+    expect(await extendLogs(db, [macKey], 10)).to.deep.equal({ placed: 1, refused: [] });
   });
 
   it('signs only what is committed, and nothing twice', async () => {
     const { db } = database;
-    await recordEvents(db, several(1), { leaves: true });
+    await recordEvents(db, several(1), withLeaves);
     const signed: number[] = [];
     const sign: SignHead = async ({ head }) => ({ note: `note ${signed.push(head.size)}` });
     expect(await signLogs(db, sign)).to.deep.equal({ signed: 0, refused: [] });
-    await extendLogs(db, 10);
+    await extendLogs(db, [macKey], 10);
     expect(await signLogs(db, sign)).to.deep.equal({ signed: 1, refused: [] });
     expect(await signLogs(db, sign)).to.deep.equal({ signed: 0, refused: [] });
     expect(signed).to.deep.equal([1]);
@@ -94,8 +96,8 @@ describe('the sealer', () => {
     return () => signLogs(database.db, (log) => signer.sign(log));
   };
   const storeAndPlace = async (count: number): Promise<void> => {
-    await recordEvents(database.db, several(count), { leaves: true });
-    await extendLogs(database.db, 100);
+    await recordEvents(database.db, several(count), withLeaves);
+    await extendLogs(database.db, [macKey], 100);
   };
   /** The database of before, where other events follow. */
   const restoreOlder = async (...tables: ('log_checkpoints' | 'log_segments')[]): Promise<void> => {
@@ -157,36 +159,78 @@ describe('the sealer', () => {
 
 describe('events that were stored without a log', () => {
   const database = eachDatabase();
-  const sealAll = async (graceMs = 0): Promise<number[]> => {
-    const added: number[] = [];
-    for (;;) {
-      const report = await sealExisting(database.db, { most: 4, pageSize: 3, graceMs });
-      if (report === undefined) return added;
-      added.push(report.added);
-    }
-  };
 
-  it('get a leaf each, the oldest first, beside those that have one', async () => {
+  it('get a leaf each by an act of a person, which the log records with their range', async () => {
     const { db } = database;
     const at = (createdAt: number) => anEvent({ createdAt: Date.now() - 60_000 + createdAt });
     const [before, during, after] = [[at(1), at(2), at(3), at(4), at(5)], [at(6), at(7)], [at(8)]];
     await recordEvents(db, before);
     await recordEvents(db, several(2, 'globex'));
-    await beginLogs(db);
-    await beginLogs(db);
-    await recordEvents(db, during, { leaves: true });
-    await extendLogs(db, 10);
-    await recordEvents(db, after, { leaves: true });
-
-    expect(await sealAll(60_000)).to.deep.equal([]);
-    expect(await sealAll()).to.deep.equal([4, 1, 0, 2]);
-    expect(await sealAll()).to.deep.equal([]);
+    await recordEvents(db, during, withLeaves);
+    await extendLogs(db, [macKey], 10);
+    await recordEvents(db, after, withLeaves);
     await seal(db);
-    const ids = await idsInLog(db);
-    expect([...ids].sort()).to.deep.equal([...before, ...during, ...after].map(({ id }) => id).sort());
-    expect(ids.slice(0, 2).sort()).to.deep.equal(during.map(({ id }) => id).sort());
-    expect(ids.slice(3)).to.deep.equal(before.map(({ id }) => id));
+    expect((await idsInLog(db)).sort()).to.deep.equal([...during, ...after].map(({ id }) => id).sort());
+
+    const step = { organization: 'acme', by: 'ana', reason: 'before the log', most: 4, pageSize: 3 };
+    const first = await sealOlder(db, macKey, step);
+    const second = await sealOlder(db, macKey, { ...step, after: first.last });
+    const third = await sealOlder(db, macKey, { ...step, after: second.last });
+    expect([first, second, third].map(({ looked, added }) => [looked, added])).to.deep.equal([
+      [4, 4],
+      [4, 1],
+      [0, 0],
+    ]);
+    await seal(db);
+    const acts = await db.selectFrom('log_acts').select('act').orderBy('id').execute();
+    const read = acts.map(({ act }) => readAct(act));
+    expect(read.map(({ kind, by, details }) => ({ kind, by, ...details }))).to.deep.equal(
+      [before.slice(0, 4), before.slice(4)].map((some) => ({
+        kind: 'older-events-sealed',
+        by: 'ana',
+        reason: 'before the log',
+        first: some[0]?.id,
+        last: some.at(-1)?.id,
+        events: String(some.length),
+      })),
+    );
+    const ids = [...before, ...during, ...after, ...read].map(({ id }) => id);
+    expect((await idsInLog(db)).sort()).to.deep.equal(ids.sort());
+    expect(await countUnsealed(db, 'acme', 3)).to.equal(0);
+    expect(await countUnsealed(db, 'globex', 3)).to.equal(2);
     await checkLog(db, 'acme');
-    await checkLog(db, 'globex');
+  });
+});
+
+describe('leaves without a MAC', () => {
+  const database = eachDatabase();
+
+  it('get no place, are named, and get one once a key fits', async () => {
+    const { db } = database;
+    const [own, forged, other] = [several(2), several(1), several(1)];
+    await recordEvents(db, own, withLeaves);
+    const leaves = Buffer.concat(forged.map((event) => leafOf({ organization: 'acme', id: event.id })));
+    await db.insertInto('log_segments').values({ organization: 'acme', leaves, mac: null }).execute();
+    const { mac } = segmentOf('globex', leaves, macKey);
+    await db.insertInto('log_segments').values({ organization: 'acme', leaves, mac }).execute();
+    await db
+      .insertInto('log_segments')
+      .values({ organization: 'acme', leaves: Buffer.from('x'), mac })
+      .execute();
+    await recordEvents(db, other, { macKey: Buffer.alloc(32, 7) });
+
+    const refused = [forged, forged, [], other].map((events) => ({
+      organization: 'acme',
+      ids: events.map(({ id }) => id),
+      leaves: events.length,
+    }));
+    expect(await extendLogs(db, [macKey], 100)).to.deep.equal({ placed: 2, refused });
+    expect(await extendLogs(db, [macKey], 100)).to.deep.equal({ placed: 0, refused: [] });
+    await seal(db);
+    expect((await idsInLog(db)).sort()).to.deep.equal(own.map(({ id }) => id).sort());
+
+    expect(await retryRefused(db)).to.equal(4);
+    const report = await extendLogs(db, [macKey, Buffer.alloc(32, 7)], 100);
+    expect([report?.placed, report?.refused.length]).to.deep.equal([1, 3]);
   });
 });

@@ -171,6 +171,14 @@ export const alertCases: Record<string, AlertCase> = {
       'there is no log': { [stored]: growing(9), [sealed]: undefined },
     },
   },
+  RunledgerLogContradicted: {
+    fires: { [ofWorker('log_contradicted_logs')]: steady(1) },
+    nearly: { [ofWorker('log_contradicted_logs')]: steady(0) },
+  },
+  RunledgerLogLeavesRefused: {
+    fires: { [ofWorker('log_refused_leaves_total')]: growing(1) },
+    nearly: { [ofWorker('log_refused_leaves_total')]: steady(3) },
+  },
   RunledgerLogWitnessAway: {
     fires: { [witnessFailures]: growing(1) },
     nearly: { [witnessFailures]: growing(1), [cosignatures]: growing(1) },

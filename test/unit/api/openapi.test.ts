@@ -14,6 +14,8 @@ const readPaths = [
   '/v1/export/events/',
   '/v1/stream/',
   '/v1/log/checkpoint',
+  '/v1/log/signed-checkpoint',
+  '/v1/log/acts',
   '/v1/log/tile/{tile}',
   '/v1/log/proof/{event_id}',
 ];

@@ -1,11 +1,19 @@
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { readSeal, sealOf, sealText } from '../../../internal/event/digest.ts';
+import { optionalFields } from '../../../internal/event/fields.ts';
+import { isAct, leafOfAct, readAct, writeAct, type Act } from '../../../internal/log/act.ts';
+import { erasureJson, isErasure, joinIds, leafOfErasure, type Erasure } from '../../../internal/log/erasure.ts';
+import { eventDigest, textsDigestOf } from '../../../internal/log/event-digest.ts';
 import { sha256 } from '../../../internal/log/hashing.ts';
 import { rowReader, separator, timeType } from '../../../internal/log/joined-row.ts';
-import { leafOf, readLeaf } from '../../../internal/log/leaf.ts';
+import { readSigningKeys } from '../../../internal/log/keys.ts';
+import { isEvent, leafOf, readLeaf } from '../../../internal/log/leaf.ts';
+import { isMacOf, macKeyOf, macKeyText, macOf, readMacKeys } from '../../../internal/log/mac.ts';
 import { readProof, writeProof } from '../../../internal/log/proof-text.ts';
-import { storedJson } from '../../../internal/log/stored-json.ts';
+import { storedJson, textColumns } from '../../../internal/log/stored-json.ts';
+import { someEvent } from '../../support/events.ts';
 
 const event = {
   organization: 'acme',
@@ -17,59 +25,175 @@ const event = {
   error_description: 'line 1\nline 2 "quoted" \u0007\u007f é 😀 \u2028',
 };
 
-describe('a leaf', () => {
-  it('holds the id of the event and the hash of its canonical JSON', () => {
-    const leaf = leafOf(event);
+const salt = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex');
+const metadata =
+  '{"created_at":"2026-11-26T03:00:00.120Z","id":"019ac0de-0000-7000-8000-00000000002a",' +
+  '"kind":"ERROR","organization":"acme"}';
+const texts = '{"error_description":"line 1\\nline 2 \\"quoted\\" \\u0007\u007f é 😀 \u2028"}';
+
+describe('the leaf of an event', () => {
+  it('holds its id, and the hash of its metadata and of the salted hash of its texts', () => {
+    expect(storedJson(event)).to.deep.equal({ metadata, texts });
+    const ofTexts = sha256(Buffer.concat([salt, Buffer.from(texts)]));
+    const leaf = leafOf({ ...event, salt });
     expect(leaf).to.have.lengthOf(49);
-    expect(readLeaf(leaf)).to.deep.equal({ id: event.id, digest: sha256(storedJson(event)) });
-    expect(() => readLeaf(Buffer.alloc(49))).to.throw('the version of a leaf is 1 or 2, not 0');
+    const digest = sha256(Buffer.concat([Buffer.from(metadata), ofTexts]));
+    expect(readLeaf(leaf)).to.deep.equal({ kind: 'event', id: event.id, digest });
+    expect(leaf.toString('hex')).to.equal(
+      '02019ac0de00007000800000000000002a33bf5f884256b6fc89b1e1187b6089cf3cdf53b0bafe2cca09d5c9741dd3045c',
+    );
+    expect(() => readLeaf(Buffer.alloc(49))).to.throw('no leaf has the kind 0');
     expect(() => readLeaf(leaf.subarray(1))).to.throw('49 bytes');
   });
 
-  it('has no member for a column that is empty or null', () => {
-    expect(storedJson(event)).to.equal(
-      '{"created_at":"2026-11-26T03:00:00.120Z",' +
-        '"error_description":"line 1\\nline 2 \\"quoted\\" \\u0007\u007f é 😀 \u2028",' +
-        '"id":"019ac0de-0000-7000-8000-00000000002a","kind":"ERROR","organization":"acme"}',
-    );
+  it('is the same once its texts are erased, and another if they are put back, or taken without a digest', () => {
+    const leaf = leafOf({ ...event, salt });
+    const left = { ...event, error_description: '', salt: null, texts_digest: textsDigestOf(texts, salt) };
+    expect(leafOf(left)).to.deep.equal(leaf);
+    expect(leafOf({ ...left, error_description: event.error_description })).to.not.deep.equal(leaf);
+    expect(leafOf({ ...left, texts_digest: null })).to.not.deep.equal(leaf);
+    expect(leafOf({ ...left, kind: 'END' })).to.not.deep.equal(leaf);
+  });
+
+  it('has the hash of {} for no texts, and needs no salt then', () => {
+    const { metadata: json, texts: none } = storedJson({ ...event, error_description: null });
+    expect([json, none]).to.deep.equal([metadata, '{}']);
+    const digest = sha256(Buffer.concat([Buffer.from(metadata), sha256('{}')]));
+    expect(readLeaf(leafOf({ ...event, error_description: '', salt: null })).digest).to.deep.equal(digest);
   });
 
   it('is over the same JSON if the columns of its row come as one text', () => {
-    const columns = ['created_at', 'id', 'occurred_at', 'description', 'kind', 'error_id'].map((name) => ({
-      name,
-      type: name.endsWith('_at') ? timeType : name === 'id' ? 'uuid' : 'text',
-    }));
-    const read = (...texts: string[]) => rowReader(columns)(texts.join(separator));
+    const names = ['created_at', 'id', 'occurred_at', 'description', 'kind', 'error_id', 'salt', 'texts_digest'];
+    const typeOf = (name: string) => (name.endsWith('_at') ? timeType : name === 'id' ? 'uuid' : 'text');
+    const columns = names.map((name) => ({ name, type: typeOf(name) }));
+    const read = (...values: string[]) => rowReader(columns)(values.join(separator));
     const [at, id] = ['2026-11-26 03:00:00.12', event.id];
     const { created_at } = event;
-    expect(read(at, id, '2026-11-26 03:00:00', 'a "b"\n', 'END', '')).to.deep.equal({
+    const row = { organization: '', id, created_at, occurred_at: new Date('2026-11-26T03:00:00Z') };
+    expect(read(at, id, '2026-11-26 03:00:00', 'a "b"\n', 'END', '', salt.toString('hex'), '')).to.deep.equal({
       id,
       time: created_at.getTime(),
-      json: storedJson({
-        organization: '',
-        id,
-        created_at,
-        occurred_at: new Date('2026-11-26T03:00:00Z'),
-        description: 'a "b"\n',
-        kind: 'END',
-        error_id: null,
-      }),
+      ...storedJson({ ...row, description: 'a "b"\n', kind: 'END', error_id: null }),
+      salt,
+      textsDigest: null,
     });
-    expect(read(at, id, '', `a${separator}b`, 'END', '')).to.equal(undefined);
-    expect(read(at, id, '', 'a', 'END')).to.equal(undefined);
+    const digest = sha256('x');
+    const erased = read(at, id, '', '', 'END', '', '', digest.toString('hex'));
+    expect([erased?.texts, erased?.salt, erased?.textsDigest]).to.deep.equal(['{}', null, digest]);
+    expect(read(at, id, '', `a${separator}b`, 'END', '', '', '')).to.equal(undefined);
+    expect(read(at, id, '', 'a', 'END', '', '')).to.equal(undefined);
     for (const odd of ['0044-03-15 12:00:00 BC', '12026-11-26 03:00:00', 'infinity']) {
-      expect(read(at, id, odd, '', 'END', ''), odd).to.equal(undefined);
-      expect(read(odd, id, '', '', 'END', ''), odd).to.equal(undefined);
+      expect(read(at, id, odd, '', 'END', '', '', ''), odd).to.equal(undefined);
+      expect(read(odd, id, '', '', 'END', '', '', ''), odd).to.equal(undefined);
     }
   });
 
   it('is over JSON that is canonical by RFC 8785', () => {
     const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 8 });
     const property = fc.property(fc.tuple(text, text, text), ([id, description, kind]) => {
-      const row = { organization: 'acme', kind, id, error_id: 'E', description };
-      expect(storedJson(row)).to.equal(canonicalize(row));
+      const row = { organization: 'acme', kind, id };
+      const own = { error_id: 'E', description };
+      expect(storedJson({ ...row, ...own })).to.deep.equal({ metadata: canonicalize(row), texts: canonicalize(own) });
     });
     fc.assert(property);
+  });
+
+  it('is the one that ingest makes before it stores the event', () => {
+    expect(textColumns).to.have.members(optionalFields.map(({ column }) => column));
+    fc.assert(
+      fc.property(someEvent, fc.nat(3_000), (given, length) => {
+        const accepted = { ...given, errorDescription: `${given.errorDescription}${'é'.repeat(length)}` };
+        const { salt: own, digest } = sealOf(accepted);
+        const lower = accepted.automationId.toLowerCase();
+        const row = {
+          organization: accepted.organization,
+          created_at: new Date(accepted.createdAt),
+          id: accepted.id,
+          automation_id: lower,
+          automation_as_sent: lower === accepted.automationId ? null : accepted.automationId,
+          execution_id: accepted.executionId,
+          kind: accepted.kind,
+          occurred_at: accepted.occurredAt === undefined ? null : new Date(accepted.occurredAt),
+          ...Object.fromEntries(optionalFields.map(({ column, property }) => [column, accepted[property]])),
+          salt: own,
+        };
+        expect(eventDigest(row)).to.equal(digest);
+        expect(readSeal(sealText({ salt: own, digest }))).to.deep.equal({ salt: own, digest });
+      }),
+    );
+  });
+});
+
+describe('the leaf of an erasure', () => {
+  it('holds the hash of its record in canonical JSON', () => {
+    const erasure: Erasure = {
+      id: '019ac0de-0000-7000-8000-00000000002b',
+      organization: 'acme',
+      erased_at: new Date('2026-11-26T03:00:00.120Z'),
+      erased_by: 'jo',
+      reason: 'asked to',
+      scope: 'text',
+      automation_id: null,
+      event_ids: joinIds([event.id]),
+    };
+    const ids = sha256(Buffer.from('019ac0de00007000800000000000002a', 'hex')).toString('hex');
+    expect(erasureJson(erasure)).to.equal(
+      `{"erased_at":"2026-11-26T03:00:00.120Z","erased_by":"jo","event_ids_sha256":"${ids}",` +
+        '"id":"019ac0de-0000-7000-8000-00000000002b","organization":"acme","reason":"asked to","scope":"text"}',
+    );
+    const leaf = leafOfErasure(erasure);
+    expect([isErasure(leaf), isEvent(leaf), isAct(leaf)]).to.deep.equal([true, false, false]);
+    expect(readLeaf(leaf)).to.deep.equal({ kind: 'erasure', id: erasure.id, digest: sha256(erasureJson(erasure)) });
+  });
+});
+
+describe('the leaf of an act', () => {
+  const act: Act = {
+    id: '019ac0de-0000-7000-8000-00000000002c',
+    organization: 'acme',
+    kind: 'manifest',
+    at: new Date('2026-11-26T03:00:00.120Z'),
+    by: 'export',
+    details: { sha256: 'ab', day: '2026-11-25', object: 'acme/2026-11-25.manifest' },
+  };
+  const text =
+    '{"act":"manifest","at":"2026-11-26T03:00:00.120Z","by":"export","day":"2026-11-25",' +
+    '"id":"019ac0de-0000-7000-8000-00000000002c","object":"acme/2026-11-25.manifest","organization":"acme",' +
+    '"sha256":"ab"}';
+
+  it('holds the hash of its canonical JSON, which can be read again', () => {
+    expect(writeAct(act)).to.equal(text);
+    expect(readAct(text)).to.deep.equal(act);
+    const leaf = leafOfAct(act.id, text);
+    expect([isErasure(leaf), isEvent(leaf), isAct(leaf)]).to.deep.equal([false, false, true]);
+    expect(readLeaf(leaf)).to.deep.equal({ kind: 'act', id: act.id, digest: sha256(text) });
+    for (const other of ['{}', 'null', text.replace('manifest', 'x'), ` ${text}`, text.replace('.120Z', 'Z')]) {
+      expect(() => readAct(other), other).to.throw('no act');
+    }
+  });
+});
+
+describe('the MAC of leaves', () => {
+  const [signing] = readSigningKeys(
+    'PRIVATE+KEY+log.example.org+ef3f1525+AVZBS7gTIJKxj9MDFmisGHYgD5bwHjr9BEwphpWHc34/',
+  );
+  it('comes from a key that the key of the log gives, and is of the organization and the leaves', () => {
+    if (signing === undefined) throw new Error('no key');
+    const key = macKeyOf(signing);
+    expect(readMacKeys(macKeyText(key))).to.deep.equal([key]);
+    expect(key.toString('hex')).to.equal('3929b9cf7f83b9a07e5690c26ca17e390df27be6f00ac3014e69535d3b52b4a8');
+    const leaf = leafOf({ ...event, salt });
+    const mac = macOf(key, 'acme', leaf);
+    expect(mac.toString('hex')).to.equal('1109144f83aa2a9d2e5dbf18fa62090e');
+    expect(isMacOf([Buffer.alloc(32), key], 'acme', leaf, mac)).to.equal(true);
+    const other = Buffer.from(leaf);
+    other[48] = (other[48] ?? 0) ^ 1;
+    expect(isMacOf([key], 'acme', other, mac)).to.equal(false);
+    expect(isMacOf([key], 'umbrella', leaf, mac)).to.equal(false);
+    expect(isMacOf([Buffer.alloc(32)], 'acme', leaf, mac)).to.equal(false);
+    expect(isMacOf([key], 'acme', leaf, null)).to.equal(false);
+    expect(() => readMacKeys('x')).to.throw('is no key that `token log-key` made');
+    expect(() => readMacKeys(macKeyText(key).replace(/KEY\+./, 'KEY+g'))).to.throw();
   });
 });
 

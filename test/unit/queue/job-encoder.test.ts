@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { createDecompressor, Decompression } from '../../../internal/queue/decompression.ts';
 import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
-import { digestOf } from '../../../internal/event/digest.ts';
+import { readSeal, sealOf, sealText } from '../../../internal/event/digest.ts';
+import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import type { JobData } from '../../../internal/queue/job.ts';
 import { encodeJob, encodeLargeJob } from '../../../internal/queue/job-encoder.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
@@ -15,6 +16,12 @@ const batch = (size: number) =>
   Array.from({ length: size }, (_, index) =>
     anEvent({ executionId: `2026-11-21T10:${index}`, description: `Invoice ${index * 7919} of 1,204 was posted.` }),
   );
+
+/** Events with seals of the salts that they have in `read`. */
+function sealedAs(read: readonly AcceptedEvent[], events: readonly AcceptedEvent[]): AcceptedEvent[] {
+  const salts = read.map(({ seal = '' }) => readSeal(seal).salt);
+  return events.map((event, at) => ({ ...event, seal: sealText(sealOf(event, salts[at])) }));
+}
 
 describe('the encoder of jobs', () => {
   let decoder: JobDecoder;
@@ -45,26 +52,26 @@ describe('the encoder of jobs', () => {
       return { ...event, errorDescription: `${event.errorDescription}${'x'.repeat(length)}` };
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(long, { minLength: 1, maxLength: 6 }), fc.boolean(), async (events, digests) => {
-        const read = await decode(await encodeLargeJob(events, { digests }));
-        expect(read).to.deep.equal(digests ? events.map((event) => ({ ...event, digest: digestOf(event) })) : events);
+      fc.asyncProperty(fc.array(long, { minLength: 1, maxLength: 6 }), fc.boolean(), async (events, seals) => {
+        const read = await decode(await encodeLargeJob(events, { seals }));
+        expect(read).to.deep.equal(seals ? sealedAs(read, events) : events);
       }),
       { numRuns: 20 },
     );
   });
 
-  it('packs the digests of events when it is asked to, and again those that events came with', async () => {
+  it('packs the seals of events when it is asked to, and again those that events came with', async () => {
     const read = async (...given: Parameters<typeof encodeJob>) => decode(encodeJob(...given));
     const batches = fc.array(someEvent, { minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(batches, async (events) => {
-        const withDigests = events.map((event) => ({ ...event, digest: digestOf(event) }));
-        const once = await read(events, { digests: true });
-        expect(once).to.deep.equal(withDigests);
+        const once = await read(events, { seals: true });
+        expect(once).to.deep.equal(sealedAs(once, events));
         const changed = once.map((event) => ({ ...event, description: `${event.description}!` }));
         expect(await read(changed)).to.deep.equal(changed);
-        const mixed = events.map((event, at) => (at === 0 ? (withDigests[0] ?? event) : event));
-        expect(await read(mixed)).to.deep.equal(withDigests);
+        const mixed = await read(events.map((event, at) => (at === 0 ? (once[0] ?? event) : event)));
+        expect(mixed[0]).to.deep.equal(once[0]);
+        expect(mixed).to.deep.equal(sealedAs(mixed, events));
       }),
     );
   });

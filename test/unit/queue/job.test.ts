@@ -3,7 +3,7 @@ import { compress } from '@cloudpss/zstd';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { digestOf } from '../../../internal/event/digest.ts';
+import { sealOf, sealText } from '../../../internal/event/digest.ts';
 import { checksumOf, DamagedJob, UnknownFormat } from '../../../internal/queue/job.ts';
 import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
 import { compressedJob, encodeJob } from '../../../internal/queue/job-encoder.ts';
@@ -12,8 +12,8 @@ import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 
 /** A job with the right checksum, whatever it holds. */
-function signed(data: { rows?: unknown; zstd?: string; digests?: string }): Record<string, unknown> {
-  return { v: 1, sum: checksumOf(data.zstd ?? JSON.stringify(data.rows), data.digests), ...data };
+function signed(data: { rows?: unknown; zstd?: string; seals?: string }): Record<string, unknown> {
+  return { v: 1, sum: checksumOf(data.zstd ?? JSON.stringify(data.rows), data.seals), ...data };
 }
 
 /** A frame as ingest makes it. */
@@ -41,7 +41,7 @@ describe('job data', () => {
     'no version': { ...signed({ rows: [row] }), v: undefined },
     'no checksum': { v: 1, rows: [row] },
     'the checksum of other rows': { ...signed({ rows: [row] }), rows: [row.with(7, 'x')] },
-    'the checksum of other digests': { ...signed({ rows: [row] }), digests: 'a'.repeat(43) },
+    'the checksum of other seals': { ...signed({ rows: [row] }), seals: 'a'.repeat(65) },
     nothing: undefined,
     null: null,
     'half of its JSON': '{"v":1,"rows":[',
@@ -53,7 +53,7 @@ describe('job data', () => {
     'a time out of range': signed({ rows: [row.with(1, 1e15)] }),
     'a time of occurrence out of range': signed({ rows: [row.with(2, -1)] }),
     'a text that is a number': signed({ rows: [row.with(7, 7)] }),
-    'digests of other events': signed({ rows: [row], digests: 'a'.repeat(86) }),
+    'seals of other events': signed({ rows: [row], seals: 'a'.repeat(130) }),
     'damaged base64': signed({ zstd: '!!!' }),
     'damaged compression': signed({ zstd: Buffer.from('no zstd').toString('base64') }),
     'a frame that does not say its size': signed({ zstd: unsized.toString('base64') }),
@@ -101,8 +101,8 @@ describe('job data', () => {
     const jobs = fc.tuple(fc.array(someEvent, { minLength: 1, maxLength: 30 }), fc.boolean(), fc.nat());
     const seen = { refused: 0, same: 0 };
     await fc.assert(
-      fc.asyncProperty(jobs, async ([given, digests, place]) => {
-        const events = given.map((event) => (digests ? { ...event, digest: digestOf(event) } : event));
+      fc.asyncProperty(jobs, async ([given, seals, place]) => {
+        const events = given.map((event) => (seals ? { ...event, seal: sealText(sealOf(event)) } : event));
         const bytes = Buffer.from(JSON.stringify(encodeJob(events)));
         const bit = place % (bytes.length * 8);
         bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
@@ -123,11 +123,11 @@ describe('job data', () => {
     expect(event).to.include({ id: 'id', kind: 'START' });
   });
 
-  it('gives each event its digest, but not that of a later release, which knows a text more of it', async () => {
-    const own = ['a'.repeat(43), 'b'.repeat(43)];
+  it('gives each event its seal, but not that of a later release, which knows a text more of it', async () => {
+    const own = ['a'.repeat(65), 'b'.repeat(65)];
     const read = async (rows: unknown[][]) => {
-      const events = await decode(signed({ rows, digests: own.join('') }));
-      return events.map(({ digest }) => digest);
+      const events = await decode(signed({ rows, seals: own.join('') }));
+      return events.map(({ seal }) => seal);
     };
     expect(await read([row, row])).to.deep.equal(own);
     expect(await read([row.with(2, 5), [...row, '']])).to.deep.equal(own);

@@ -6,6 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { run } from '../../../cmd/token/run.ts';
 import { readSigningKeys, verifierKeyText } from '../../../internal/log/keys.ts';
+import { macKeyOf, readMacKeys } from '../../../internal/log/mac.ts';
 import { parseSecrets } from '../../../internal/tokens/manifest-file.ts';
 
 interface Outcome {
@@ -44,6 +45,11 @@ describe('token command', () => {
     const key = Buffer.from(String(secret?.data?.['log-key']), 'base64').toString();
     const publicKey = made.stderr.trim();
     expect(readSigningKeys(key).map((one) => verifierKeyText(one))).to.deep.equal([publicKey]);
+
+    const [macKey] = readMacKeys(Buffer.from(String(secret?.data?.['log-mac-key']), 'base64').toString());
+    expect(readSigningKeys(key).map(macKeyOf)).to.deep.equal([macKey]);
+    const again = await token(['log-key', '--mac-key'], `${key}\n`);
+    expect(readMacKeys(again.stdout)).to.deep.equal([macKey]);
 
     const own = await token(['log-key', '--public-key', publicKey, '--organization', 'acme']);
     expect(own.stdout).to.match(/^log\.example\.org\/acme\+[0-9a-f]{8}\+\S{44}\n$/);

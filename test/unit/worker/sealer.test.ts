@@ -12,15 +12,15 @@ function sealerOf(find: (round: number) => Promise<number | undefined>, limits: 
   let rounds = 0;
   const reached = Array.from({ length: 10 }, () => Promise.withResolvers<undefined>());
   const store: SealedStore = {
-    beginLogs: () => Promise.resolve(),
-    cosign: () => Promise.resolve(),
-    sealExisting: () => Promise.resolve(undefined),
+    retryRefused: () => Promise.resolve(),
+    cosign: () => Promise.resolve([]),
     signLogs: () =>
       Promise.resolve({ signed: 1, refused: rounds === 3 ? [{ organization: 'acme', reason: 'smaller' }] : [] }),
-    extendLogs: () => {
+    extendLogs: async () => {
       rounds += 1;
       reached[rounds]?.resolve(undefined);
-      return find(rounds);
+      const placed = await find(rounds);
+      return placed === undefined ? undefined : { placed, refused: [] };
     },
   };
   // Longer than the test may take: only what a test does begins a round.

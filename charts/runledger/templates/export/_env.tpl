@@ -3,6 +3,10 @@
 {{- include "runledger.postgresql.env" . }}
 {{- include "runledger.caBundle.env" . }}
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
+{{- with .Values.config.logKeySecret }}
+- name: LOG_MAC_KEY
+  valueFrom: { secretKeyRef: { name: {{ . }}, key: log-mac-key } }
+{{- end }}
 {{- include "runledger.archive.env" . }}
 {{- end -}}
 

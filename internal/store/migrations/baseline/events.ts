@@ -1,7 +1,11 @@
 import { sql, type Kysely } from 'kysely';
 import { showToReaders } from './show-to-readers.ts';
 
-/** Events, with a partition for each day of acceptance, and dead letters. */
+/**
+ * Events, with a partition for each day of acceptance, and dead letters. `salt` belongs to the texts
+ * and goes with them; `texts_digest` is what an erasure leaves of them, so that the leaf can still
+ * be computed (ARCHITECTURE.md, "The log").
+ */
 export async function createEvents(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table events (
@@ -16,6 +20,8 @@ export async function createEvents(db: Kysely<unknown>): Promise<void> {
       error_id text not null,
       error_description text not null,
       occurred_at timestamptz(3),
+      salt bytea,
+      texts_digest bytea,
       primary key (organization, created_at, id)
     ) partition by range (created_at)
   `.execute(db);

@@ -3,13 +3,15 @@ import { showToReaders } from './show-to-readers.ts';
 
 /**
  * The Merkle log (ARCHITECTURE.md, "The log"). Workers append leaves to `log_segments`; the sealer
- * moves them, in the order of their index, to `log_tails` and, once there are 256, to `log_tiles`.
+ * moves them, in the order of their index, to `log_tails` and, once there are 256, to `log_tiles`. A
+ * leaf gets a place only if its segment has a valid MAC; the others stay there, `refused`.
  */
 export async function createLog(db: Kysely<unknown>): Promise<void> {
   await createLeaves(db);
   await createTrees(db);
   await createErasures(db);
-  await showToReaders(db, 'log_tails', 'log_tiles', 'log_trees', 'log_checkpoints');
+  await createActs(db);
+  await showToReaders(db, 'log_tails', 'log_tiles', 'log_trees', 'log_checkpoints', 'log_acts');
 }
 
 /**
@@ -21,7 +23,9 @@ async function createLeaves(db: Kysely<unknown>): Promise<void> {
     create table log_segments (
       id bigint generated always as identity primary key,
       organization text collate "C" not null,
-      leaves bytea not null
+      leaves bytea not null,
+      mac bytea,
+      refused boolean not null default false
     )
   `.execute(db);
   await sql`
@@ -53,18 +57,15 @@ async function createLeaves(db: Kysely<unknown>): Promise<void> {
 
 /**
  * One row for each log, and its newest checkpoint of each hour. `cosigned_by`: the witnesses whose
- * lines are in `note`.
+ * lines are in `note`. `published_…`: the newest checkpoint that enough witnesses have cosigned,
+ * which may be older.
  */
 async function createTrees(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table log_trees (
       organization text collate "C" primary key,
       size bigint not null,
-      frontier bytea not null,
-      began_at timestamptz(3) not null default now(),
-      sealed_until_at timestamptz(3),
-      sealed_until_id uuid,
-      complete_at timestamptz(3)
+      frontier bytea not null
     ) with (fillfactor = 50)
   `.execute(db);
   await sql`
@@ -76,6 +77,8 @@ async function createTrees(db: Kysely<unknown>): Promise<void> {
       note text not null,
       signed_at timestamptz(3) not null,
       cosigned_by text[] not null default '{}',
+      published_size bigint,
+      published_note text,
       primary key (organization, hour)
     ) with (fillfactor = 50)
   `.execute(db);
@@ -100,4 +103,16 @@ async function createErasures(db: Kysely<unknown>): Promise<void> {
   `.execute(db);
   await sql`alter table erasures alter column event_ids set storage external`.execute(db);
   await sql`create index erasures_of_organization on erasures (organization, id)`.execute(db);
+}
+
+/** The texts of acts whose leaves are in the log, as canonical JSON. */
+async function createActs(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table log_acts (
+      organization text collate "C" not null,
+      id uuid not null,
+      act text not null,
+      primary key (organization, id)
+    )
+  `.execute(db);
 }

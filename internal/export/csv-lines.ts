@@ -1,0 +1,58 @@
+import { columns } from './columns.ts';
+import { isGuarded } from './text-formats.ts';
+import { textLines } from './text-lines.ts';
+
+/** The first bytes of an export in CSV. */
+export const csvHead = columns.join(',');
+
+/** A cell, and the comma or the end behind it. */
+const cells = /("(?:[^"]|"")*"|[^,"]*)(,|$)/gy;
+
+/** The events of an export in CSV, as the lines that it has in NDJSON. @throws for other CSV. */
+export async function* csvLines(path: string): AsyncGenerator<string> {
+  let isHead = true;
+  for await (const record of recordsOf(textLines(path))) {
+    if (isHead) requireColumns(record);
+    else yield JSON.stringify(eventOf(record));
+    isHead = false;
+  }
+}
+
+/** Joins lines while a quotation is open. */
+async function* recordsOf(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let record: string | undefined;
+  let isOpen = false;
+  for await (const line of lines) {
+    record = record === undefined ? line : `${record}\n${line}`;
+    if (line.split('"').length % 2 === 0) isOpen = !isOpen;
+    if (isOpen) continue;
+    yield record.replace(/\r$/, '');
+    record = undefined;
+  }
+  if (record !== undefined) throw new Error('the last line is not whole');
+}
+
+function requireColumns(head: string): void {
+  if (head !== csvHead) throw new Error(`its columns are not ${csvHead}`);
+}
+
+function eventOf(record: string): Record<string, string | null> {
+  const values = Array.from(record.matchAll(cells), ([, cell = '']) => textOf(cell));
+  // After the last cell, an empty one matches at the end.
+  if (values.length !== columns.length + (record.endsWith(',') ? 0 : 1)) {
+    throw new Error(`a line has not ${columns.length} cells: ${record.slice(0, 60)}`);
+  }
+  return Object.fromEntries(columns.map((name, at) => [name, valueOf(name, values[at] ?? '')]));
+}
+
+/** Cells of these columns are empty for null. */
+const optional: ReadonlySet<string> = new Set(['salt', 'texts_digest', 'occurred_at']);
+
+function valueOf(column: string, text: string): string | null {
+  return text === '' && optional.has(column) ? null : text;
+}
+
+function textOf(cell: string): string {
+  const text = cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
+  return isGuarded(text) ? text.slice(1) : text;
+}

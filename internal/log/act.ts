@@ -1,0 +1,69 @@
+import { sha256Base64 } from './hashing.ts';
+import { leafKinds, leafSize, writeLeaf } from './leaf.ts';
+
+/**
+ * What an act is. A later one needs only a name here.
+ *
+ * - `older-events-sealed`: events that were stored without a leaf got theirs. `first` and `last`
+ *   are the lowest and the highest of their ids, `events` is how many they are, `reason` is why.
+ * - `dead-letter-kept`: Postgres refused the `event` (its id) with `code`, its SQLSTATE.
+ * - `dead-letters-deleted`: an erasure or retention deleted `letters` of them; `events` has their
+ *   ids, with spaces between.
+ * - `retention-approved`: retention may drop events of the days before `before`, `partitions` of
+ *   them, because a person, `by`, allowed it.
+ * - `manifest`: the archive got the manifest `object` of a `day`; `sha256` is that of its bytes.
+ */
+export const actKinds = [
+  'older-events-sealed',
+  'dead-letter-kept',
+  'dead-letters-deleted',
+  'retention-approved',
+  'manifest',
+] as const;
+export type ActKind = (typeof actKinds)[number];
+
+/** Something that was done to the record of an organization, beside its events. */
+export interface Act {
+  /** A UUIDv7 of the time of the act. */
+  readonly id: string;
+  readonly organization: string;
+  readonly kind: ActKind;
+  readonly at: Date;
+  /** A person, or the process that did it by itself, as `worker`. */
+  readonly by: string;
+  /** What it was about, by lower-case name: no text of a caller, since acts stay for ever. */
+  readonly details: Readonly<Record<string, string>>;
+}
+
+/**
+ * An act in canonical JSON (RFC 8785): `act` (its kind), `at`, `by`, `id`, `organization` and its
+ * details, all of them texts, sorted by name. The table `log_acts` has this text.
+ */
+export function writeAct({ details, kind: act, at, by, id, organization }: Act): string {
+  const members: Record<string, string> = { ...details, act, at: at.toISOString(), by, id, organization };
+  return JSON.stringify(Object.fromEntries(Object.entries(members).toSorted(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+/** Reads a text of {@link writeAct}. @throws for any other text, also for one not canonical. */
+export function readAct(text: string): Act {
+  const { act, at, by, id, organization, ...details } = Object(JSON.parse(text)) as Record<string, string>;
+  const kind = actKinds.find((known) => known === act);
+  if (kind === undefined || at === undefined || by === undefined || id === undefined || organization === undefined) {
+    throw new Error('this is no act');
+  }
+  const read: Act = { id, organization, kind, at: new Date(at), by, details };
+  if (Number.isNaN(read.at.getTime()) || writeAct(read) !== text) throw new Error('this is no act in canonical JSON');
+  return read;
+}
+
+/** The leaf of an act: its id, and SHA-256 of its text. */
+export function leafOfAct(id: string, text: string): Buffer {
+  const leaf = Buffer.alloc(leafSize);
+  writeLeaf(leaf, 0, id, sha256Base64(text), 'act');
+  return leaf;
+}
+
+/** True for the leaf of an act. */
+export function isAct(leaf: Buffer): boolean {
+  return leaf[0] === leafKinds.act;
+}

@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto';
+import { hashSize, sha256 } from './hashing.ts';
+import { storedJson, type StoredEvent } from './stored-json.ts';
+
+/** The length of a salt, in bytes. */
+export const saltSize = 16;
+
+/** What proves an event: its canonical JSON (`storedJson`), and what its row keeps beside. */
+export interface ProvenEvent {
+  readonly metadata: string;
+  readonly texts: string;
+  readonly salt: Uint8Array | null;
+  /** The digest of erased texts; null if none were erased. */
+  readonly textsDigest: Uint8Array | null;
+}
+
+/** The texts of an event without any, in canonical JSON. */
+const noTexts = '{}';
+
+const noTextsDigest = sha256(noTexts);
+
+/**
+ * The digest of an event, which its leaf holds, in base64url: SHA-256 of its metadata in canonical
+ * JSON, followed by the 32 bytes of {@link textsDigestOf} its texts. An event whose texts were
+ * erased keeps that digest in its row, so its leaf can still be computed.
+ */
+export function digestOfProven({ metadata, texts, salt, textsDigest }: ProvenEvent): string {
+  // A row with texts has their digest in any case: text that is put back is found.
+  return joined(metadata, texts === noTexts && textsDigest !== null ? textsDigest : textsDigestOf(texts, salt));
+}
+
+/** The same of a row. */
+export function eventDigest(event: StoredEvent): string {
+  return digestOfProven({ ...storedJson(event), salt: event.salt ?? null, textsDigest: event.texts_digest ?? null });
+}
+
+/**
+ * The digest of texts: SHA-256 of their salt, followed by their canonical JSON. An event without
+ * texts has no salt. The salt goes with erased texts, so nobody can try texts against the digest.
+ */
+export function textsDigestOf(texts: string, salt: Uint8Array | null): Buffer {
+  if (texts === noTexts && salt === null) return noTextsDigest;
+  const salted = room(texts, salt?.length ?? 0);
+  if (salt !== null) bytes.set(salt);
+  return Buffer.from(hash('sha256', bytes.subarray(0, salted), 'binary'), 'latin1');
+}
+
+/** Room for what is hashed: a new buffer for each event costs more than the hash. */
+let bytes = Buffer.alloc(4_096);
+
+/** Writes a text at a place of the room; returns where it ends. */
+function room(text: string, at: number): number {
+  const most = at + text.length * 3 + hashSize;
+  if (bytes.length < most) bytes = Buffer.alloc(most);
+  return at + bytes.write(text, at);
+}
+
+function joined(metadata: string, digest: Uint8Array): string {
+  const end = room(metadata, 0);
+  bytes.set(digest, end);
+  return hash('sha256', bytes.subarray(0, end + digest.length), 'base64url');
+}

@@ -1,0 +1,49 @@
+import { exportDay } from '../../internal/archive/export-day.ts';
+import type { ManifestActs } from '../../internal/archive/manifest-acts.ts';
+import { folderOfDay, objectName } from '../../internal/archive/manifest.ts';
+import { openObjects } from '../../internal/archive/open-objects.ts';
+import type { FormatName } from '../../internal/export/formats.ts';
+import { writeErasure } from '../../internal/log/erasure-text.ts';
+import { getCheckpoint } from '../../internal/record/log.ts';
+import { createRecord } from '../../internal/record/record.ts';
+import type { Database } from '../../internal/store/database.ts';
+import { dayOf } from '../../internal/store/days.ts';
+import { listErasures } from '../../internal/store/list-erasures.ts';
+import { servedBy } from './sealed-log.ts';
+import type { testFiles } from './test-files.ts';
+
+type Files = ReturnType<typeof testFiles>;
+
+/** Writes what the console serves of the log of acme; resolves with the folder. */
+export async function writeServed(db: Database, files: Files, name = 'served'): Promise<string> {
+  for (const [path, content] of await servedBy(db, [])) await files.write(`${name}/${path}`, content);
+  return files.path(name);
+}
+
+/** Exports the day of acme, with its manifest; resolves with the path of the file. */
+export async function writeExport(
+  db: Database,
+  files: Files,
+  {
+    at,
+    format = 'ndjson',
+    acts,
+    name = 'archive',
+  }: { at: number; format?: FormatName; acts?: ManifestActs; name?: string },
+): Promise<string> {
+  const day = { organization: 'acme', day: dayOf(at) };
+  const objects = await openObjects(files.path(name));
+  const checkpointOf = async (id: string) => (await getCheckpoint(db, id))?.note;
+  const run = { record: createRecord(db), objects, format, checkpointOf, acts, erasedTexts: 0 };
+  await exportDay(run, day, 1);
+  return files.path(`${name}/${folderOfDay(day)}${objectName(1, format)}`);
+}
+
+/** The arguments that check an export of acme as it is now. */
+export async function exportArguments(db: Database, files: Files, at: number): Promise<string[]> {
+  const log = ['--log', await writeServed(db, files)];
+  const records: string[] = [];
+  for await (const erasure of listErasures(db, 'acme')) records.push(writeErasure(erasure));
+  const erasures = records.length === 0 ? [] : ['--erasures', await files.write('erasures', records.join('\n'))];
+  return [...log, '--export', await writeExport(db, files, { at }), ...erasures];
+}
