@@ -3,8 +3,8 @@ import { showToReaders } from './show-to-readers.ts';
 
 /**
  * The Merkle log (ARCHITECTURE.md, "The log"). Workers append leaves to `log_segments`; the sealer
- * moves them, in the order of their index, to `log_tails` and, once there are 256, to `log_tiles`. A
- * leaf gets a place only if its segment has a valid MAC; the others stay there, `refused`.
+ * moves them, in the order of their index, to `log_tails` and, once there are 256, to `log_tiles`.
+ * A leaf gets a place only if its segment has a valid MAC; the others stay there, `refused`.
  */
 export async function createLog(db: Kysely<unknown>): Promise<void> {
   await createLeaves(db);
