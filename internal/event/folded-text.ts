@@ -15,6 +15,21 @@ export function holdsText(text: string, part: string): boolean {
   return foldedText(text).includes(foldedText(part));
 }
 
+/**
+ * A test for texts that contain another one, for erasures: also where characters that nobody sees
+ * stand between, or where a letter and its mark are one character in small only.
+ */
+export function containing(part: string): (text: string) => boolean {
+  const wanted = seenText(part);
+  return (text) => seenText(text).includes(wanted);
+}
+
+function seenText(text: string): string {
+  return foldedText(text.normalize('NFKC').replace(unseen, '')).normalize('NFKC');
+}
+
+const unseen = /\p{Default_Ignorable_Code_Point}/gu;
+
 function foldedLetter(letter: string): string {
   const known = Object.hasOwn(folds, letter) ? folds[letter] : undefined;
   if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
-import { containing } from '../event/fold.ts';
+import { containing } from '../event/folded-text.ts';
 import { optionalFields } from '../event/fields.ts';
 import type { Tables } from './database.ts';
 import { noteDeletedLetters } from './dead-letters.ts';

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { containing } from '../event/fold.ts';
+import { containing } from '../event/folded-text.ts';
 import type { Database, Tables } from './database.ts';
 import { eraseLetters } from './erase-dead-letters.ts';
 import { eraseEmptyExecutions } from './erase-executions.ts';

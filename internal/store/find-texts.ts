@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { containing } from '../event/fold.ts';
+import { containing } from '../event/folded-text.ts';
 import { optionalFields } from '../event/fields.ts';
 import type { Tables } from './database.ts';
 import type { ErasureScope } from './erasure-scope.ts';
