@@ -90,7 +90,8 @@ function isUnreachable(suite: SuiteConsole, role: 0 | 1): void {
     for (const endpoint of endpoints) {
       const foreign = await foreignValues(suite, endpoint);
       for (const { name, in: place, schema } of endpoint.parameters) {
-        const values = schema.enum ?? [foreign[name] ?? harmless[name]];
+        const all = schema.type === 'boolean' ? ['true', 'false'] : schema.enum;
+        const values = all ?? [foreign[name] ?? harmless[name]];
         for (const value of values) {
           if (value === undefined) throw new Error(`${endpoint.path}: no value for the parameter ${name}`);
           const others = sharedIds(endpoint).filter(([other]) => other !== name);

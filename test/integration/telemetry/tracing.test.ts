@@ -76,7 +76,7 @@ describe('traces', function suite() {
       const automation = randomUUID();
       const wrong = 'wrong-ping-key-0123456789';
       const secrets = [pingKey, hash('sha256', pingKey, 'hex'), wrong];
-      const refused = [`${pingKey}/${automation}/no`, `${pingKey}/x`, `${pingKey}/%zz`];
+      const refused = [`${pingKey}/${automation}/no`, `${pingKey}/x.y`, `${pingKey}/%zz`];
       const ofLast = '6bf92f3577b34da6a3ce929d0e0e4738';
       const requests: Request[] = [
         { path: `/ping/${pingKey}/${automation}/start` },
