@@ -3,10 +3,18 @@ import { isTimeZone, Zone } from '../expectation/zone.ts';
 
 const minuteMs = 60_000;
 
+/** A time as {@link Zone.describe} tells it in sentences: date, clock and zone. */
+const told = /(\d{1,2} [A-Z][a-z]+ \d{4}), (\d\d:\d\d(?::\d\d)?) \(([A-Za-z][\w/+-]{0,80})\)/g;
+
+/** Most zones that are kept. */
+const mostZones = 100;
+
 /** The one time zone of a page: every time on it is in this zone. */
 export class PageZone {
   readonly name: string;
   readonly #zone: Zone;
+  /** Those of declarations, by their names. */
+  readonly #others = new Map<string, Zone>();
 
   /** @throws {RangeError} for an unknown name. */
   constructor(name: string) {
@@ -22,6 +30,22 @@ export class PageZone {
   /** As {@link minute}, with seconds. */
   second(time: number): string {
     return `${this.#local(time).slice(0, 19)} ${this.#offsetText(time)}`;
+  }
+
+  /** A sentence of a verdict, whose times are in the zone of the declaration. */
+  sentence(text: string): string {
+    return text.replaceAll(told, (whole, date: string, clock: string, name: string) => {
+      const asUtc = Date.parse(`${date} ${clock} UTC`);
+      if (Number.isNaN(asUtc) || !isTimeZone(name)) return whole;
+      const other = this.#other(name);
+      return this.#zone.describe(asUtc - other.offset(asUtc - other.offset(asUtc)), clock.length > 5);
+    });
+  }
+
+  #other(name: string): Zone {
+    const zone = this.#others.get(name) ?? new Zone(name);
+    if (this.#others.size < mostZones) this.#others.set(name, zone);
+    return zone;
   }
 
   /** The offset from UTC, in ms. */
@@ -70,9 +94,6 @@ export class PageZone {
     return `${minutes < 0 ? '−' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
   }
 }
-
-/** Most zones that are kept. */
-const mostZones = 100;
 
 /** The zones that browsers have chosen. The script of each page keeps its choice in a cookie. */
 export class PageZones {

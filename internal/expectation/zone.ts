@@ -33,16 +33,15 @@ export class Zone {
     return sign === '-' ? -ms : ms;
   }
 
-  /** A time for people: `25 November 2026, 02:30 (Europe/Madrid)`. */
-  describe(time: number): string {
-    return `${this.#text.format(time).replace(' at ', ', ')} (${this.name})`;
+  /** A time for people: `25 November 2026, 02:30 (Europe/Madrid)`; with seconds if it is `exact`. */
+  describe(time: number, exact = false): string {
+    return `${(exact ? this.#exact : this.#text).format(time).replace(' at ', ', ')} (${this.name})`;
   }
 
   /** The begin and the end of a span for people: with seconds, if both are in one minute. */
   describeSpan(from: number, until: number): [string, string] {
-    const format = until - from < minuteMs && this.describe(from) === this.describe(until) ? this.#exact : this.#text;
-    const text = (time: number) => `${format.format(time).replace(' at ', ', ')} (${this.name})`;
-    return [text(from), text(until)];
+    const exact = until - from < minuteMs && this.describe(from) === this.describe(until);
+    return [this.describe(from, exact), this.describe(until, exact)];
   }
 }
 

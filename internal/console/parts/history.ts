@@ -9,12 +9,12 @@ import { icon } from './marks.ts';
 import { age } from './time.ts';
 import { verdictMark } from './verdicts.ts';
 
-type Place = Pick<Visit, 'organization' | 'now'>;
+type Place = Pick<Visit, 'organization' | 'now' | 'zone'>;
 
 /** Alerts, and who was told about each. Without `nameOf` the automation is not shown. */
 export function alertTable(
   alerts: readonly Alert[],
-  { organization, now }: Place,
+  { organization, now, zone }: Place,
   site: Site,
   nameOf?: NameOfAutomation,
 ): Html {
@@ -42,7 +42,9 @@ export function alertTable(
                 >
               </td>`
             }
-            <td>${reason}${resolved_reason !== null && html` <span class="quiet">${resolved_reason}</span>`}</td>
+            <td>
+              ${zone.sentence(reason)}${resolved_reason !== null && html` <span class="quiet">${zone.sentence(resolved_reason)}</span>`}
+            </td>
             <td data-label="opened">${age(opened_at, now)}</td>
             <td ${resolved_at !== null && html`data-label="resolved"`}>
               ${resolved_at === null ? html`<strong>open</strong>` : age(resolved_at, now)}

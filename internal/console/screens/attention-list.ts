@@ -17,15 +17,13 @@ export function attentionList(
   { organization, now, zone }: Visit,
   site: Site,
 ): Html {
-  const items = needed
-    .slice(0, listed)
-    .map(
-      ({ automation, kind, reason, since }) =>
-        html`<li data-row>
-          ${automationLink(site.automation(organization, automation), automation, names.get(automation), 'row-link')}
-          ${verdictMark(kind)} <span class="reason" title="${reason}">${reason}</span> ${age(since, now)}
-        </li>`,
-    );
+  const items = needed.slice(0, listed).map(({ automation, kind, reason: told, since }) => {
+    const reason = zone.sentence(told);
+    return html`<li data-row>
+      ${automationLink(site.automation(organization, automation), automation, names.get(automation), 'row-link')}
+      ${verdictMark(kind)} <span class="reason" title="${reason}">${reason}</span> ${age(since, now)}
+    </li>`;
+  });
   const more = needed.length > listed;
   return html`<section class="card" aria-labelledby="attention-title">
     <header>

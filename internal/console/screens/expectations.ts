@@ -45,7 +45,7 @@ export async function expectations(
   }`;
 }
 
-function verdictCard(declaration: Declaration, { now }: Visit): Html {
+function verdictCard(declaration: Declaration, { now, zone }: Visit): Html {
   const { expect, verdicts } = declaration;
   const next = declaration.suspend ? undefined : nextStart(expect, now);
   const nextIso = next === undefined ? undefined : new Date(next).toISOString();
@@ -63,7 +63,7 @@ function verdictCard(declaration: Declaration, { now }: Visit): Html {
       verdicts !== null &&
       verdicts.length > 0 &&
       html`<ul class="list verdicts">
-        ${verdicts.map(({ kind, reason, since }) => html`<li>${verdictMark(kind)} <span>${reason}</span> <span class="quiet">since ${age(since, now)}</span></li>`)}
+        ${verdicts.map(({ kind, reason, since }) => html`<li>${verdictMark(kind)} <span>${zone.sentence(reason)}</span> <span class="quiet">since ${age(since, now)}</span></li>`)}
       </ul>`
     }
   </section>`;

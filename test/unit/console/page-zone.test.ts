@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Context } from '../../../internal/api/page-route.ts';
 import { PageZone, PageZones } from '../../../internal/console/page-zone.ts';
+import { Zone } from '../../../internal/expectation/zone.ts';
 
 const at = Date.parse;
 
@@ -12,6 +13,20 @@ describe('the zone of a page', () => {
     expect(madrid.second(at('2026-07-31T22:00:07Z'))).to.equal('2026-08-01 00:00:07 +02:00');
     expect(new PageZone('UTC').minute(at('2026-01-31T23:30:00Z'))).to.equal('2026-01-31 23:30 UTC');
     expect(new PageZone('America/St_Johns').minute(at('2026-01-31T01:00:00Z'))).to.equal('2026-01-30 21:30 −03:30');
+  });
+
+  it('tells the times of sentences of verdicts in itself, whatever zone they are in', () => {
+    const said = new Zone('Asia/Kolkata').describe(at('2026-07-31T22:00:00Z'));
+    const [from, until] = new Zone('UTC').describeSpan(at('2026-01-31T23:30:01Z'), at('2026-01-31T23:30:20Z'));
+    expect(madrid.sentence(`No run started at the expected time, ${said}.`)).to.equal(
+      'No run started at the expected time, 1 August 2026, 00:00 (Europe/Madrid).',
+    );
+    expect(madrid.sentence(`Runledger may lack events from ${from} to ${until}.`)).to.equal(
+      'Runledger may lack events from 1 February 2026, 00:30:01 (Europe/Madrid) to 1 February 2026, 00:30:20 (Europe/Madrid).',
+    );
+    for (const other of ['1 Foo 2026, 00:00 (UTC)', '1 May 2026, 00:00 (Nowhere/Land)', '1 May 2026, 00:00']) {
+      expect(madrid.sentence(other)).to.equal(other);
+    }
   });
 
   it('reads what a field of a form says', () => {
