@@ -123,7 +123,7 @@ describe('a log of the console, checked with fsck of tessera', () => {
       ],
       [
         'the checkpoint',
-        sql`update log_checkpoints set note = translate(note, '06', '60')`,
+        sql`update log_checkpoints set published_note = translate(published_note, '06', '60')`,
         /failed to fetch and verify checkpoint/,
       ],
     ];

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { expect } from 'chai';
 import { run } from '../../cmd/verify/run.ts';
-import { getCheckpoint, getSeal } from '../../internal/record/log.ts';
+import { getCheckpoint, getSeal, getSignedCheckpoint } from '../../internal/record/log.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { sql } from '../../internal/store/sql.ts';
 import { anEvent } from '../support/events.ts';
@@ -130,13 +130,14 @@ describe('a witness in S3 with object lock', function suite() {
     );
   });
 
-  it('is not taken without object lock, which delays no checkpoint', async () => {
+  it('is not taken without object lock, which delays no signature', async () => {
     await store(1);
     const { log } = await sealTo('record', (metrics) =>
       /runledger_log_witness_failures_total\{witness="s3:\/\/record\/checkpoints"[^}]*\} 1/.test(metrics),
     );
     expect(log).to.contain('the bucket record has no object lock, so checkpoints could be deleted from it');
-    expect(await getCheckpoint(database.db, 'acme')).to.include({ size: 1 });
+    expect(await getSignedCheckpoint(database.db, 'acme')).to.include({ size: 1 });
+    expect(await getCheckpoint(database.db, 'acme'), 'published').to.equal(undefined);
     expect((await s3.send(new ListObjectsV2Command({ Bucket: 'record' }))).KeyCount).to.equal(0);
     expect(await verify('record')).to.equal(
       '2 Nothing could be checked.\nverify: The bucket s3://record/checkpoints has no checkpoint of the log of acme.\n',
