@@ -33,7 +33,7 @@ export class Zone {
     return sign === '-' ? -ms : ms;
   }
 
-  /** A time for people: `25 November 2026, 02:30 (Europe/Madrid)`; with seconds if it is `exact`. */
+  /** A time for people: `25 November 2026, 02:30 (Europe/Madrid)`; with seconds if `exact`. */
   describe(time: number, exact = false): string {
     return `${(exact ? this.#exact : this.#text).format(time).replace(' at ', ', ')} (${this.name})`;
   }
