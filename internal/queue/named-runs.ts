@@ -1,10 +1,10 @@
 import { hashedName, queueKey } from './keys.ts';
 import type { RedisClient } from './redis.ts';
 
-/** Sooner after the end of a run its `rid` is that of a repeated ping, in ms. */
+/** How long after the end of a run a ping with its `rid` counts as a repeat, in ms. */
 const repeatMs = 60 * 60 * 1_000;
 
-/** A `start` so long after that of a run without an end begins another one, in ms. */
+/** Age of a run without an end from which a `start` with its `rid` begins a new one, in ms. */
 const abandonedMs = 12 * 60 * 60 * 1_000;
 
 /** How long the names of an automation are known after their last use, in ms. */

@@ -1,6 +1,6 @@
 import { requestFields, type EventRequest } from '../../event/schema.ts';
 
-/** Longest header, in characters, about, and longest name in it. */
+/** Approximate bound of the header, and bound of one name in it, in characters. */
 const longestHeader = 1_000;
 const longestName = 50;
 
