@@ -67,10 +67,10 @@ ENV NODE_ENV=production
 ENV NODE_COMPILE_CACHE=/app/.compile-cache
 RUN mkdir .compile-cache && chown 10001:10001 .compile-cache
 USER 10001:10001
-RUN tracing=internal/telemetry/open-telemetry.ts; \
+RUN tracing=internal/kit/telemetry/open-telemetry.ts; \
     for file in cmd/ingest/main.ts cmd/worker/main.ts cmd/console/main.ts cmd/migrate/main.ts \
-        cmd/move/main.ts cmd/token/main.ts cmd/export/main.ts internal/archive/s3.ts \
-        internal/archive/locked-s3.ts $tracing; do \
+        cmd/move/main.ts cmd/token/main.ts cmd/export/main.ts internal/record/archive/s3.ts \
+        internal/record/archive/locked-s3.ts $tracing; do \
       node --max-semi-space-size=16 --expose-gc $file >/dev/null 2>&1 || true; \
     done; \
     for file in cmd/controller/*.ts $tracing; do \

@@ -1,6 +1,6 @@
 import { isGiven, readConfig, type Config } from '../../internal/config/read.ts';
 import { openPostgres, type Database, type PoolCounters } from '../../internal/store/database.ts';
-import type { Logger } from '../../internal/telemetry/logger.ts';
+import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 
 export const consoleDatabaseSettings = ['CONSOLE_DATABASE_CONNECTIONS', 'READ_STATEMENT_TIMEOUT_MS'] as const;
 

@@ -1,6 +1,6 @@
 import { namedUrls } from '../../internal/config/named-urls.ts';
 import { ConfigError, type Config } from '../../internal/config/read.ts';
-import type { Logger } from '../../internal/telemetry/logger.ts';
+import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 import {
   openConsoleDatabase,
   openWrittenDatabase,

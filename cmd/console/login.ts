@@ -1,14 +1,14 @@
 import { ConfigError, type Config } from '../../internal/config/read.ts';
-import { callerAddress } from '../../internal/api/caller-address.ts';
+import { callerAddress } from '../../internal/intake/http/caller-address.ts';
 import { AccessLog } from '../../internal/login/access-log.ts';
 import { consoleKey } from '../../internal/login/console-key.ts';
 import { LoginWatch } from '../../internal/login/login-watch.ts';
 import { createLogin, type Login, type LoginOptions, type OidcOptions } from '../../internal/login/login.ts';
 import { OrganizationMap } from '../../internal/login/organization-map.ts';
 import { Sessions } from '../../internal/login/sessions.ts';
-import type { Component } from '../../internal/lifecycle/component.ts';
-import { loginMetrics } from '../../internal/telemetry/login-metrics.ts';
-import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { Component } from '../../internal/kit/lifecycle/component.ts';
+import { loginMetrics } from '../../internal/kit/telemetry/login-metrics.ts';
+import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { LoginDatabase } from './database.ts';
 
 /** The settings of the login to the console. */

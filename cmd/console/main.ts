@@ -1,12 +1,12 @@
 import { processSettings, requireTimeToStop } from '../../internal/config/process-settings.ts';
 import { isGiven, readConfig } from '../../internal/config/read.ts';
-import { component, ComponentGroup } from '../../internal/lifecycle/group.ts';
-import { runMain } from '../../internal/lifecycle/main.ts';
-import { runProcess } from '../../internal/lifecycle/run-process.ts';
-import { OpsServer } from '../../internal/ops/ops-server.ts';
-import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
-import { createTracing } from '../../internal/telemetry/create-tracing.ts';
-import { createTokenSource, tokenSettings } from '../ingest/tokens.ts';
+import { component, ComponentGroup } from '../../internal/kit/lifecycle/group.ts';
+import { runMain } from '../../internal/kit/lifecycle/main.ts';
+import { runProcess } from '../../internal/kit/lifecycle/run-process.ts';
+import { OpsServer } from '../../internal/kit/ops/ops-server.ts';
+import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import { createTracing } from '../../internal/kit/telemetry/create-tracing.ts';
+import { createTokenSource, tokenSettings } from '../../internal/wiring/tokens.ts';
 import { consoleSettings, createConsole } from './console.ts';
 import { closeOtherConsoleDatabases, consoleDatabasesSettings, openOtherConsoleDatabases } from './databases.ts';
 import {

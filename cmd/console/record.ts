@@ -1,17 +1,17 @@
-import { firstDatabase, OrganizationMap } from '../../internal/databases/organization-map.ts';
-import type { Component } from '../../internal/lifecycle/component.ts';
-import { createRecord, type Record as EventRecord } from '../../internal/record/record.ts';
+import { firstDatabase, OrganizationMap } from '../../internal/store/organizations/organization-map.ts';
+import type { Component } from '../../internal/kit/lifecycle/component.ts';
+import { createQueries, type Queries } from '../../internal/record/queries.ts';
 import { RecordWatch } from '../../internal/record/record-watch.ts';
-import { routeRecord } from '../../internal/record/routed-record.ts';
-import { serveRecord } from '../../internal/record/served-record.ts';
+import { routeRecord } from '../../internal/record/routed-queries.ts';
+import { serveRecord } from '../../internal/record/served-queries.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { watchMetricsOf, type ConsoleMetrics, type PoolFigures } from '../../internal/telemetry/console-metrics.ts';
-import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import { watchMetricsOf, type ConsoleMetrics, type PoolFigures } from '../../internal/kit/telemetry/console-metrics.ts';
+import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { ConsoleDatabase } from './database.ts';
 
 /** What a console reads, in one database or in several. */
 export interface ConsoleRecord {
-  record: EventRecord;
+  record: Queries;
   /** In the order of their start. */
   watches: Component[];
   /** How far the replica of an organization is behind, in ms; undefined for a primary. */
@@ -33,7 +33,7 @@ export function createConsoleRecord(
   { logger, probes }: Telemetry,
 ): ConsoleRecord {
   const several = others.size > 0;
-  const own = createRecord(db);
+  const own = createQueries(db);
   if (pool !== undefined) pools.set(several ? firstDatabase : undefined, pool);
   const watch = new RecordWatch(own, watchMetricsOf(metrics, several ? firstDatabase : undefined), logger);
   // Once Postgres has answered, the pod stays ready and answers 503 itself (ARCHITECTURE.md,
@@ -49,7 +49,7 @@ export function createConsoleRecord(
   const records = new Map([[firstDatabase, own]]);
   const watches = new Map([[firstDatabase, watch]]);
   for (const [name, other] of others) {
-    const record = createRecord(other.db);
+    const record = createQueries(other.db);
     const otherWatch = new RecordWatch(record, watchMetricsOf(metrics, name), logger.child({ database: name }));
     records.set(name, record);
     watches.set(name, otherWatch);

@@ -1,5 +1,8 @@
-import { ClusterDeclarationSource, type ClusterSourceOptions } from '../../internal/automations/cluster-source.ts';
-import { clusterAccount } from '../ingest/cluster-account.ts';
+import {
+  ClusterDeclarationSource,
+  type ClusterSourceOptions,
+} from '../../internal/controller/declarations/cluster-source.ts';
+import { clusterAccount } from '../../internal/wiring/cluster-account.ts';
 import type { DeclarationConfig } from './declaration-settings.ts';
 
 /** Declarations from the resources of the cluster. @throws {ConfigError} outside a cluster. */

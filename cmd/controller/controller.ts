@@ -1,11 +1,11 @@
 import type { Config } from '../../internal/config/read.ts';
-import { firstDatabase } from '../../internal/databases/organization-map.ts';
-import type { Component } from '../../internal/lifecycle/component.ts';
-import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
-import { AutomationNames } from '../../internal/queue/automation-names.ts';
+import { firstDatabase } from '../../internal/store/organizations/organization-map.ts';
+import type { Component } from '../../internal/kit/lifecycle/component.ts';
+import { component, ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
+import { AutomationNames } from '../../internal/queue/keys/automation-names.ts';
 import { countJobs } from '../../internal/queue/aside-queues.ts';
-import { movingQueue, waitingQueue } from '../../internal/queue/keys.ts';
-import { QueueClocks } from '../../internal/queue/queue-clocks.ts';
+import { movingQueue, waitingQueue } from '../../internal/queue/keys/keys.ts';
+import { QueueClocks } from '../../internal/queue/clocks/queue-clocks.ts';
 import {
   connect,
   createProducerRedis,
@@ -13,16 +13,16 @@ import {
   type RedisAddress,
   type RedisClient,
 } from '../../internal/queue/redis.ts';
-import type { ShardConnection } from '../../internal/queue/shard-registry.ts';
+import type { ShardConnection } from '../../internal/queue/shards/shard-registry.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { controllerMetrics, controllerMetricsOf } from '../../internal/telemetry/controller-metrics.ts';
-import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import type { TickOptions } from '../../internal/verdicts/tick.ts';
-import type { TickListener } from '../../internal/verdicts/tick-listener.ts';
-import { Cleaner } from '../../internal/verdicts/cleaner.ts';
-import { NameKeeper } from '../../internal/verdicts/name-keeper.ts';
-import { Ticker } from '../../internal/verdicts/ticker.ts';
-import { drainedShards, readerRedisSettings, takingShards, type ShardAddress } from '../ingest/redis.ts';
+import { controllerMetrics, controllerMetricsOf } from '../../internal/kit/telemetry/controller-metrics.ts';
+import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import type { TickOptions } from '../../internal/controller/verdicts/tick.ts';
+import type { TickListener } from '../../internal/controller/verdicts/tick-listener.ts';
+import { Cleaner } from '../../internal/controller/verdicts/cleaner.ts';
+import { NameKeeper } from '../../internal/controller/verdicts/name-keeper.ts';
+import { Ticker } from '../../internal/controller/verdicts/ticker.ts';
+import { drainedShards, readerRedisSettings, takingShards, type ShardAddress } from '../../internal/wiring/redis.ts';
 
 /** The settings of the controller, beside those of every process. The caller opens the database. */
 export const controllerSettings = [

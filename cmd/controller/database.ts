@@ -1,5 +1,5 @@
 import { openPostgres, type Database } from '../../internal/store/database.ts';
-import type { Logger } from '../../internal/telemetry/logger.ts';
+import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 
 export const controllerDatabaseSettings = ['DATABASE_URL', 'DATABASE_URLS'] as const;
 

@@ -1,9 +1,9 @@
 import { namedUrls } from '../../internal/config/named-urls.ts';
 import type { Config } from '../../internal/config/read.ts';
-import { firstDatabase, OrganizationMap } from '../../internal/databases/organization-map.ts';
-import { Residents } from '../../internal/databases/residents.ts';
+import { firstDatabase, OrganizationMap } from '../../internal/store/organizations/organization-map.ts';
+import { Residents } from '../../internal/store/organizations/residents.ts';
 import type { Database } from '../../internal/store/database.ts';
-import type { Logger } from '../../internal/telemetry/logger.ts';
+import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 import { openControllerDatabase } from './database.ts';
 
 /** A database among those of a controller. */

@@ -1,12 +1,16 @@
-import type { DeclarationSource, Declarations, DeclaredAutomation } from '../../internal/automations/declarations.ts';
-import { TableSync } from '../../internal/automations/table-sync.ts';
-import { withDefaults } from '../../internal/capture/default-declarations.ts';
-import type { Residents } from '../../internal/databases/residents.ts';
-import type { JobCapture } from '../../internal/capture/job-capture.ts';
+import type {
+  DeclarationSource,
+  Declarations,
+  DeclaredAutomation,
+} from '../../internal/controller/declarations/declarations.ts';
+import { TableSync } from '../../internal/controller/declarations/table-sync.ts';
+import { withDefaults } from '../../internal/controller/capture/default-declarations.ts';
+import type { Residents } from '../../internal/store/organizations/residents.ts';
+import type { JobCapture } from '../../internal/controller/capture/job-capture.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { automationMetrics } from '../../internal/telemetry/automation-metrics.ts';
-import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import type { TickListener } from '../../internal/verdicts/tick-listener.ts';
+import { automationMetrics } from '../../internal/kit/telemetry/automation-metrics.ts';
+import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import type { TickListener } from '../../internal/controller/verdicts/tick-listener.ts';
 import type { DeclarationConfig } from './declaration-settings.ts';
 import { StoredDeclarations } from './stored-declarations.ts';
 

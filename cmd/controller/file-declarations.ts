@@ -1,1 +1,1 @@
-export { FileDeclarationSource } from '../../internal/automations/file-source.ts';
+export { FileDeclarationSource } from '../../internal/controller/declarations/file-source.ts';

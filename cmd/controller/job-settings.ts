@@ -1,10 +1,10 @@
 import type { Config } from '../../internal/config/read.ts';
-import { backlogSettings } from '../ingest/limits.ts';
-import { keySettings, type redisSettings } from '../ingest/redis.ts';
+import { backledgerSettings } from '../../internal/wiring/limits.ts';
+import { keySettings, type redisSettings } from '../../internal/wiring/redis.ts';
 import type { declarationSettings } from './declaration-settings.ts';
 
 /** The settings of captured Jobs, beside those of the controller. */
-export const jobSettings = ['CAPTURE_JOBS', ...backlogSettings, ...keySettings, 'LOG_DIGESTS'] as const;
+export const jobSettings = ['CAPTURE_JOBS', ...backledgerSettings, ...keySettings, 'LEDGER_DIGESTS'] as const;
 
 /** What the capture of Jobs reads. */
 export type JobConfig = Config<

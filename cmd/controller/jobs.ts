@@ -1,17 +1,17 @@
-import { JobCapture } from '../../internal/capture/job-capture.ts';
+import { JobCapture } from '../../internal/controller/capture/job-capture.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
-import type { Component } from '../../internal/lifecycle/component.ts';
+import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import { Producer } from '../../internal/queue/producer.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { captureMetrics } from '../../internal/telemetry/capture-metrics.ts';
-import { Registry } from '../../internal/telemetry/metrics.ts';
-import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
-import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import { clusterAccount } from '../ingest/cluster-account.ts';
-import { backlogLimits, producerLimits, producerSettings } from '../ingest/limits.ts';
-import { keyPlaces } from '../ingest/redis.ts';
-import { createShards } from '../ingest/shards.ts';
+import { captureMetrics } from '../../internal/kit/telemetry/capture-metrics.ts';
+import { Registry } from '../../internal/kit/telemetry/metrics.ts';
+import { producerMetrics } from '../../internal/kit/telemetry/producer-metrics.ts';
+import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import { clusterAccount } from '../../internal/wiring/cluster-account.ts';
+import { backlogLimits, producerLimits, producerSettings } from '../../internal/wiring/limits.ts';
+import { keyPlaces } from '../../internal/wiring/redis.ts';
+import { createShards } from '../../internal/wiring/shards.ts';
 import type { JobConfig } from './job-settings.ts';
 
 /** One caller, which waits for each answer. */
@@ -44,7 +44,7 @@ export function createJobCapture(
     // The defaults: batches of ingest's size suit a few events too.
     limits: producerLimits(readConfig(producerSettings, {})),
     callers,
-    seals: config.LOG_DIGESTS,
+    seals: config.LEDGER_DIGESTS,
     metrics,
     logger,
     tracing,

@@ -1,8 +1,8 @@
 import { isGiven, readConfig, type Config } from '../../internal/config/read.ts';
-import { Notifier, type NotifierOptions } from '../../internal/notify/notifier.ts';
+import { Notifier, type NotifierOptions } from '../../internal/controller/notify/notifier.ts';
 import type { Database } from '../../internal/store/database.ts';
-import type { NotifyMetrics } from '../../internal/telemetry/notify-metrics.ts';
-import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { NotifyMetrics } from '../../internal/kit/telemetry/notify-metrics.ts';
+import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 
 /** The settings of notifications. */
 export const notifierSettings = ['ALERTMANAGER_URLS', 'WEBHOOK_ALLOW_PRIVATE'] as const;

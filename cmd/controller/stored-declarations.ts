@@ -3,9 +3,9 @@ import type {
   DeclaredAutomation,
   DeclaredWebhook,
   UnstoredResource,
-} from '../../internal/automations/declarations.ts';
-import type { Unstored } from '../../internal/automations/table-sync.ts';
-import type { Residents } from '../../internal/databases/residents.ts';
+} from '../../internal/controller/declarations/declarations.ts';
+import type { Unstored } from '../../internal/controller/declarations/table-sync.ts';
+import type { Residents } from '../../internal/store/organizations/residents.ts';
 
 /** Which of all declarations go into the tables of a database. */
 export class StoredDeclarations {

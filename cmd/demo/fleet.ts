@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EventKind } from '../../internal/event/schema.ts';
-import type { ExecutionState } from '../../internal/outcome/execution-state.ts';
+import type { ExecutionState } from '../../internal/event/outcome/execution-state.ts';
 import { fleet, type FleetMember } from './names.ts';
 
 /** One request of the demo. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { runMain } from '../../internal/lifecycle/main.ts';
+import { runMain } from '../../internal/kit/lifecycle/main.ts';
 import { runDemo } from './demo.ts';
 import { DemoError } from './reach.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ExecutionState } from '../../internal/outcome/execution-state.ts';
+import type { ExecutionState } from '../../internal/event/outcome/execution-state.ts';
 import type { DemoAutomation } from './fleet.ts';
 import { DemoError, reach } from './reach.ts';
 

@@ -1,6 +1,6 @@
 import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
 import { faultOfText } from '../../internal/event/stored-text.ts';
-import type { ErasureRequest } from '../../internal/store/erasure-scope.ts';
+import type { ErasureRequest } from '../../internal/store/erase/erasure-scope.ts';
 
 export const usage = `Erases data of an organization, and keeps the leaves of its log. Without --yes it only counts.
 
@@ -18,7 +18,7 @@ Alerts, deliveries and dead letters about erased events go, too.
 Events that are accepted or stored later stay: stop the automation first.
 WHO and WHY are recorded for ever: do not repeat what is erased. Standard output has the records of the erasure, each a
 line of JSON: keep it for auditors who check exports with verify --erasures. DATABASE_URL or DATABASE_URL_FILE has the
-address of Postgres. An organization with a log needs LOG_MAC_KEY or LOG_KEY, or the log would not know the erasure.
+address of Postgres. An organization with a log needs LEDGER_MAC_KEY or LEDGER_KEY, or the log would not know the erasure.
 
 Runledger reaches its own tables only. The data may also be in Redis' append-only file until its next rewrite, in the
 write-ahead log and the backups of Postgres, in its server log for a row that Postgres refused, in objects of the

@@ -1,16 +1,16 @@
 import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { readMove } from '../../internal/databases/move/fence.ts';
-import { firstDatabase, readPlaces } from '../../internal/databases/organization-map.ts';
-import { writeErasure } from '../../internal/log/erasure-text.ts';
-import { macKeysOf } from '../../internal/log/mac.ts';
+import { readMove } from '../../internal/store/organizations/move/fence.ts';
+import { firstDatabase, readPlaces } from '../../internal/store/organizations/organization-map.ts';
+import { writeErasure } from '../../internal/ledger/erasure-text.ts';
+import { macKeysOf } from '../../internal/ledger/mac.ts';
 import { readClock } from '../../internal/store/clock.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
-import { eraseTraces } from '../../internal/store/erase-traces.ts';
-import { countErasable, eraseEvents, type Erasable } from '../../internal/store/erase.ts';
-import type { ErasureRequest } from '../../internal/store/erasure-scope.ts';
-import { hasLog } from '../../internal/store/has-log.ts';
-import { listErasures } from '../../internal/store/list-erasures.ts';
+import { eraseTraces } from '../../internal/store/erase/erase-traces.ts';
+import { countErasable, eraseEvents, type Erasable } from '../../internal/store/erase/erase.ts';
+import type { ErasureRequest } from '../../internal/store/erase/erasure-scope.ts';
+import { hasLog } from '../../internal/store/ledger/has-log.ts';
+import { listErasures } from '../../internal/store/erase/list-erasures.ts';
 import { readOptions, usage } from './options.ts';
 
 /** The streams of the command: those of the process, or of a test. */
@@ -33,7 +33,7 @@ export async function run(args: string[], surroundings: Surroundings): Promise<n
   try {
     const { organization, erasure, yes } = readOptions(args);
     const { DATABASE_URL: url, ...keys } = readConfig(
-      ['DATABASE_URL', 'LOG_MAC_KEY', 'LOG_KEY'],
+      ['DATABASE_URL', 'LEDGER_MAC_KEY', 'LEDGER_KEY'],
       surroundings.database,
     );
     const [macKey] = macKeysOf(keys);
@@ -78,7 +78,7 @@ async function requireHere(db: Database, organization: string): Promise<void> {
 /** @throws if the organization has a log: an erasure that the log does not know excuses nothing. */
 async function requireNoLog(db: Database, organization: string): Promise<void> {
   if (!(await hasLog(db, organization))) return;
-  throw new Error(`${organization} has a log: set LOG_MAC_KEY, so that the log knows the erasure`);
+  throw new Error(`${organization} has a log: set LEDGER_MAC_KEY, so that the log knows the erasure`);
 }
 
 async function list(db: Database, organization: string, { stdout, stderr }: Surroundings): Promise<void> {

@@ -1,6 +1,6 @@
 import { namedUrls } from '../../internal/config/named-urls.ts';
 import type { Config } from '../../internal/config/read.ts';
-import { firstDatabase, readPlaces } from '../../internal/databases/organization-map.ts';
+import { firstDatabase, readPlaces } from '../../internal/store/organizations/organization-map.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
 
 /** Where the record is. */

@@ -1,6 +1,6 @@
 import { parseArguments, UsageError } from '../../internal/config/arguments.ts';
 import { timeOf } from '../../internal/event/occurred-at.ts';
-import { formatNames, type FormatName } from '../../internal/export/formats.ts';
+import { formatNames, type FormatName } from '../../internal/record/formats/formats.ts';
 import type { EventPosition } from '../../internal/record/stored-event.ts';
 
 export const usage = `Exports the events of organizations.

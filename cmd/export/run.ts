@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { macKeysOf } from '../../internal/log/mac.ts';
-import type { Terminal } from '../../internal/terminal/progress-bar.ts';
+import { macKeysOf } from '../../internal/ledger/mac.ts';
+import type { Terminal } from '../../internal/kit/terminal/progress-bar.ts';
 import { exportDatabaseSettings, openSources, type Sources } from './databases.ts';
 import { messagesOf } from './messages.ts';
 import { noDestination, readOptions, usage, type Options } from './options.ts';
@@ -14,8 +14,8 @@ export const exportSettings = [
   ...exportDatabaseSettings,
   'RETENTION_DAYS',
   'ARCHIVE_URL',
-  'LOG_MAC_KEY',
-  'LOG_KEY',
+  'LEDGER_MAC_KEY',
+  'LEDGER_KEY',
 ] as const;
 
 /** The streams and the environment of the command: those of the process, or of a test. */

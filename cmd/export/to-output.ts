@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { exportFormats } from '../../internal/export/formats.ts';
-import { createRecord } from '../../internal/record/record.ts';
+import { exportFormats } from '../../internal/record/formats/formats.ts';
+import { createQueries } from '../../internal/record/queries.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { hasEvents } from '../../internal/store/event-days.ts';
+import { hasEvents } from '../../internal/store/partitions/event-days.ts';
 import { throwIfStopped } from './messages.ts';
 import { noEvents, type Options } from './options.ts';
 
@@ -23,7 +23,7 @@ export async function exportToOutput(
   { stdout, signal }: { stdout: Writable; signal?: AbortSignal | undefined },
 ): Promise<string> {
   if (!(await hasEvents(db, organization))) throw noEvents([organization]);
-  const record = createRecord(db);
+  const record = createQueries(db);
   const hash = createHash('sha256');
   let events = 0;
   async function* pieces(): AsyncGenerator<string | Uint8Array> {

@@ -1,17 +1,22 @@
 import type { Writable } from 'node:stream';
-import { exportDays, type DaysExport, type DaysExported, type Progress } from '../../internal/archive/export-days.ts';
-import { ManifestActs } from '../../internal/archive/manifest-acts.ts';
-import { folderOfDay, folderOfOrganization, type Manifest } from '../../internal/archive/manifest.ts';
-import type { Objects } from '../../internal/archive/objects.ts';
-import { openObjects } from '../../internal/archive/open-objects.ts';
+import {
+  exportDays,
+  type DaysExport,
+  type DaysExported,
+  type Progress,
+} from '../../internal/record/archive/export-days.ts';
+import { ManifestActs } from '../../internal/record/archive/manifest-acts.ts';
+import { folderOfDay, folderOfOrganization, type Manifest } from '../../internal/record/archive/manifest.ts';
+import type { Objects } from '../../internal/record/archive/objects.ts';
+import { openObjects } from '../../internal/record/archive/open-objects.ts';
 import { s3Credentials } from '../../internal/config/credentials.ts';
-import type { MacKey } from '../../internal/log/mac.ts';
-import { createRecord } from '../../internal/record/record.ts';
+import type { MacKey } from '../../internal/ledger/mac.ts';
+import { createQueries } from '../../internal/record/queries.ts';
 import { readClock } from '../../internal/store/clock.ts';
-import { dayOf, daysBefore, isoDay } from '../../internal/store/days.ts';
-import { hasEvents } from '../../internal/store/event-days.ts';
-import { withExportLock } from '../../internal/store/with-export-lock.ts';
-import { ProgressBar, type Terminal } from '../../internal/terminal/progress-bar.ts';
+import { dayOf, daysBefore, isoDay } from '../../internal/store/partitions/days.ts';
+import { hasEvents } from '../../internal/store/partitions/event-days.ts';
+import { withExportLock } from '../../internal/store/partitions/with-export-lock.ts';
+import { ProgressBar, type Terminal } from '../../internal/kit/terminal/progress-bar.ts';
 import type { Source, Sources } from './databases.ts';
 import { messagesOf, throwIfStopped } from './messages.ts';
 import { noEvents, type Options } from './options.ts';
@@ -115,7 +120,7 @@ async function exportFrom(
   macKey: MacKey | undefined,
   organizations?: string[],
 ): Promise<DaysExported> {
-  const record = createRecord(db);
+  const record = createQueries(db);
   const acts = macKey === undefined ? undefined : new ManifestActs(db, macKey);
   const checkpointOf = async (id: string) => (await record.getCheckpoint(id))?.note;
   const isWanted = (id: string) => has(id) && (organizations?.includes(id) ?? true);

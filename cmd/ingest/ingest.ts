@@ -1,33 +1,33 @@
-import { createApi } from '../../internal/api/app.ts';
-import type { Handler } from '../../internal/api/http-stack.ts';
-import type { OrganizationLimits } from '../../internal/api/organization-limiter.ts';
-import type { ApiServer } from '../../internal/api/server.ts';
+import { createApi } from '../../internal/intake/app.ts';
+import type { Handler } from '../../internal/intake/http/http-stack.ts';
+import type { OrganizationLimits } from '../../internal/intake/http/organization-limiter.ts';
+import type { ApiServer } from '../../internal/intake/http/server.ts';
 import type { Config } from '../../internal/config/read.ts';
-import { rejectionReasons, Unavailable } from '../../internal/errors/request-error.ts';
+import { rejectionReasons, Unavailable } from '../../internal/kit/errors/request-error.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';
-import { ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
-import { AdmissionJournal } from '../../internal/queue/admission-journal.ts';
+import { ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
+import { AdmissionJournal } from '../../internal/queue/admission/admission-journal.ts';
 import { readLaneStats } from '../../internal/queue/queue-stats.ts';
 import type { Callers } from '../../internal/queue/group-commit.ts';
-import { Overflow } from '../../internal/queue/overflow.ts';
-import { AutomationNames } from '../../internal/queue/automation-names.ts';
-import { NamedRuns } from '../../internal/queue/named-runs.ts';
-import { OpenRuns } from '../../internal/queue/open-runs.ts';
+import { Overflow } from '../../internal/queue/admission/overflow.ts';
+import { AutomationNames } from '../../internal/queue/keys/automation-names.ts';
+import { NamedRuns } from '../../internal/queue/keys/named-runs.ts';
+import { OpenRuns } from '../../internal/queue/keys/open-runs.ts';
 import { Producer } from '../../internal/queue/producer.ts';
-import { answerWithinMs, type Shards } from '../../internal/queue/shards.ts';
-import { apiMetrics, type ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
-import { limitMetrics } from '../../internal/telemetry/limit-metrics.ts';
-import type { Registry } from '../../internal/telemetry/metrics.ts';
-import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
-import { queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
-import { rejectionMetrics } from '../../internal/telemetry/rejection-metrics.ts';
-import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import type { TokenSource } from '../../internal/tokens/token-source.ts';
-import { backlogLimits, backlogSettings, producerLimits, producerSettings } from './limits.ts';
-import { keyPlaces, keySettings, redisSettings } from './redis.ts';
-import { createServers, serverSettings } from './servers.ts';
-import { createShards } from './shards.ts';
+import { answerWithinMs, type Shards } from '../../internal/queue/shards/shards.ts';
+import { apiMetrics, type ApiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
+import { limitMetrics } from '../../internal/kit/telemetry/limit-metrics.ts';
+import type { Registry } from '../../internal/kit/telemetry/metrics.ts';
+import { producerMetrics } from '../../internal/kit/telemetry/producer-metrics.ts';
+import { queueStatsMetrics } from '../../internal/kit/telemetry/queue-metrics.ts';
+import { rejectionMetrics } from '../../internal/kit/telemetry/rejection-metrics.ts';
+import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import type { TokenSource } from '../../internal/cluster/tokens/token-source.ts';
+import { backlogLimits, backledgerSettings, producerLimits, producerSettings } from '../../internal/wiring/limits.ts';
+import { keyPlaces, keySettings, redisSettings } from '../../internal/wiring/redis.ts';
+import { createServers, serverSettings } from '../../internal/wiring/servers.ts';
+import { createShards } from '../../internal/wiring/shards.ts';
 
 /** The settings of ingest, beside those of every process. */
 export const ingestSettings = [
@@ -35,14 +35,14 @@ export const ingestSettings = [
   'PUBLIC_URL',
   ...redisSettings,
   'QUEUE_NAME',
-  ...backlogSettings,
+  ...backledgerSettings,
   'FAST_PATH',
   'BODY_LIMIT_BYTES',
   ...keySettings,
   'ORGANIZATION_RATE',
   'OVERFLOW_RATE',
   'OVERFLOW_SHARE',
-  'LOG_DIGESTS',
+  'LEDGER_DIGESTS',
   ...producerSettings,
 ] as const;
 
@@ -124,7 +124,7 @@ function createProducer(
     keyPlaces: keyPlaces(config),
     limits: producerLimits(config),
     callers,
-    seals: config.LOG_DIGESTS,
+    seals: config.LEDGER_DIGESTS,
     overflow,
     metrics,
     logger,

@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 import { processSettings, requireTimeToStop } from '../../internal/config/process-settings.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { ComponentGroup } from '../../internal/lifecycle/group.ts';
-import { runMain } from '../../internal/lifecycle/main.ts';
-import { runProcess } from '../../internal/lifecycle/run-process.ts';
-import { OpsServer } from '../../internal/ops/ops-server.ts';
-import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
-import { createTracing } from '../../internal/telemetry/create-tracing.ts';
+import { ComponentGroup } from '../../internal/kit/lifecycle/group.ts';
+import { runMain } from '../../internal/kit/lifecycle/main.ts';
+import { runProcess } from '../../internal/kit/lifecycle/run-process.ts';
+import { OpsServer } from '../../internal/kit/ops/ops-server.ts';
+import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import { createTracing } from '../../internal/kit/telemetry/create-tracing.ts';
 import { createIngest, ingestSettings } from './ingest.ts';
-import { createTokenSource, tokenSettings } from './tokens.ts';
+import { createTokenSource, tokenSettings } from '../../internal/wiring/tokens.ts';
 
 runMain(async () => {
   const config = readConfig([...processSettings, ...ingestSettings, ...tokenSettings]);

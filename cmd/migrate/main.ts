@@ -1,12 +1,12 @@
 import { namedUrls } from '../../internal/config/named-urls.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { runMain } from '../../internal/lifecycle/main.ts';
-import { StartError } from '../../internal/lifecycle/run-process.ts';
+import { runMain } from '../../internal/kit/lifecycle/main.ts';
+import { StartError } from '../../internal/kit/lifecycle/run-process.ts';
 import { openPostgres } from '../../internal/store/database.ts';
 import { isUnavailable } from '../../internal/store/errors.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { untilReachable } from '../../internal/store/reachable.ts';
-import { createLogger, type Logger } from '../../internal/telemetry/logger.ts';
+import { createLogger, type Logger } from '../../internal/kit/telemetry/logger.ts';
 
 /** How long it waits for a Postgres that starts, in ms. */
 const waitMs = 120_000;

@@ -1,4 +1,4 @@
-import { runMain } from '../../internal/lifecycle/main.ts';
+import { runMain } from '../../internal/kit/lifecycle/main.ts';
 import { run } from './run.ts';
 
 runMain(async () => {

@@ -1,11 +1,16 @@
 import { parseArgs } from 'node:util';
 import { namedUrls } from '../../internal/config/named-urls.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { cleanOrganization } from '../../internal/databases/move/clean.ts';
-import { cancelMove, moveOrganization, MoveError, type MoveOptions } from '../../internal/databases/move/move.ts';
-import { firstDatabase } from '../../internal/databases/organization-map.ts';
+import { cleanOrganization } from '../../internal/store/organizations/move/clean.ts';
+import {
+  cancelMove,
+  moveOrganization,
+  MoveError,
+  type MoveOptions,
+} from '../../internal/store/organizations/move/move.ts';
+import { firstDatabase } from '../../internal/store/organizations/organization-map.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
-import { createLogger, type Logger } from '../../internal/telemetry/logger.ts';
+import { createLogger, type Logger } from '../../internal/kit/telemetry/logger.ts';
 
 /** The settings of the command. */
 export const moveSettings = ['DATABASE_URL', 'DATABASE_URLS', 'LOG_LEVEL'] as const;

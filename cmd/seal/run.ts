@@ -1,18 +1,18 @@
 import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { faultOfText } from '../../internal/event/stored-text.ts';
-import { macKeysOf } from '../../internal/log/mac.ts';
+import { macKeysOf } from '../../internal/ledger/mac.ts';
 import { openPostgres } from '../../internal/store/database.ts';
-import { countUnsealed, sealOlder, type OlderStep } from '../../internal/store/seal-older.ts';
+import { countUnsealed, sealOlder, type OlderStep } from '../../internal/store/ledger/seal-older.ts';
 
 const usage = `Gives the events of an organization that have no leaf in its log their leaves. Without --yes it only counts.
 
   seal --organization ID --by WHO --reason WHY [--yes]
 
-For events from before the log, of a worker that ran without LOG_KEY, or that somebody restored from the dead letters.
+For events from before the log, of a worker that ran without LEDGER_KEY, or that somebody restored from the dead letters.
 Look at why an event lacks its leaf first: verify reports one that somebody inserted in the same way. The log records
 WHO sealed how many events of which range, and WHY, for ever. DATABASE_URL or DATABASE_URL_FILE has the address of
-Postgres, LOG_MAC_KEY or LOG_KEY the key.
+Postgres, LEDGER_MAC_KEY or LEDGER_KEY the key.
 Exit code 0: sealed or counted. 1: an error; run it again. 2: wrong arguments.
 `;
 
@@ -38,9 +38,9 @@ export async function run(args: string[], { stdout, stderr, env }: Surroundings)
   }
   try {
     const { yes, ...given } = readOptions(args);
-    const { DATABASE_URL: url, ...keys } = readConfig(['DATABASE_URL', 'LOG_MAC_KEY', 'LOG_KEY'], env);
+    const { DATABASE_URL: url, ...keys } = readConfig(['DATABASE_URL', 'LEDGER_MAC_KEY', 'LEDGER_KEY'], env);
     const [key] = macKeysOf(keys);
-    if (key === undefined) throw new Error('LOG_MAC_KEY or LOG_KEY is required');
+    if (key === undefined) throw new Error('LEDGER_MAC_KEY or LEDGER_KEY is required');
     const ignore = (): void => undefined;
     const db = openPostgres({
       url,

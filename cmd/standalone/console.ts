@@ -1,12 +1,12 @@
 import { isGiven, readConfig } from '../../internal/config/read.ts';
 import type { SettingName } from '../../internal/config/settings.ts';
 import { OneTimeLink } from '../../internal/login/one-time-link.ts';
-import type { Component } from '../../internal/lifecycle/component.ts';
+import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import type { Database } from '../../internal/store/database.ts';
-import type { ApiMetrics } from '../../internal/telemetry/api-metrics.ts';
-import type { Logger } from '../../internal/telemetry/logger.ts';
-import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import type { TokenSource } from '../../internal/tokens/token-source.ts';
+import type { ApiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
+import type { Logger } from '../../internal/kit/telemetry/logger.ts';
+import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import type { TokenSource } from '../../internal/cluster/tokens/token-source.ts';
 import { consoleSettings, createConsole } from '../console/console.ts';
 import {
   consoleDatabaseSettings,

@@ -1,6 +1,6 @@
 import { access, appendFile, writeFile } from 'node:fs/promises';
-import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/manifest.ts';
-import type { Scope } from '../../internal/tokens/token-entry.ts';
+import { createToken, secretManifest, tokenEntry } from '../../internal/cluster/tokens/manifest.ts';
+import type { Scope } from '../../internal/cluster/tokens/token-entry.ts';
 import { replaceable } from '../demo/replaceable.ts';
 import type { DataFolder } from './data-folder.ts';
 

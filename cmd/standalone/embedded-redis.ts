@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Component } from '../../internal/lifecycle/component.ts';
+import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import { createConsumerRedis, disconnect, type RedisClient } from '../../internal/queue/redis.ts';
-import type { Logger } from '../../internal/telemetry/logger.ts';
+import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 import { answers } from './socket.ts';
 
 /** Compatible forks of Redis, in order of preference. */

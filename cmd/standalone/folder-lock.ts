@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import type { Component } from '../../internal/lifecycle/component.ts';
+import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import { answers } from './socket.ts';
 
 /**

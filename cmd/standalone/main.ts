@@ -1,10 +1,10 @@
 import { processSettings, requireTimeToStop } from '../../internal/config/process-settings.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { ComponentGroup } from '../../internal/lifecycle/group.ts';
-import { runMain } from '../../internal/lifecycle/main.ts';
-import { runProcess } from '../../internal/lifecycle/run-process.ts';
-import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
-import { createTracing } from '../../internal/telemetry/create-tracing.ts';
+import { ComponentGroup } from '../../internal/kit/lifecycle/group.ts';
+import { runMain } from '../../internal/kit/lifecycle/main.ts';
+import { runProcess } from '../../internal/kit/lifecycle/run-process.ts';
+import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import { createTracing } from '../../internal/kit/telemetry/create-tracing.ts';
 import { banner } from './banner.ts';
 import { createDataFolder } from './data-folder.ts';
 import { Standalone } from './standalone.ts';

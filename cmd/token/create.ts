@@ -1,5 +1,5 @@
 import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
-import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/manifest.ts';
+import { createToken, secretManifest, tokenEntry } from '../../internal/cluster/tokens/manifest.ts';
 import type { Command } from './command.ts';
 import { scopeOf } from './scope-of.ts';
 

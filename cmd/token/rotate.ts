@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { parseOptions } from '../../internal/config/arguments.ts';
-import { parseSecrets, readManifestFile } from '../../internal/tokens/manifest-file.ts';
-import { addToken, createToken } from '../../internal/tokens/manifest.ts';
-import type { SecretManifest } from '../../internal/kubernetes/secret.ts';
+import { parseSecrets, readManifestFile } from '../../internal/cluster/tokens/manifest-file.ts';
+import { addToken, createToken } from '../../internal/cluster/tokens/manifest.ts';
+import type { SecretManifest } from '../../internal/cluster/secret.ts';
 import type { Command } from './command.ts';
 import { scopeOf } from './scope-of.ts';
 

@@ -1,11 +1,11 @@
 import { UsageError } from '../../internal/config/arguments.ts';
 import type { Command, Streams } from './command.ts';
 import { create } from './create.ts';
-import { logKey } from './log-key.ts';
+import { logKey } from './ledger-key.ts';
 import { rotate } from './rotate.ts';
 import { verify } from './verify.ts';
 
-const commands: Readonly<Record<string, Command>> = { create, rotate, verify, 'log-key': logKey };
+const commands: Readonly<Record<string, Command>> = { create, rotate, verify, 'ledger-key': logKey };
 
 const usage = `Tokens of organizations, as Kubernetes Secrets.
 
@@ -15,17 +15,17 @@ const usage = `Tokens of organizations, as Kubernetes Secrets.
       Reads the manifest of a Secret, from stdin without --manifest, and prints it with one more token.
   token verify --manifest FILE [--label KEY]
       Reads a token from stdin and says which organization it belongs to and what it may do. Exit code 1: to none.
-  token log-key --log-name NAME [--namespace NS] [--name SECRET | --key-only]
+  token ledger-key --log-name NAME [--namespace NS] [--name SECRET | --key-only]
       Prints the manifest of a Secret with a new key of the log on stdout, and its public key on stderr.
-  token log-key --public-key KEY --organization ID
+  token ledger-key --public-key KEY --organization ID
       Prints the public key of an organization's log, for other programs that verify it.
-  token log-key --mac-key
-      Reads the key of the log from stdin and prints LOG_MAC_KEY, by which erase, export and seal write to the log.
+  token ledger-key --mac-key
+      Reads the key of the log from stdin and prints LEDGER_MAC_KEY, by which erase, export and seal write to the log.
 
   --read         makes a read token: it reads the record, and records no events
   --ping         makes a ping key: it serves in addresses under /ping/, and nowhere else
   --clear        keeps the token itself in the Secret, in place of its SHA-256
-  --key-only     prints the key alone, for the file of LOG_KEY_FILE
+  --key-only     prints the key alone, for the file of LEDGER_KEY_FILE
   --label KEY    the label that names the organization (runledger.dev/organization)
 `;
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../../internal/config/arguments.ts';
-import type { Scope } from '../../internal/tokens/token-entry.ts';
+import type { Scope } from '../../internal/cluster/tokens/token-entry.ts';
 
 /**
  * The scope that the options choose.

@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers';
 import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
-import { defaultLabelSelector } from '../../internal/tokens/label-selector.ts';
-import { readManifestFile } from '../../internal/tokens/manifest-file.ts';
-import { explain } from '../../internal/tokens/secret-refusal.ts';
-import { tokenSetOf } from '../../internal/tokens/token-set.ts';
-import { authenticateIn } from '../../internal/tokens/token-source.ts';
+import { defaultLabelSelector } from '../../internal/cluster/tokens/label-selector.ts';
+import { readManifestFile } from '../../internal/cluster/tokens/manifest-file.ts';
+import { explain } from '../../internal/cluster/tokens/secret-refusal.ts';
+import { tokenSetOf } from '../../internal/cluster/tokens/token-set.ts';
+import { authenticateIn } from '../../internal/cluster/tokens/token-source.ts';
 import type { Command } from './command.ts';
 
 /**

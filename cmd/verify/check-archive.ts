@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { folderOfDay, folderOfOrganization, manifestSuffix, parseManifest } from '../../internal/archive/manifest.ts';
-import { NoSuchObject, type Objects } from '../../internal/archive/objects.ts';
-import { openObjects } from '../../internal/archive/open-objects.ts';
+import {
+  folderOfDay,
+  folderOfOrganization,
+  manifestSuffix,
+  parseManifest,
+} from '../../internal/record/archive/manifest.ts';
+import { NoSuchObject, type Objects } from '../../internal/record/archive/objects.ts';
+import { openObjects } from '../../internal/record/archive/open-objects.ts';
 import { s3Credentials } from '../../internal/config/credentials.ts';
-import type { Act } from '../../internal/log/act.ts';
-import { timeOfId } from '../../internal/log/leaf.ts';
+import type { Act } from '../../internal/ledger/act.ts';
+import { timeOfId } from '../../internal/ledger/leaf.ts';
 import { count, type Outcome } from './verdict.ts';
 
 type Found = Pick<Outcome, 'findings' | 'problems' | 'notes'>;

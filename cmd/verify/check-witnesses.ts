@@ -1,7 +1,7 @@
-import { changedCheckpoint } from '../../internal/audit/shown-checkpoint.ts';
-import { findCosignature } from '../../internal/log/cosignature.ts';
-import type { VerifierKey } from '../../internal/log/keys.ts';
-import { splitNote } from '../../internal/log/note.ts';
+import { changedCheckpoint } from '../../internal/record/audit/shown-checkpoint.ts';
+import { findCosignature } from '../../internal/ledger/cosignature.ts';
+import type { VerifierKey } from '../../internal/ledger/keys.ts';
+import { splitNote } from '../../internal/ledger/note.ts';
 import type { Outcome } from './verdict.ts';
 
 /** What must hold of the cosignatures of a checkpoint. */

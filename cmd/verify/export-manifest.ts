@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { CannotCheck } from '../../internal/audit/finding.ts';
-import type { GivenManifest } from '../../internal/audit/check-manifest.ts';
-import { leafOfManifest } from '../../internal/archive/manifest-act.ts';
-import { manifestSuffix, parseManifest, type Manifest } from '../../internal/archive/manifest.ts';
-import { openShown } from '../../internal/audit/shown-checkpoint.ts';
-import { dayAfter } from '../../internal/store/days.ts';
+import { CannotCheck } from '../../internal/record/audit/finding.ts';
+import type { GivenManifest } from '../../internal/record/audit/check-manifest.ts';
+import { leafOfManifest } from '../../internal/record/archive/manifest-act.ts';
+import { manifestSuffix, parseManifest, type Manifest } from '../../internal/record/archive/manifest.ts';
+import { openShown } from '../../internal/record/audit/shown-checkpoint.ts';
+import { dayAfter } from '../../internal/store/partitions/days.ts';
 import type { Options } from './options.ts';
 
 /** The manifest beside an export, and what is wrong with the export by it. */

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
-import { csvHead, csvLines } from '../../internal/export/csv-lines.ts';
-import { parquetLines, parquetMagic } from '../../internal/export/parquet-lines.ts';
-import { textLines } from '../../internal/export/text-lines.ts';
+import { csvHead, csvLines } from '../../internal/record/formats/csv-lines.ts';
+import { parquetLines, parquetMagic } from '../../internal/record/formats/parquet-lines.ts';
+import { textLines } from '../../internal/record/formats/text-lines.ts';
 
 /** How files are read, by how they begin. Others are read as NDJSON. */
 const readers = [

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { CannotCheck } from '../../internal/audit/finding.ts';
-import { openCheckpoint, readCheckpoint, type TreeHead } from '../../internal/log/checkpoint.ts';
+import { CannotCheck } from '../../internal/record/audit/finding.ts';
+import { openCheckpoint, readCheckpoint, type TreeHead } from '../../internal/ledger/checkpoint.ts';
 import { s3Credentials } from '../../internal/config/credentials.ts';
-import type { VerifierKey } from '../../internal/log/keys.ts';
-import { readAll } from '../../internal/witness/bucket-checkpoints.ts';
-import { replaceFile } from '../../internal/witness/replace-file.ts';
+import type { VerifierKey } from '../../internal/ledger/keys.ts';
+import { readAll } from '../../internal/ledger/witness/bucket-checkpoints.ts';
+import { replaceFile } from '../../internal/ledger/witness/replace-file.ts';
 
 /**
  * The checkpoint of a file, or all those of a bucket, `s3://bucket/prefix`, which a worker wrote.
@@ -17,7 +17,7 @@ export async function readKept(
 ): Promise<readonly TreeHead[]> {
   if (!where.startsWith('s3://')) return [openKept(where, await readFile(where, 'utf8'), organization, keys)];
   // Loaded only when needed: it takes as long as the rest of the command.
-  const { LockedS3 } = await import('../../internal/archive/locked-s3.ts');
+  const { LockedS3 } = await import('../../internal/record/archive/locked-s3.ts');
   const objects = new LockedS3(where, s3Credentials());
   try {
     const heads = await readAll(objects, organization, keys);

@@ -1,7 +1,7 @@
-import { CannotCheck } from '../../internal/audit/finding.ts';
+import { CannotCheck } from '../../internal/record/audit/finding.ts';
 import { namedUrls } from '../../internal/config/named-urls.ts';
 import type { Config } from '../../internal/config/read.ts';
-import { firstDatabase, readPlaces } from '../../internal/databases/organization-map.ts';
+import { firstDatabase, readPlaces } from '../../internal/store/organizations/organization-map.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
 
 /** Where the record is. */

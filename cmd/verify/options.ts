@@ -1,6 +1,6 @@
 import { parseOptions, UsageError } from '../../internal/config/arguments.ts';
 import { isThisMachine } from '../../internal/config/validators.ts';
-import { readVerifierKey, readWitnessKey, type VerifierKey } from '../../internal/log/keys.ts';
+import { readVerifierKey, readWitnessKey, type VerifierKey } from '../../internal/ledger/keys.ts';
 import { isUrl } from './served-log.ts';
 
 /** The answer to `--help`. */
@@ -16,8 +16,8 @@ export const usage = `Checks that nothing in the record was lost, added or chang
   verify --public-key KEY --organization ID --proof FILE [--export FILE [--erasures FILE]]
       Checks the proof of one event. With --export, also compares the event in that file.
 
-  --public-key KEY    what \`token log-key\` printed; repeat it for each key that the log ever had
-  --checkpoint FILE   a checkpoint that you kept: the log must extend it; s3://bucket/prefix of LOG_WITNESSES
+  --public-key KEY    what \`token ledger-key\` printed; repeat it for each key that the log ever had
+  --checkpoint FILE   a checkpoint that you kept: the log must extend it; s3://bucket/prefix of LEDGER_WITNESSES
                       means all in the bucket, with what the SDKs of AWS take: AWS_REGION, AWS_ENDPOINT_URL_S3, …
   --state FILE        keeps the checkpoint of the last run that found nothing: the next one must extend it. Without
                       it or --checkpoint, who owns the database can show an older log

@@ -1,4 +1,4 @@
-import type { AuditReport } from '../../internal/audit/finding.ts';
+import type { AuditReport } from '../../internal/record/audit/finding.ts';
 import { count, type Outcome } from './verdict.ts';
 
 /** A report in sentences. Each number is explained where it stands. */

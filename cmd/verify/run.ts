@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { auditDatabase } from '../../internal/audit/audit-database.ts';
-import { auditExport, nothingCompared } from '../../internal/audit/audit-export.ts';
-import type { AuditReport, OnProgress } from '../../internal/audit/finding.ts';
+import { auditDatabase } from '../../internal/record/audit/audit-database.ts';
+import { auditExport, nothingCompared } from '../../internal/record/audit/audit-export.ts';
+import type { AuditReport, OnProgress } from '../../internal/record/audit/finding.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { dayOf, daysBefore } from '../../internal/store/days.ts';
-import { ProgressBar, type Terminal } from '../../internal/terminal/progress-bar.ts';
+import { dayOf, daysBefore } from '../../internal/store/partitions/days.ts';
+import { ProgressBar, type Terminal } from '../../internal/kit/terminal/progress-bar.ts';
 import { checkArchive } from './check-archive.ts';
 import { checkProof } from './check-proof.ts';
 import { checkWitnesses } from './check-witnesses.ts';

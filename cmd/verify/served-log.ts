@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ReadServed } from '../../internal/audit/audit-export.ts';
-import { CannotCheck, NoLog } from '../../internal/audit/finding.ts';
+import type { ReadServed } from '../../internal/record/audit/audit-export.ts';
+import { CannotCheck, NoLog } from '../../internal/record/audit/finding.ts';
 
 /** Answers that pass: the organization reads faster than its READ_RATE, or the console is busy. */
 const passing = new Set([429, 503]);

@@ -1,6 +1,6 @@
 import type { Config } from '../../internal/config/read.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
-import type { Logger } from '../../internal/telemetry/logger.ts';
+import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 
 export const databaseSettings = ['DATABASE_URL'] as const;
 

@@ -1,8 +1,8 @@
 import type { Config } from '../../internal/config/read.ts';
 import { namedUrls } from '../../internal/config/named-urls.ts';
-import { firstDatabase } from '../../internal/databases/organization-map.ts';
+import { firstDatabase } from '../../internal/store/organizations/organization-map.ts';
 import type { Database } from '../../internal/store/database.ts';
-import type { Logger } from '../../internal/telemetry/logger.ts';
+import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 import { openDatabase, type databaseSettings } from './database.ts';
 
 /** The settings of the databases of a worker. */

@@ -1,15 +1,15 @@
 import type { Config } from '../../internal/config/read.ts';
-import type { Component } from '../../internal/lifecycle/component.ts';
-import { inParallel } from '../../internal/lifecycle/group.ts';
+import type { Component } from '../../internal/kit/lifecycle/component.ts';
+import { inParallel } from '../../internal/kit/lifecycle/group.ts';
 import { Consumer } from '../../internal/queue/consumer.ts';
-import { shardQueue } from '../../internal/queue/keys.ts';
-import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import type { consumerMetrics } from '../../internal/telemetry/worker-metrics.ts';
+import { shardQueue } from '../../internal/queue/keys/keys.ts';
+import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import type { consumerMetrics } from '../../internal/kit/telemetry/worker-metrics.ts';
 import type { BatcherLimits } from '../../internal/worker/batcher.ts';
 import { ProgressWatch, type ProgressSources } from '../../internal/worker/progress-watch.ts';
 import type { Storage } from '../../internal/worker/storage.ts';
 import type { RedisAddress } from '../../internal/queue/redis.ts';
-import type { Room } from '../../internal/queue/room.ts';
+import type { Room } from '../../internal/queue/admission/room.ts';
 
 /** Pauses of retries while Postgres is unavailable: short at first, then about two seconds. */
 const retry = { retryMinMs: 50, retryMaxMs: 2_000 };

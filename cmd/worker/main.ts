@@ -1,12 +1,12 @@
 import { constants, getPriority, setPriority } from 'node:os';
 import { processSettings } from '../../internal/config/process-settings.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { ComponentGroup } from '../../internal/lifecycle/group.ts';
-import { runMain } from '../../internal/lifecycle/main.ts';
-import { runProcess } from '../../internal/lifecycle/run-process.ts';
-import { OpsServer } from '../../internal/ops/ops-server.ts';
-import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
-import { createTracing } from '../../internal/telemetry/create-tracing.ts';
+import { ComponentGroup } from '../../internal/kit/lifecycle/group.ts';
+import { runMain } from '../../internal/kit/lifecycle/main.ts';
+import { runProcess } from '../../internal/kit/lifecycle/run-process.ts';
+import { OpsServer } from '../../internal/kit/ops/ops-server.ts';
+import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import { createTracing } from '../../internal/kit/telemetry/create-tracing.ts';
 import { databaseSettings, openDatabase } from './database.ts';
 import { databasesSettings, openOtherDatabases } from './databases.ts';
 import { createWorker, workerSettings } from './worker.ts';

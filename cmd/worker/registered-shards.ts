@@ -1,7 +1,7 @@
-import { Repeating } from '../../internal/async/repeating.ts';
-import { settledWithin } from '../../internal/async/settled-within.ts';
+import { Repeating } from '../../internal/kit/async/repeating.ts';
+import { settledWithin } from '../../internal/kit/async/settled-within.ts';
 import type { RedisAddress } from '../../internal/queue/redis.ts';
-import type { Logger } from '../../internal/telemetry/logger.ts';
+import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 import type { Lane } from './lane.ts';
 
 /** Time between two looks into the registry, in ms. */

@@ -1,4 +1,4 @@
-import { largeTurn, Room } from '../../internal/queue/room.ts';
+import { largeTurn, Room } from '../../internal/queue/admission/room.ts';
 
 const mebi = 1_024 * 1_024;
 

@@ -1,17 +1,17 @@
 import { ConfigError, type Config } from '../../internal/config/read.ts';
-import { emptyCheckpoint, isSignedByAll } from '../../internal/log/checkpoint.ts';
-import { readSigningKeys, type SigningKey } from '../../internal/log/keys.ts';
-import { macKeyOf, type MacKey } from '../../internal/log/mac.ts';
-import { SignedHeads } from '../../internal/log/memory.ts';
-import { HeadSigner } from '../../internal/log/signer.ts';
-import { addCosignature, listUncosigned } from '../../internal/store/cosigned-logs.ts';
+import { emptyCheckpoint, isSignedByAll } from '../../internal/ledger/checkpoint.ts';
+import { readSigningKeys, type SigningKey } from '../../internal/ledger/keys.ts';
+import { macKeyOf, type MacKey } from '../../internal/ledger/mac.ts';
+import { SignedHeads } from '../../internal/ledger/memory.ts';
+import { HeadSigner } from '../../internal/ledger/signer.ts';
+import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosigned-logs.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { extendLogs, retryRefused } from '../../internal/store/extend-logs.ts';
-import { signLogs, type LastSigned } from '../../internal/store/sign-logs.ts';
-import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
-import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import { WitnessRefusal } from '../../internal/witness/refusal.ts';
-import { Witnesses } from '../../internal/witness/witnesses.ts';
+import { extendLogs, retryRefused } from '../../internal/store/ledger/extend-logs.ts';
+import { signLogs, type LastSigned } from '../../internal/store/ledger/sign-logs.ts';
+import { sealerMetrics } from '../../internal/kit/telemetry/sealer-metrics.ts';
+import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import { WitnessRefusal } from '../../internal/ledger/witness/refusal.ts';
+import { Witnesses } from '../../internal/ledger/witness/witnesses.ts';
 import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
 import { Sealer } from '../../internal/worker/sealer.ts';
 import { bucketWitnesses, folderMemories, httpWitnesses, publicKeysOf, quorumOf } from './witnesses.ts';
@@ -22,20 +22,20 @@ import { bucketWitnesses, folderMemories, httpWitnesses, publicKeysOf, quorumOf 
  */
 const lookAtKeysMs = 10 * 60 * 1_000;
 
-export const logSettings = ['LOG_KEY', 'LOG_WITNESSES'] as const;
-export type LogConfig = Config<(typeof logSettings)[number]>;
+export const ledgerSettings = ['LEDGER_KEY', 'LEDGER_WITNESSES'] as const;
+export type LogConfig = Config<(typeof ledgerSettings)[number]>;
 
-/** The keys of LOG_KEY; none while the log is off. @throws {ConfigError} */
-export function logKeys(config: Config<'LOG_KEY'>): SigningKey[] {
+/** The keys of LEDGER_KEY; none while the log is off. @throws {ConfigError} */
+export function logKeys(config: Config<'LEDGER_KEY'>): SigningKey[] {
   try {
-    return readSigningKeys(config.LOG_KEY ?? '');
+    return readSigningKeys(config.LEDGER_KEY ?? '');
   } catch (error) {
-    throw new ConfigError(`LOG_KEY: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new ConfigError(`LEDGER_KEY: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
 
 /** The key of the MACs that a worker makes: that of the first key. Undefined without a log. */
-export function workerMacKey(config: Config<'LOG_KEY'>): MacKey | undefined {
+export function workerMacKey(config: Config<'LEDGER_KEY'>): MacKey | undefined {
   return logKeys(config).map(macKeyOf)[0];
 }
 

@@ -1,11 +1,11 @@
-import type { OrganizationMap } from '../../internal/databases/organization-map.ts';
+import type { OrganizationMap } from '../../internal/store/organizations/organization-map.ts';
 import type { AsideQueues } from '../../internal/queue/aside-queues.ts';
-import { movingQueue, waitingQueue } from '../../internal/queue/keys.ts';
+import { movingQueue, waitingQueue } from '../../internal/queue/keys/keys.ts';
 import { movedOrganizations } from '../../internal/store/errors.ts';
 import type { Store } from '../../internal/store/store.ts';
-import type { DatabaseMetrics } from '../../internal/telemetry/database-label.ts';
-import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
-import { storeMetricsOf, type storeMetrics } from '../../internal/telemetry/worker-metrics.ts';
+import type { DatabaseMetrics } from '../../internal/kit/telemetry/database-label.ts';
+import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import { storeMetricsOf, type storeMetrics } from '../../internal/kit/telemetry/worker-metrics.ts';
 import { Batcher, type BatcherLimits } from '../../internal/worker/batcher.ts';
 import { IsolatingStore } from '../../internal/worker/isolating-store.ts';
 import { Router, type RoutedQueue } from '../../internal/worker/router.ts';

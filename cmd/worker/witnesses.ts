@@ -7,20 +7,20 @@ import {
   verifierKeyText,
   type SigningKey,
   type VerifierKey,
-} from '../../internal/log/keys.ts';
-import type { WitnessQuorum } from '../../internal/store/cosigned-logs.ts';
-import { BucketWitness } from '../../internal/witness/bucket-witness.ts';
-import { FolderMemory } from '../../internal/witness/folder-memory.ts';
-import { HttpWitness } from '../../internal/witness/http-witness.ts';
+} from '../../internal/ledger/keys.ts';
+import type { WitnessQuorum } from '../../internal/store/ledger/cosigned-logs.ts';
+import { BucketWitness } from '../../internal/ledger/witness/bucket-witness.ts';
+import { FolderMemory } from '../../internal/ledger/witness/folder-memory.ts';
+import { HttpWitness } from '../../internal/ledger/witness/http-witness.ts';
 
-type WitnessConfig = Config<'LOG_WITNESSES'>;
+type WitnessConfig = Config<'LEDGER_WITNESSES'>;
 
-/** The folders of LOG_WITNESSES, which remember each checkpoint before it is stored. */
+/** The folders of LEDGER_WITNESSES, which remember each checkpoint before it is stored. */
 export function folderMemories(config: WitnessConfig, keys: readonly SigningKey[]): FolderMemory[] {
   return entriesOf(config, 'file:').map((url) => new FolderMemory(fileURLToPath(url), publicKeysOf(keys)));
 }
 
-/** The buckets of LOG_WITNESSES, which remember each checkpoint once it is stored. */
+/** The buckets of LEDGER_WITNESSES, which remember each checkpoint once it is stored. */
 export function bucketWitnesses(
   config: WitnessConfig,
   keys: readonly SigningKey[],
@@ -34,7 +34,7 @@ export function bucketWitnesses(
       days: Number(searchParams.get('days')),
       open: async () => {
         // Loaded only when needed: it is large.
-        const { LockedS3 } = await import('../../internal/archive/locked-s3.ts');
+        const { LockedS3 } = await import('../../internal/record/archive/locked-s3.ts');
         return new LockedS3(name, s3Credentials());
       },
       onAway: (error) => onAway(name, error),
@@ -42,30 +42,30 @@ export function bucketWitnesses(
   });
 }
 
-/** The witnesses of LOG_WITNESSES that answer requests. @throws {ConfigError} */
+/** The witnesses of LEDGER_WITNESSES that answer requests. @throws {ConfigError} */
 export function httpWitnesses(config: WitnessConfig): HttpWitness[] {
   return entriesOf(config, 'http:', 'https:').map((url) => {
     try {
       return new HttpWitness(url, readWitnessKey(decodeURIComponent(url.hash.slice(1))));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      throw new ConfigError(`LOG_WITNESSES: the key of ${url.host} ${message}`, { cause: error });
+      throw new ConfigError(`LEDGER_WITNESSES: the key of ${url.host} ${message}`, { cause: error });
     }
   });
 }
 
 /**
  * How many witnesses must have cosigned a checkpoint before the console shows it: the entry
- * `quorum:N` of LOG_WITNESSES, or all of them. @throws {ConfigError}
+ * `quorum:N` of LEDGER_WITNESSES, or all of them. @throws {ConfigError}
  */
 export function quorumOf(config: WitnessConfig, witnesses: readonly { readonly name: string }[]): WitnessQuorum {
   const [entry, ...more] = entriesOf(config, 'quorum:');
   const least = entry === undefined ? witnesses.length : Number(entry.pathname);
   if (more.length === 0 && least <= witnesses.length) return { names: witnesses.map(({ name }) => name), least };
-  throw new ConfigError(`LOG_WITNESSES: one quorum:N, of at most the ${witnesses.length} that cosign`);
+  throw new ConfigError(`LEDGER_WITNESSES: one quorum:N, of at most the ${witnesses.length} that cosign`);
 }
 
-function entriesOf({ LOG_WITNESSES: witnesses }: WitnessConfig, ...protocols: string[]): URL[] {
+function entriesOf({ LEDGER_WITNESSES: witnesses }: WitnessConfig, ...protocols: string[]): URL[] {
   return witnesses.filter(({ protocol }) => protocols.includes(protocol));
 }
 

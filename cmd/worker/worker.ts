@@ -1,28 +1,33 @@
-import { Archive } from '../../internal/archive/archive.ts';
+import { Archive } from '../../internal/record/archive/archive.ts';
 import { s3Credentials } from '../../internal/config/credentials.ts';
 import { ConfigError, type Config } from '../../internal/config/read.ts';
-import type { Component } from '../../internal/lifecycle/component.ts';
-import { component, ComponentGroup, inParallel } from '../../internal/lifecycle/group.ts';
-import { overdueAfterHours } from '../../internal/outcome/overdue.ts';
-import { overflowQueue } from '../../internal/queue/keys.ts';
+import type { Component } from '../../internal/kit/lifecycle/component.ts';
+import { component, ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
+import { overdueAfterHours } from '../../internal/event/outcome/overdue.ts';
+import { overflowQueue } from '../../internal/queue/keys/keys.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { createStore, type Store } from '../../internal/store/store.ts';
-import type { Telemetry } from '../../internal/telemetry/telemetry.ts';
+import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import {
   consumerMetrics,
   maintenanceMetrics,
   maintenanceMetricsOf,
   overflowStoreMetrics,
   storeMetrics,
-} from '../../internal/telemetry/worker-metrics.ts';
+} from '../../internal/kit/telemetry/worker-metrics.ts';
 import { Maintenance } from '../../internal/worker/maintenance.ts';
-import { durabilitySettings } from '../ingest/limits.ts';
-import { drainedAddresses, readerRedisSettings, redisAddresses, shardsInOneRedis } from '../ingest/redis.ts';
+import { durabilitySettings } from '../../internal/wiring/limits.ts';
+import {
+  drainedAddresses,
+  readerRedisSettings,
+  redisAddresses,
+  shardsInOneRedis,
+} from '../../internal/wiring/redis.ts';
 import { createLane, stuck, type Lane } from './lane.ts';
 import { RegisteredShards } from './registered-shards.ts';
 import { createRooms } from './rooms.ts';
 import { createRouting } from './routing.ts';
-import { createSealer, logSettings, workerMacKey } from './sealer.ts';
+import { createSealer, ledgerSettings, workerMacKey } from './sealer.ts';
 import { inOneDatabase } from './storage.ts';
 
 /** Jobs of the overflow lane that are stored at once: few, so that the others go first. */
@@ -43,7 +48,7 @@ export const workerSettings = [
   'RETENTION_DAYS',
   'ARCHIVE_URL',
   'MAINTENANCE_INTERVAL_MS',
-  ...logSettings,
+  ...ledgerSettings,
 ] as const;
 
 export type WorkerConfig = Config<(typeof workerSettings)[number]>;
@@ -60,7 +65,8 @@ export function createWorker(
 ): ComponentGroup {
   const { logger, registry, probes, organization } = telemetry;
   const sealer = createSealer(config, db, telemetry);
-  if (sealer !== undefined && others.size > 0) throw new ConfigError('LOG_KEY needs one database: unset DATABASE_URLS');
+  if (sealer !== undefined && others.size > 0)
+    throw new ConfigError('LEDGER_KEY needs one database: unset DATABASE_URLS');
   const archives: Archive[] = [];
   const storeOf = (database: Database): Store => {
     const archive =

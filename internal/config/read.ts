@@ -26,8 +26,8 @@ const secrets = [
   'CONSOLE_DATABASE_URLS',
   'OIDC_CLIENT_SECRET',
   'OIDC_ORGANIZATIONS',
-  'LOG_KEY',
-  'LOG_MAC_KEY',
+  'LEDGER_KEY',
+  'LEDGER_MAC_KEY',
 ] as const satisfies SettingName[];
 
 /** Settings with several addresses, each of which may be that of a file which holds it. */

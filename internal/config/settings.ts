@@ -1,7 +1,7 @@
 import { str } from 'envalid';
 import { databaseSettings } from './database-settings.ts';
 import { keySettings } from './key-settings.ts';
-import { logSettings } from './log-settings.ts';
+import { ledgerSettings } from './ledger-settings.ts';
 import { overflowSettings } from './overflow-settings.ts';
 import { readerSettings } from './reader-settings.ts';
 import {
@@ -128,7 +128,7 @@ export const settings = {
     default: 0,
     desc: 'Days that events, their executions and dead letters are kept; 0 keeps everything',
   }),
-  ...logSettings,
+  ...ledgerSettings,
   METRICS_ORGANIZATIONS: wholeNumber({
     min: 0,
     max: 10_000,

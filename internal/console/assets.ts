@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { brotliCompressSync, constants } from 'node:zlib';
-import type { PageRoute } from '../api/page-route.ts';
-import { RequestError } from '../errors/request-error.ts';
-import { browserHeaders } from '../html/answer-html.ts';
+import type { PageRoute } from '../intake/http/page-route.ts';
+import { RequestError } from '../kit/errors/request-error.ts';
+import { browserHeaders } from '../kit/html/answer-html.ts';
 
 const types = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' } as const;
 

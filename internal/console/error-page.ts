@@ -1,7 +1,7 @@
-import { problemOf, type Problem } from '../api/problem.ts';
-import type { Context, ShowError } from '../api/page-route.ts';
-import { answerHtml } from '../html/answer-html.ts';
-import { html, type Html } from '../html/html.ts';
+import { problemOf, type Problem } from '../intake/http/problem.ts';
+import type { Context, ShowError } from '../intake/http/page-route.ts';
+import { answerHtml } from '../kit/html/answer-html.ts';
+import { html, type Html } from '../kit/html/html.ts';
 import type { MakePage } from './layout.ts';
 import { nothingHere } from './path-ids.ts';
 import type { Site } from './site.ts';

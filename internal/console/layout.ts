@@ -1,4 +1,4 @@
-import { html, nothing, type Content, type Html } from '../html/html.ts';
+import { html, nothing, type Content, type Html } from '../kit/html/html.ts';
 import { icon, iconSheet } from './parts/marks.ts';
 import { keysDialog, sessionEnded, viewerMenu } from './parts/chrome.ts';
 import type { Site } from './site.ts';

@@ -1,6 +1,6 @@
-import { openStream } from '../api/read/stream.ts';
-import { idMessage, type Message, type StreamFormat } from '../api/read/stream/messages.ts';
-import type { Html } from '../html/html.ts';
+import { openStream } from '../readapi/stream.ts';
+import { idMessage, type Message, type StreamFormat } from '../readapi/stream/messages.ts';
+import type { Html } from '../kit/html/html.ts';
 import type { StoredSince } from '../record/stream.ts';
 import type { Console, Visit } from './visit.ts';
 import { stillViewer } from './still-viewer.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../api/page-route.ts';
+import type { Context } from '../intake/http/page-route.ts';
 import { isTimeZone, Zone } from '../expectation/zone.ts';
 
 const minuteMs = 60_000;

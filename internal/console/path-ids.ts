@@ -1,7 +1,7 @@
-import { Fault } from '../api/read/fault.ts';
-import { storableText, uuid, type Parameter } from '../api/read/parameters.ts';
-import { decodeStrictly } from '../api/read/query.ts';
-import { RequestError } from '../errors/request-error.ts';
+import { Fault } from '../readapi/fault.ts';
+import { storableText, uuid, type Parameter } from '../readapi/parameters.ts';
+import { decodeStrictly } from '../readapi/query.ts';
+import { RequestError } from '../kit/errors/request-error.ts';
 import type { Visit } from './visit.ts';
 
 /** The automation of an address. @throws {RequestError} 404 for a malformed id. */

@@ -1,4 +1,4 @@
-import type { Context } from '../api/page-route.ts';
+import type { Context } from '../intake/http/page-route.ts';
 import { maySee, type FindViewer } from './viewer.ts';
 
 /** Without an answer about the session for so long, in ms, a long answer ends. */

@@ -1,4 +1,4 @@
-import type { Context } from '../api/page-route.ts';
+import type { Context } from '../intake/http/page-route.ts';
 import type { Viewer } from '../login/viewer.ts';
 
 export type { FindViewer, Viewer } from '../login/viewer.ts';

@@ -1,8 +1,8 @@
-import type { Context } from '../api/page-route.ts';
-import type { ConsoleMetrics } from '../telemetry/console-metrics.ts';
+import type { Context } from '../intake/http/page-route.ts';
+import type { ConsoleMetrics } from '../kit/telemetry/console-metrics.ts';
 import type { Blindness } from '../record/get-blindness.ts';
-import type { Record as EventRecord } from '../record/record.ts';
-import type { Streams } from '../api/read/stream/streams.ts';
+import type { Queries } from '../record/queries.ts';
+import type { Streams } from '../readapi/stream/streams.ts';
 import type { MakePage } from './layout.ts';
 import type { PageZone } from './page-zone.ts';
 import type { OverviewData } from './overview-data.ts';
@@ -14,7 +14,7 @@ import type { FindViewer, Viewer } from './viewer.ts';
 export interface Console {
   site: Site;
   page: MakePage;
-  record: EventRecord;
+  record: Queries;
   streams: Streams;
   readMetrics: ConsoleMetrics;
   findViewer: FindViewer;

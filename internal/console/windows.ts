@@ -1,4 +1,4 @@
-import { oneOf } from '../api/read/parameters.ts';
+import { oneOf } from '../readapi/parameters.ts';
 import { beginOfStep, type Steps } from '../record/count-executions.ts';
 import type { PageZone } from './page-zone.ts';
 

@@ -71,8 +71,8 @@ function membersOf(columns: readonly string[]): Members {
 }
 
 /**
- * The digest that the leaf of an event holds: the same as `eventDigest` of `internal/log` makes of
- * its row, in a third of the CPU time.
+ * The digest that the leaf of an event holds: that of `eventDigest` in `internal/ledger`, in a
+ * third of its CPU time.
  */
 function digestOf(event: AcceptedEvent, salt: Buffer | null): string {
   const end = write(metadataOf(event), 0);

@@ -1,4 +1,4 @@
-import { RequestError } from '../errors/request-error.ts';
+import { RequestError } from '../kit/errors/request-error.ts';
 import type { AcceptedEvent } from './event.ts';
 import { optionalFields } from './fields.ts';
 

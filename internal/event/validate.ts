@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { isDeeperThan } from './depth.ts';
-import { RequestError, type FieldError } from '../errors/request-error.ts';
+import { RequestError, type FieldError } from '../kit/errors/request-error.ts';
 import { mayHaveOccurred, timeOf } from './occurred-at.ts';
 import { eventKinds, validatedSchema, type EventRequest } from './schema.ts';
 import { isStorable } from './stored-text.ts';

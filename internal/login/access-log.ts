@@ -1,11 +1,11 @@
-import type { Context } from '../api/page-route.ts';
-import { Repeating } from '../async/repeating.ts';
+import type { Context } from '../intake/http/page-route.ts';
+import { Repeating } from '../kit/async/repeating.ts';
 import type { Database } from '../store/database.ts';
-import type { AccessLogTable } from '../store/access-log-table.ts';
+import type { AccessLogTable } from '../store/tables/access-log-table.ts';
 import { isDataError } from '../store/errors.ts';
-import type { LoginMetrics } from '../telemetry/login-metrics.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import { plainText } from '../telemetry/plain-text.ts';
+import type { LoginMetrics } from '../kit/telemetry/login-metrics.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
+import { plainText } from '../kit/telemetry/plain-text.ts';
 
 /** Somebody reads the record of an organization, acts on it, or is refused. */
 export interface Access {

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type RemoteJWKSet } from 'jose';
-import type { Context } from '../api/page-route.ts';
-import { unavailable } from '../errors/request-error.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { Context } from '../intake/http/page-route.ts';
+import { unavailable } from '../kit/errors/request-error.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
 import type { Claims } from './claims.ts';
 import { isFor, isFromTheFuture, isIdToken } from './id-token.ts';
 import { clockDifference, restMs, type Provider } from './provider.ts';

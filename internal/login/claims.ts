@@ -1,5 +1,5 @@
 import { storable } from '../event/stored-text.ts';
-import { plainText } from '../telemetry/plain-text.ts';
+import { plainText } from '../kit/telemetry/plain-text.ts';
 
 /** The claims of a person, from an id token or the userinfo endpoint. */
 export type Claims = Readonly<Record<string, unknown>>;

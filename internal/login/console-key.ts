@@ -1,4 +1,4 @@
-import type { ConsoleKeysTable } from '../store/console-keys-table.ts';
+import type { ConsoleKeysTable } from '../store/tables/console-keys-table.ts';
 import type { Database } from '../store/database.ts';
 import { serveQuery } from './serve-query.ts';
 

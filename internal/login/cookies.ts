@@ -1,4 +1,4 @@
-import type { Context } from '../api/page-route.ts';
+import type { Context } from '../intake/http/page-route.ts';
 
 /**
  * The browser sends a cookie with the prefix `__Host-` over HTTPS only, and to this host only; no

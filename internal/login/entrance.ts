@@ -1,6 +1,6 @@
-import type { Context } from '../api/page-route.ts';
-import type { LoginMetrics, LoginWay } from '../telemetry/login-metrics.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { Context } from '../intake/http/page-route.ts';
+import type { LoginMetrics, LoginWay } from '../kit/telemetry/login-metrics.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
 import { readSessionId, sessionCookie, setCookie } from './cookies.ts';
 import { loginPage } from './login-page.ts';
 import { outcomePage, type Outcome } from './outcome-page.ts';

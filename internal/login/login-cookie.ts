@@ -1,5 +1,5 @@
-import type { Context } from '../api/page-route.ts';
-import { seal, unseal } from '../api/sealed.ts';
+import type { Context } from '../intake/http/page-route.ts';
+import { seal, unseal } from '../intake/http/sealed.ts';
 import type { LoginChecks } from './code-flow.ts';
 import { clearCookie, loginCookie, readCookie, setCookie } from './cookies.ts';
 

@@ -1,4 +1,4 @@
-import { html, type Html } from '../html/html.ts';
+import { html, type Html } from '../kit/html/html.ts';
 
 export interface LoginForm {
   /** The path in front of every link, without a slash at its end. */

@@ -1,10 +1,10 @@
-import { Repeating } from '../async/repeating.ts';
-import { within } from '../async/within.ts';
+import { Repeating } from '../kit/async/repeating.ts';
+import { within } from '../kit/async/within.ts';
 import type { Database } from '../store/database.ts';
 import { mayLogIn } from '../store/reader-role.ts';
 import { sql } from '../store/sql.ts';
-import type { LoginMetrics } from '../telemetry/login-metrics.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { LoginMetrics } from '../kit/telemetry/login-metrics.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
 
 export interface LoginWatchOptions {
   db: Database;

@@ -1,6 +1,6 @@
-import type { Context, PageRoute } from '../api/page-route.ts';
-import type { LoginMetrics } from '../telemetry/login-metrics.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { Context, PageRoute } from '../intake/http/page-route.ts';
+import type { LoginMetrics } from '../kit/telemetry/login-metrics.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
 import type { Access, AccessLog, NoteEntry } from './access-log.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';
 import { BearerLogin } from './bearer.ts';

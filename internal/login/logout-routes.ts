@@ -1,4 +1,4 @@
-import type { Context, PageRoute } from '../api/page-route.ts';
+import type { Context, PageRoute } from '../intake/http/page-route.ts';
 import { clearCookie, readSessionId, sessionCookie } from './cookies.ts';
 import type { NoteEntry } from './access-log.ts';
 import type { Entrance } from './entrance.ts';

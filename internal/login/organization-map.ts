@@ -1,4 +1,4 @@
-import { parseYaml } from '../kubernetes/yaml.ts';
+import { parseYaml } from '../cluster/yaml.ts';
 
 /** In place of an organization: all of them. */
 const all = '*';

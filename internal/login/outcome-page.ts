@@ -1,4 +1,4 @@
-import { html, type Html } from '../html/html.ts';
+import { html, type Html } from '../kit/html/html.ts';
 
 interface Kind {
   status: number;

@@ -1,6 +1,6 @@
-import type { Context } from '../api/page-route.ts';
-import { answerHtml } from '../html/answer-html.ts';
-import type { Html } from '../html/html.ts';
+import type { Context } from '../intake/http/page-route.ts';
+import { answerHtml } from '../kit/html/answer-html.ts';
+import type { Html } from '../kit/html/html.ts';
 import type { Viewer } from './viewer.ts';
 
 /** Makes a page of the console of a title and a body. */

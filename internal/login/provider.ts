@@ -11,7 +11,7 @@ import {
   type Configuration,
   type CustomFetch,
 } from 'openid-client';
-import { within } from '../async/within.ts';
+import { within } from '../kit/async/within.ts';
 import { restAfterFailure } from './rest-after-failure.ts';
 
 export interface ProviderOptions {

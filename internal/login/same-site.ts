@@ -1,4 +1,4 @@
-import type { Context } from '../api/page-route.ts';
+import type { Context } from '../intake/http/page-route.ts';
 
 /**
  * True if a page of this console sent the form. Another site could otherwise log a person out, or

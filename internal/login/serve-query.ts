@@ -1,4 +1,4 @@
-import { unavailable } from '../errors/request-error.ts';
+import { unavailable } from '../kit/errors/request-error.ts';
 import { isForbidden, isTimeout, isUnavailable } from '../store/errors.ts';
 
 /** Runs a query. @throws {RequestError} with the message when Postgres cannot serve it now. */

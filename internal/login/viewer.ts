@@ -1,4 +1,4 @@
-import type { Context } from '../api/page-route.ts';
+import type { Context } from '../intake/http/page-route.ts';
 
 /** A person who looks at the console. */
 export interface Viewer {

@@ -1,6 +1,6 @@
-import type { Context } from '../api/page-route.ts';
-import { unavailable } from '../errors/request-error.ts';
-import type { TokenSource } from '../tokens/token-source.ts';
+import type { Context } from '../intake/http/page-route.ts';
+import { unavailable } from '../kit/errors/request-error.ts';
+import type { TokenSource } from '../cluster/tokens/token-source.ts';
 import type { BearerLogin } from './bearer.ts';
 import { groupsOf, hasTooManyGroups, nameOf, subjectOf, type Claims } from './claims.ts';
 import { readSessionId } from './cookies.ts';

@@ -1,11 +1,11 @@
 import type { AcceptedEvent } from '../event/event.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { BacklogMetrics } from '../telemetry/queue-metrics.ts';
-import type { Tracing } from '../telemetry/tracing.ts';
-import type { AdmissionLimits } from './admission-control.ts';
-import { BacklogGuard } from './backlog-guard.ts';
-import { encodeJob } from './job-encoder.ts';
-import { queueKey } from './keys.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
+import type { BacklogMetrics } from '../kit/telemetry/queue-metrics.ts';
+import type { Tracing } from '../kit/telemetry/tracing.ts';
+import type { AdmissionLimits } from './admission/admission-control.ts';
+import { BacklogGuard } from './admission/backlog-guard.ts';
+import { encodeJob } from './job/job-encoder.ts';
+import { queueKey } from './keys/keys.ts';
 import { QueueConnection } from './queue-connection.ts';
 import { jobName } from './queue-stats.ts';
 import { createProducerRedis, disconnect, type RedisAddress, type RedisClient } from './redis.ts';

@@ -1,6 +1,6 @@
-import type { Logger } from '../telemetry/logger.ts';
-import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
-import { DurabilityReport, missingDurability } from './durability.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
+import type { ConsumerMetrics } from '../kit/telemetry/worker-metrics.ts';
+import { DurabilityReport, missingDurability } from './shards/durability.ts';
 import { createConsumerRedis, disconnect, type RedisAddress, type RedisClient } from './redis.ts';
 
 /** Interval of durability checks, in ms. */

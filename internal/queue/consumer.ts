@@ -1,20 +1,20 @@
 import { DelayedError, WaitingError, Worker, type Job, type WorkerOptions } from 'bullmq';
-import { settledWithin } from '../async/settled-within.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Tracing } from '../telemetry/tracing.ts';
-import type { ConsumerMetrics } from '../telemetry/worker-metrics.ts';
+import { settledWithin } from '../kit/async/settled-within.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
+import type { Tracing } from '../kit/telemetry/tracing.ts';
+import type { ConsumerMetrics } from '../kit/telemetry/worker-metrics.ts';
 import { ConsumerConnections } from './consumer-connections.ts';
 import { fetchCooldownBackend } from './fetch-cooldown.ts';
-import { FetchedTexts } from './fetched-texts.ts';
-import { UnknownFormat } from './job.ts';
-import { JobDecoder } from './job-decoder.ts';
-import { JobHandling, type Handle } from './job-handling.ts';
-import { keyPrefix, queueKey } from './keys.ts';
-import { redisDelays } from './redis-delays.ts';
+import { FetchedTexts } from './job/fetched-texts.ts';
+import { UnknownFormat } from './job/job.ts';
+import { JobDecoder } from './job/job-decoder.ts';
+import { JobHandling, type Handle } from './job/job-handling.ts';
+import { keyPrefix, queueKey } from './keys/keys.ts';
+import { redisDelays } from './clocks/redis-delays.ts';
 import type { RedisAddress } from './redis.ts';
-import type { Room } from './room.ts';
+import type { Room } from './admission/room.ts';
 import { SetAside } from './set-aside.ts';
-import { shardsInside } from './shard-registry.ts';
+import { shardsInside } from './shards/shard-registry.ts';
 
 /** Most bytes of the texts of fetched jobs that wait for their turn. */
 const fetchedBytes = 16 * 1_024 * 1_024;

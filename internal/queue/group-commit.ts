@@ -1,5 +1,5 @@
-import { BatchScheduler } from '../batching/batch-scheduler.ts';
-import { BatchQueue, type BatchLimits, type Portion } from '../batching/batch-queue.ts';
+import { BatchScheduler } from '../kit/async/batch-scheduler.ts';
+import { BatchQueue, type BatchLimits, type Portion } from '../kit/async/batch-queue.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import { heldBytes } from '../event/held-bytes.ts';
 

@@ -1,20 +1,20 @@
-import { within } from '../async/within.ts';
+import { within } from '../kit/async/within.ts';
 import type { AcceptedEvent, EventGroup } from '../event/event.ts';
 import { mostHeldBytes, tooMuchHeld } from '../event/held-bytes.ts';
 import type { RepeatKey } from '../event/repeat-key.ts';
-import { RequestError, Unavailable, type RejectionReason } from '../errors/request-error.ts';
-import type { ProducerLoad, ProducerMetrics } from '../telemetry/producer-metrics.ts';
+import { RequestError, Unavailable, type RejectionReason } from '../kit/errors/request-error.ts';
+import type { ProducerLoad, ProducerMetrics } from '../kit/telemetry/producer-metrics.ts';
 import { BufferFull, heldBytesOf, type Callers, type GroupCommitLimits } from './group-commit.ts';
-import { HeldEvents, type Held } from './held-events.ts';
-import { withIdentities, type Keyed, type Keys, type Result } from './idempotency.ts';
-import { createKeys, type KeyPlaces } from './key-places.ts';
-import { overflowQueue } from './keys.ts';
-import { Lane } from './lane.ts';
-import type { Overflow } from './overflow.ts';
-import { OverflowNotes } from './overflow-notes.ts';
+import { HeldEvents, type Held } from './job/held-events.ts';
+import { withIdentities, type Keyed, type Keys, type Result } from './keys/idempotency.ts';
+import { createKeys, type KeyPlaces } from './keys/key-places.ts';
+import { overflowQueue } from './keys/keys.ts';
+import { Lane } from './shards/lane.ts';
+import type { Overflow } from './admission/overflow.ts';
+import { OverflowNotes } from './admission/overflow-notes.ts';
 import type { QueueConnectionOptions } from './queue-connection.ts';
-import { Unacknowledged } from './replica-acks.ts';
-import { answerWithinMs, type Shards } from './shards.ts';
+import { Unacknowledged } from './shards/replica-acks.ts';
+import { answerWithinMs, type Shards } from './shards/shards.ts';
 
 /**
  * Time between the starts of two commits, in ms, unless the next one is full or holds an event of

@@ -1,10 +1,10 @@
 import { createRedisBackend, Queue } from 'bullmq';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Tracing } from '../telemetry/tracing.ts';
-import type { JobData } from './job.ts';
-import { keyPrefix } from './keys.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
+import type { Tracing } from '../kit/telemetry/tracing.ts';
+import type { JobData } from './job/job.ts';
+import { keyPrefix } from './keys/keys.ts';
 import type { RedisClient } from './redis.ts';
-import { acknowledgedBackend } from './replica-acks.ts';
+import { acknowledgedBackend } from './shards/replica-acks.ts';
 
 /** BullMQ gives up on a job after this many failures. Runledger never does: see the consumer. */
 const neverGiveUp = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 5_000 } };

@@ -1,8 +1,8 @@
-import type { LaneStats, QueueStats } from '../telemetry/queue-metrics.ts';
-import { overflowQueue, queueKey } from './keys.ts';
-import { oldestOf } from './oldest-job.ts';
+import type { LaneStats, QueueStats } from '../kit/telemetry/queue-metrics.ts';
+import { overflowQueue, queueKey } from './keys/keys.ts';
+import { oldestOf } from './clocks/oldest-job.ts';
 import type { RedisClient } from './redis.ts';
-import type { ShardQueue } from './shard-registry.ts';
+import type { ShardQueue } from './shards/shard-registry.ts';
 
 /** Most jobs that the script reads. Their mean represents the rest. */
 const sampleSize = 1_000;

@@ -1,5 +1,5 @@
 import { Cluster, Redis, type Command, type RedisOptions } from 'ioredis';
-import { settledWithin } from '../async/settled-within.ts';
+import { settledWithin } from '../kit/async/settled-within.ts';
 
 /** A connection to Redis or to a Redis Cluster. */
 export type RedisClient = Redis | Cluster;

@@ -1,6 +1,6 @@
 import { UnrecoverableError } from 'bullmq';
-import type { JobFault } from '../telemetry/worker-metrics.ts';
-import { commonQueue, queueKey } from './keys.ts';
+import type { JobFault } from '../kit/telemetry/worker-metrics.ts';
+import { commonQueue, queueKey } from './keys/keys.ts';
 import type { RedisClient } from './redis.ts';
 
 /** Longest time from the acceptance of an event until its job is added, with a reserve; in ms. */

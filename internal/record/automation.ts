@@ -1,4 +1,4 @@
-import type { ExecutionState } from '../outcome/execution-state.ts';
+import type { ExecutionState } from '../event/outcome/execution-state.ts';
 import type { Execution } from './execution.ts';
 
 /** One automation: its last execution, and its executions that began in a window. */

@@ -1,7 +1,7 @@
 import type { AutomationLink, DeclaredExpectation } from '../expectation/automation.ts';
 import type { Rules } from '../expectation/rules.ts';
 import type { Verdict } from '../expectation/verdict.ts';
-import type { AutomationsTable } from '../store/automations-table.ts';
+import type { AutomationsTable } from '../store/tables/automations-table.ts';
 import type { Database } from '../store/database.ts';
 import { sql, type Selectable } from '../store/sql.ts';
 import { when } from './conditions.ts';

@@ -1,7 +1,7 @@
 import { mostAhead } from '../event/occurred-at.ts';
 import type { EventKind } from '../event/schema.ts';
-import type { ShownState } from '../outcome/execution-state.ts';
-import { anomalies, type Anomaly } from '../outcome/stored-batch.ts';
+import type { ShownState } from '../event/outcome/execution-state.ts';
+import { anomalies, type Anomaly } from '../event/outcome/stored-batch.ts';
 import { sql } from '../store/sql.ts';
 import type { Condition } from './conditions.ts';
 import { durationOf } from './duration.ts';

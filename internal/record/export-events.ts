@@ -1,5 +1,5 @@
 import type { Database } from '../store/database.ts';
-import { dayOf } from '../store/days.ts';
+import { dayOf } from '../store/partitions/days.ts';
 import { sql } from '../store/sql.ts';
 import { all, time } from './conditions.ts';
 import { eventConditions, following, indexedCondition } from './event-conditions.ts';

@@ -1,6 +1,6 @@
 import type { EventKind } from '../event/schema.ts';
-import type { ShownState } from '../outcome/execution-state.ts';
-import type { Anomaly } from '../outcome/stored-batch.ts';
+import type { ShownState } from '../event/outcome/execution-state.ts';
+import type { Anomaly } from '../event/outcome/stored-batch.ts';
 
 /** Filters of every list; an absent one allows everything. `from` is included, `to` is not. */
 interface CommonFilters {

@@ -1,4 +1,4 @@
-import type { AlertNoticesTable, AlertsTable } from '../store/alerts-table.ts';
+import type { AlertNoticesTable, AlertsTable } from '../store/tables/alerts-table.ts';
 import type { Database } from '../store/database.ts';
 import { sql, type Selectable } from '../store/sql.ts';
 import type { Alert, AlertFilters, AlertPosition, Notice } from './alert.ts';

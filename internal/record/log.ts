@@ -1,8 +1,8 @@
-import { proveInclusion } from '../log/proofs.ts';
-import { writeProof } from '../log/proof-text.ts';
+import { proveInclusion } from '../ledger/proofs.ts';
+import { writeProof } from '../ledger/proof-text.ts';
 import type { Database } from '../store/database.ts';
-import { findLeaf } from '../store/find-leaf.ts';
-import { nodesOfLog, readTile } from '../store/read-tiles.ts';
+import { findLeaf } from '../store/ledger/find-leaf.ts';
+import { nodesOfLog, readTile } from '../store/ledger/read-tiles.ts';
 import { sql, type RawBuilder } from '../store/sql.ts';
 import { findNewestEvent, type ExecutionId } from './find-newest-event.ts';
 import { readAs } from './read-as.ts';

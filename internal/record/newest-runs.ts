@@ -1,4 +1,4 @@
-import type { ExecutionState } from '../outcome/execution-state.ts';
+import type { ExecutionState } from '../event/outcome/execution-state.ts';
 import type { Database } from '../store/database.ts';
 import { sql } from '../store/sql.ts';
 import { automationsOf } from './automations-of.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../store/database.ts';
-import { writtenBy } from '../store/rewritten-events.ts';
+import { writtenBy } from '../store/erase/rewritten-events.ts';
 import { sql } from '../store/sql.ts';
 import { all, time, when, type Condition } from './conditions.ts';
 import { following } from './event-conditions.ts';

@@ -1,8 +1,8 @@
-import { Repeating } from '../async/repeating.ts';
-import { within } from '../async/within.ts';
-import type { WatchMetrics } from '../telemetry/console-metrics.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Record as EventRecord } from './record.ts';
+import { Repeating } from '../kit/async/repeating.ts';
+import { within } from '../kit/async/within.ts';
+import type { WatchMetrics } from '../kit/telemetry/console-metrics.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
+import type { Queries } from './queries.ts';
 
 /** Time between two looks, and longest duration of one, in ms. */
 const intervalMs = 2_000;
@@ -11,7 +11,7 @@ const longestMs = 5_000;
 /** Looks at the database of a console: whether it answers, its role, and its lag as a replica. */
 export class RecordWatch {
   readonly name = 'record watch';
-  readonly #record: EventRecord;
+  readonly #record: Queries;
   readonly #metrics: WatchMetrics;
   readonly #logger: Logger;
   readonly #looks = new Repeating(() => this.#look());
@@ -20,7 +20,7 @@ export class RecordWatch {
   #lagMs: number | undefined;
   #readerRole: boolean | undefined;
 
-  constructor(record: EventRecord, metrics: WatchMetrics, logger: Logger) {
+  constructor(record: Queries, metrics: WatchMetrics, logger: Logger) {
     this.#record = record;
     this.#metrics = metrics;
     this.#logger = logger;

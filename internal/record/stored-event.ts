@@ -10,7 +10,7 @@ export interface StoredEvent extends RecordedEvent {
   occurred_at: string | null;
 }
 
-/** An event as exports have it: with what proves its texts (`internal/log/event-digest.ts`). */
+/** An event as exports have it: with what proves its texts (`internal/ledger/event-digest.ts`). */
 export interface ProvenEvent extends StoredEvent {
   /** In hexadecimal digits; undefined without texts or without a log, and after an erasure. */
   salt?: string | undefined;

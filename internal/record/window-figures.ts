@@ -1,4 +1,4 @@
-import type { ExecutionState } from '../outcome/execution-state.ts';
+import type { ExecutionState } from '../event/outcome/execution-state.ts';
 import { sql, type RawBuilder } from '../store/sql.ts';
 import type { WindowFigures } from './automation.ts';
 import { all, time, type Condition } from './conditions.ts';

@@ -1,5 +1,5 @@
 import { mostAhead } from '../event/occurred-at.ts';
-import { dayOf, daysBefore } from '../store/days.ts';
+import { dayOf, daysBefore } from '../store/partitions/days.ts';
 import { sql } from '../store/sql.ts';
 import { time, type Condition } from './conditions.ts';
 import type { Reading } from './read-as.ts';

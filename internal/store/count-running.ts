@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { RunningExecutions } from '../outcome/maintenance-report.ts';
+import type { RunningExecutions } from '../event/outcome/maintenance-report.ts';
 import type { Database } from './database.ts';
 
 /** Most executions that are counted: bounds the cost to about half a second. */

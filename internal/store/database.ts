@@ -1,17 +1,21 @@
 import { Kysely, PostgresAdapter, PostgresDialect } from 'kysely';
 import { Pool, type ClientBase } from 'pg';
 import { PreparedStatementPool } from './prepared-statement-pool.ts';
-import type { AccessLogTable } from './access-log-table.ts';
-import type { AlertNoticesTable, AlertsTable } from './alerts-table.ts';
-import type { AutomationsTable } from './automations-table.ts';
-import type { CapturedJobsTable } from './captured-jobs-table.ts';
-import type { ControllerStateTable, RecordGapsTable } from './controller-tables.ts';
-import type { MovedOrganizationsTable, MovingEventsTable, OrganizationDatabasesTable } from './databases-tables.ts';
-import type { DeadLettersTable } from './dead-letters-table.ts';
-import type { DeliveriesTable } from './deliveries-table.ts';
-import type { ErasuresTable } from './erasures-table.ts';
-import type { EventsTable } from './events-table.ts';
-import type { ExecutionsTable } from './executions-table.ts';
+import type { AccessLogTable } from './tables/access-log-table.ts';
+import type { AlertNoticesTable, AlertsTable } from './tables/alerts-table.ts';
+import type { AutomationsTable } from './tables/automations-table.ts';
+import type { CapturedJobsTable } from './tables/captured-jobs-table.ts';
+import type { ControllerStateTable, RecordGapsTable } from './tables/controller-tables.ts';
+import type {
+  MovedOrganizationsTable,
+  MovingEventsTable,
+  OrganizationDatabasesTable,
+} from './tables/databases-tables.ts';
+import type { DeadLettersTable } from './tables/dead-letters-table.ts';
+import type { DeliveriesTable } from './tables/deliveries-table.ts';
+import type { ErasuresTable } from './tables/erasures-table.ts';
+import type { EventsTable } from './tables/events-table.ts';
+import type { ExecutionsTable } from './tables/executions-table.ts';
 import type {
   LogActsTable,
   LogCheckpointsTable,
@@ -19,16 +23,16 @@ import type {
   LogTailsTable,
   LogTilesTable,
   LogTreesTable,
-} from './log-tables.ts';
+} from './tables/log-tables.ts';
 import type { Settings } from './query-with-settings.ts';
-import type { RunningExecutionsTable } from './running-executions-table.ts';
+import type { RunningExecutionsTable } from './tables/running-executions-table.ts';
 import { prepareSession, settings } from './session.ts';
-import type { ConsoleKeysTable } from './console-keys-table.ts';
-import type { RetentionApprovalsTable } from './retention-approvals-table.ts';
-import type { RewrittenEventsTable } from './rewritten-events.ts';
-import type { KnownOrganizationsTable, ScheduledRunsTable } from './scheduled-runs-table.ts';
-import type { SessionsTable } from './sessions-table.ts';
-import type { WebhooksTable } from './webhooks-table.ts';
+import type { ConsoleKeysTable } from './tables/console-keys-table.ts';
+import type { RetentionApprovalsTable } from './tables/retention-approvals-table.ts';
+import type { RewrittenEventsTable } from './erase/rewritten-events.ts';
+import type { KnownOrganizationsTable, ScheduledRunsTable } from './tables/scheduled-runs-table.ts';
+import type { SessionsTable } from './tables/sessions-table.ts';
+import type { WebhooksTable } from './tables/webhooks-table.ts';
 
 /** The tables, as queries see them. */
 export interface Tables {

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
 import { storable } from '../event/stored-text.ts';
-import type { MacKey } from '../log/mac.ts';
-import { appendAct } from './append-act.ts';
+import type { MacKey } from '../ledger/mac.ts';
+import { appendAct } from './ledger/append-act.ts';
 import type { Database, Tables } from './database.ts';
 
 /** Longest text in the primary key, in characters: an index entry holds 2,700 bytes. */

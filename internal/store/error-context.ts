@@ -1,5 +1,5 @@
-import { isoDay } from './days.ts';
-import type { DayRange } from './partitions.ts';
+import { isoDay } from './partitions/days.ts';
+import type { DayRange } from './partitions/partitions.ts';
 
 /** Adds the days of the partition to an error's message; its code stays. */
 export async function withDaysInError(range: DayRange, work: () => Promise<void>): Promise<void> {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { PartitionFigures } from '../outcome/maintenance-report.ts';
+import type { PartitionFigures } from '../event/outcome/maintenance-report.ts';
 import type { Database } from './database.ts';
-import { dayOf, daysFrom } from './days.ts';
-import { listPartitions, partitionOf } from './partitions.ts';
+import { dayOf, daysFrom } from './partitions/days.ts';
+import { listPartitions, partitionOf } from './partitions/partitions.ts';
 
 /**
  * Reads the state of the partitions: today and the wanted days after it. `now`: ms since the Unix

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './database.ts';
-import { buildIndexes } from './build-indexes.ts';
+import { buildIndexes } from './partitions/build-indexes.ts';
 import * as baseline from './migrations/0001-baseline.ts';
 import { ensureReaderRole } from './reader-role.ts';
 import { untilUnlocked } from './until-unlocked.ts';

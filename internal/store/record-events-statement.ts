@@ -1,10 +1,10 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
 import { optionalFields } from '../event/fields.ts';
-import type { MacKey } from '../log/mac.ts';
-import type { ExecutionState } from '../outcome/execution-state.ts';
-import { appendLeaves } from './append-leaves.ts';
-import type { BatchProof } from './leaves-of-batch.ts';
+import type { MacKey } from '../ledger/mac.ts';
+import type { ExecutionState } from '../event/outcome/execution-state.ts';
+import { appendLeaves } from './ledger/append-leaves.ts';
+import type { BatchProof } from './ledger/leaves-of-batch.ts';
 
 /** One row of the result of {@link insertAndMerge}: the changes by organization and transition. */
 export interface ChangeRow {

@@ -1,9 +1,9 @@
 import type { AcceptedEvent } from '../event/event.ts';
-import type { MacKey } from '../log/mac.ts';
-import { anomalies, type Anomaly, type StoredBatch } from '../outcome/stored-batch.ts';
+import type { MacKey } from '../ledger/mac.ts';
+import { anomalies, type Anomaly, type StoredBatch } from '../event/outcome/stored-batch.ts';
 import type { Database } from './database.ts';
 import { isDuplicate } from './errors.ts';
-import { proofOf } from './leaves-of-batch.ts';
+import { proofOf } from './ledger/leaves-of-batch.ts';
 import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
 
 /**

@@ -1,18 +1,18 @@
 import type { AcceptedEvent } from '../event/event.ts';
-import type { MacKey } from '../log/mac.ts';
-import type { MaintenanceReport, PartitionFigures, RunningExecutions } from '../outcome/maintenance-report.ts';
-import type { StoredBatch } from '../outcome/stored-batch.ts';
+import type { MacKey } from '../ledger/mac.ts';
+import type { MaintenanceReport, PartitionFigures, RunningExecutions } from '../event/outcome/maintenance-report.ts';
+import type { StoredBatch } from '../event/outcome/stored-batch.ts';
 import { readClock } from './clock.ts';
 import { countRunning } from './count-running.ts';
 import type { Database } from './database.ts';
 import { keepDeadLetter } from './dead-letters.ts';
 import { isDataError } from './errors.ts';
-import { deleteExpiredSessions } from './expired-sessions.ts';
-import { maintain } from './maintain.ts';
+import { deleteExpiredSessions } from './partitions/expired-sessions.ts';
+import { maintain } from './partitions/maintain.ts';
 import { measurePartitions } from './measure.ts';
 import { ping } from './reachable.ts';
 import { recordEvents } from './record-events.ts';
-import type { FindArchived } from './retention.ts';
+import type { FindArchived } from './partitions/retention.ts';
 
 const hourMs = 60 * 60 * 1_000;
 

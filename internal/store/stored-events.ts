@@ -1,10 +1,10 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { firstColumns, rowReader, separator, timeType, type Column, type JoinedEvent } from '../log/joined-row.ts';
-import { digestOfProven } from '../log/event-digest.ts';
-import { leafSize, writeLeaf } from '../log/leaf.ts';
-import { storedJson, type StoredEvent } from '../log/stored-json.ts';
+import { firstColumns, rowReader, separator, timeType, type Column, type JoinedEvent } from '../ledger/joined-row.ts';
+import { digestOfProven } from '../ledger/event-digest.ts';
+import { leafSize, writeLeaf } from '../ledger/leaf.ts';
+import { storedJson, type StoredEvent } from '../ledger/stored-json.ts';
 import type { Tables } from './database.ts';
-import type { EventRow } from './events-table.ts';
+import type { EventRow } from './tables/events-table.ts';
 
 /** An event after which others follow in the order of acceptance. */
 export interface Place {

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
-import type { Growth } from '../log/growth.ts';
-import { leafSize, readLeaf } from '../log/leaf.ts';
+import type { Growth } from '../ledger/growth.ts';
+import { leafSize, readLeaf } from '../ledger/leaf.ts';
 import { rowsOfBytes } from './bytes-parameter.ts';
 import type { Tables } from './database.ts';
 

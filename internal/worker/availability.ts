@@ -1,4 +1,4 @@
-import type { Logger } from '../telemetry/logger.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
 import type { Batcher } from './batcher.ts';
 
 /** Checks without a stored batch until a database counts as unavailable: three seconds. */

@@ -1,10 +1,10 @@
-import { BatchScheduler } from '../batching/batch-scheduler.ts';
-import { BatchQueue, type BatchLimits, type Portion } from '../batching/batch-queue.ts';
+import { BatchScheduler } from '../kit/async/batch-scheduler.ts';
+import { BatchQueue, type BatchLimits, type Portion } from '../kit/async/batch-queue.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import { heldBytes } from '../event/held-bytes.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { SpanContext, Tracing } from '../telemetry/tracing.ts';
-import type { StoreMetrics } from '../telemetry/worker-metrics.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
+import type { SpanContext, Tracing } from '../kit/telemetry/tracing.ts';
+import type { StoreMetrics } from '../kit/telemetry/worker-metrics.ts';
 import { RetryUntilAvailable, type RetryPauses } from './retry-until-available.ts';
 import type { IsolatingStore } from './isolating-store.ts';
 import type { Storage, StoreResult } from './storage.ts';

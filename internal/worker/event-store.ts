@@ -1,5 +1,5 @@
 import type { AcceptedEvent } from '../event/event.ts';
-import type { StoredBatch } from '../outcome/stored-batch.ts';
+import type { StoredBatch } from '../event/outcome/stored-batch.ts';
 
 /** The operations of the store that the worker needs. */
 export interface EventStore {

@@ -1,8 +1,8 @@
-import type { MaintenanceReport, PartitionFigures, RunningExecutions } from '../outcome/maintenance-report.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { MaintenanceMetrics } from '../telemetry/worker-metrics.ts';
-import { Repeating } from '../async/repeating.ts';
-import { settledWithin } from '../async/settled-within.ts';
+import type { MaintenanceReport, PartitionFigures, RunningExecutions } from '../event/outcome/maintenance-report.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
+import type { MaintenanceMetrics } from '../kit/telemetry/worker-metrics.ts';
+import { Repeating } from '../kit/async/repeating.ts';
+import { settledWithin } from '../kit/async/settled-within.ts';
 
 /**
  * The operations of the store that maintenance needs. Both reject while Postgres is unavailable.

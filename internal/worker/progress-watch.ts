@@ -1,5 +1,5 @@
-import { Repeating } from '../async/repeating.ts';
-import { settledWithin } from '../async/settled-within.ts';
+import { Repeating } from '../kit/async/repeating.ts';
+import { settledWithin } from '../kit/async/settled-within.ts';
 
 /** The inputs of each check. */
 export interface ProgressSources {

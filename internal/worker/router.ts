@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AcceptedEvent } from '../event/event.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { Logger } from '../kit/telemetry/logger.ts';
 import { Availability } from './availability.ts';
 import type { Batcher } from './batcher.ts';
 import type { Storage, StoreResult } from './storage.ts';

@@ -54,7 +54,7 @@ describe('chart, archive', () => {
   });
 
   it('shares its S3 with a witness of the log, which only workers need', async () => {
-    const witness = 'config.logWitnesses[0]=s3://log-witness/production?days=3650';
+    const witness = 'config.ledgerWitnesses[0]=s3://log-witness/production?days=3650';
     const manifests = await renderWith(witness, 'archive.endpoint=https://s3.example.com:9000', 'archive.region=eu-1');
     const worker = environment(manifests, 'runledger-worker');
     expect(worker).to.include({ AWS_REGION: 'eu-1', AWS_ENDPOINT_URL_S3: 'https://s3.example.com:9000' });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { queueKey, shardQueue } from '../../internal/queue/keys.ts';
+import { queueKey, shardQueue } from '../../internal/queue/keys/keys.ts';
 import { renderWith } from '../support/helm.ts';
 import { environment, specOf } from '../support/helm-manifests.ts';
 

@@ -14,20 +14,20 @@ describe('chart, workloads', () => {
   it('gives workers, and nobody else, the key of the log from its Secret; ingest makes digests then', async () => {
     const witnesses = ['file:///log', 'https://witness.example#key'];
     const manifests = await renderWith(
-      'config.logKeySecret=runledger-log-key',
+      'config.ledgerKeySecret=runledger-ledger-key',
       'controller.captureJobs.enabled=true',
-      ...witnesses.map((witness, at) => `config.logWitnesses[${at}]=${witness}`),
+      ...witnesses.map((witness, at) => `config.ledgerWitnesses[${at}]=${witness}`),
     );
     expect(environment(manifests, 'runledger-worker')).to.include({
-      LOG_KEY: 'runledger-log-key/log-key',
-      LOG_WITNESSES: witnesses.join(' '),
+      LEDGER_KEY: 'runledger-ledger-key/ledger-key',
+      LEDGER_WITNESSES: witnesses.join(' '),
     });
     const ingest = environment(manifests, 'runledger-ingest');
-    expect(ingest).not.to.have.property('LOG_KEY');
+    expect(ingest).not.to.have.property('LEDGER_KEY');
     for (const name of ['ingest', 'controller']) {
-      expect(environment(manifests, `runledger-${name}`), name).to.include({ LOG_DIGESTS: 'true' });
+      expect(environment(manifests, `runledger-${name}`), name).to.include({ LEDGER_DIGESTS: 'true' });
     }
-    expect(environment(await render(), 'runledger-ingest')).not.to.have.property('LOG_DIGESTS');
+    expect(environment(await render(), 'runledger-ingest')).not.to.have.property('LEDGER_DIGESTS');
   });
 
   for (const [name, own] of [

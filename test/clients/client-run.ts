@@ -44,7 +44,7 @@ after(stop);
 
 async function start(): Promise<ClientRun> {
   const run = await MakeRun.create();
-  await run.start({ READ_RATE: '1000', LOG_LEVEL: 'debug', LOG_KEY: logKey, LOG_DIGESTS: 'true' });
+  await run.start({ READ_RATE: '1000', LOG_LEVEL: 'debug', LEDGER_KEY: logKey, LEDGER_DIGESTS: 'true' });
   const read = async (name: string): Promise<string> => (await readFile(join(run.folder, name), 'utf8')).trim();
   return {
     run,

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { kubeconfigAccount } from '../../internal/kubernetes/kubeconfig-account.ts';
-import type { ConnectToCluster } from '../../internal/kubernetes/cluster-access.ts';
-import { createToken } from '../../internal/tokens/manifest.ts';
-import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
+import { kubeconfigAccount } from '../../internal/cluster/kubeconfig-account.ts';
+import type { ConnectToCluster } from '../../internal/cluster/cluster-access.ts';
+import { createToken } from '../../internal/cluster/tokens/manifest.ts';
+import { SecretTokenSource } from '../../internal/cluster/tokens/secret-token-source.ts';
 import { until } from '../support/until.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';

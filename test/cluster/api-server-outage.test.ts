@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import { createToken } from '../../internal/tokens/manifest.ts';
+import { createToken } from '../../internal/cluster/tokens/manifest.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import type { Callers } from '../support/callers.ts';
 import { until } from '../support/until.ts';

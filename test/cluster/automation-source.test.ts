@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { followDeclarations } from '../../cmd/controller/declarations.ts';
 import { Apart } from '../../internal/store/apart.ts';
 import { sql } from '../../internal/store/sql.ts';
-import { TableSync } from '../../internal/automations/table-sync.ts';
+import { TableSync } from '../../internal/controller/declarations/table-sync.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { installDefinitions } from '../support/cluster/automation-definitions.ts';
 import { DeclaredCluster, rulesOfController, type Rule } from '../support/cluster/declared-cluster.ts';

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { JobCapture } from '../../internal/capture/job-capture.ts';
+import { JobCapture } from '../../internal/controller/capture/job-capture.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import type { EventGroup } from '../../internal/event/event.ts';
-import { podAccount } from '../../internal/kubernetes/pod-account.ts';
-import { captureMetrics } from '../../internal/telemetry/capture-metrics.ts';
-import { createRegistry } from '../../internal/telemetry/metrics.ts';
+import { podAccount } from '../../internal/cluster/pod-account.ts';
+import { captureMetrics } from '../../internal/kit/telemetry/capture-metrics.ts';
+import { createRegistry } from '../../internal/kit/telemetry/metrics.ts';
 import { DeclaredCluster, rulesOfController } from '../support/cluster/declared-cluster.ts';
 import { installDefinitions } from '../support/cluster/automation-definitions.ts';
 import { JobPlayer } from '../support/cluster/job-player.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createToken } from '../../internal/tokens/manifest.ts';
-import { digestOf } from '../../internal/tokens/token-entry.ts';
+import { createToken } from '../../internal/cluster/tokens/manifest.ts';
+import { digestOf } from '../../internal/cluster/tokens/token-entry.ts';
 import { until } from '../support/until.ts';
 import { Ingest } from '../support/cluster/ingest.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { createLogger } from '../../internal/telemetry/logger.ts';
-import { createToken } from '../../internal/tokens/manifest.ts';
-import { SecretTokenSource } from '../../internal/tokens/secret-token-source.ts';
+import { createLogger } from '../../internal/kit/telemetry/logger.ts';
+import { createToken } from '../../internal/cluster/tokens/manifest.ts';
+import { SecretTokenSource } from '../../internal/cluster/tokens/secret-token-source.ts';
 import { until } from '../support/until.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';
 import { createTenancy, type Tenancy } from '../support/cluster/tenancy.ts';

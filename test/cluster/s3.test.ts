@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { expect } from 'chai';
-import { exportDays } from '../../internal/archive/export-days.ts';
-import { folderOfDay, readManifest } from '../../internal/archive/manifest.ts';
-import type { Objects } from '../../internal/archive/objects.ts';
-import { openS3 } from '../../internal/archive/s3.ts';
-import { createRecord } from '../../internal/record/record.ts';
+import { exportDays } from '../../internal/record/archive/export-days.ts';
+import { folderOfDay, readManifest } from '../../internal/record/archive/manifest.ts';
+import type { Objects } from '../../internal/record/archive/objects.ts';
+import { openS3 } from '../../internal/record/archive/s3.ts';
+import { createQueries } from '../../internal/record/queries.ts';
 import { Child, compileCache } from '../support/child.ts';
 import { failureOf } from '../support/failure.ts';
 import { Forwarder } from '../support/forwarder.ts';
@@ -57,7 +57,7 @@ describe('an archive in S3', function suite() {
     const { sha256, rows } = await readManifest(objects, folder, 'events.parquet');
     expect([sha256, rows]).to.deep.equal([await sha256Of(objects.read(`${folder}events.parquet`)), 1]);
     const { db } = database;
-    const run = { db, record: createRecord(db), objects, format: 'parquet' as const, from: 0, to: Date.now() };
+    const run = { db, record: createQueries(db), objects, format: 'parquet' as const, from: 0, to: Date.now() };
     expect(await exportDays({ ...run, recheckBefore: Infinity })).to.deep.equal({ written: 0, kept: 3, events: 0 });
   });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createToken } from '../../internal/tokens/manifest.ts';
+import { createToken } from '../../internal/cluster/tokens/manifest.ts';
 import { until } from '../support/until.ts';
 import { Ingest } from '../support/cluster/ingest.ts';
 import { sharedCluster } from '../support/cluster/shared-cluster.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { secretManifest } from '../../internal/tokens/manifest.ts';
+import { secretManifest } from '../../internal/cluster/tokens/manifest.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { Cgroup } from '../support/cgroup.ts';
 import { Child } from '../support/child.ts';

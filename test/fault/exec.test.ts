@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { secretManifest } from '../../internal/tokens/manifest.ts';
+import { secretManifest } from '../../internal/cluster/tokens/manifest.ts';
 import { CertificateFiles, createKeyPair } from '../support/certificate.ts';
 import { environmentWith, outcomeOf, reported, runledger, type Outcome } from '../support/exec.ts';
 import { failureOf } from '../support/failure.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { settledWithin } from '../../internal/async/settled-within.ts';
+import { settledWithin } from '../../internal/kit/async/settled-within.ts';
 import { ApiClient, type Answer } from '../support/api-client.ts';
 import { automations, bulks, mutated, schemaAware, type FuzzedRequest } from '../support/fault/fuzz.ts';
 import { Random, seedOfRun } from '../support/fault/random.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createToken, secretManifest, tokenEntry } from '../../internal/tokens/manifest.ts';
+import { createToken, secretManifest, tokenEntry } from '../../internal/cluster/tokens/manifest.ts';
 import { Child } from '../support/child.ts';
 import { eventBody } from '../support/events.ts';
 import { freePort } from '../support/free-port.ts';

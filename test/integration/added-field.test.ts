@@ -9,11 +9,11 @@ import { sql } from 'kysely';
 import type * as eventModule from '../../internal/event/event.ts';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import type * as validateModule from '../../internal/event/validate.ts';
-import type * as idempotencyModule from '../../internal/queue/idempotency.ts';
-import type * as jobModule from '../../internal/queue/job.ts';
+import type * as idempotencyModule from '../../internal/queue/keys/idempotency.ts';
+import type * as jobModule from '../../internal/queue/job/job.ts';
 import type * as recordModule from '../../internal/store/record-events.ts';
-import { fromRow, isRow, toRow, type Row } from '../../internal/queue/job.ts';
-import { IdempotencyKeys, type Keyed } from '../../internal/queue/idempotency.ts';
+import { fromRow, isRow, toRow, type Row } from '../../internal/queue/job/job.ts';
+import { IdempotencyKeys, type Keyed } from '../../internal/queue/keys/idempotency.ts';
 import { anEvent } from '../support/events.ts';
 import { failureOf } from '../support/failure.ts';
 import { emptyRedis } from '../support/servers.ts';
@@ -70,7 +70,7 @@ describe('a field added to the table of fields', function () {
   });
 
   it('travels in jobs, which both releases can read', async () => {
-    const job = await changed<typeof jobModule>('internal/queue/job.ts');
+    const job = await changed<typeof jobModule>('internal/queue/job/job.ts');
     const event = eventWith('Paris');
     expect(job.fromRow(job.toRow(event))).to.deep.equal(event);
 
@@ -95,7 +95,7 @@ describe('a field added to the table of fields', function () {
   });
 
   it('does not turn a keyed retry across the deploy into a 422, and tells other bodies apart afterwards', async () => {
-    const newer = await changed<typeof idempotencyModule>('internal/queue/idempotency.ts');
+    const newer = await changed<typeof idempotencyModule>('internal/queue/keys/idempotency.ts');
     const redis = new Redis((await emptyRedis()).url);
     try {
       const before = new IdempotencyKeys(redis, 'events', 60_000);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { run } from '../../cmd/erase/run.ts';
 import { keepDeadLetter } from '../../internal/store/dead-letters.ts';
-import { eraseTraces } from '../../internal/store/erase-traces.ts';
-import { eraseEvents } from '../../internal/store/erase.ts';
+import { eraseTraces } from '../../internal/store/erase/erase-traces.ts';
+import { eraseEvents } from '../../internal/store/erase/erase.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { sql } from '../../internal/store/sql.ts';
 import { anEvent } from '../support/events.ts';
@@ -52,7 +52,7 @@ describe('erase, while events come in', () => {
     return run(['--organization', 'acme', '--by', 'ana', '--reason', 'ticket 7', '--all', '--yes'], {
       stdout: { write },
       stderr: { write: () => undefined },
-      database: { DATABASE_URL: database.url, LOG_KEY: logKey },
+      database: { DATABASE_URL: database.url, LEDGER_KEY: logKey },
       most: 57,
     });
   }

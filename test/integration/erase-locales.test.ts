@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { run } from '../../cmd/erase/run.ts';
 import { isDataError } from '../../internal/store/errors.ts';
-import { maintain } from '../../internal/store/maintain.ts';
+import { maintain } from '../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
 import { failureOf } from '../support/failure.ts';

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { run } from '../../cmd/erase/run.ts';
 import type { Alert } from '../../internal/expectation/transition.ts';
-import { alertEvents, executionEvent, type CloudEvent } from '../../internal/notify/cloud-event.ts';
-import { insertMessages } from '../../internal/notify/insert-messages.ts';
-import { ConsoleLinks } from '../../internal/notify/links.ts';
+import { alertEvents, executionEvent, type CloudEvent } from '../../internal/controller/notify/cloud-event.ts';
+import { insertMessages } from '../../internal/controller/notify/insert-messages.ts';
+import { ConsoleLinks } from '../../internal/controller/notify/links.ts';
 import { eachDatabase } from '../support/store.ts';
 
 const automationId = '0190a0b0-0000-7000-8000-000000000001';

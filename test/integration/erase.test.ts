@@ -4,12 +4,12 @@ import { readOptions } from '../../cmd/erase/options.ts';
 import { run as runErase } from '../../cmd/erase/run.ts';
 import { run as runVerify } from '../../cmd/verify/run.ts';
 import { UsageError } from '../../internal/config/arguments.ts';
-import { joinIds, leafOfErasure } from '../../internal/log/erasure.ts';
-import { textsDigestOf } from '../../internal/log/event-digest.ts';
-import { leafOf, timeOfId } from '../../internal/log/leaf.ts';
-import { macKeyText, macOf } from '../../internal/log/mac.ts';
-import { exportFormats } from '../../internal/export/formats.ts';
-import { storedJson } from '../../internal/log/stored-json.ts';
+import { joinIds, leafOfErasure } from '../../internal/ledger/erasure.ts';
+import { textsDigestOf } from '../../internal/ledger/event-digest.ts';
+import { leafOf, timeOfId } from '../../internal/ledger/leaf.ts';
+import { macKeyText, macOf } from '../../internal/ledger/mac.ts';
+import { exportFormats } from '../../internal/record/formats/formats.ts';
+import { storedJson } from '../../internal/ledger/stored-json.ts';
 import { provenEventOf } from '../../internal/record/stored-event.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
@@ -40,7 +40,7 @@ describe('erase', () => {
   async function run(command: typeof runErase, args: string[]) {
     let [stdout, stderr] = ['', ''];
     const organization = args.includes('--organization') ? [] : ['--organization', 'acme'];
-    const env = { DATABASE_URL: database.url, LOG_MAC_KEY: macKeyText(macKey), ...settings };
+    const env = { DATABASE_URL: database.url, LEDGER_MAC_KEY: macKeyText(macKey), ...settings };
     const surroundings = {
       stdout: { write: (text: string) => (stdout += text) },
       stderr: { write: (text: string) => (stderr += text) },
@@ -215,14 +215,14 @@ describe('erase', () => {
   });
 
   it('needs the key of an organization with a log, and no key of one without', async () => {
-    settings = { LOG_MAC_KEY: '' };
-    const refused = 'erase: acme has a log: set LOG_MAC_KEY, so that the log knows the erasure\n';
+    settings = { LEDGER_MAC_KEY: '' };
+    const refused = 'erase: acme has a log: set LEDGER_MAC_KEY, so that the log knows the erasure\n';
     expect(await erase('--all', '--yes')).to.deep.equal({ code: 1, stdout: '', stderr: refused });
     expect((await erase('--all')).code).to.equal(0);
     await recordEvents(database.db, [anEvent({ organization: 'initech', createdAt: Date.now() - 1 })]);
     const other = ['--organization', 'initech', '--by', 'ana', '--reason', 'x', '--all', '--yes'];
     expect((await run(runErase, other)).code).to.equal(0);
-    settings = { LOG_MAC_KEY: '', LOG_KEY: logKey };
+    settings = { LEDGER_MAC_KEY: '', LEDGER_KEY: logKey };
     expect((await erase('--all', '--yes')).code).to.equal(0);
   });
 

@@ -6,14 +6,14 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import { run as verify } from '../../cmd/verify/run.ts';
-import { exportDays } from '../../internal/archive/export-days.ts';
-import { openObjects } from '../../internal/archive/open-objects.ts';
-import { macKeyText } from '../../internal/log/mac.ts';
+import { exportDays } from '../../internal/record/archive/export-days.ts';
+import { openObjects } from '../../internal/record/archive/open-objects.ts';
+import { macKeyText } from '../../internal/ledger/mac.ts';
 import { getCheckpoint } from '../../internal/record/log.ts';
-import { createRecord } from '../../internal/record/record.ts';
-import { eraseEvents } from '../../internal/store/erase.ts';
+import { createQueries } from '../../internal/record/queries.ts';
+import { eraseEvents } from '../../internal/store/erase/erase.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
-import { withExportLock } from '../../internal/store/with-export-lock.ts';
+import { withExportLock } from '../../internal/store/partitions/with-export-lock.ts';
 import { anEvent } from '../support/events.ts';
 import {
   acme20,
@@ -37,7 +37,7 @@ describe('the command export', () => {
   const database = eachDatabase();
   const store = (...events: SomeEvent[]): Promise<unknown> => storeEvents(database.db, ...events);
   const command = (...args: string[]): Promise<ExportRun> =>
-    runExport({ DATABASE_URL: database.url, LOG_MAC_KEY: macKeyText(macKey) }, args);
+    runExport({ DATABASE_URL: database.url, LEDGER_MAC_KEY: macKeyText(macKey) }, args);
   /** Exports into a folder, and resolves with what was printed. */
   const exportTo = async (folder: string, ...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await command(folder, '--format', 'ndjson', ...args);
@@ -90,7 +90,7 @@ describe('the command export', () => {
   it('continues where an error ended it, and keeps nothing of a day that it had not finished', async () => {
     await storeThree();
     await using folder = await temporaryFolder();
-    const record = createRecord(database.db);
+    const record = createQueries(database.db);
     const run = {
       db: database.db,
       objects: await openObjects(folder.path),
@@ -180,7 +180,7 @@ describe('the command export', () => {
       const whole = await command(...args);
       const sha256 = createHash('sha256').update(whole.stdout).digest('hex');
       expect(whole).to.deep.include({ code: 0, stderr: `5 events, SHA-256 ${sha256}\n` });
-      const all = await createRecord(database.db).listEvents('acme', {}, { limit: 5 });
+      const all = await createQueries(database.db).listEvents('acme', {}, { limit: 5 });
       const { created_at = '', id = '' } = all.items[1] ?? {};
       const rest = await command(...args, '--after', `${created_at},${id}`);
       expect(rest.stdout.toString()).to.equal(

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { run as erase } from '../../cmd/erase/run.ts';
 import { run as sealCommand } from '../../cmd/seal/run.ts';
-import { readAct } from '../../internal/log/act.ts';
-import { leafOfAct } from '../../internal/log/act.ts';
-import { extendLogs } from '../../internal/store/extend-logs.ts';
+import { readAct } from '../../internal/ledger/act.ts';
+import { leafOfAct } from '../../internal/ledger/act.ts';
+import { extendLogs } from '../../internal/store/ledger/extend-logs.ts';
 import { keepDeadLetter } from '../../internal/store/dead-letters.ts';
-import { findLeaf } from '../../internal/store/find-leaf.ts';
-import { maintain } from '../../internal/store/maintain.ts';
+import { findLeaf } from '../../internal/store/ledger/find-leaf.ts';
+import { maintain } from '../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
 import { runVerify } from '../support/run-verify.ts';
@@ -43,7 +43,7 @@ describe('acts in the log', () => {
     expect(await actsOf()).to.deep.equal(kept);
     const quiet = { write: () => undefined };
     const args = ['--organization', 'acme', '--by', 'ana', '--reason', 'ticket 7', '--text', 'JANE', '--yes'];
-    const settings = { DATABASE_URL: url, LOG_KEY: logKey };
+    const settings = { DATABASE_URL: url, LEDGER_KEY: logKey };
     expect(await erase(args, { stdout: quiet, stderr: quiet, database: settings })).to.equal(0);
     const deleted = { kind: 'dead-letters-deleted', by: 'ana', letters: '2', events: `${letter.id} no-uuid` };
     expect(await actsOf()).to.deep.equal([...kept, deleted]);
@@ -86,18 +86,18 @@ describe('acts in the log', () => {
     const command = async (args: string[], settings = {}): Promise<string> => {
       const said: string[] = [];
       const stream = { write: (text: string) => said.push(text) };
-      const env = { DATABASE_URL: url, LOG_KEY: logKey, ...settings };
+      const env = { DATABASE_URL: url, LEDGER_KEY: logKey, ...settings };
       return `${await sealCommand(['--organization', 'acme', ...args], { stdout: stream, stderr: stream, env })} ${said.join('')}`;
     };
-    const who = ['--by', 'ana', '--reason', 'a worker without LOG_KEY'];
+    const who = ['--by', 'ana', '--reason', 'a worker without LEDGER_KEY'];
     expect(await command(who)).to.equal('0 1 events of acme have no leaf. Add --yes to seal them.\n');
     expect(await command([...who, '--yes'])).to.equal('0 1 events of acme got their leaves.\n');
     expect(await command([...who, '--yes'])).to.equal('0 0 events of acme got their leaves.\n');
-    expect(await command([...who, '--yes'], { LOG_KEY: '' })).to.contain(
-      '1 seal: LOG_MAC_KEY or LOG_KEY is required\n',
+    expect(await command([...who, '--yes'], { LEDGER_KEY: '' })).to.contain(
+      '1 seal: LEDGER_MAC_KEY or LEDGER_KEY is required\n',
     );
     expect(await command(['--by', 'ana'])).to.contain('2 seal: --reason is required\n');
-    const act = { first: inserted?.id, last: inserted?.id, events: '1', reason: 'a worker without LOG_KEY' };
+    const act = { first: inserted?.id, last: inserted?.id, events: '1', reason: 'a worker without LEDGER_KEY' };
     expect(await actsOf()).to.deep.equal([{ kind: 'older-events-sealed', by: 'ana', ...act }]);
     expect((await runVerify(url, [])).code).to.equal(0);
   });

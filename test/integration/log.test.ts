@@ -1,23 +1,23 @@
 import { expect } from 'chai';
 import { run as verify } from '../../cmd/verify/run.ts';
 import { ConfigError } from '../../internal/config/read.ts';
-import { isSignedByAll, openCheckpoint } from '../../internal/log/checkpoint.ts';
-import { hashLeaf } from '../../internal/log/hashing.ts';
-import { createSigningKey, readSigningKeys, readVerifierKey, verifierKeyText } from '../../internal/log/keys.ts';
-import { readLeaf } from '../../internal/log/leaf.ts';
-import { readProof } from '../../internal/log/proof-text.ts';
-import { rootOfInclusion } from '../../internal/log/proofs.ts';
-import { SignedHeads } from '../../internal/log/memory.ts';
-import { HeadSigner } from '../../internal/log/signer.ts';
-import { JobDecoder } from '../../internal/queue/job-decoder.ts';
-import { encodeJob } from '../../internal/queue/job-encoder.ts';
+import { isSignedByAll, openCheckpoint } from '../../internal/ledger/checkpoint.ts';
+import { hashLeaf } from '../../internal/ledger/hashing.ts';
+import { createSigningKey, readSigningKeys, readVerifierKey, verifierKeyText } from '../../internal/ledger/keys.ts';
+import { readLeaf } from '../../internal/ledger/leaf.ts';
+import { readProof } from '../../internal/ledger/proof-text.ts';
+import { rootOfInclusion } from '../../internal/ledger/proofs.ts';
+import { SignedHeads } from '../../internal/ledger/memory.ts';
+import { HeadSigner } from '../../internal/ledger/signer.ts';
+import { JobDecoder } from '../../internal/queue/job/job-decoder.ts';
+import { encodeJob } from '../../internal/queue/job/job-encoder.ts';
 import { getCheckpoint } from '../../internal/record/log.ts';
-import { extendLogs } from '../../internal/store/extend-logs.ts';
-import { sealOlder } from '../../internal/store/seal-older.ts';
-import { signLogs } from '../../internal/store/sign-logs.ts';
+import { extendLogs } from '../../internal/store/ledger/extend-logs.ts';
+import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
+import { signLogs } from '../../internal/store/ledger/sign-logs.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
-import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
-import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { sealerMetrics } from '../../internal/kit/telemetry/sealer-metrics.ts';
+import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
 import { Sealer } from '../../internal/worker/sealer.ts';
 import { startConsole } from '../support/console.ts';
@@ -36,15 +36,15 @@ describe('the log, from the request to the proof', () => {
   it('is of one database: a worker with several does not start', async () => {
     const nowhere = 'postgres://127.0.0.1:1/none';
     const settings = { REDIS_URL: 'redis://127.0.0.1:1', DATABASE_URL: nowhere, DATABASE_URLS: `eu=${nowhere}` };
-    const failure = await failureOf(startWorker({ ...settings, LOG_KEY: logKey }, { migrate: false }));
+    const failure = await failureOf(startWorker({ ...settings, LEDGER_KEY: logKey }, { migrate: false }));
     expect(failure).to.be.instanceOf(ConfigError);
-    expect(String(failure)).to.contain('LOG_KEY needs one database: unset DATABASE_URLS');
+    expect(String(failure)).to.contain('LEDGER_KEY needs one database: unset DATABASE_URLS');
   });
 
   it('proves an event by the Receipt-Id of its 201', async () => {
     const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
     const settings = { REDIS_URL: redis.url, DATABASE_URL: database };
-    await using worker = await startWorker({ ...settings, LOG_KEY: logKey });
+    await using worker = await startWorker({ ...settings, LEDGER_KEY: logKey });
     await using ingest = await startIngest(settings);
     await using console = await startConsole(database);
     const answer = await ingest.client.register(eventBody());
@@ -67,7 +67,7 @@ describe('the log, from the request to the proof', () => {
     it(`names an event if ${what} was changed in the queue, by the digest that ingest made`, async () => {
       const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
       const settings = { REDIS_URL: redis.url, DATABASE_URL: database };
-      await using ingest = await startIngest({ ...settings, LOG_DIGESTS: 'true' });
+      await using ingest = await startIngest({ ...settings, LEDGER_DIGESTS: 'true' });
       const answer = await ingest.client.register(eventBody({ description: 'paid 10' }));
       const id = String(answer.headers['receipt-id']);
 
@@ -79,7 +79,7 @@ describe('the log, from the request to the proof', () => {
       });
       decoder.close();
 
-      await using worker = await startWorker({ ...settings, LOG_KEY: logKey });
+      await using worker = await startWorker({ ...settings, LEDGER_KEY: logKey });
       await until('the checkpoint', async () => {
         const signed = await figure(worker.telemetry.registry, 'runledger_log_checkpoints_total');
         return signed === 1 ? true : undefined;
@@ -106,7 +106,7 @@ describe('the log, from the request to the proof', () => {
         .join(),
     );
     for (const [at, key] of [logKey, `${newKey} ${logKey}`, newKey].entries()) {
-      await using _ = await startWorker({ ...settings, LOG_KEY: key });
+      await using _ = await startWorker({ ...settings, LEDGER_KEY: key });
       const expected = publicKeys.slice(Math.max(0, at - 1), at + 1).map((text) => readVerifierKey(text));
       await until(`the checkpoint of step ${at}`, async () => {
         const { status, body } = await console.client.send({ path: '/v1/log/checkpoint' });

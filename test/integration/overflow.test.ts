@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { overflowQueue } from '../../internal/queue/keys.ts';
-import { readQueueClock } from '../../internal/queue/queue-clock.ts';
+import { overflowQueue } from '../../internal/queue/keys/keys.ts';
+import { readQueueClock } from '../../internal/queue/clocks/queue-clock.ts';
 import { connect, createProducerRedis, disconnect } from '../../internal/queue/redis.ts';
-import type { Authentication } from '../../internal/tokens/token-source.ts';
+import type { Authentication } from '../../internal/cluster/tokens/token-source.ts';
 import type { Answer } from '../support/api-client.ts';
 import { Callers } from '../support/callers.ts';
 import { anEvent } from '../support/events.ts';

@@ -5,7 +5,7 @@ import { openControllerDatabase } from '../../cmd/controller/database.ts';
 import { readAs } from '../../internal/record/read-as.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
-import { createLogger } from '../../internal/telemetry/logger.ts';
+import { createLogger } from '../../internal/kit/telemetry/logger.ts';
 import { startConsole } from '../support/console.ts';
 import { anEvent } from '../support/events.ts';
 import { declare, tickAt } from '../support/expectations.ts';

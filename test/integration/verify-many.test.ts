@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { exportedEvent } from '../../internal/audit/exported-event.ts';
-import { signCheckpoint } from '../../internal/log/checkpoint.ts';
-import { Frontier } from '../../internal/log/frontier.ts';
-import { leafHashText } from '../../internal/log/hashing.ts';
-import { leafOf } from '../../internal/log/leaf.ts';
-import { entryBundle, tilePath, tilesOf, tileWidth } from '../../internal/log/tiles.ts';
+import { exportedEvent } from '../../internal/record/audit/exported-event.ts';
+import { signCheckpoint } from '../../internal/ledger/checkpoint.ts';
+import { Frontier } from '../../internal/ledger/frontier.ts';
+import { leafHashText } from '../../internal/ledger/hashing.ts';
+import { leafOf } from '../../internal/ledger/leaf.ts';
+import { entryBundle, tilePath, tilesOf, tileWidth } from '../../internal/ledger/tiles.ts';
 import { findingsOf, runVerify } from '../support/run-verify.ts';
 import { logKeys } from '../support/sealed-log.ts';
 import { testFiles } from '../support/test-files.ts';

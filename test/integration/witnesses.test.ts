@@ -5,20 +5,20 @@ import { expect } from 'chai';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { run as verify } from '../../cmd/verify/run.ts';
-import { createSealer, logSettings } from '../../cmd/worker/sealer.ts';
-import { findCosignature } from '../../internal/log/cosignature.ts';
-import { signCheckpoint } from '../../internal/log/checkpoint.ts';
-import { readWitnessKey } from '../../internal/log/keys.ts';
-import type { GrownLog } from '../../internal/log/signer.ts';
-import { splitNote } from '../../internal/log/note.ts';
+import { createSealer, ledgerSettings } from '../../cmd/worker/sealer.ts';
+import { findCosignature } from '../../internal/ledger/cosignature.ts';
+import { signCheckpoint } from '../../internal/ledger/checkpoint.ts';
+import { readWitnessKey } from '../../internal/ledger/keys.ts';
+import type { GrownLog } from '../../internal/ledger/signer.ts';
+import { splitNote } from '../../internal/ledger/note.ts';
 import { getCheckpoint, getProof, getSignedCheckpoint } from '../../internal/record/log.ts';
-import { addCosignature, listUncosigned } from '../../internal/store/cosigned-logs.ts';
-import { extendLogs } from '../../internal/store/extend-logs.ts';
+import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosigned-logs.ts';
+import { extendLogs } from '../../internal/store/ledger/extend-logs.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
-import { signLogs } from '../../internal/store/sign-logs.ts';
-import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
-import { HttpWitness } from '../../internal/witness/http-witness.ts';
-import { Witnesses } from '../../internal/witness/witnesses.ts';
+import { signLogs } from '../../internal/store/ledger/sign-logs.ts';
+import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import { HttpWitness } from '../../internal/ledger/witness/http-witness.ts';
+import { Witnesses } from '../../internal/ledger/witness/witnesses.ts';
 import { anEvent } from '../support/events.ts';
 import { findingsOf, runVerify, type Verified } from '../support/run-verify.ts';
 import { headOf, logKey, logKeys, macKey, publicLogKey, seal, withLeaves } from '../support/sealed-log.ts';
@@ -240,10 +240,10 @@ describe('witnesses of the log', () => {
     expect(witness.statuses.slice(1)).to.have.members([200, 404, 409]);
   });
 
-  it('are those of LOG_WITNESSES of a worker', async () => {
+  it('are those of LEDGER_WITNESSES of a worker', async () => {
     const { db } = database;
     const telemetry = createTelemetry('worker', 'silent');
-    const config = readConfig(logSettings, { LOG_KEY: logKey, LOG_WITNESSES: String(witness.url) });
+    const config = readConfig(ledgerSettings, { LEDGER_KEY: logKey, LEDGER_WITNESSES: String(witness.url) });
     await recordEvents(db, [anEvent()], withLeaves);
     const sealer = createSealer(config, db, telemetry);
     await sealer?.start();

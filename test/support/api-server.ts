@@ -1,10 +1,10 @@
-import { createApi, type ApiOptions } from '../../internal/api/app.ts';
-import { defaultServerLimits, type ServerLimits } from '../../internal/api/server-limits.ts';
-import { ApiServer } from '../../internal/api/server.ts';
+import { createApi, type ApiOptions } from '../../internal/intake/app.ts';
+import { defaultServerLimits, type ServerLimits } from '../../internal/intake/http/server-limits.ts';
+import { ApiServer } from '../../internal/intake/http/server.ts';
 import { createIdentitySource } from '../../internal/event/identity.ts';
 import { createEventValidator } from '../../internal/event/validate.ts';
-import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
-import { Registry } from '../../internal/telemetry/metrics.ts';
+import { apiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
+import { Registry } from '../../internal/kit/telemetry/metrics.ts';
 import { recordingLogger, type LogRecord } from './recording-logger.ts';
 
 export interface RunningApi extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import { largeTurn, Room } from '../../internal/queue/room.ts';
+import { largeTurn, Room } from '../../internal/queue/admission/room.ts';
 import type { BatcherLimits } from '../../internal/worker/batcher.ts';
 
 /** A room that no test fills. */

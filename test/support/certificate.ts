@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
-import { Certificate } from '../../internal/api/certificate.ts';
-import type { Logger } from '../../internal/telemetry/logger.ts';
+import { Certificate } from '../../internal/intake/http/certificate.ts';
+import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** A key and its certificate, PEM. */

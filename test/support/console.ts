@@ -6,10 +6,10 @@ import {
   openOtherConsoleDatabases,
 } from '../../cmd/console/databases.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { failing } from '../../internal/ops/probes.ts';
-import { createTelemetry, type Telemetry } from '../../internal/telemetry/telemetry.ts';
-import { digestOf } from '../../internal/tokens/token-entry.ts';
-import type { Authentication, TokenSource } from '../../internal/tokens/token-source.ts';
+import { failing } from '../../internal/kit/ops/probes.ts';
+import { createTelemetry, type Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import { digestOf } from '../../internal/cluster/tokens/token-entry.ts';
+import type { Authentication, TokenSource } from '../../internal/cluster/tokens/token-source.ts';
 import { ApiClient } from './api-client.ts';
 import { tuned } from './tuned.ts';
 

@@ -25,7 +25,7 @@ export const generatedParts = [
  * and the API's description in OpenAPI 3.0.
  */
 export const generatedFiles = [
-  { file: 'internal/api/openapi-3.0.yaml', make: openApi30 },
+  { file: 'internal/intake/openapi-3.0.yaml', make: openApi30 },
   { file: 'deploy/grafana/runledger.json', make: () => Promise.resolve(dashboard()) },
   { file: 'charts/runledger/files/dashboards/runledger.json', make: () => Promise.resolve(dashboard()) },
   {

@@ -3,8 +3,8 @@ import { changedRules, type Rules } from '../../internal/expectation/rules.ts';
 import { Schedules } from '../../internal/expectation/schedules.ts';
 import type { Transition } from '../../internal/expectation/transition.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { tick, type TickOptions, type TickReport } from '../../internal/verdicts/tick.ts';
-import type { QueueReading } from '../../internal/verdicts/watermark.ts';
+import { tick, type TickOptions, type TickReport } from '../../internal/controller/verdicts/tick.ts';
+import type { QueueReading } from '../../internal/controller/verdicts/watermark.ts';
 
 /** The margin of the watermark, in ms. */
 export const marginMs = 10_000;
@@ -17,7 +17,7 @@ export interface Declared {
   suspend: boolean;
 }
 
-/** Writes declarations as `internal/automations` does, changed ones too. */
+/** Writes declarations as `internal/controller/declarations` does, changed ones too. */
 export async function declare(db: Database, ...automations: (Partial<Declared> & Pick<Declared, 'automationId'>)[]) {
   const known = await db
     .selectFrom('automations')

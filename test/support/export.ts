@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { run } from '../../cmd/export/run.ts';
-import type { Manifest } from '../../internal/archive/manifest.ts';
+import type { Manifest } from '../../internal/record/archive/manifest.ts';
 
 export const acme20 = 'organization=acme/day=2026-11-20/events.ndjson';
 export const globex20 = 'organization=globex/day=2026-11-20/events.ndjson';

@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger } from '../../internal/telemetry/logger.ts';
-import { createRegistry } from '../../internal/telemetry/metrics.ts';
-import { tokenMetrics } from '../../internal/telemetry/token-metrics.ts';
-import { FileTokenSource } from '../../internal/tokens/file-token-source.ts';
-import { secretManifest, tokenEntry } from '../../internal/tokens/manifest.ts';
+import { createLogger } from '../../internal/kit/telemetry/logger.ts';
+import { createRegistry } from '../../internal/kit/telemetry/metrics.ts';
+import { tokenMetrics } from '../../internal/kit/telemetry/token-metrics.ts';
+import { FileTokenSource } from '../../internal/cluster/tokens/file-token-source.ts';
+import { secretManifest, tokenEntry } from '../../internal/cluster/tokens/manifest.ts';
 import { Browser } from './browser.ts';
 import { query } from './postgres-server.ts';
 import { startConsole, readToken, type RunningConsole } from './console.ts';

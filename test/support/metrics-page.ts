@@ -1,26 +1,26 @@
-import { rejectionReasons } from '../../internal/errors/request-error.ts';
-import { apiMetrics } from '../../internal/telemetry/api-metrics.ts';
-import { databaseMetrics } from '../../internal/telemetry/database-label.ts';
-import { automationMetrics } from '../../internal/telemetry/automation-metrics.ts';
-import { captureMetrics } from '../../internal/telemetry/capture-metrics.ts';
-import { consoleMetrics, streamMetrics } from '../../internal/telemetry/console-metrics.ts';
-import { controllerMetrics } from '../../internal/telemetry/controller-metrics.ts';
-import { limitMetrics } from '../../internal/telemetry/limit-metrics.ts';
-import { loginMetrics } from '../../internal/telemetry/login-metrics.ts';
-import { notifyMetrics } from '../../internal/telemetry/notify-metrics.ts';
-import { Counter, Gauge, Histogram, Registry } from '../../internal/telemetry/metrics.ts';
-import { producerMetrics } from '../../internal/telemetry/producer-metrics.ts';
-import { backlogMetrics, queueStatsMetrics } from '../../internal/telemetry/queue-metrics.ts';
-import { rejectionMetrics } from '../../internal/telemetry/rejection-metrics.ts';
-import { sealerMetrics } from '../../internal/telemetry/sealer-metrics.ts';
-import { shardMetrics } from '../../internal/telemetry/shard-metrics.ts';
-import { tokenMetrics } from '../../internal/telemetry/token-metrics.ts';
+import { rejectionReasons } from '../../internal/kit/errors/request-error.ts';
+import { apiMetrics } from '../../internal/kit/telemetry/api-metrics.ts';
+import { databaseMetrics } from '../../internal/kit/telemetry/database-label.ts';
+import { automationMetrics } from '../../internal/kit/telemetry/automation-metrics.ts';
+import { captureMetrics } from '../../internal/kit/telemetry/capture-metrics.ts';
+import { consoleMetrics, streamMetrics } from '../../internal/kit/telemetry/console-metrics.ts';
+import { controllerMetrics } from '../../internal/kit/telemetry/controller-metrics.ts';
+import { limitMetrics } from '../../internal/kit/telemetry/limit-metrics.ts';
+import { loginMetrics } from '../../internal/kit/telemetry/login-metrics.ts';
+import { notifyMetrics } from '../../internal/kit/telemetry/notify-metrics.ts';
+import { Counter, Gauge, Histogram, Registry } from '../../internal/kit/telemetry/metrics.ts';
+import { producerMetrics } from '../../internal/kit/telemetry/producer-metrics.ts';
+import { backlogMetrics, queueStatsMetrics } from '../../internal/kit/telemetry/queue-metrics.ts';
+import { rejectionMetrics } from '../../internal/kit/telemetry/rejection-metrics.ts';
+import { sealerMetrics } from '../../internal/kit/telemetry/sealer-metrics.ts';
+import { shardMetrics } from '../../internal/kit/telemetry/shard-metrics.ts';
+import { tokenMetrics } from '../../internal/kit/telemetry/token-metrics.ts';
 import {
   consumerMetrics,
   maintenanceMetrics,
   overflowStoreMetrics,
   storeMetrics,
-} from '../../internal/telemetry/worker-metrics.ts';
+} from '../../internal/kit/telemetry/worker-metrics.ts';
 
 /** What a metric of the library knows of itself; its types do not say. */
 interface Described {

@@ -76,7 +76,7 @@ function closedPart(part: unknown): unknown {
   return typeof part === 'object' && part !== null ? closed(part) : part;
 }
 
-const source = 'internal/api/openapi.yaml';
+const source = 'internal/intake/openapi.yaml';
 
 /**
  * The API's description in one piece, by the tool that users bundle it with; `dereferenced` has no

@@ -1,6 +1,6 @@
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import type { EventKind } from '../../internal/event/schema.ts';
-import type { ExecutionState } from '../../internal/outcome/execution-state.ts';
+import type { ExecutionState } from '../../internal/event/outcome/execution-state.ts';
 
 /**
  * The key of an execution. `automationId` is in lower case: UUIDs compare without regard to case.

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
-import { checksumOf, jobVersion, toRow, type JobData } from '../../internal/queue/job.ts';
-import { keyPrefix, queueKey } from '../../internal/queue/keys.ts';
+import { checksumOf, jobVersion, toRow, type JobData } from '../../internal/queue/job/job.ts';
+import { keyPrefix, queueKey } from '../../internal/queue/keys/keys.ts';
 import { createConsumerRedis, disconnect } from '../../internal/queue/redis.ts';
 import type { RedisServer } from './redis-server.ts';
 

@@ -1,4 +1,4 @@
-import { createLogger, type Logger } from '../../internal/telemetry/logger.ts';
+import { createLogger, type Logger } from '../../internal/kit/telemetry/logger.ts';
 
 export interface LogRecord {
   level: string;

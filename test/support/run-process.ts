@@ -1,7 +1,7 @@
-import { component } from '../../internal/lifecycle/group.ts';
-import { runMain } from '../../internal/lifecycle/main.ts';
-import { runProcess } from '../../internal/lifecycle/run-process.ts';
-import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { component } from '../../internal/kit/lifecycle/group.ts';
+import { runMain } from '../../internal/kit/lifecycle/main.ts';
+import { runProcess } from '../../internal/kit/lifecycle/run-process.ts';
+import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
 
 /**
  * A process as the tests of its lifecycle want it. The arguments say how it behaves, and how many

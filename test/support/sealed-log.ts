@@ -1,5 +1,5 @@
-import { openCheckpoint, type TreeHead } from '../../internal/log/checkpoint.ts';
-import { signCheckpoint } from '../../internal/log/checkpoint.ts';
+import { openCheckpoint, type TreeHead } from '../../internal/ledger/checkpoint.ts';
+import { signCheckpoint } from '../../internal/ledger/checkpoint.ts';
 import {
   createSigningKey,
   forOrganization,
@@ -7,16 +7,16 @@ import {
   readVerifierKey,
   verifierKeyText,
   type SigningKey,
-} from '../../internal/log/keys.ts';
-import { macKeyOf, type MacKey } from '../../internal/log/mac.ts';
-import { readLeaf, splitLeaves } from '../../internal/log/leaf.ts';
-import { hashSize } from '../../internal/log/hashing.ts';
-import { leafSize } from '../../internal/log/leaf.ts';
-import { entryBundle, tilePath, tilesOf } from '../../internal/log/tiles.ts';
+} from '../../internal/ledger/keys.ts';
+import { macKeyOf, type MacKey } from '../../internal/ledger/mac.ts';
+import { readLeaf, splitLeaves } from '../../internal/ledger/leaf.ts';
+import { hashSize } from '../../internal/ledger/hashing.ts';
+import { leafSize } from '../../internal/ledger/leaf.ts';
+import { entryBundle, tilePath, tilesOf } from '../../internal/ledger/tiles.ts';
 import { getCheckpoint, getProof, getTile, listActs } from '../../internal/record/log.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { extendLogs } from '../../internal/store/extend-logs.ts';
-import { signLogs } from '../../internal/store/sign-logs.ts';
+import { extendLogs } from '../../internal/store/ledger/extend-logs.ts';
+import { signLogs } from '../../internal/store/ledger/sign-logs.ts';
 
 /** A key that signs the logs of a test. */
 export const logKey = createSigningKey('log.example.org');

@@ -1,7 +1,7 @@
-import { createSealer, logSettings } from '../../cmd/worker/sealer.ts';
+import { createSealer, ledgerSettings } from '../../cmd/worker/sealer.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { recordingLogger } from './recording-logger.ts';
 import { logKey } from './sealed-log.ts';
 import { until } from './until.ts';
@@ -17,7 +17,7 @@ export async function sealUntil(
 ): Promise<{ log: string; metrics: string }> {
   const { logger, lines } = recordingLogger();
   const telemetry = createTelemetry('worker', 'silent');
-  const config = readConfig(logSettings, { LOG_KEY: logKey, LOG_WITNESSES: witnesses });
+  const config = readConfig(ledgerSettings, { LEDGER_KEY: logKey, LEDGER_WITNESSES: witnesses });
   const sealer = createSealer(config, db, { ...telemetry, logger });
   const metrics = () => telemetry.registry.metrics();
   await sealer?.start();

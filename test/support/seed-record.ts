@@ -1,5 +1,5 @@
-import { dayOf, daysBefore, daysFrom } from '../../internal/store/days.ts';
-import { createPartition } from '../../internal/store/partitions.ts';
+import { dayOf, daysBefore, daysFrom } from '../../internal/store/partitions/days.ts';
+import { createPartition } from '../../internal/store/partitions/partitions.ts';
 import { query } from './postgres-server.ts';
 import { openDatabase } from './store.ts';
 

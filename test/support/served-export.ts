@@ -1,14 +1,14 @@
-import { exportDay } from '../../internal/archive/export-day.ts';
-import type { ManifestActs } from '../../internal/archive/manifest-acts.ts';
-import { folderOfDay, objectName } from '../../internal/archive/manifest.ts';
-import { openObjects } from '../../internal/archive/open-objects.ts';
-import type { FormatName } from '../../internal/export/formats.ts';
-import { writeErasure } from '../../internal/log/erasure-text.ts';
+import { exportDay } from '../../internal/record/archive/export-day.ts';
+import type { ManifestActs } from '../../internal/record/archive/manifest-acts.ts';
+import { folderOfDay, objectName } from '../../internal/record/archive/manifest.ts';
+import { openObjects } from '../../internal/record/archive/open-objects.ts';
+import type { FormatName } from '../../internal/record/formats/formats.ts';
+import { writeErasure } from '../../internal/ledger/erasure-text.ts';
 import { getCheckpoint } from '../../internal/record/log.ts';
-import { createRecord } from '../../internal/record/record.ts';
+import { createQueries } from '../../internal/record/queries.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { dayOf } from '../../internal/store/days.ts';
-import { listErasures } from '../../internal/store/list-erasures.ts';
+import { dayOf } from '../../internal/store/partitions/days.ts';
+import { listErasures } from '../../internal/store/erase/list-erasures.ts';
 import { servedBy } from './sealed-log.ts';
 import type { testFiles } from './test-files.ts';
 
@@ -34,7 +34,7 @@ export async function writeExport(
   const day = { organization: 'acme', day: dayOf(at) };
   const objects = await openObjects(files.path(name));
   const checkpointOf = async (id: string) => (await getCheckpoint(db, id))?.note;
-  const run = { record: createRecord(db), objects, format, checkpointOf, acts, erasedTexts: 0 };
+  const run = { record: createQueries(db), objects, format, checkpointOf, acts, erasedTexts: 0 };
   await exportDay(run, day, 1);
   return files.path(`${name}/${folderOfDay(day)}${objectName(1, format)}`);
 }

@@ -7,7 +7,7 @@ import { jobSettings } from '../../cmd/controller/job-settings.ts';
 import { notifierSettings } from '../../cmd/controller/notifier.ts';
 import { exportSettings } from '../../cmd/export/run.ts';
 import { ingestSettings } from '../../cmd/ingest/ingest.ts';
-import { tokenSettings } from '../../cmd/ingest/tokens.ts';
+import { tokenSettings } from '../../internal/wiring/tokens.ts';
 import { consoleDatabasesSettings } from '../../cmd/console/databases.ts';
 import { moveSettings } from '../../cmd/move/run.ts';
 import { databaseSettings } from '../../cmd/worker/database.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { keyTags, oppositeOf, rangeOf } from '../../internal/queue/key-tags.ts';
-import { placeReplyMs } from '../../internal/queue/mirrored-keys.ts';
-import { QueueClocks } from '../../internal/queue/queue-clocks.ts';
+import { keyTags, oppositeOf, rangeOf } from '../../internal/queue/keys/key-tags.ts';
+import { placeReplyMs } from '../../internal/queue/keys/mirrored-keys.ts';
+import { QueueClocks } from '../../internal/queue/clocks/queue-clocks.ts';
 import { connect, createProducerRedis, disconnect, labelOf } from '../../internal/queue/redis.ts';
 import type { Answer } from './api-client.ts';
 import { Callers } from './callers.ts';

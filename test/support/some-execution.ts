@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ExecutionState } from '../../internal/outcome/execution-state.ts';
+import type { ExecutionState } from '../../internal/event/outcome/execution-state.ts';
 import type { TestDatabase } from './store.ts';
 
 /** The last part of the address of an execution of `acme` in a state. */

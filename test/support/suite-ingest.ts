@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
-import { JobDecoder } from '../../internal/queue/job-decoder.ts';
-import { queueKey } from '../../internal/queue/keys.ts';
-import type { Authentication } from '../../internal/tokens/token-source.ts';
+import { JobDecoder } from '../../internal/queue/job/job-decoder.ts';
+import { queueKey } from '../../internal/queue/keys/keys.ts';
+import type { Authentication } from '../../internal/cluster/tokens/token-source.ts';
 import { startIngest, type RunningIngest } from './pipeline.ts';
 import type { RedisServer } from './redis-server.ts';
 import { emptyRedis } from './servers.ts';

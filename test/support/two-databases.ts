@@ -1,5 +1,5 @@
 import type { Database } from '../../internal/store/database.ts';
-import type { Authentication } from '../../internal/tokens/token-source.ts';
+import type { Authentication } from '../../internal/cluster/tokens/token-source.ts';
 import { migratedDatabase, type TestDatabase } from './store.ts';
 
 export interface TwoDatabases extends AsyncDisposable {

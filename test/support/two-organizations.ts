@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { encodeCursor } from '../../internal/api/read/cursor.ts';
+import { encodeCursor } from '../../internal/readapi/cursor.ts';
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../internal/store/database.ts';
 import type { Answer } from './api-client.ts';

@@ -11,14 +11,14 @@ import {
 import { consoleDatabasesSettings, openOtherConsoleDatabases } from '../../cmd/console/databases.ts';
 import { controllerSettings } from '../../cmd/controller/controller.ts';
 import { createIngest, ingestSettings } from '../../cmd/ingest/ingest.ts';
-import { drainedShards, takingShards } from '../../cmd/ingest/redis.ts';
-import { createTokenSource, tokenSettings } from '../../cmd/ingest/tokens.ts';
+import { drainedShards, takingShards } from '../../internal/wiring/redis.ts';
+import { createTokenSource, tokenSettings } from '../../internal/wiring/tokens.ts';
 import { databaseSettings, openDatabase } from '../../cmd/worker/database.ts';
 import { databasesSettings, openOtherDatabases } from '../../cmd/worker/databases.ts';
 import { createWorker, workerSettings } from '../../cmd/worker/worker.ts';
 import { processSettings, requireTimeToStop } from '../../internal/config/process-settings.ts';
 import { readConfig } from '../../internal/config/read.ts';
-import { createTelemetry } from '../../internal/telemetry/telemetry.ts';
+import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { secretFilesOf, secretsFolder, type Container } from './helm-manifests.ts';
 import { processes } from './settings-table.ts';
 

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { readCheckpoint } from '../../internal/log/checkpoint.ts';
-import { isConsistent } from '../../internal/log/proofs.ts';
+import { readCheckpoint } from '../../internal/ledger/checkpoint.ts';
+import { isConsistent } from '../../internal/ledger/proofs.ts';
 
 /** A witness (C2SP tlog-witness) that cosigns every log. */
 export interface WitnessServer extends AsyncDisposable {
-  /** Its entry in LOG_WITNESSES. */
+  /** Its entry in LEDGER_WITNESSES. */
   url: URL;
   publicKey: string;
   name: string;

@@ -43,7 +43,7 @@ describe('the project', () => {
   }).timeout(120_000);
 
   it('has an OpenAPI document without complaints, in 3.1 and in 3.0', async () => {
-    const files = ['internal/api/openapi.yaml', 'internal/api/openapi-3.0.yaml'];
+    const files = ['internal/intake/openapi.yaml', 'internal/intake/openapi-3.0.yaml'];
     expect(await complaint('redocly', 'lint', ...files)).to.equal('');
   }).timeout(120_000);
 

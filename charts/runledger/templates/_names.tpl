@@ -117,7 +117,7 @@ it.
 
 {{/* "true" with a witness in S3. */}}
 {{- define "runledger.witness.s3" -}}
-{{- if contains "s3://" (join " " (.Values.config.logWitnesses | default list)) -}}true{{- end -}}
+{{- if contains "s3://" (join " " (.Values.config.ledgerWitnesses | default list)) -}}true{{- end -}}
 {{- end -}}
 
 {{- define "runledger.tokens.namespace" -}}

@@ -141,8 +141,8 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
 {{- if and .Values.postgresql.enabled .Values.otherPostgresql -}}
   {{- fail "otherPostgresql needs a first Postgres that is external: set postgresql.enabled=false and externalPostgresql, or leave it empty." -}}
 {{- end -}}
-{{- if and .Values.config.logKeySecret .Values.otherPostgresql -}}
-  {{- fail "The log needs one Postgres: leave config.logKeySecret or otherPostgresql empty." -}}
+{{- if and .Values.config.ledgerKeySecret .Values.otherPostgresql -}}
+  {{- fail "The log needs one Postgres: leave config.ledgerKeySecret or otherPostgresql empty." -}}
 {{- end -}}
 {{- end -}}
 

@@ -1,5 +1,5 @@
-import { html, type Html } from '../../html/html.ts';
-import type { ShownState } from '../../outcome/execution-state.ts';
+import { html, type Html } from '../../kit/html/html.ts';
+import type { ShownState } from '../../event/outcome/execution-state.ts';
 import type { PageZone } from '../page-zone.ts';
 import { count } from '../parts/format.ts';
 import { stateWords, tookWords } from '../parts/marks.ts';

@@ -1,5 +1,5 @@
 import { scaleLinear } from 'd3-scale';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 
 const [width, height] = [240, 18];
 

@@ -1,5 +1,5 @@
 import { scaleLinear, scalePow } from 'd3-scale';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { Execution } from '../../record/execution.ts';
 import type { PageZone } from '../page-zone.ts';
 import { stateWords, tookWords } from '../parts/marks.ts';

@@ -1,7 +1,7 @@
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { stack } from 'd3-shape';
-import { html, markup, type Html } from '../../html/html.ts';
-import type { ExecutionState } from '../../outcome/execution-state.ts';
+import { html, markup, type Html } from '../../kit/html/html.ts';
+import type { ExecutionState } from '../../event/outcome/execution-state.ts';
 import type { CountedStep, Steps } from '../../record/count-executions.ts';
 import type { PageZone } from '../page-zone.ts';
 import { count, formatNumber } from '../parts/format.ts';

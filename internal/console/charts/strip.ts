@@ -1,5 +1,5 @@
-import { html, type Html } from '../../html/html.ts';
-import type { ExecutionState } from '../../outcome/execution-state.ts';
+import { html, type Html } from '../../kit/html/html.ts';
+import type { ExecutionState } from '../../event/outcome/execution-state.ts';
 
 /** Runs of a strip, and the place of one: two units and a gap. */
 export const stripRuns = 60;

@@ -1,6 +1,6 @@
 import { scaleLinear } from 'd3-scale';
 import { area, curveMonotoneX, line } from 'd3-shape';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { SeriesPoint } from '../../record/automation.ts';
 import type { Window } from '../../record/filters.ts';
 import type { PageZone } from '../page-zone.ts';

@@ -1,4 +1,4 @@
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { PageZone } from '../page-zone.ts';
 
 /** Steps from this length on are told by their date, in ms. */

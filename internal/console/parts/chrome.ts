@@ -1,4 +1,4 @@
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { Site } from '../site.ts';
 import type { Viewer } from '../viewer.ts';
 import { icon } from './marks.ts';

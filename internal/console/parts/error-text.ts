@@ -1,4 +1,4 @@
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 
 /** Most lines of a text that is shown whole. */
 const mostLines = 12;

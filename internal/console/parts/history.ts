@@ -1,4 +1,4 @@
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { Alert, Notice } from '../../record/alert.ts';
 import type { Delivery } from '../../record/delivery.ts';
 import type { NameOfAutomation } from '../names.ts';

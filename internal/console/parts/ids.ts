@@ -1,4 +1,4 @@
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { shortenId, shortenUuid } from './format.ts';
 import { icon } from './marks.ts';
 

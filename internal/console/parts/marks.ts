@@ -1,6 +1,6 @@
 import type { EventKind } from '../../event/schema.ts';
-import { html, markup, type Html } from '../../html/html.ts';
-import type { ShownState } from '../../outcome/execution-state.ts';
+import { html, markup, type Html } from '../../kit/html/html.ts';
+import type { ShownState } from '../../event/outcome/execution-state.ts';
 import { formatDuration } from './format.ts';
 
 /** The state of an execution: a shape, a word and a colour. */

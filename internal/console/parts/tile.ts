@@ -1,4 +1,4 @@
-import { html, type Content, type Html } from '../../html/html.ts';
+import { html, type Content, type Html } from '../../kit/html/html.ts';
 
 interface Tile {
   title: string;

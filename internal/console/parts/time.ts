@@ -1,4 +1,4 @@
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { StoredEvent } from '../../record/stored-event.ts';
 import { formatAge, formatDuration, formatTime } from './format.ts';
 

@@ -1,5 +1,5 @@
 import type { VerdictKind } from '../../expectation/verdict.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { Declaration } from '../../record/declaration.ts';
 import { icon, type IconName } from './marks.ts';
 

@@ -1,4 +1,4 @@
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { windows, type AutomationWindow } from '../windows.ts';
 
 /** The windows of a screen as links, so that the address says which one is in view. */

@@ -1,7 +1,7 @@
-import { oneOf, recordedTime, uuid } from '../../api/read/parameters.ts';
-import { readQuery, type Values } from '../../api/read/query.ts';
-import { answerHtml } from '../../html/answer-html.ts';
-import { html, type Html } from '../../html/html.ts';
+import { oneOf, recordedTime, uuid } from '../../readapi/parameters.ts';
+import { readQuery, type Values } from '../../readapi/query.ts';
+import { answerHtml } from '../../kit/html/answer-html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { Alert, AlertPosition } from '../../record/alert.ts';
 import type { Page } from '../../record/page.ts';
 import { readNames } from '../names.ts';

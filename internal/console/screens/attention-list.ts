@@ -1,4 +1,4 @@
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { OverviewData } from '../overview-data.ts';
 import { count } from '../parts/format.ts';
 import { automationLink } from '../parts/ids.ts';

@@ -1,7 +1,7 @@
-import { oneOf } from '../../api/read/parameters.ts';
-import { readQuery } from '../../api/read/query.ts';
-import { answerHtml } from '../../html/answer-html.ts';
-import { html, type Html } from '../../html/html.ts';
+import { oneOf } from '../../readapi/parameters.ts';
+import { readQuery } from '../../readapi/query.ts';
+import { answerHtml } from '../../kit/html/answer-html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { AutomationDetail, SeriesPoint } from '../../record/automation.ts';
 import { runsChart } from '../charts/runs-chart.ts';
 import { stateChart } from '../charts/state-chart.ts';

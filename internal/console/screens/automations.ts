@@ -1,8 +1,8 @@
 import { holdsText } from '../../event/folded-text.ts';
-import { oneOf, storableText } from '../../api/read/parameters.ts';
-import { readQuery, type Values } from '../../api/read/query.ts';
-import { answerHtml } from '../../html/answer-html.ts';
-import { html, type Html } from '../../html/html.ts';
+import { oneOf, storableText } from '../../readapi/parameters.ts';
+import { readQuery, type Values } from '../../readapi/query.ts';
+import { answerHtml } from '../../kit/html/answer-html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { strip, stripRuns } from '../charts/strip.ts';
 import { automationViews, healthOf, type AutomationView, type Health } from '../health.ts';
 import { count, formatDuration, formatShare } from '../parts/format.ts';

@@ -1,5 +1,5 @@
-import { answerHtml } from '../../html/answer-html.ts';
-import { html, type Html } from '../../html/html.ts';
+import { answerHtml } from '../../kit/html/answer-html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { behindOf, type Behind } from '../behind.ts';
 import type { PageZone } from '../page-zone.ts';
 import { formatDuration } from '../parts/format.ts';

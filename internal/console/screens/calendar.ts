@@ -1,7 +1,7 @@
 import type { DeclaredExpectation } from '../../expectation/automation.ts';
 import { Schedule } from '../../expectation/schedule.ts';
 import { Zone } from '../../expectation/zone.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { Alert } from '../../record/alert.ts';
 import type { Declaration } from '../../record/declaration.ts';
 import { calendarChart, datesUpTo, type ExpectedTime } from '../charts/calendar-chart.ts';

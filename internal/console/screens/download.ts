@@ -1,5 +1,5 @@
-import { exportEvents } from '../../api/read/export-events.ts';
-import type { RoomOptions } from '../../api/read/with-room.ts';
+import { exportEvents } from '../../readapi/export-events.ts';
+import type { RoomOptions } from '../../readapi/with-room.ts';
 import { stillViewer } from '../still-viewer.ts';
 import type { Console, Screen } from '../visit.ts';
 

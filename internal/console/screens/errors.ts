@@ -1,10 +1,10 @@
-import { encodeCursor } from '../../api/read/cursor.ts';
-import { errorGroupPlace } from '../../api/read/list-errors.ts';
-import { placeOf } from '../../api/read/list.ts';
-import { storableText, uuid } from '../../api/read/parameters.ts';
-import { readQuery } from '../../api/read/query.ts';
-import { answerHtml } from '../../html/answer-html.ts';
-import { html, type Html } from '../../html/html.ts';
+import { encodeCursor } from '../../readapi/cursor.ts';
+import { errorGroupPlace } from '../../readapi/list-errors.ts';
+import { placeOf } from '../../readapi/list.ts';
+import { storableText, uuid } from '../../readapi/parameters.ts';
+import { readQuery } from '../../readapi/query.ts';
+import { answerHtml } from '../../kit/html/answer-html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { ErrorCount } from '../../record/count-errors.ts';
 import type { ErrorGroup, ErrorGroupPosition, ErrorGroups } from '../../record/error-group.ts';
 import type { ErrorTimes } from '../../record/list-error-times.ts';

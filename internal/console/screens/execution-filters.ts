@@ -1,8 +1,8 @@
-import { Fault } from '../../api/read/fault.ts';
-import { commonFilters, commonFiltersOf, executionFilters } from '../../api/read/filters.ts';
-import { duration, time, uuid, wholeNumber, storableText, type Parameter } from '../../api/read/parameters.ts';
-import { readQuery } from '../../api/read/query.ts';
-import type { Context } from '../../api/page-route.ts';
+import { Fault } from '../../readapi/fault.ts';
+import { commonFilters, commonFiltersOf, executionFilters } from '../../readapi/filters.ts';
+import { duration, time, uuid, wholeNumber, storableText, type Parameter } from '../../readapi/parameters.ts';
+import { readQuery } from '../../readapi/query.ts';
+import type { Context } from '../../intake/http/page-route.ts';
 import type { ExecutionFilters } from '../../record/filters.ts';
 import { findByName, readNameMap } from '../names.ts';
 import type { PageZone } from '../page-zone.ts';

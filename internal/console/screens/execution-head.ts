@@ -1,5 +1,5 @@
 import { durationChart } from '../charts/duration-chart.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { formatDuration } from '../parts/format.ts';
 import { automationLink, copyButton } from '../parts/ids.ts';
 import { icon, stateMark } from '../parts/marks.ts';

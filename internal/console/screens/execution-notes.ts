@@ -1,5 +1,5 @@
-import { html, type Html } from '../../html/html.ts';
-import type { Anomaly } from '../../outcome/stored-batch.ts';
+import { html, type Html } from '../../kit/html/html.ts';
+import type { Anomaly } from '../../event/outcome/stored-batch.ts';
 import type { Execution } from '../../record/execution.ts';
 import { icon } from '../parts/marks.ts';
 

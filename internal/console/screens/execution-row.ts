@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { Execution } from '../../record/execution.ts';
 import { count } from '../parts/format.ts';
 import { automationLink, executionLink } from '../parts/ids.ts';

@@ -1,6 +1,6 @@
-import { answerHtml } from '../../html/answer-html.ts';
-import { answerJson } from '../../api/read/answer-json.ts';
-import { html, type Html } from '../../html/html.ts';
+import { answerHtml } from '../../kit/html/answer-html.ts';
+import { answerJson } from '../../readapi/answer-json.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { automationOf, executionIdOf, nothingHere } from '../path-ids.ts';
 import { shortenId } from '../parts/format.ts';
 import { readNames } from '../names.ts';

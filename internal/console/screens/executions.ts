@@ -1,8 +1,8 @@
-import { encodeCursor } from '../../api/read/cursor.ts';
-import { placeOf } from '../../api/read/list.ts';
-import { recordedTime, storableText, uuid } from '../../api/read/parameters.ts';
-import { answerHtml } from '../../html/answer-html.ts';
-import { html, type Html } from '../../html/html.ts';
+import { encodeCursor } from '../../readapi/cursor.ts';
+import { placeOf } from '../../readapi/list.ts';
+import { recordedTime, storableText, uuid } from '../../readapi/parameters.ts';
+import { answerHtml } from '../../kit/html/answer-html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { Execution, ExecutionPosition } from '../../record/execution.ts';
 import type { Page } from '../../record/page.ts';
 import { readNameMap, type NameOfAutomation } from '../names.ts';

@@ -1,5 +1,5 @@
 import { describeExpectation } from '../../expectation/describe-expectation.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { Declaration } from '../../record/declaration.ts';
 import { alertTable, deliveryTable } from '../parts/history.ts';
 import { age, exactTime } from '../parts/time.ts';

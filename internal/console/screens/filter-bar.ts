@@ -1,5 +1,5 @@
-import { html, type Html } from '../../html/html.ts';
-import { anomalies } from '../../outcome/stored-batch.ts';
+import { html, type Html } from '../../kit/html/html.ts';
+import { anomalies } from '../../event/outcome/stored-batch.ts';
 import { icon, stateWords } from '../parts/marks.ts';
 import type { PageZone } from '../page-zone.ts';
 import type { Site } from '../site.ts';

@@ -1,4 +1,4 @@
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { errorText } from '../parts/error-text.ts';
 import { count, formatNumber } from '../parts/format.ts';
 import { copyButton } from '../parts/ids.ts';

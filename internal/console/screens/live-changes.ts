@@ -1,4 +1,4 @@
-import { html } from '../../html/html.ts';
+import { html } from '../../kit/html/html.ts';
 import type { StoredSince } from '../../record/stream.ts';
 import { sendLive, type LiveMessage } from '../live.ts';
 import { automationOf, executionIdOf } from '../path-ids.ts';

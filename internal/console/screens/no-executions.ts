@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { copyButton } from '../parts/ids.ts';
 import type { Console, Visit } from '../visit.ts';
 import type { ExecutionQuery } from './execution-filters.ts';

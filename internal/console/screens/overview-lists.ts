@@ -1,4 +1,4 @@
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { strip } from '../charts/strip.ts';
 import type { OverviewData } from '../overview-data.ts';
 import { count, formatNumber } from '../parts/format.ts';

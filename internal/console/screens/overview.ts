@@ -1,6 +1,6 @@
-import { readQuery } from '../../api/read/query.ts';
-import { answerHtml } from '../../html/answer-html.ts';
-import { html, type Html } from '../../html/html.ts';
+import { readQuery } from '../../readapi/query.ts';
+import { answerHtml } from '../../kit/html/answer-html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { stripRuns } from '../charts/strip.ts';
 import { stateChart } from '../charts/state-chart.ts';
 import { automationViews, healthOf, type Health } from '../health.ts';

@@ -1,4 +1,4 @@
-import { noProof } from '../../api/read/log.ts';
+import { noProof } from '../../readapi/log.ts';
 import { eventOf } from '../path-ids.ts';
 import type { Screen } from '../visit.ts';
 

@@ -1,4 +1,4 @@
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import { age, exactTime } from '../parts/time.ts';
 import type { Site } from '../site.ts';
 import type { Visit } from '../visit.ts';

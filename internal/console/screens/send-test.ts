@@ -1,4 +1,4 @@
-import { RequestError } from '../../errors/request-error.ts';
+import { RequestError } from '../../kit/errors/request-error.ts';
 import { leadTo } from '../../login/page.ts';
 import { isFromThisSite } from '../../login/same-site.ts';
 import { webhookOf } from '../path-ids.ts';

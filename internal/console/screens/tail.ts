@@ -1,8 +1,8 @@
-import { oneOf } from '../../api/read/parameters.ts';
-import { readQuery } from '../../api/read/query.ts';
+import { oneOf } from '../../readapi/parameters.ts';
+import { readQuery } from '../../readapi/query.ts';
 import { eventKinds, type EventKind } from '../../event/schema.ts';
-import { answerHtml } from '../../html/answer-html.ts';
-import { html, type Html } from '../../html/html.ts';
+import { answerHtml } from '../../kit/html/answer-html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { StoredEvent } from '../../record/stored-event.ts';
 import { sendLive } from '../live.ts';
 import { readNames, type NameOfAutomation } from '../names.ts';

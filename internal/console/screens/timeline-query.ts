@@ -1,7 +1,7 @@
-import { Fault } from '../../api/read/fault.ts';
-import { oneOf, recordedTime, uuid, type Parameter } from '../../api/read/parameters.ts';
-import { readQuery } from '../../api/read/query.ts';
-import type { Context } from '../../api/page-route.ts';
+import { Fault } from '../../readapi/fault.ts';
+import { oneOf, recordedTime, uuid, type Parameter } from '../../readapi/parameters.ts';
+import { readQuery } from '../../readapi/query.ts';
+import type { Context } from '../../intake/http/page-route.ts';
 import { eventKinds, type EventKind } from '../../event/schema.ts';
 import type { TimelineRequest } from '../../record/list-timeline.ts';
 import type { EventPosition, StoredEvent } from '../../record/stored-event.ts';

@@ -1,6 +1,6 @@
 import { timelineChart } from '../charts/timeline-chart.ts';
 import { eventKinds, type EventKind } from '../../event/schema.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { StoredEvent } from '../../record/stored-event.ts';
 import { count, formatDuration, formatNumber } from '../parts/format.ts';
 import { kindMark } from '../parts/marks.ts';

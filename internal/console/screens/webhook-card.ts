@@ -1,4 +1,4 @@
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html } from '../../kit/html/html.ts';
 import type { WebhookState } from '../../record/delivery.ts';
 import { icon } from '../parts/marks.ts';
 import { age } from '../parts/time.ts';

@@ -9,7 +9,8 @@ import { createOperations } from './baseline/operations.ts';
 
 /**
  * The schema of the first release. Keys use the collation "C": it compares faster, and a new libc
- * cannot change the order of an index. Indexes for readers are in `internal/store/indexes.ts`.
+ * cannot change the order of an index. `internal/store/partitions/indexes.ts` has the indexes for
+ * readers.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createEvents(db);

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { queueKey } from '../../../internal/queue/keys.ts';
+import { queueKey } from '../../../internal/queue/keys/keys.ts';
 
 /** A copy of a full queue. */
 export interface KeptQueue {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
-import { queueKey } from '../../../internal/queue/keys.ts';
+import { queueKey } from '../../../internal/queue/keys/keys.ts';
 import type { Cgroup } from '../../support/cgroup.ts';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/until.ts';

@@ -1,10 +1,10 @@
 import { createIngest, ingestSettings } from '../../../cmd/ingest/ingest.ts';
 import { readConfig } from '../../../internal/config/read.ts';
-import { Distribution } from '../../../internal/telemetry/distribution.ts';
-import { EventTally } from '../../../internal/telemetry/event-tally.ts';
-import { Counter, Gauge, Histogram } from '../../../internal/telemetry/metrics.ts';
-import { RequestTally } from '../../../internal/telemetry/request-tally.ts';
-import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
+import { Distribution } from '../../../internal/kit/telemetry/distribution.ts';
+import { EventTally } from '../../../internal/kit/telemetry/event-tally.ts';
+import { Counter, Gauge, Histogram } from '../../../internal/kit/telemetry/metrics.ts';
+import { RequestTally } from '../../../internal/kit/telemetry/request-tally.ts';
+import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 
 /*
  * Ingest whose metrics and logs can be switched on and off while it runs, by a message of its

@@ -34,13 +34,13 @@ interface Taken {
 }
 
 /**
- * What the log costs: a worker with LOG_KEY beside one without, in a steady flow and in a drain,
- * and an ingest with LOG_DIGESTS. Both sides run all the time. In drains they take turns.
+ * What the log costs: a worker with LEDGER_KEY beside one without, in a steady flow and in a drain,
+ * and an ingest with LEDGER_DIGESTS. Both sides run all the time. In drains they take turns.
  */
 export const log: Scenario = async (world, { rounds, seconds, drainEvents }) => {
   const taken: Record<Side, Taken> = {
     without: await start(world, 1),
-    with: await start(world, 2, { ingest: { LOG_DIGESTS: 'true' }, worker: { LOG_KEY: logKey } }),
+    with: await start(world, 2, { ingest: { LEDGER_DIGESTS: 'true' }, worker: { LEDGER_KEY: logKey } }),
   };
   const flows = await compareAtOnce(
     sides,
@@ -55,7 +55,7 @@ export const log: Scenario = async (world, { rounds, seconds, drainEvents }) => 
     redis.disconnect();
   }
   const each = (title: string, of: (side: Side) => number, unit: string): Figure[] =>
-    sides.map((side) => figure(`${title} ${side} LOG_KEY`, of(side), unit));
+    sides.map((side) => figure(`${title} ${side} LEDGER_KEY`, of(side), unit));
   return {
     figures: [
       ...each('A steady flow', (side) => flows.median('rate', side), 'events/s'),

@@ -59,8 +59,10 @@ async function timed(world: World, events: number, work: () => Promise<Used>) {
 /** Makes the leaves of all events, and ends a worker once a checkpoint covers them. */
 async function sealAll(world: World, database: string, events: number): Promise<Used> {
   const args = ['--organization', 'acme', '--by', 'bench', '--reason', 'bench', '--yes'];
-  const made = await usedBy(world.program('cmd/seal/main.ts', { DATABASE_URL: database, LOG_KEY: logKey }, [], args));
-  const worker = await startRunledgerWorker(world, database, { LOG_KEY: logKey });
+  const made = await usedBy(
+    world.program('cmd/seal/main.ts', { DATABASE_URL: database, LEDGER_KEY: logKey }, [], args),
+  );
+  const worker = await startRunledgerWorker(world, database, { LEDGER_KEY: logKey });
   const isSealed = async (): Promise<boolean> => {
     const text = `select from log_checkpoints where organization = 'acme' and size > ${events}`;
     return (await query(database, text)).length > 0;

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { queueKey } from '../../../internal/queue/keys.ts';
+import { queueKey } from '../../../internal/queue/keys/keys.ts';
 import { freePort } from '../../support/free-port.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 import { until } from '../../support/until.ts';

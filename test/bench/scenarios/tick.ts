@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { AdmissionJournal } from '../../../internal/queue/admission-journal.ts';
-import { queueKey } from '../../../internal/queue/keys.ts';
+import { AdmissionJournal } from '../../../internal/queue/admission/admission-journal.ts';
+import { queueKey } from '../../../internal/queue/keys/keys.ts';
 import { query } from '../../support/postgres-server.ts';
 import { until } from '../../support/until.ts';
 import { figure, median } from '../harness/figures.ts';

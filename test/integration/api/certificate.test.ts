@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { ApiServer } from '../../../internal/api/server.ts';
+import { ApiServer } from '../../../internal/intake/http/server.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient } from '../../support/api-client.ts';
 import { certificateIn, createKeyPair } from '../../support/certificate.ts';

@@ -7,7 +7,7 @@ import { expectProblem } from '../../support/problem.ts';
 import { query } from '../../support/postgres-server.ts';
 import { migratedUrl } from '../../support/store.ts';
 import { until } from '../../support/until.ts';
-import type { Authentication } from '../../../internal/tokens/token-source.ts';
+import type { Authentication } from '../../../internal/cluster/tokens/token-source.ts';
 
 const otherToken = 'test-token-of-globex-0123456789';
 /** By organization: names that joined to a key would be the same. */

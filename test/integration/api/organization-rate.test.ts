@@ -4,7 +4,7 @@ import type { Answer, Request } from '../../support/api-client.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { eventBody } from '../../support/events.ts';
 import { expectProblem } from '../../support/problem.ts';
-import type { Authentication } from '../../../internal/tokens/token-source.ts';
+import type { Authentication } from '../../../internal/cluster/tokens/token-source.ts';
 
 /** A token is `<scope> <organization>`; globex has no limit of its own. */
 function authenticate(given: string): Authentication {

@@ -1,6 +1,6 @@
 import { setImmediate as afterThisTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { defaultServerLimits } from '../../../internal/api/server-limits.ts';
+import { defaultServerLimits } from '../../../internal/intake/http/server-limits.ts';
 import { inBothModes } from '../../support/api-modes.ts';
 import { ApiClient } from '../../support/api-client.ts';
 import { eventBody } from '../../support/events.ts';

@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import { followDeclarations } from '../../../cmd/controller/declarations.ts';
-import type { Declarations, DeclaredAutomation, DeclaredWebhook } from '../../../internal/automations/declarations.ts';
+import type {
+  Declarations,
+  DeclaredAutomation,
+  DeclaredWebhook,
+} from '../../../internal/controller/declarations/declarations.ts';
 import type { Rules } from '../../../internal/expectation/rules.ts';
-import { TableSync } from '../../../internal/automations/table-sync.ts';
+import { TableSync } from '../../../internal/controller/declarations/table-sync.ts';
 import { Apart, type Turns } from '../../../internal/store/apart.ts';
 import { failureOf } from '../../support/failure.ts';
 import { eachDatabase } from '../../support/store.ts';

@@ -1,17 +1,22 @@
 import { expect } from 'chai';
-import { backlogLimits, backlogSettings, producerLimits, producerSettings } from '../../../cmd/ingest/limits.ts';
-import { redisSettings } from '../../../cmd/ingest/redis.ts';
-import { createShards } from '../../../cmd/ingest/shards.ts';
-import type { ChangedJob } from '../../../internal/capture/changed-job.ts';
-import { readJob } from '../../../internal/capture/read-job.ts';
-import { recordJobs } from '../../../internal/capture/record-jobs.ts';
+import {
+  backlogLimits,
+  backledgerSettings,
+  producerLimits,
+  producerSettings,
+} from '../../../internal/wiring/limits.ts';
+import { redisSettings } from '../../../internal/wiring/redis.ts';
+import { createShards } from '../../../internal/wiring/shards.ts';
+import type { ChangedJob } from '../../../internal/controller/capture/changed-job.ts';
+import { readJob } from '../../../internal/controller/capture/read-job.ts';
+import { recordJobs } from '../../../internal/controller/capture/record-jobs.ts';
 import { readConfig } from '../../../internal/config/read.ts';
 import { createIdentitySource } from '../../../internal/event/identity.ts';
-import { ComponentGroup } from '../../../internal/lifecycle/group.ts';
+import { ComponentGroup } from '../../../internal/kit/lifecycle/group.ts';
 import { Producer } from '../../../internal/queue/producer.ts';
-import { Registry } from '../../../internal/telemetry/metrics.ts';
-import { producerMetrics } from '../../../internal/telemetry/producer-metrics.ts';
-import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
+import { Registry } from '../../../internal/kit/telemetry/metrics.ts';
+import { producerMetrics } from '../../../internal/kit/telemetry/producer-metrics.ts';
+import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { emptyRedis } from '../../support/servers.ts';
 import { eachDatabase } from '../../support/store.ts';
 import { storedEvents } from '../../support/suite-ingest.ts';
@@ -31,7 +36,7 @@ function failedJob(message: string): ChangedJob {
 
 /** The producer of a controller, and the end of both. */
 async function startProducer(redisUrl: string): Promise<{ producer: Producer; stop: () => Promise<void> }> {
-  const settings = [...redisSettings, ...backlogSettings, ...producerSettings, 'QUEUE_NAME'] as const;
+  const settings = [...redisSettings, ...backledgerSettings, ...producerSettings, 'QUEUE_NAME'] as const;
   const config = readConfig(settings, { REDIS_URL: redisUrl });
   const telemetry = createTelemetry('controller', 'silent');
   const { shards, parts } = createShards(config, backlogLimits(config), telemetry, new Registry());

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Outbox } from '../../../internal/notify/outbox.ts';
+import { Outbox } from '../../../internal/controller/notify/outbox.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { suiteLogin } from '../../support/login.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { expect } from 'chai';
-import type { Context } from '../../../internal/api/page-route.ts';
+import type { Context } from '../../../internal/intake/http/page-route.ts';
 import type { Viewer } from '../../../internal/console/viewer.ts';
 import { readToken, startConsole, type RunningConsole } from '../../support/console.ts';
 import { lockRecord, queriesWaiting, storeEvents } from '../../support/reading.ts';

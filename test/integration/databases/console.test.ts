@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { moveOrganization } from '../../../internal/databases/move/move.ts';
+import { moveOrganization } from '../../../internal/store/organizations/move/move.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
-import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
+import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { readToken, startConsole } from '../../support/console.ts';
 import { anEvent } from '../../support/events.ts';
 import { StreamReader } from '../../support/stream-reader.ts';

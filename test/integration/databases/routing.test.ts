@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { failing } from '../../../internal/ops/probes.ts';
-import { queueKey, waitingQueue } from '../../../internal/queue/keys.ts';
+import { failing } from '../../../internal/kit/ops/probes.ts';
+import { queueKey, waitingQueue } from '../../../internal/queue/keys/keys.ts';
 import { Callers, expectOnlyRedisRejects } from '../../support/callers.ts';
 import { anEvent } from '../../support/events.ts';
 import { freePort } from '../../support/free-port.ts';

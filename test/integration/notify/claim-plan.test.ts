@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { claimDue, type Claim, type ClaimOptions } from '../../../internal/notify/claim.ts';
-import { giveUpOld, noteDelivered } from '../../../internal/notify/note-result.ts';
-import { parkLater } from '../../../internal/notify/park.ts';
-import { eraseTraces } from '../../../internal/store/erase-traces.ts';
+import { claimDue, type Claim, type ClaimOptions } from '../../../internal/controller/notify/claim.ts';
+import { giveUpOld, noteDelivered } from '../../../internal/controller/notify/note-result.ts';
+import { parkLater } from '../../../internal/controller/notify/park.ts';
+import { eraseTraces } from '../../../internal/store/erase/erase-traces.ts';
 import { readsOf, type Reads } from '../../support/explained.ts';
 import { declareWebhook, invoices } from '../../support/notify/expectations.ts';
 import { query } from '../../support/postgres-server.ts';

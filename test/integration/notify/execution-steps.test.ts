@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { executionSteps } from '../../../internal/notify/execution-steps.ts';
+import { executionSteps } from '../../../internal/controller/notify/execution-steps.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { query } from '../../support/postgres-server.ts';

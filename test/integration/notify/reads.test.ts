@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { executionSteps } from '../../../internal/notify/execution-steps.ts';
-import { runsOfAlerts } from '../../../internal/notify/alert-runs.ts';
-import { giveUpOld } from '../../../internal/notify/note-result.ts';
-import { alertsToTell } from '../../../internal/notify/told-alerts.ts';
+import { executionSteps } from '../../../internal/controller/notify/execution-steps.ts';
+import { runsOfAlerts } from '../../../internal/controller/notify/alert-runs.ts';
+import { giveUpOld } from '../../../internal/controller/notify/note-result.ts';
+import { alertsToTell } from '../../../internal/controller/notify/told-alerts.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { readsOf, type Reads } from '../../support/explained.ts';

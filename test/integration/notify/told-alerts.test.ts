@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { NoticeBook } from '../../../internal/notify/notice-book.ts';
-import { alertsToTell } from '../../../internal/notify/told-alerts.ts';
+import { NoticeBook } from '../../../internal/controller/notify/notice-book.ts';
+import { alertsToTell } from '../../../internal/controller/notify/told-alerts.ts';
 import { declare, storeAlert, transition } from '../../support/notify/expectations.ts';
 import { migratedDatabase } from '../../support/store.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lookUp } from '../../../internal/notify/look-up.ts';
+import { lookUp } from '../../../internal/controller/notify/look-up.ts';
 import { hostileReceivers } from '../../support/notify/hostile-receivers.ts';
 import { declareWebhook, transition } from '../../support/notify/expectations.ts';
 import { suiteWebhooks } from '../../support/notify/suite-webhooks.ts';

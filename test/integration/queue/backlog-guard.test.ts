@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { queueKey } from '../../../internal/queue/keys.ts';
+import { queueKey } from '../../../internal/queue/keys/keys.ts';
 import { eventBody } from '../../support/events.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';

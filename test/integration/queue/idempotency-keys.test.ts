@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { IdempotencyKeys, type Keyed } from '../../../internal/queue/idempotency.ts';
-import { OpenRuns } from '../../../internal/queue/open-runs.ts';
+import { IdempotencyKeys, type Keyed } from '../../../internal/queue/keys/idempotency.ts';
+import { OpenRuns } from '../../../internal/queue/keys/open-runs.ts';
 import { anEvent } from '../../support/events.ts';
 import { emptyRedis } from '../../support/servers.ts';
 

@@ -1,8 +1,8 @@
 import type { Queue } from 'bullmq';
 import { expect } from 'chai';
-import { overflowQueue, queueKey } from '../../../internal/queue/keys.ts';
-import { OverflowNotes } from '../../../internal/queue/overflow-notes.ts';
-import { readQueueClock, type QueueClock } from '../../../internal/queue/queue-clock.ts';
+import { overflowQueue, queueKey } from '../../../internal/queue/keys/keys.ts';
+import { OverflowNotes } from '../../../internal/queue/admission/overflow-notes.ts';
+import { readQueueClock, type QueueClock } from '../../../internal/queue/clocks/queue-clock.ts';
 import { connect, createProducerRedis, disconnect } from '../../../internal/queue/redis.ts';
 import type { Answer } from '../../support/api-client.ts';
 import { anEvent, eventBody } from '../../support/events.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { queueKey } from '../../../internal/queue/keys.ts';
-import { placeReplyMs } from '../../../internal/queue/mirrored-keys.ts';
+import { queueKey } from '../../../internal/queue/keys/keys.ts';
+import { placeReplyMs } from '../../../internal/queue/keys/mirrored-keys.ts';
 import { eventBody } from '../../support/events.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
 import { query } from '../../support/postgres-server.ts';

@@ -5,9 +5,9 @@ import { Client } from 'pg';
 import { consoleDatabaseSettings, openConsoleDatabase } from '../../../cmd/console/database.ts';
 import { readConfig } from '../../../internal/config/read.ts';
 import { readAs } from '../../../internal/record/read-as.ts';
-import { createRecord } from '../../../internal/record/record.ts';
+import { createQueries } from '../../../internal/record/queries.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
-import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
+import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { startConsole } from '../../support/console.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
@@ -71,7 +71,7 @@ describe('the database of the console behind a pooler', () => {
   it('prepares no statement', async () => {
     await using database = await migratedDatabase();
     await using db = await opened(database.url);
-    await createRecord(db).listExecutions('acme', { state: 'failed' }, { limit: 1 });
+    await createQueries(db).listExecutions('acme', { state: 'failed' }, { limit: 1 });
     const { rows } = await sql`select name from pg_prepared_statements`.execute(db);
     expect(rows).to.deep.equal([]);
   });
@@ -80,7 +80,7 @@ describe('the database of the console behind a pooler', () => {
     await using database = await migratedDatabase();
     await using db = await opened(database.url);
     await recordEvents(database.db, [anEvent({ createdAt: Date.now() }), anEvent({ createdAt: Date.now() })]);
-    const record = createRecord(db);
+    const record = createQueries(db);
     await record.usesReaderRole();
     const sent = mock.method(Client.prototype, 'query');
     try {
@@ -96,7 +96,7 @@ describe('the database of the console behind a pooler', () => {
   it('makes no reader wait for a new look at its role', async () => {
     await using database = await migratedDatabase();
     await using db = await opened(database.url);
-    const record = createRecord(db);
+    const record = createQueries(db);
     await record.usesReaderRole();
     const now = performance.now.bind(performance);
     mock.method(performance, 'now', () => now() + 60_000);
@@ -137,7 +137,7 @@ describe('the database of the console behind a pooler', () => {
     const events = days.map((day) => anEvent({ executionId: day, createdAt: Date.parse(`${day}T23:30:00Z`) }));
     await recordEvents(database.db, events);
     const window = { from: new Date('2026-10-24'), to: new Date('2026-10-28'), step: 'day' } as const;
-    const automation = await createRecord(db).getAutomation('acme', anEvent().automationId, window);
+    const automation = await createQueries(db).getAutomation('acme', anEvent().automationId, window);
     expect(automation?.series.map(({ at }) => at)).to.deep.equal(days.map((day) => `${day}T00:00:00.000Z`));
   });
 });

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Child } from '../../support/child.ts';
-import { exportFormats } from '../../../internal/export/formats.ts';
-import { createRecord } from '../../../internal/record/record.ts';
+import { exportFormats } from '../../../internal/record/formats/formats.ts';
+import { createQueries } from '../../../internal/record/queries.ts';
 import type { StoredEvent } from '../../../internal/record/stored-event.ts';
-import type { Authentication } from '../../../internal/tokens/token-source.ts';
+import type { Authentication } from '../../../internal/cluster/tokens/token-source.ts';
 import { readToken, startConsole } from '../../support/console.ts';
 import { Forwarder } from '../../support/forwarder.ts';
 import { lockRecord, noon, queriesWaiting, readAll, suiteConsole } from '../../support/reading.ts';
@@ -118,7 +118,7 @@ describe('GET /v1/export/events', () => {
   it('writes Parquet by Accept or format', async () => {
     await suite.store({ description: 'Ü' }, { kind: 'ERROR' });
     const items: StoredEvent[] = [];
-    for await (const page of createRecord(suite.database.db).exportEvents('acme', {}, { limit: 2 }))
+    for await (const page of createQueries(suite.database.db).exportEvents('acme', {}, { limit: 2 }))
       items.push(...page.items);
     const encoder = exportFormats.parquet.begin(false);
     const expected = Buffer.concat([encoder.add(items), encoder.end()].map((piece) => Buffer.from(piece)));

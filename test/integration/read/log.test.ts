@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { openCheckpoint } from '../../../internal/log/checkpoint.ts';
-import { hashLeaf } from '../../../internal/log/hashing.ts';
-import { readVerifierKey } from '../../../internal/log/keys.ts';
-import { leafOf } from '../../../internal/log/leaf.ts';
-import { readProof } from '../../../internal/log/proof-text.ts';
-import { rootOfInclusion } from '../../../internal/log/proofs.ts';
+import { openCheckpoint } from '../../../internal/ledger/checkpoint.ts';
+import { hashLeaf } from '../../../internal/ledger/hashing.ts';
+import { readVerifierKey } from '../../../internal/ledger/keys.ts';
+import { leafOf } from '../../../internal/ledger/leaf.ts';
+import { readProof } from '../../../internal/ledger/proof-text.ts';
+import { rootOfInclusion } from '../../../internal/ledger/proofs.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { readToken } from '../../support/console.ts';
 import { anEvent } from '../../support/events.ts';

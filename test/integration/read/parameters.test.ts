@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { encodeCursor } from '../../../internal/api/read/cursor.ts';
+import { encodeCursor } from '../../../internal/readapi/cursor.ts';
 import { startConsole, readToken, type RunningConsole } from '../../support/console.ts';
 import { consoleWithoutDatabase, suiteConsole, withParameter, type ListAnswer } from '../../support/reading.ts';
 import { storeExpectations } from '../../support/two-organizations.ts';

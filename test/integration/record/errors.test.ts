@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import { createRecord } from '../../../internal/record/record.ts';
+import { createQueries } from '../../../internal/record/queries.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { migratedDatabase } from '../../support/store.ts';
@@ -13,14 +13,14 @@ describe('groups of errors', () => {
     const now = Date.now();
     await recordEvents(database.db, [anEvent({ kind: 'ERROR', errorId, executionId, createdAt: now })]);
     const window = { from: new Date(now), to: new Date(now + 1) };
-    const { items } = await createRecord(database.db).listErrors('acme', window, { limit: 5 });
+    const { items } = await createQueries(database.db).listErrors('acme', window, { limit: 5 });
     expect(items).to.have.length(1);
     expect(items[0]).to.include({ error_id: errorId, latest_execution_id: executionId, count: 1 });
   });
 
   it('belong to the window in which the errors happened, as executions do', async () => {
     await using database = await migratedDatabase();
-    const record = createRecord(database.db);
+    const record = createQueries(database.db);
     const [now, hour] = [Date.now(), 3_600_000];
     const error = { kind: 'ERROR', errorId: 'E' } as const;
     await recordEvents(database.db, [

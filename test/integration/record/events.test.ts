@@ -4,10 +4,10 @@ import { sql } from 'kysely';
 import { recordedForm } from '../../../internal/event/event.ts';
 import { foldedText, holdsText } from '../../../internal/event/folded-text.ts';
 import type { EventFilters } from '../../../internal/record/filters.ts';
-import { createRecord, defaultRecordOptions, type Record } from '../../../internal/record/record.ts';
+import { createQueries, defaultQueryOptions, type Queries } from '../../../internal/record/queries.ts';
 import type { EventPosition } from '../../../internal/record/stored-event.ts';
 import { columnHoldsText } from '../../../internal/store/column-holds-text.ts';
-import { maintain } from '../../../internal/store/maintain.ts';
+import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { day } from '../../support/maintenance-day.ts';
@@ -18,10 +18,10 @@ const noon = Date.parse('2026-11-20T12:00:00Z');
 
 describe('lists of events', () => {
   let database: TestDatabase;
-  let record: Record;
+  let record: Queries;
   beforeEach(async () => {
     database = await migratedDatabase();
-    record = createRecord(database.db, { ...defaultRecordOptions, searchMs: 10_000 });
+    record = createQueries(database.db, { ...defaultQueryOptions, searchMs: 10_000 });
   });
   afterEach(() => database[Symbol.asyncDispose]());
 
@@ -159,7 +159,7 @@ describe('lists of events', () => {
       kind: index === 1_199 ? ('END' as const) : ('EVENT' as const),
     }));
     await store(...events);
-    record = createRecord(database.db, { ...defaultRecordOptions, searchMs: 0 });
+    record = createQueries(database.db, { ...defaultQueryOptions, searchMs: 0 });
     const filters: EventFilters = { kind: 'END', to: new Date(noon + 1) };
     const page = await record.listEvents('acme', filters, { limit: 50 });
     expect(page.items).to.deep.equal([]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createRecord, defaultRecordOptions, type Record } from '../../../internal/record/record.ts';
+import { createQueries, defaultQueryOptions, type Queries } from '../../../internal/record/queries.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
@@ -9,10 +9,10 @@ const other = '0190a0b0-0000-7000-8000-0000000000ff';
 
 describe('lists of executions', () => {
   let database: TestDatabase;
-  let record: Record;
+  let record: Queries;
   beforeEach(async () => {
     database = await migratedDatabase();
-    record = createRecord(database.db, { ...defaultRecordOptions, searchMs: 10_000 });
+    record = createQueries(database.db, { ...defaultQueryOptions, searchMs: 10_000 });
   });
   afterEach(() => database[Symbol.asyncDispose]());
 
@@ -21,9 +21,9 @@ describe('lists of executions', () => {
       database.db,
       events.map((given, index) => anEvent({ createdAt: noon + index, ...given })),
     );
-  const listed = async (filters: Parameters<Record['listExecutions']>[1], limit = 50): Promise<string[]> => {
+  const listed = async (filters: Parameters<Queries['listExecutions']>[1], limit = 50): Promise<string[]> => {
     const found: string[] = [];
-    let after: Parameters<Record['listExecutions']>[2]['after'];
+    let after: Parameters<Queries['listExecutions']>[2]['after'];
     do {
       const page = await record.listExecutions('acme', filters, { limit, after });
       expect(page.items.length).to.be.at.most(limit);
@@ -138,7 +138,7 @@ describe('lists of executions', () => {
       ...runs.map((index) => ({ executionId: `run ${index}`, kind: index === 5 ? 'END' : 'EVENT' }) as const),
     );
     expect(await listed({ state: 'succeeded' })).to.deep.equal(['run 5']);
-    record = createRecord(database.db, { ...defaultRecordOptions, searchMs: 0 });
+    record = createQueries(database.db, { ...defaultQueryOptions, searchMs: 0 });
     const page = await record.listExecutions('acme', { state: 'succeeded' }, { limit: 50 });
     expect(page).to.deep.include({ items: [] });
     expect(page.next).to.deep.include({ executionId: 'run 1098' });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { AutomationPosition } from '../../../internal/record/automation.ts';
-import { createRecord } from '../../../internal/record/record.ts';
+import { createQueries } from '../../../internal/record/queries.ts';
 import { query } from '../../support/postgres-server.ts';
 import { noon, storeEvents, type SomeEvent } from '../../support/reading.ts';
 import { eachDatabase } from '../../support/store.ts';
@@ -29,7 +29,7 @@ function execution(
 
 describe('figures of the console', () => {
   const database = eachDatabase();
-  const record = (): ReturnType<typeof createRecord> => createRecord(database.db);
+  const record = (): ReturnType<typeof createQueries> => createQueries(database.db);
 
   beforeEach(() =>
     storeEvents(

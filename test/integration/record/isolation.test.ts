@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { readAs } from '../../../internal/record/read-as.ts';
-import { createRecord } from '../../../internal/record/record.ts';
+import { createQueries } from '../../../internal/record/queries.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { codeOf } from '../../../internal/store/errors.ts';
 import { migrateToLatest } from '../../../internal/store/migrate.ts';
@@ -71,7 +71,7 @@ describe('row-level security', () => {
     const db = await databaseOf('createrole');
     await migrateToLatest(db, { onNoReaderRole: () => expect.fail('the role is missing') });
     await storeTwo(db);
-    expect(await createRecord(db).usesReaderRole()).to.equal(true);
+    expect(await createQueries(db).usesReaderRole()).to.equal(true);
     const acme = { organization: 'acme' };
     expect(await seen(db, 'acme')).to.deep.equal([acme, acme]);
     expect(await seen(db, 'nobody')).to.deep.equal([]);
@@ -135,7 +135,7 @@ describe('row-level security', () => {
     };
     expect(await migrate()).to.contain('no role for readers');
     await storeTwo(db);
-    const record = createRecord(db);
+    const record = createQueries(db);
     expect(await record.usesReaderRole()).to.equal(false);
     expect((await record.listExecutions('acme', {}, { limit: 5 })).items).to.have.length(1);
 
@@ -168,7 +168,7 @@ describe('row-level security', () => {
     address.username = 'console';
     const console = openDatabase(address.href);
     databases.push(console);
-    expect(await createRecord(console).usesReaderRole()).to.equal(true);
+    expect(await createQueries(console).usesReaderRole()).to.equal(true);
     expect(await seen(console, 'globex')).to.have.length(2);
     expect(await query(address.href, 'select * from events')).to.deep.equal([]);
   });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { Kysely, PostgresDialect, type CompiledQuery } from 'kysely';
 import { Client, Pool } from 'pg';
-import { createRecord, defaultRecordOptions, type Record } from '../../../internal/record/record.ts';
+import { createQueries, defaultQueryOptions, type Queries } from '../../../internal/record/queries.ts';
 import type { Tables } from '../../../internal/store/database.ts';
-import { maintain } from '../../../internal/store/maintain.ts';
+import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { query } from '../../support/postgres-server.ts';
@@ -54,7 +54,7 @@ describe('plans of the read queries', () => {
   let database: TestDatabase;
   let client: Client;
   let db: Kysely<Tables>;
-  let record: Record;
+  let record: Queries;
   let queries: CompiledQuery[];
   /** The index of `events` or `executions` that an index of a partition belongs to. */
   let parents: Map<string, string>;
@@ -102,7 +102,7 @@ describe('plans of the read queries', () => {
       log: ({ query }) =>
         void (/set_config|^(begin|set|commit)|pg_stat_database|pg_roles/.test(query.sql.trim()) || queries.push(query)),
     });
-    record = createRecord(db, { ...defaultRecordOptions, searchMs: 0 });
+    record = createQueries(db, { ...defaultQueryOptions, searchMs: 0 });
     const attached = await query<{ index: string; parent: string }>(
       database.url,
       `select inhrelid::regclass::text as index, inhparent::regclass::text as parent
@@ -144,9 +144,9 @@ describe('plans of the read queries', () => {
   const window = { from: ago(1), to: now };
   /** An execution of a week ago. */
   let one: { automationId: string; executionId: string };
-  const executions = (filters: Parameters<Record['listExecutions']>[1]) => () =>
+  const executions = (filters: Parameters<Queries['listExecutions']>[1]) => () =>
     record.listExecutions(largest, filters, page);
-  const events = (filters: Parameters<Record['listEvents']>[1]) => () =>
+  const events = (filters: Parameters<Queries['listEvents']>[1]) => () =>
     record.listEvents(largest, { to: now, ...filters }, page);
   const cases: { name: string; work: () => Promise<unknown>; indexes: string[]; tables?: number }[] = [
     { name: 'executions', work: executions({}), indexes: ['executions_newest'] },

@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { createRecord, defaultRecordOptions, type Record } from '../../../internal/record/record.ts';
+import { createQueries, defaultQueryOptions, type Queries } from '../../../internal/record/queries.ts';
 import type { StreamPosition } from '../../../internal/record/stream.ts';
-import { eraseEvents } from '../../../internal/store/erase.ts';
-import { maintain } from '../../../internal/store/maintain.ts';
+import { eraseEvents } from '../../../internal/store/erase/erase.ts';
+import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
-import { forgetRewritten } from '../../../internal/store/rewritten-events.ts';
+import { forgetRewritten } from '../../../internal/store/erase/rewritten-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
 
 describe('polls of what is stored', () => {
   let database: TestDatabase;
-  let record: Record;
+  let record: Queries;
   beforeEach(async () => {
     database = await migratedDatabase();
-    record = createRecord(database.db);
+    record = createQueries(database.db);
   });
   afterEach(() => database[Symbol.asyncDispose]());
 
@@ -124,7 +124,7 @@ describe('polls of what is stored', () => {
   });
 
   it('leave out an event that is older than the overlap', async () => {
-    record = createRecord(database.db, { ...defaultRecordOptions, overlapMs: 1_000 });
+    record = createQueries(database.db, { ...defaultQueryOptions, overlapMs: 1_000 });
     await store({ description: 'before' });
     const start = await begin();
     const now = Date.now();

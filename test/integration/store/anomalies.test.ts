@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import type { Anomaly } from '../../../internal/outcome/stored-batch.ts';
+import type { Anomaly } from '../../../internal/event/outcome/stored-batch.ts';
 import { executionsOf } from '../../support/outcome-oracle.ts';
 import { countRunning } from '../../../internal/store/count-running.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { buildIndexes } from '../../../internal/store/build-indexes.ts';
+import { buildIndexes } from '../../../internal/store/partitions/build-indexes.ts';
 import type { Database } from '../../../internal/store/database.ts';
-import { createIndex, readerIndexes } from '../../../internal/store/indexes.ts';
-import { maintain } from '../../../internal/store/maintain.ts';
+import { createIndex, readerIndexes } from '../../../internal/store/partitions/indexes.ts';
+import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
-import { sealOlder } from '../../../internal/store/seal-older.ts';
+import { sealOlder } from '../../../internal/store/ledger/seal-older.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { eachDatabase, storedEvents, storedExecutions } from '../../support/store.ts';

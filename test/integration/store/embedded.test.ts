@@ -8,7 +8,7 @@ import { executionsOf } from '../../support/outcome-oracle.ts';
 import { openEmbedded } from '../../../internal/store/embedded.ts';
 import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
-import { sealOlder } from '../../../internal/store/seal-older.ts';
+import { sealOlder } from '../../../internal/store/ledger/seal-older.ts';
 import { createStore } from '../../../internal/store/store.ts';
 import { checkLog } from '../../support/check-log.ts';
 import { failureOf } from '../../support/failure.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { sealOf, sealText } from '../../../internal/event/digest.ts';
-import { leafOf, readLeaf, splitLeaves } from '../../../internal/log/leaf.ts';
-import { storedJson } from '../../../internal/log/stored-json.ts';
+import { leafOf, readLeaf, splitLeaves } from '../../../internal/ledger/leaf.ts';
+import { storedJson } from '../../../internal/ledger/stored-json.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { readStoredEvents, type StoredPage } from '../../../internal/store/stored-events.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { Transition } from '../../../internal/outcome/stored-batch.ts';
+import type { Transition } from '../../../internal/event/outcome/stored-batch.ts';
 import { executionsOf, keyText } from '../../support/outcome-oracle.ts';
 import { acceptedBetween } from '../../../internal/record/execution.ts';
 import type { Database } from '../../../internal/store/database.ts';

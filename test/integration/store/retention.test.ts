@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { keepDeadLetter } from '../../../internal/store/dead-letters.ts';
-import { maintain } from '../../../internal/store/maintain.ts';
+import { maintain } from '../../../internal/store/partitions/maintain.ts';
 import { createStore } from '../../../internal/store/store.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';

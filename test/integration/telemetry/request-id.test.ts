@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Enqueue } from '../../../internal/api/register.ts';
-import { unavailable } from '../../../internal/errors/request-error.ts';
+import type { Enqueue } from '../../../internal/intake/ways/register.ts';
+import { unavailable } from '../../../internal/kit/errors/request-error.ts';
 import { ApiClient, type Answer } from '../../support/api-client.ts';
 import { startApi, type RunningApi } from '../../support/api-server.ts';
 import { eventBody } from '../../support/events.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { sql } from '../../../internal/store/sql.ts';
-import { Cleaner } from '../../../internal/verdicts/cleaner.ts';
+import { Cleaner } from '../../../internal/controller/verdicts/cleaner.ts';
 import { storeAlert, transition } from '../../support/notify/expectations.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { eachDatabase } from '../../support/store.ts';

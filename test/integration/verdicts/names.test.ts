@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { AutomationNames } from '../../../internal/queue/automation-names.ts';
+import { AutomationNames } from '../../../internal/queue/keys/automation-names.ts';
 import { listDeclarations } from '../../../internal/record/declaration.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
-import { Cleaner } from '../../../internal/verdicts/cleaner.ts';
-import { NameKeeper } from '../../../internal/verdicts/name-keeper.ts';
+import { Cleaner } from '../../../internal/controller/verdicts/cleaner.ts';
+import { NameKeeper } from '../../../internal/controller/verdicts/name-keeper.ts';
 import { anEvent } from '../../support/events.ts';
 import { declare, tickAt } from '../../support/expectations.ts';
 import { at, told, when } from '../../support/one-day.ts';

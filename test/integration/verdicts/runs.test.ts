@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import type { Transition } from '../../../internal/expectation/transition.ts';
-import { syncSilent } from '../../../internal/automations/sync-tables.ts';
+import { syncSilent } from '../../../internal/controller/declarations/sync-tables.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { declare, tickAt } from '../../support/expectations.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Transition } from '../../../internal/expectation/transition.ts';
-import { Outbox } from '../../../internal/notify/outbox.ts';
+import { Outbox } from '../../../internal/controller/notify/outbox.ts';
 import type { Tables } from '../../../internal/store/database.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import type { Transaction } from '../../../internal/store/sql.ts';

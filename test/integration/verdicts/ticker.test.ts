@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { together } from '../../../internal/store/apart.ts';
 import { sql } from '../../../internal/store/sql.ts';
-import { Registry } from '../../../internal/telemetry/metrics.ts';
-import { controllerMetrics } from '../../../internal/telemetry/controller-metrics.ts';
-import { createLogger } from '../../../internal/telemetry/logger.ts';
-import { Ticker } from '../../../internal/verdicts/ticker.ts';
+import { Registry } from '../../../internal/kit/telemetry/metrics.ts';
+import { controllerMetrics } from '../../../internal/kit/telemetry/controller-metrics.ts';
+import { createLogger } from '../../../internal/kit/telemetry/logger.ts';
+import { Ticker } from '../../../internal/controller/verdicts/ticker.ts';
 import { declare, emptyQueue } from '../../support/expectations.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { eachDatabase } from '../../support/store.ts';

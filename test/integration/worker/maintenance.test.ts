@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { MaintenanceReport } from '../../../internal/outcome/maintenance-report.ts';
+import type { MaintenanceReport } from '../../../internal/event/outcome/maintenance-report.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { createStore } from '../../../internal/store/store.ts';
-import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
-import { maintenanceMetrics, maintenanceMetricsOf } from '../../../internal/telemetry/worker-metrics.ts';
+import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
+import { maintenanceMetrics, maintenanceMetricsOf } from '../../../internal/kit/telemetry/worker-metrics.ts';
 import { Maintenance } from '../../../internal/worker/maintenance.ts';
 import { anEvent } from '../../support/events.ts';
 import { query } from '../../support/postgres-server.ts';

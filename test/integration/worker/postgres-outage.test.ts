@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { failing } from '../../../internal/ops/probes.ts';
+import { failing } from '../../../internal/kit/ops/probes.ts';
 import { Callers, expectOnlyRedisRejects } from '../../support/callers.ts';
 import { startIngest, startWorker } from '../../support/pipeline.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Consumer } from '../../../internal/queue/consumer.ts';
 import { createStore } from '../../../internal/store/store.ts';
-import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
-import { consumerMetrics, storeMetrics } from '../../../internal/telemetry/worker-metrics.ts';
+import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
+import { consumerMetrics, storeMetrics } from '../../../internal/kit/telemetry/worker-metrics.ts';
 import { Batcher } from '../../../internal/worker/batcher.ts';
 import { IsolatingStore } from '../../../internal/worker/isolating-store.ts';
 import { anEvent } from '../../support/events.ts';

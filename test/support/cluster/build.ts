@@ -1,4 +1,4 @@
-import { describeError } from '../../../internal/telemetry/logger.ts';
+import { describeError } from '../../../internal/kit/telemetry/logger.ts';
 import { findBinaries } from './binaries.ts';
 
 /** Builds the control plane, if this machine has none, before two processes start one each. */

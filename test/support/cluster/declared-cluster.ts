@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { ClusterDeclarationSource, type ClusterSourceTimes } from '../../../internal/automations/cluster-source.ts';
-import { podAccount } from '../../../internal/kubernetes/pod-account.ts';
+import {
+  ClusterDeclarationSource,
+  type ClusterSourceTimes,
+} from '../../../internal/controller/declarations/cluster-source.ts';
+import { podAccount } from '../../../internal/cluster/pod-account.ts';
 import type { Database } from '../../../internal/store/database.ts';
-import { automationMetrics } from '../../../internal/telemetry/automation-metrics.ts';
-import { createRegistry } from '../../../internal/telemetry/metrics.ts';
+import { automationMetrics } from '../../../internal/kit/telemetry/automation-metrics.ts';
+import { createRegistry } from '../../../internal/kit/telemetry/metrics.ts';
 import { renderWith } from '../helm.ts';
 import { recordingLogger } from '../recording-logger.ts';
 import { sharedCluster } from './shared-cluster.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { ConnectToCluster } from '../../../internal/kubernetes/cluster-access.ts';
-import { podAccount } from '../../../internal/kubernetes/pod-account.ts';
+import type { ConnectToCluster } from '../../../internal/cluster/cluster-access.ts';
+import { podAccount } from '../../../internal/cluster/pod-account.ts';
 import { render } from '../helm.ts';
 import { sharedCluster } from './shared-cluster.ts';
 

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import type { EventsTable } from '../../../internal/store/events-table.ts';
-import type { ExecutionsTable } from '../../../internal/store/executions-table.ts';
+import type { EventsTable } from '../../../internal/store/tables/events-table.ts';
+import type { ExecutionsTable } from '../../../internal/store/tables/executions-table.ts';
 import { executionsOf, keyText, type Execution } from '../outcome-oracle.ts';
 import { eventOf, executionOf } from '../store.ts';
 import { receiptsOf, type Entry, type Ledger } from './ledger.ts';

@@ -1,4 +1,4 @@
-import { Repeating } from '../../../internal/async/repeating.ts';
+import { Repeating } from '../../../internal/kit/async/repeating.ts';
 import { ApiClient } from '../api-client.ts';
 import type { Pod } from './pod.ts';
 

@@ -1,4 +1,4 @@
-import { queueKey } from '../../../internal/queue/keys.ts';
+import { queueKey } from '../../../internal/queue/keys/keys.ts';
 import { withQueue } from '../queue.ts';
 import type { RedisServer } from '../redis-server.ts';
 import { until } from '../until.ts';

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { Repeating } from '../../../internal/async/repeating.ts';
+import { Repeating } from '../../../internal/kit/async/repeating.ts';
 import type { FaultType, Heal, Scene } from './fault.ts';
 import type { System } from './system.ts';
 

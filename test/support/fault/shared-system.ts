@@ -8,7 +8,7 @@ let system: Promise<System> | undefined;
  * workers seal the log.
  */
 export function sharedSystem(): Promise<System> {
-  system ??= System.start({ worker: { LOG_KEY: logKey } });
+  system ??= System.start({ worker: { LEDGER_KEY: logKey } });
   return system;
 }
 

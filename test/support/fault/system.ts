@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { Client, type ClientConfig } from 'pg';
-import { secretManifest } from '../../../internal/tokens/manifest.ts';
+import { secretManifest } from '../../../internal/cluster/tokens/manifest.ts';
 import { Forwarder } from '../forwarder.ts';
 import { freePort } from '../free-port.ts';
 import { memoryFolder } from '../memory-folder.ts';
@@ -223,13 +223,13 @@ export class System {
       ...(this.#tokenApi?.environment ?? { TOKENS_FILE: this.#tokensFile }),
       REQUIRE_DURABLE_REDIS: 'true',
       // As in a rollout: some jobs have digests.
-      LOG_DIGESTS: String(slot === 'ingest-1'),
+      LEDGER_DIGESTS: String(slot === 'ingest-1'),
     };
     const [taking, drained] = [this.#shards.taking, this.#shards.drained].map((all) => all.map(({ url }) => url));
     const forWorker = {
       DATABASE_URL: this.#databaseUrl(other.port),
       REDIS_DRAIN_URL: drained?.join(' ') ?? '',
-      LOG_WITNESSES: pathToFileURL(this.witnessFolder).href,
+      LEDGER_WITNESSES: pathToFileURL(this.witnessFolder).href,
       ...this.#options.worker,
     };
     const addresses = [`redis://127.0.0.1:${redis.port}`, ...(taking ?? [])];
@@ -266,7 +266,7 @@ export class System {
     return [...this.#slots.values(), ...(this.#controller === undefined ? [] : [this.#controller])];
   }
 
-  /** Where workers with a LOG_KEY remember the checkpoints that they sign. */
+  /** Where workers with a LEDGER_KEY remember the checkpoints that they sign. */
   get witnessFolder(): string {
     return join(this.folder, 'witness');
   }

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toYaml } from '../../../internal/kubernetes/yaml.ts';
+import { toYaml } from '../../../internal/cluster/yaml.ts';
 import { ScriptedApi } from '../cluster/scripted-api.ts';
 import { Forwarder } from '../forwarder.ts';
 

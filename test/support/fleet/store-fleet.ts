@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../../internal/store/database.ts';
-import { dayOf, daysFrom } from '../../../internal/store/days.ts';
-import { createPartition } from '../../../internal/store/partitions.ts';
+import { dayOf, daysFrom } from '../../../internal/store/partitions/days.ts';
+import { createPartition } from '../../../internal/store/partitions/partitions.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { storeDemoExpectations } from '../notify/demo-expectations.ts';
 import { migratedUrl, openDatabase, type TestDatabase } from '../store.ts';

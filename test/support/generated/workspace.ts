@@ -28,7 +28,7 @@ export class Workspace implements AsyncDisposable {
   static async create(): Promise<Workspace> {
     const workspace = new Workspace(await mkdtemp(join(tmpdir(), 'runledger-generated-')));
     await cp(programs, workspace.folder, { recursive: true });
-    await cp(join(root, 'internal/api/openapi-3.0.yaml'), workspace.path('openapi-3.0.yaml'));
+    await cp(join(root, 'internal/intake/openapi-3.0.yaml'), workspace.path('openapi-3.0.yaml'));
     await writeFile(workspace.path('openapi.json'), JSON.stringify(await readOpenApi()));
     await symlink(join(await installedPackages(), 'node_modules'), workspace.path('node_modules'));
     return workspace;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createToken } from '../../../internal/tokens/manifest.ts';
+import { createToken } from '../../../internal/cluster/tokens/manifest.ts';
 import { ApiClient } from '../api-client.ts';
 import { createKeyPair, type KeyPair } from '../certificate.ts';
 import { audit, flawless, type RowSource } from '../fault/audit.ts';
@@ -75,7 +75,7 @@ export class LoadedRelease {
       `gateway: { enabled: true, hostnames: [${hosts.events}], create: { enabled: true, className: traefik } }
 console: { gateway: { enabled: true, hostnames: [${hosts.record}], tlsSecretName: record-tls } }
 controller: { captureJobs: { enabled: true } }
-config: { logKeySecret: runledger-log-key }`,
+config: { ledgerKeySecret: runledger-ledger-key }`,
     );
     await kubernetes.helm('install', ...release.arguments, '--values', values);
     await rm(folder, { recursive: true });
@@ -118,8 +118,8 @@ config: { logKeySecret: runledger-log-key }`,
       {
         apiVersion: 'v1',
         kind: 'Secret',
-        metadata: { name: 'runledger-log-key', namespace: this.namespace },
-        stringData: { 'log-key': logKey },
+        metadata: { name: 'runledger-ledger-key', namespace: this.namespace },
+        stringData: { 'ledger-key': logKey },
       },
       tls('runledger-tls', this.#certificates.events),
       tls('record-tls', this.#certificates.record),

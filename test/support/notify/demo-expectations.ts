@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Outbox } from '../../../internal/notify/outbox.ts';
+import { Outbox } from '../../../internal/controller/notify/outbox.ts';
 import type { Database } from '../../../internal/store/database.ts';
 import { tickAt } from '../expectations.ts';
 import { storeNightlyRuns } from './demo-nightly.ts';

@@ -1,11 +1,11 @@
 import type { Selectable } from 'kysely';
 import type { Blindness, Transition } from '../../../internal/expectation/transition.ts';
-import { AlertSender } from '../../../internal/notify/alert-sender.ts';
-import type { AlertTimings } from '../../../internal/notify/alert-teller.ts';
-import type { AlertNoticesTable } from '../../../internal/store/alerts-table.ts';
+import { AlertSender } from '../../../internal/controller/notify/alert-sender.ts';
+import type { AlertTimings } from '../../../internal/controller/notify/alert-teller.ts';
+import type { AlertNoticesTable } from '../../../internal/store/tables/alerts-table.ts';
 import type { Database } from '../../../internal/store/database.ts';
-import { createRegistry } from '../../../internal/telemetry/metrics.ts';
-import { notifyMetrics } from '../../../internal/telemetry/notify-metrics.ts';
+import { createRegistry } from '../../../internal/kit/telemetry/metrics.ts';
+import { notifyMetrics } from '../../../internal/kit/telemetry/notify-metrics.ts';
 import { recordingLogger } from '../recording-logger.ts';
 import { eachDatabase, type TestDatabase } from '../store.ts';
 import { until } from '../until.ts';

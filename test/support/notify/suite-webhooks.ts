@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { Held, Transition } from '../../../internal/expectation/transition.ts';
-import { Outbox } from '../../../internal/notify/outbox.ts';
-import { WebhookSender, type WebhookSenderOptions } from '../../../internal/notify/webhook-sender.ts';
-import type { DeliveriesTable } from '../../../internal/store/deliveries-table.ts';
-import { createRegistry, type Registry } from '../../../internal/telemetry/metrics.ts';
-import { notifyMetrics } from '../../../internal/telemetry/notify-metrics.ts';
+import { Outbox } from '../../../internal/controller/notify/outbox.ts';
+import { WebhookSender, type WebhookSenderOptions } from '../../../internal/controller/notify/webhook-sender.ts';
+import type { DeliveriesTable } from '../../../internal/store/tables/deliveries-table.ts';
+import { createRegistry, type Registry } from '../../../internal/kit/telemetry/metrics.ts';
+import { notifyMetrics } from '../../../internal/kit/telemetry/notify-metrics.ts';
 import { recordingLogger } from '../recording-logger.ts';
 import { eachDatabase, type TestDatabase } from '../store.ts';
 import { until } from '../until.ts';

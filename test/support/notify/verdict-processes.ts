@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { secretManifest } from '../../../internal/tokens/manifest.ts';
+import { secretManifest } from '../../../internal/cluster/tokens/manifest.ts';
 import { ApiClient } from '../api-client.ts';
 import { freePort } from '../free-port.ts';
 import { PostgresServer, query } from '../postgres-server.ts';

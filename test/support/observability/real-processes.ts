@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { secretManifest } from '../../../internal/tokens/manifest.ts';
+import { secretManifest } from '../../../internal/cluster/tokens/manifest.ts';
 import { ApiClient } from '../api-client.ts';
 import { readToken } from '../console.ts';
 import { freePort } from '../free-port.ts';

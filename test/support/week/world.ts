@@ -7,7 +7,7 @@ import { tickAt } from '../expectations.ts';
 import type { Random } from '../fault/random.ts';
 import type { Outage, Part } from './outages.ts';
 
-/** As `internal/queue/admission-journal.ts`. */
+/** As `internal/queue/admission/admission-journal.ts`. */
 const silenceMs = 20_000;
 
 /** An event that a caller sends. */

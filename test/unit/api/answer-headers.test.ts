@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { answerHeaders } from '../../../internal/api/answer-headers.ts';
+import { answerHeaders } from '../../../internal/intake/http/answer-headers.ts';
 
 describe('the headers of every answer', () => {
   it('leave localhost alone, whose other ports may speak plain HTTP', () => {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { batchPerTurn } from '../../../internal/api/fast-path/batch-per-turn.ts';
+import { batchPerTurn } from '../../../internal/intake/fast-path/batch-per-turn.ts';
 
 describe('a batch per event-loop turn', () => {
   it('runs the items of one turn at its end, in order, each step for all items before the next', async () => {

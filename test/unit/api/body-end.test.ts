@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { BodyEnd, type TextEnd } from '../../../internal/api/body-end.ts';
+import { BodyEnd, type TextEnd } from '../../../internal/intake/bodies/body-end.ts';
 
 function endOf(bytes: Buffer, limit: number, sizes: readonly number[] = []): TextEnd {
   const end = new BodyEnd(limit);

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { expect } from 'chai';
-import { callerAddress } from '../../../internal/api/caller-address.ts';
+import { callerAddress } from '../../../internal/intake/http/caller-address.ts';
 
 /** The address that counts, of a connection and of what proxies say. */
 function of(remoteAddress: string, forwarded: string, trustProxy: boolean): string {

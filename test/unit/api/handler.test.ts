@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { createHandler } from '../../../internal/api/fast-path/handler.ts';
+import { createHandler } from '../../../internal/intake/fast-path/handler.ts';
 
 describe('the handler of the fast path', () => {
   for (const [what, thrown] of [

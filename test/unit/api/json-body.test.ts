@@ -3,11 +3,11 @@ import { IncomingMessage, ServerResponse, type IncomingHttpHeaders } from 'node:
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { Bodies } from '../../../internal/api/bodies.ts';
-import { fastPath as createFastPath } from '../../../internal/api/fast-path/fast-path.ts';
-import { JsonBody } from '../../../internal/api/json-body.ts';
-import { plainKoa } from '../../../internal/api/plain-koa.ts';
-import { RequestError } from '../../../internal/errors/request-error.ts';
+import { Bodies } from '../../../internal/intake/bodies/bodies.ts';
+import { fastPath as createFastPath } from '../../../internal/intake/fast-path/fast-path.ts';
+import { JsonBody } from '../../../internal/intake/bodies/json-body.ts';
+import { plainKoa } from '../../../internal/intake/http/plain-koa.ts';
+import { RequestError } from '../../../internal/kit/errors/request-error.ts';
 
 const fastPath = createFastPath(new URL('https://runledger.example'));
 

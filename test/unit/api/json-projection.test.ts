@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { JsonProjection, type Fields, type Projected, type Shape } from '../../../internal/api/json-projection.ts';
+import {
+  JsonProjection,
+  type Fields,
+  type Projected,
+  type Shape,
+} from '../../../internal/intake/bodies/json-projection.ts';
 
 const fields: Fields = { a: 3, b: { a: 5, c: { a: 2 } }, dé: 4 };
 const shapes: Shape[] = [fields, [fields, 2], 3];

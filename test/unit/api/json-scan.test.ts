@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { mostValues, scanArray, scanLines } from '../../../internal/api/json-scan.ts';
-import { runAtOnce } from '../../../internal/api/turns.ts';
-import { RequestError } from '../../../internal/errors/request-error.ts';
+import { mostValues, scanArray, scanLines } from '../../../internal/intake/bodies/json-scan.ts';
+import { runAtOnce } from '../../../internal/intake/http/turns.ts';
+import { RequestError } from '../../../internal/kit/errors/request-error.ts';
 
 /** The value of a document whose elements are parsed one by one; undefined if it is no JSON. */
 function parsed(text: string): unknown {

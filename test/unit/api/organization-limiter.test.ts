@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { OrganizationLimiter } from '../../../internal/api/organization-limiter.ts';
-import { RequestError } from '../../../internal/errors/request-error.ts';
+import { OrganizationLimiter } from '../../../internal/intake/http/organization-limiter.ts';
+import { RequestError } from '../../../internal/kit/errors/request-error.ts';
 
 describe('the limiter of organizations', () => {
   let now: number;

@@ -3,9 +3,9 @@ import { IncomingMessage, ServerResponse, type IncomingHttpHeaders } from 'node:
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa, { type Context } from 'koa';
-import { Bodies } from '../../../internal/api/bodies.ts';
-import { createProjectedReader } from '../../../internal/api/projected-body.ts';
-import { RequestError } from '../../../internal/errors/request-error.ts';
+import { Bodies } from '../../../internal/intake/bodies/bodies.ts';
+import { createProjectedReader } from '../../../internal/intake/bodies/projected-body.ts';
+import { RequestError } from '../../../internal/kit/errors/request-error.ts';
 
 const limit = 10;
 const read = createProjectedReader(limit, { a: 5 }, new Bodies({ charge: () => undefined }));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { ReadRoom, type Part } from '../../../internal/api/read/read-room.ts';
-import { RequestError } from '../../../internal/errors/request-error.ts';
+import { ReadRoom, type Part } from '../../../internal/readapi/read-room.ts';
+import { RequestError } from '../../../internal/kit/errors/request-error.ts';
 import { failureOf } from '../../support/failure.ts';
 
 describe('the room of reads', () => {

@@ -2,8 +2,8 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa, { type Context } from 'koa';
-import { createRefusalLimiter } from '../../../internal/api/refusal-limiter.ts';
-import { RequestError, unavailable } from '../../../internal/errors/request-error.ts';
+import { createRefusalLimiter } from '../../../internal/intake/http/refusal-limiter.ts';
+import { RequestError, unavailable } from '../../../internal/kit/errors/request-error.ts';
 
 function requestOf(organization: string): Context {
   const request = new IncomingMessage(new Socket());

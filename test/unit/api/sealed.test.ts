@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { seal, unseal } from '../../../internal/api/sealed.ts';
+import { seal, unseal } from '../../../internal/intake/http/sealed.ts';
 
 describe('a sealed text', () => {
   const key = randomBytes(32);

@@ -3,13 +3,13 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { StoredEvent } from '../../../internal/record/stored-event.ts';
-import type { Record as EventRecord } from '../../../internal/record/record.ts';
+import type { Queries } from '../../../internal/record/queries.ts';
 import type { StoredSince } from '../../../internal/record/stream.ts';
-import { ReadRoom } from '../../../internal/api/read/read-room.ts';
-import { StreamIds } from '../../../internal/api/read/stream/stream-ids.ts';
-import { Streams, type Reader } from '../../../internal/api/read/stream/streams.ts';
-import { streamMetrics } from '../../../internal/telemetry/console-metrics.ts';
-import { Registry } from '../../../internal/telemetry/metrics.ts';
+import { ReadRoom } from '../../../internal/readapi/read-room.ts';
+import { StreamIds } from '../../../internal/readapi/stream/stream-ids.ts';
+import { Streams, type Reader } from '../../../internal/readapi/stream/streams.ts';
+import { streamMetrics } from '../../../internal/kit/telemetry/console-metrics.ts';
+import { Registry } from '../../../internal/kit/telemetry/metrics.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
 
@@ -49,7 +49,7 @@ describe('streams', () => {
     const record = {
       pollStored: poll,
       namesOf: () => Promise.resolve(new Map()),
-    } as Partial<EventRecord> as EventRecord;
+    } as Partial<Queries> as Queries;
     const metrics = streamMetrics(new Registry());
     const { logger } = recordingLogger();
     startStreams = async (tickMs) => {

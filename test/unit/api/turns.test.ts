@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Turns } from '../../../internal/api/turns.ts';
+import { Turns } from '../../../internal/intake/http/turns.ts';
 
 describe('the turns of large bodies', () => {
   /** Ran work, and turns on a clock that only work moves, in ms. */

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { WholeBodyRequest } from '../../../internal/api/fast-path/whole-body-request.ts';
+import { WholeBodyRequest } from '../../../internal/intake/fast-path/whole-body-request.ts';
 import { collectGarbage } from '../../support/garbage.ts';
 import { RawConnection } from '../../support/raw-connection.ts';
 import { until } from '../../support/until.ts';

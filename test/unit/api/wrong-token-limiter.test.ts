@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createWrongTokenLimiter } from '../../../internal/api/wrong-token-limiter.ts';
+import { createWrongTokenLimiter } from '../../../internal/intake/http/wrong-token-limiter.ts';
 
 describe('the rate limiter for wrong tokens', () => {
   it('answers 100 wrong tokens a second at once, and delays each further one for 0.5 to 1.5 s', async () => {

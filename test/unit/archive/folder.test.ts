@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { open, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
-import { openFolder } from '../../../internal/archive/folder.ts';
+import { openFolder } from '../../../internal/record/archive/folder.ts';
 import { temporaryFolder } from '../../support/export.ts';
 
 describe('an archive in a folder', () => {

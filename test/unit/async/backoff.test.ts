@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { Backoff } from '../../../internal/async/backoff.ts';
+import { Backoff } from '../../../internal/kit/async/backoff.ts';
 
 describe('backoff', () => {
   it('grows from the first pause to the longest, each between half and all of its most', () => {

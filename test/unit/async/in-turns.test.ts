@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inTurns } from '../../../internal/async/in-turns.ts';
+import { inTurns } from '../../../internal/kit/async/in-turns.ts';
 
 describe('turns of organizations', () => {
   it('begin with some items of each, so that none waits for all of another one', () => {

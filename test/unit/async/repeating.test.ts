@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Repeating } from '../../../internal/async/repeating.ts';
-import { settledWithin } from '../../../internal/async/settled-within.ts';
+import { Repeating } from '../../../internal/kit/async/repeating.ts';
+import { settledWithin } from '../../../internal/kit/async/settled-within.ts';
 
 const minute = 60_000;
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { declare, type Manifests } from '../../../internal/automations/declare.ts';
-import { bytesOf } from '../../../internal/automations/declared-limits.ts';
+import { declare, type Manifests } from '../../../internal/controller/declarations/declare.ts';
+import { bytesOf } from '../../../internal/controller/declarations/declared-limits.ts';
 import { readAutomation } from '../../../internal/expectation/read-automation.ts';
-import type { ResourceManifest } from '../../../internal/automations/manifest.ts';
+import type { ResourceManifest } from '../../../internal/controller/declarations/manifest.ts';
 
 const automationId = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
 const organizations = new Map([

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { contentOf } from '../../../internal/automations/file-content.ts';
+import { contentOf } from '../../../internal/controller/declarations/file-content.ts';
 
 const automationId = '0190a0b0-0000-7000-8000-000000000001';
 const automation = (name: string) => `

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { keepResource } from '../../../internal/automations/keep-resource.ts';
-import { SharedTexts } from '../../../internal/automations/shared-texts.ts';
+import { keepResource } from '../../../internal/controller/declarations/keep-resource.ts';
+import { SharedTexts } from '../../../internal/controller/declarations/shared-texts.ts';
 
 const condition = {
   type: 'Ready',

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { KnownAutomations } from '../../../internal/automations/known-automations.ts';
-import type { ResourceManifest } from '../../../internal/automations/manifest.ts';
+import { KnownAutomations } from '../../../internal/controller/declarations/known-automations.ts';
+import type { ResourceManifest } from '../../../internal/controller/declarations/manifest.ts';
 
 const automationId = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
 

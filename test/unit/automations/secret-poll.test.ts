@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SecretPoll } from '../../../internal/automations/secret-poll.ts';
+import { SecretPoll } from '../../../internal/controller/declarations/secret-poll.ts';
 import { until } from '../../support/until.ts';
 
 /** An API server that answers one request at a time, when the test says so. */

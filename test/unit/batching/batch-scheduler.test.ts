@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { BatchScheduler } from '../../../internal/batching/batch-scheduler.ts';
+import { BatchScheduler } from '../../../internal/kit/async/batch-scheduler.ts';
 import { until } from '../../support/until.ts';
 
 const hourMs = 3_600_000;

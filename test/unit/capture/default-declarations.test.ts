@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { CronJobManifest } from '../../../internal/capture/batch.ts';
-import { declarationsOf, withDefaults } from '../../../internal/capture/default-declarations.ts';
-import { cronJobWarnings } from '../../../internal/capture/job-warnings.ts';
-import { readCronJob } from '../../../internal/capture/read-cron-job.ts';
+import type { CronJobManifest } from '../../../internal/controller/capture/batch.ts';
+import { declarationsOf, withDefaults } from '../../../internal/controller/capture/default-declarations.ts';
+import { cronJobWarnings } from '../../../internal/controller/capture/job-warnings.ts';
+import { readCronJob } from '../../../internal/controller/capture/read-cron-job.ts';
 import { Schedules } from '../../../internal/expectation/schedules.ts';
 
 const automationId = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { JobCondition, JobManifest, PodManifest } from '../../../internal/capture/batch.ts';
-import { eventsOfDeletion, eventsOfJob } from '../../../internal/capture/job-events.ts';
-import { readJob, withoutCronJob } from '../../../internal/capture/read-job.ts';
-import { readPod } from '../../../internal/capture/read-pod.ts';
+import type { JobCondition, JobManifest, PodManifest } from '../../../internal/controller/capture/batch.ts';
+import { eventsOfDeletion, eventsOfJob } from '../../../internal/controller/capture/job-events.ts';
+import { readJob, withoutCronJob } from '../../../internal/controller/capture/read-job.ts';
+import { readPod } from '../../../internal/controller/capture/read-pod.ts';
 
 const automationId = '0b0e8a3c-6f5e-4c6b-9f0e-3f8b9a9d1c11';
 const uid = '4b5f1e5c-0d0b-4f0e-9a63-0d1f4f3f0a01';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { PodFailures } from '../../../internal/capture/pod-failures.ts';
-import type { PodFailure } from '../../../internal/capture/read-pod.ts';
+import { PodFailures } from '../../../internal/controller/capture/pod-failures.ts';
+import type { PodFailure } from '../../../internal/controller/capture/read-pod.ts';
 
 const failure = (key: string, message = ''): PodFailure => ({
   key,

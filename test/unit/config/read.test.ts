@@ -10,7 +10,7 @@ import {
   readerRedisSettings,
   redisSettings,
   takingShards,
-} from '../../../cmd/ingest/redis.ts';
+} from '../../../internal/wiring/redis.ts';
 import { namedUrls } from '../../../internal/config/named-urls.ts';
 import { ConfigError, readConfig } from '../../../internal/config/read.ts';
 import { tuning, type TuningName } from '../../../internal/config/tuning.ts';
@@ -80,10 +80,10 @@ describe('settings', () => {
     ['ARCHIVE_URL', 's3://key:hunter2@bucket', /must be s3:\/\/bucket\/prefix or file:\/\/\/folder$/],
     ['ARCHIVE_URL', 's3:///bucket', /must be s3:\/\/bucket\/prefix or file:\/\/\/folder$/],
     ['ARCHIVE_URL', 'file://host/folder', /must be s3:\/\/bucket\/prefix or file:\/\/\/folder$/],
-    ['LOG_WITNESSES', 's3://bucket/prefix', /must be file:.* s3:\/\/bucket\/prefix\?days=N, https:/],
-    ['LOG_WITNESSES', 's3://bucket?days=0', /must be file:.* s3:\/\/bucket\/prefix\?days=N, https:/],
-    ['LOG_WITNESSES', 's3://bucket?days=36501', /must be file:.* s3:\/\/bucket\/prefix\?days=N, https:/],
-    ['LOG_WITNESSES', 's3://:hunter2@bucket?days=1', /must be file:.* s3:\/\/bucket\/prefix\?days=N, https:/],
+    ['LEDGER_WITNESSES', 's3://bucket/prefix', /must be file:.* s3:\/\/bucket\/prefix\?days=N, https:/],
+    ['LEDGER_WITNESSES', 's3://bucket?days=0', /must be file:.* s3:\/\/bucket\/prefix\?days=N, https:/],
+    ['LEDGER_WITNESSES', 's3://bucket?days=36501', /must be file:.* s3:\/\/bucket\/prefix\?days=N, https:/],
+    ['LEDGER_WITNESSES', 's3://:hunter2@bucket?days=1', /must be file:.* s3:\/\/bucket\/prefix\?days=N, https:/],
     ['LOG_LEVEL', 'verbose', /must be one of \[.*info.*\]$/],
     ['LOG_LEVEL', 'in\nfo', /must be one of \[.*info.*\]$/],
     ['REDIS_URL', 'http://:hunter2@redis', /must be a redis:\/\/ or rediss:\/\/ address/],

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { redisAddresses, redisSettings } from '../../../cmd/ingest/redis.ts';
+import { redisAddresses, redisSettings } from '../../../internal/wiring/redis.ts';
 import { ConfigError, readConfig } from '../../../internal/config/read.ts';
 
 describe('REDIS_SENTINELS', () => {

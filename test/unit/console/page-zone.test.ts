@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Context } from '../../../internal/api/page-route.ts';
+import type { Context } from '../../../internal/intake/http/page-route.ts';
 import { PageZone, PageZones } from '../../../internal/console/page-zone.ts';
 import { Zone } from '../../../internal/expectation/zone.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { acceptEvent, recordedForm } from '../../../internal/event/event.ts';
-import { RequestError } from '../../../internal/errors/request-error.ts';
+import { RequestError } from '../../../internal/kit/errors/request-error.ts';
 import { eventKinds } from '../../../internal/event/schema.ts';
 import { isStorable } from '../../../internal/event/stored-text.ts';
 import { createEventValidator } from '../../../internal/event/validate.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { createLogger } from '../../../internal/telemetry/logger.ts';
-import { EventReporter } from '../../../internal/kubernetes/event-reporter.ts';
-import type { WarningEvent } from '../../../internal/kubernetes/events.ts';
-import { refusalEvents } from '../../../internal/tokens/refusal-events.ts';
-import type { SecretRefusal } from '../../../internal/tokens/secret-refusal.ts';
+import { createLogger } from '../../../internal/kit/telemetry/logger.ts';
+import { EventReporter } from '../../../internal/cluster/event-reporter.ts';
+import type { WarningEvent } from '../../../internal/cluster/events.ts';
+import { refusalEvents } from '../../../internal/cluster/tokens/refusal-events.ts';
+import type { SecretRefusal } from '../../../internal/cluster/tokens/secret-refusal.ts';
 
 const logger = createLogger('test', 'silent');
 const { signal } = new AbortController();

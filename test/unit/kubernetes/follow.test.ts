@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { follow } from '../../../internal/kubernetes/follow.ts';
-import type { KubernetesObject } from '../../../internal/kubernetes/object.ts';
-import type { Resource, WatchFrame, WatchOptions } from '../../../internal/kubernetes/resource.ts';
+import { follow } from '../../../internal/cluster/follow.ts';
+import type { KubernetesObject } from '../../../internal/cluster/object.ts';
+import type { Resource, WatchFrame, WatchOptions } from '../../../internal/cluster/resource.ts';
 
 const times = { listTimeoutMs: 1_000, idleMs: 1_000, shortestWatchMs: 0 };
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
-import type { ClusterAccess } from '../../../internal/kubernetes/cluster-access.ts';
-import { Supervision, type SupervisionOptions } from '../../../internal/kubernetes/supervision.ts';
+import type { ClusterAccess } from '../../../internal/cluster/cluster-access.ts';
+import { Supervision, type SupervisionOptions } from '../../../internal/cluster/supervision.ts';
 import { until } from '../../support/until.ts';
 
 const access = { close: async () => undefined } as unknown as ClusterAccess;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Component } from '../../../internal/lifecycle/component.ts';
-import { component, ComponentGroup } from '../../../internal/lifecycle/group.ts';
-import { createLogger } from '../../../internal/telemetry/logger.ts';
+import type { Component } from '../../../internal/kit/lifecycle/component.ts';
+import { component, ComponentGroup } from '../../../internal/kit/lifecycle/group.ts';
+import { createLogger } from '../../../internal/kit/telemetry/logger.ts';
 import { failureOf } from '../../support/failure.ts';
 
 const logger = createLogger('test', 'silent');

@@ -24,9 +24,9 @@ function probesOf(folder: string): Probe[] {
     { from: './target.ts', allowed: true },
     { from: 'node:fs', allowed: true },
     { from: 'chai', allowed: false },
-    ...Object.entries(libraries).flatMap(([owner, names]) =>
-      names.filter((name) => !name.includes('[')).map((from) => ({ from, allowed: owner === folder })),
-    ),
+    ...[...new Set(Object.values(libraries).flat())]
+      .filter((name) => !name.includes('['))
+      .map((from) => ({ from, allowed: libraries[folder]?.includes(from) ?? false })),
   ];
   return imports.map((one, index) => ({ ...one, file: `internal/${folder}/probe-${index}.ts` }));
 }

@@ -72,7 +72,7 @@ const kinds: Record<string, (tree: Tree) => string[]> = {
 
   settings: ({ texts }) =>
     offences(texts, ({ file, text }) => {
-      const inHelp = file.startsWith('internal/telemetry/') && /^\s*(?:help: )?['"]/.test(text);
+      const inHelp = file.startsWith('internal/kit/telemetry/') && /^\s*(?:help: )?['"]/.test(text);
       if (!documents.test(file) && !inHelp) return [];
       const variable = inHelp ? /\b([A-Z]+(?:_[A-Z]+)+)\b/g : /`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g;
       return [...text.matchAll(variable)]

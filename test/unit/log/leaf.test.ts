@@ -3,16 +3,16 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { readSeal, sealOf, sealText } from '../../../internal/event/digest.ts';
 import { optionalFields } from '../../../internal/event/fields.ts';
-import { isAct, leafOfAct, readAct, writeAct, type Act } from '../../../internal/log/act.ts';
-import { erasureJson, isErasure, joinIds, leafOfErasure, type Erasure } from '../../../internal/log/erasure.ts';
-import { eventDigest, textsDigestOf } from '../../../internal/log/event-digest.ts';
-import { sha256 } from '../../../internal/log/hashing.ts';
-import { rowReader, separator, timeType } from '../../../internal/log/joined-row.ts';
-import { readSigningKeys } from '../../../internal/log/keys.ts';
-import { isEvent, leafOf, readLeaf } from '../../../internal/log/leaf.ts';
-import { isMacOf, macKeyOf, macKeyText, macOf, readMacKeys } from '../../../internal/log/mac.ts';
-import { readProof, writeProof } from '../../../internal/log/proof-text.ts';
-import { storedJson, textColumns } from '../../../internal/log/stored-json.ts';
+import { isAct, leafOfAct, readAct, writeAct, type Act } from '../../../internal/ledger/act.ts';
+import { erasureJson, isErasure, joinIds, leafOfErasure, type Erasure } from '../../../internal/ledger/erasure.ts';
+import { eventDigest, textsDigestOf } from '../../../internal/ledger/event-digest.ts';
+import { sha256 } from '../../../internal/ledger/hashing.ts';
+import { rowReader, separator, timeType } from '../../../internal/ledger/joined-row.ts';
+import { readSigningKeys } from '../../../internal/ledger/keys.ts';
+import { isEvent, leafOf, readLeaf } from '../../../internal/ledger/leaf.ts';
+import { isMacOf, macKeyOf, macKeyText, macOf, readMacKeys } from '../../../internal/ledger/mac.ts';
+import { readProof, writeProof } from '../../../internal/ledger/proof-text.ts';
+import { storedJson, textColumns } from '../../../internal/ledger/stored-json.ts';
 import { someEvent } from '../../support/events.ts';
 
 const event = {
@@ -192,7 +192,7 @@ describe('the MAC of leaves', () => {
     expect(isMacOf([key], 'umbrella', leaf, mac)).to.equal(false);
     expect(isMacOf([Buffer.alloc(32)], 'acme', leaf, mac)).to.equal(false);
     expect(isMacOf([key], 'acme', leaf, null)).to.equal(false);
-    expect(() => readMacKeys('x')).to.throw('is no key that `token log-key` made');
+    expect(() => readMacKeys('x')).to.throw('is no key that `token ledger-key` made');
     expect(() => readMacKeys(macKeyText(key).replace(/KEY\+./, 'KEY+g'))).to.throw();
   });
 });

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { openCheckpoint, signCheckpoint } from '../../../internal/log/checkpoint.ts';
+import { openCheckpoint, signCheckpoint } from '../../../internal/ledger/checkpoint.ts';
 import {
   createSigningKey,
   forOrganization,
   readSigningKeys,
   readVerifierKey,
   verifierKeyText,
-} from '../../../internal/log/keys.ts';
-import { openNote, signNote } from '../../../internal/log/note.ts';
+} from '../../../internal/ledger/keys.ts';
+import { openNote, signNote } from '../../../internal/ledger/note.ts';
 
 /** The example of golang.org/x/mod/sumdb/note. */
 const example = {

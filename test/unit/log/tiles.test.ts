@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { entryBundle, leavesOfBundle, readTilePath, tilePath, tilesOf, widthIn } from '../../../internal/log/tiles.ts';
+import {
+  entryBundle,
+  leavesOfBundle,
+  readTilePath,
+  tilePath,
+  tilesOf,
+  widthIn,
+} from '../../../internal/ledger/tiles.ts';
 
 describe('the tiles of a log', () => {
   it('have the paths of C2SP tlog-tiles', () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { Frontier, foldRight } from '../../../internal/log/frontier.ts';
-import { hashLeaf, leafHashText } from '../../../internal/log/hashing.ts';
-import { isConsistent, proveConsistency, proveInclusion, rootOfInclusion } from '../../../internal/log/proofs.ts';
-import { nodesOfTiles } from '../../../internal/log/tiles.ts';
+import { Frontier, foldRight } from '../../../internal/ledger/frontier.ts';
+import { hashLeaf, leafHashText } from '../../../internal/ledger/hashing.ts';
+import { isConsistent, proveConsistency, proveInclusion, rootOfInclusion } from '../../../internal/ledger/proofs.ts';
+import { nodesOfTiles } from '../../../internal/ledger/tiles.ts';
 
 /** The leaves and roots that implementations of RFC 6962 test with. */
 const leaves = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { isIPv6 } from 'node:net';
-import { forbiddenAddresses } from '../../../internal/notify/forbidden-addresses.ts';
+import { forbiddenAddresses } from '../../../internal/controller/notify/forbidden-addresses.ts';
 
 const isForbidden = (address: string, allowPrivate: boolean): boolean =>
   forbiddenAddresses(allowPrivate).check(address, isIPv6(address) ? 'ipv6' : 'ipv4');

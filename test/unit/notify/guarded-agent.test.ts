@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { get } from 'node:https';
 import { expect } from 'chai';
-import { forbiddenAddresses } from '../../../internal/notify/forbidden-addresses.ts';
-import { GuardedAgent } from '../../../internal/notify/guarded-agent.ts';
+import { forbiddenAddresses } from '../../../internal/controller/notify/forbidden-addresses.ts';
+import { GuardedAgent } from '../../../internal/controller/notify/guarded-agent.ts';
 
 describe('the agent of webhooks', () => {
   for (const [what, host, address] of [

@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lookUp, type Names } from '../../../internal/notify/look-up.ts';
+import { lookUp, type Names } from '../../../internal/controller/notify/look-up.ts';
 import { temporaryFolder } from '../../support/export.ts';
 
 type Found = { address: string; family: number }[];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hashTags, slotOf } from '../../../internal/queue/hash-tags.ts';
+import { hashTags, slotOf } from '../../../internal/queue/keys/hash-tags.ts';
 import {
   movingQueue,
   overflowQueue,
@@ -7,7 +7,7 @@ import {
   queueSlot,
   shardQueue,
   waitingQueue,
-} from '../../../internal/queue/keys.ts';
+} from '../../../internal/queue/keys/keys.ts';
 
 /** How many of the first shards each master has, if all have equal ranges of slots. */
 function spread(shards: number, masters: number): number[] {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { BufferFull } from '../../../internal/queue/group-commit.ts';
-import { HeldEvents } from '../../../internal/queue/held-events.ts';
+import { HeldEvents } from '../../../internal/queue/job/held-events.ts';
 import { anEvent } from '../../support/events.ts';
 
 describe('the events that a producer holds', () => {

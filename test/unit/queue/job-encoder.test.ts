@@ -3,12 +3,12 @@ import { createZstdDecompress } from 'node:zlib';
 import { compress, TYPE } from '@cloudpss/zstd';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { createDecompressor, Decompression } from '../../../internal/queue/decompression.ts';
-import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
+import { createDecompressor, Decompression } from '../../../internal/queue/job/decompression.ts';
+import { JobDecoder } from '../../../internal/queue/job/job-decoder.ts';
 import { readSeal, sealOf, sealText } from '../../../internal/event/digest.ts';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import type { JobData } from '../../../internal/queue/job.ts';
-import { encodeJob, encodeLargeJob } from '../../../internal/queue/job-encoder.ts';
+import type { JobData } from '../../../internal/queue/job/job.ts';
+import { encodeJob, encodeLargeJob } from '../../../internal/queue/job/job-encoder.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 

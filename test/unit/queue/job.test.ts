@@ -4,10 +4,10 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { sealOf, sealText } from '../../../internal/event/digest.ts';
-import { checksumOf, DamagedJob, UnknownFormat } from '../../../internal/queue/job.ts';
-import { JobDecoder } from '../../../internal/queue/job-decoder.ts';
-import { compressedJob, encodeJob } from '../../../internal/queue/job-encoder.ts';
-import { parseRows } from '../../../internal/queue/parse-rows.ts';
+import { checksumOf, DamagedJob, UnknownFormat } from '../../../internal/queue/job/job.ts';
+import { JobDecoder } from '../../../internal/queue/job/job-decoder.ts';
+import { compressedJob, encodeJob } from '../../../internal/queue/job/job-encoder.ts';
+import { parseRows } from '../../../internal/queue/job/parse-rows.ts';
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { joinClocks } from '../../../internal/queue/join-clocks.ts';
-import type { QueueClock } from '../../../internal/queue/queue-clock.ts';
+import { joinClocks } from '../../../internal/queue/clocks/join-clocks.ts';
+import type { QueueClock } from '../../../internal/queue/clocks/queue-clock.ts';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
 const seconds = (count: number): number => now + count * 1_000;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { slotOf, slots } from '../../../internal/queue/hash-tags.ts';
-import { keyTags, oppositeOf, rangeOf } from '../../../internal/queue/key-tags.ts';
+import { slotOf, slots } from '../../../internal/queue/keys/hash-tags.ts';
+import { keyTags, oppositeOf, rangeOf } from '../../../internal/queue/keys/key-tags.ts';
 
 describe('the hash tags of idempotency keys', () => {
   it('have a slot in each of 32 equal ranges, and never change', () => {

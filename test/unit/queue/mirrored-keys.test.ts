@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { RequestError } from '../../../internal/errors/request-error.ts';
-import type { Keyed, Reservation } from '../../../internal/queue/idempotency.ts';
-import { MirroredKeys } from '../../../internal/queue/mirrored-keys.ts';
+import { RequestError } from '../../../internal/kit/errors/request-error.ts';
+import type { Keyed, Reservation } from '../../../internal/queue/keys/idempotency.ts';
+import { MirroredKeys } from '../../../internal/queue/keys/mirrored-keys.ts';
 import { anEvent } from '../../support/events.ts';
 
 const busy = new RequestError('request-in-progress', 'under way');

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { RequestError } from '../../../internal/errors/request-error.ts';
-import { isOverflowFull } from '../../../internal/queue/admission-control.ts';
-import { Overflow } from '../../../internal/queue/overflow.ts';
+import { RequestError } from '../../../internal/kit/errors/request-error.ts';
+import { isOverflowFull } from '../../../internal/queue/admission/admission-control.ts';
+import { Overflow } from '../../../internal/queue/admission/overflow.ts';
 
 const rate = 10;
 

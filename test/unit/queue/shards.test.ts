@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { notChecked, type Rejection } from '../../../internal/queue/admission-control.ts';
+import { notChecked, type Rejection } from '../../../internal/queue/admission/admission-control.ts';
 import type { RedisClient } from '../../../internal/queue/redis.ts';
-import { Shards } from '../../../internal/queue/shards.ts';
-import { shardMetrics } from '../../../internal/telemetry/shard-metrics.ts';
-import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
+import { Shards } from '../../../internal/queue/shards/shards.ts';
+import { shardMetrics } from '../../../internal/kit/telemetry/shard-metrics.ts';
+import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { figure } from '../../support/rows.ts';
 
 const full: Rejection = { reason: 'redis-memory', detail: 'Redis is nearly full.' };

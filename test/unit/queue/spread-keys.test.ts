@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { RequestError } from '../../../internal/errors/request-error.ts';
-import type { Keyed, Keys, Result } from '../../../internal/queue/idempotency.ts';
-import { SpreadKeys } from '../../../internal/queue/spread-keys.ts';
+import { RequestError } from '../../../internal/kit/errors/request-error.ts';
+import type { Keyed, Keys, Result } from '../../../internal/queue/keys/idempotency.ts';
+import { SpreadKeys } from '../../../internal/queue/keys/spread-keys.ts';
 import { anEvent } from '../../support/events.ts';
 
 const busy = new RequestError('request-in-progress', 'under way');

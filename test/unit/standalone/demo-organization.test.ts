@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createDataFolder, type DataFolder } from '../../../cmd/standalone/data-folder.ts';
 import { ensureDemoOrganization } from '../../../cmd/standalone/demo-organization.ts';
-import { parseSecrets } from '../../../internal/tokens/manifest-file.ts';
-import { tokenSetOf } from '../../../internal/tokens/token-set.ts';
-import { authenticateIn } from '../../../internal/tokens/token-source.ts';
+import { parseSecrets } from '../../../internal/cluster/tokens/manifest-file.ts';
+import { tokenSetOf } from '../../../internal/cluster/tokens/token-set.ts';
+import { authenticateIn } from '../../../internal/cluster/tokens/token-source.ts';
 
 describe('the demo organization', () => {
   let parent: string;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createLogger, describeError, type LogLevel } from '../../../internal/telemetry/logger.ts';
-import { RepeatLimit } from '../../../internal/telemetry/repeat-limit.ts';
+import { createLogger, describeError, type LogLevel } from '../../../internal/kit/telemetry/logger.ts';
+import { RepeatLimit } from '../../../internal/kit/telemetry/repeat-limit.ts';
 
 function logging(level: LogLevel = 'info') {
   const lines: Record<string, unknown>[] = [];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createOrganizationLabel } from '../../../internal/telemetry/organization-label.ts';
+import { createOrganizationLabel } from '../../../internal/kit/telemetry/organization-label.ts';
 
 describe('the label organization', () => {
   it('names the first organizations and counts the rest together', () => {

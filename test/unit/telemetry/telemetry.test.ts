@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { Gauge, Registry } from '../../../internal/telemetry/metrics.ts';
-import { OpsServer } from '../../../internal/ops/ops-server.ts';
-import { createProbes } from '../../../internal/ops/probes.ts';
+import { Gauge, Registry } from '../../../internal/kit/telemetry/metrics.ts';
+import { OpsServer } from '../../../internal/kit/ops/ops-server.ts';
+import { createProbes } from '../../../internal/kit/ops/probes.ts';
 import { ApiClient } from '../../support/api-client.ts';
 
 describe('ops server', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ProgressBar } from '../../../internal/terminal/progress-bar.ts';
+import { ProgressBar } from '../../../internal/kit/terminal/progress-bar.ts';
 
 const progress = { done: 1, total: 2, events: 123_456, part: 'acme 2026-11-21' };
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { organizationLabelOf } from '../../../internal/tokens/label-selector.ts';
+import { organizationLabelOf } from '../../../internal/cluster/tokens/label-selector.ts';
 
 describe('organization label', () => {
   it('is the first key of the selector', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseSecrets } from '../../../internal/tokens/manifest-file.ts';
+import { parseSecrets } from '../../../internal/cluster/tokens/manifest-file.ts';
 
 const secret = (name: string): string => `kind: Secret\nmetadata: { name: ${name} }\n`;
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { parseSecrets } from '../../../internal/tokens/manifest-file.ts';
-import { addToken, createToken, secretManifest, tokenEntry } from '../../../internal/tokens/manifest.ts';
-import type { SecretManifest } from '../../../internal/kubernetes/secret.ts';
-import { digestOf } from '../../../internal/tokens/token-entry.ts';
-import { tokenSetOf } from '../../../internal/tokens/token-set.ts';
+import { parseSecrets } from '../../../internal/cluster/tokens/manifest-file.ts';
+import { addToken, createToken, secretManifest, tokenEntry } from '../../../internal/cluster/tokens/manifest.ts';
+import type { SecretManifest } from '../../../internal/cluster/secret.ts';
+import { digestOf } from '../../../internal/cluster/tokens/token-entry.ts';
+import { tokenSetOf } from '../../../internal/cluster/tokens/token-set.ts';
 
 const label = 'runledger.dev/organization';
 

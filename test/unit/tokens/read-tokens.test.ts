@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { explain } from '../../../internal/tokens/secret-refusal.ts';
-import type { SecretManifest } from '../../../internal/kubernetes/secret.ts';
-import { digestOf } from '../../../internal/tokens/token-entry.ts';
-import { tokenSetOf } from '../../../internal/tokens/token-set.ts';
-import { authenticateIn } from '../../../internal/tokens/token-source.ts';
+import { explain } from '../../../internal/cluster/tokens/secret-refusal.ts';
+import type { SecretManifest } from '../../../internal/cluster/secret.ts';
+import { digestOf } from '../../../internal/cluster/tokens/token-entry.ts';
+import { tokenSetOf } from '../../../internal/cluster/tokens/token-set.ts';
+import { authenticateIn } from '../../../internal/cluster/tokens/token-source.ts';
 
 const label = 'runledger.dev/organization';
 const [tokenA, tokenB] = ['aaaaaaaaaaaaaaaa-A', 'bbbbbbbbbbbbbbbb-B'];

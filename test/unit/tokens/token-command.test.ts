@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { run } from '../../../cmd/token/run.ts';
-import { readSigningKeys, verifierKeyText } from '../../../internal/log/keys.ts';
-import { macKeyOf, readMacKeys } from '../../../internal/log/mac.ts';
-import { parseSecrets } from '../../../internal/tokens/manifest-file.ts';
+import { readSigningKeys, verifierKeyText } from '../../../internal/ledger/keys.ts';
+import { macKeyOf, readMacKeys } from '../../../internal/ledger/mac.ts';
+import { parseSecrets } from '../../../internal/cluster/tokens/manifest-file.ts';
 
 interface Outcome {
   readonly code: number;
@@ -38,27 +38,27 @@ describe('token command', () => {
   }
 
   it('makes a key of the log, and the public key of each organization', async () => {
-    const made = await token(['log-key', '--log-name', 'log.example.org', '--namespace', 'runledger']);
+    const made = await token(['ledger-key', '--log-name', 'log.example.org', '--namespace', 'runledger']);
     expect(made.code, made.stderr).to.equal(0);
     const [secret] = parseSecrets(made.stdout, 'stdout');
-    expect(secret?.metadata).to.deep.include({ name: 'runledger-log-key', namespace: 'runledger' });
-    const key = Buffer.from(String(secret?.data?.['log-key']), 'base64').toString();
+    expect(secret?.metadata).to.deep.include({ name: 'runledger-ledger-key', namespace: 'runledger' });
+    const key = Buffer.from(String(secret?.data?.['ledger-key']), 'base64').toString();
     const publicKey = made.stderr.trim();
     expect(readSigningKeys(key).map((one) => verifierKeyText(one))).to.deep.equal([publicKey]);
 
-    const [macKey] = readMacKeys(Buffer.from(String(secret?.data?.['log-mac-key']), 'base64').toString());
+    const [macKey] = readMacKeys(Buffer.from(String(secret?.data?.['ledger-mac-key']), 'base64').toString());
     expect(readSigningKeys(key).map(macKeyOf)).to.deep.equal([macKey]);
-    const again = await token(['log-key', '--mac-key'], `${key}\n`);
+    const again = await token(['ledger-key', '--mac-key'], `${key}\n`);
     expect(readMacKeys(again.stdout)).to.deep.equal([macKey]);
 
-    const own = await token(['log-key', '--public-key', publicKey, '--organization', 'acme']);
+    const own = await token(['ledger-key', '--public-key', publicKey, '--organization', 'acme']);
     expect(own.stdout).to.match(/^log\.example\.org\/acme\+[0-9a-f]{8}\+\S{44}\n$/);
-    const alone = await token(['log-key', '--log-name', 'log.example.org', '--key-only']);
+    const alone = await token(['ledger-key', '--log-name', 'log.example.org', '--key-only']);
     expect(readSigningKeys(alone.stdout).map((one) => verifierKeyText(one))).to.deep.equal([alone.stderr.trim()]);
-    const named = await token(['log-key', '--log-name', 'log.example.org', '--key-only', '--name', 'x']);
+    const named = await token(['ledger-key', '--log-name', 'log.example.org', '--key-only', '--name', 'x']);
     expect(named.stderr).to.contain('--key-only excludes --namespace and --name');
-    expect((await token(['log-key'])).code).to.equal(2);
-    expect((await token(['log-key', '--log-name', 'a b'])).stderr).to.match(
+    expect((await token(['ledger-key'])).code).to.equal(2);
+    expect((await token(['ledger-key', '--log-name', 'a b'])).stderr).to.match(
       /^token: the name of a log must be one word/,
     );
   });

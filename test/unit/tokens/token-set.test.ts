@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { explain } from '../../../internal/tokens/secret-refusal.ts';
-import type { SecretManifest } from '../../../internal/kubernetes/secret.ts';
-import { digestOf } from '../../../internal/tokens/token-entry.ts';
-import { rateAnnotation, tokenSetOf } from '../../../internal/tokens/token-set.ts';
-import { authenticateIn } from '../../../internal/tokens/token-source.ts';
+import { explain } from '../../../internal/cluster/tokens/secret-refusal.ts';
+import type { SecretManifest } from '../../../internal/cluster/secret.ts';
+import { digestOf } from '../../../internal/cluster/tokens/token-entry.ts';
+import { rateAnnotation, tokenSetOf } from '../../../internal/cluster/tokens/token-set.ts';
+import { authenticateIn } from '../../../internal/cluster/tokens/token-source.ts';
 
 const label = 'runledger.dev/organization';
 const [tokenA, tokenB] = ['aaaaaaaaaaaaaaaa-A', 'bbbbbbbbbbbbbbbb-B'];

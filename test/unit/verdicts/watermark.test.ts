@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { heldOf, reasonOfLag, watermarkOf } from '../../../internal/verdicts/watermark.ts';
+import { heldOf, reasonOfLag, watermarkOf } from '../../../internal/controller/verdicts/watermark.ts';
 
 const now = Date.parse('2026-11-25T12:00:00Z');
 const queue = { now, oldestAt: undefined, admittingAt: now, gaps: [] };

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { signCheckpoint } from '../../../internal/log/checkpoint.ts';
-import { Frontier } from '../../../internal/log/frontier.ts';
-import { leafHashText } from '../../../internal/log/hashing.ts';
-import { createSigningKey, readSigningKeys, readVerifierKey, verifierKeyText } from '../../../internal/log/keys.ts';
-import { BucketWitness } from '../../../internal/witness/bucket-witness.ts';
-import type { LockedObjects } from '../../../internal/witness/bucket-checkpoints.ts';
+import { signCheckpoint } from '../../../internal/ledger/checkpoint.ts';
+import { Frontier } from '../../../internal/ledger/frontier.ts';
+import { leafHashText } from '../../../internal/ledger/hashing.ts';
+import { createSigningKey, readSigningKeys, readVerifierKey, verifierKeyText } from '../../../internal/ledger/keys.ts';
+import { BucketWitness } from '../../../internal/ledger/witness/bucket-witness.ts';
+import type { LockedObjects } from '../../../internal/ledger/witness/bucket-checkpoints.ts';
 import { failureOf } from '../../support/failure.ts';
 import { logKeys, publicLogKey } from '../../support/sealed-log.ts';
 

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
-import { storeMetrics } from '../../../internal/telemetry/worker-metrics.ts';
+import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
+import { storeMetrics } from '../../../internal/kit/telemetry/worker-metrics.ts';
 import { Batcher, type BatcherLimits } from '../../../internal/worker/batcher.ts';
 import type { EventStore } from '../../../internal/worker/event-store.ts';
 import { IsolatingStore } from '../../../internal/worker/isolating-store.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { sealerMetrics } from '../../../internal/telemetry/sealer-metrics.ts';
-import { createTelemetry } from '../../../internal/telemetry/telemetry.ts';
+import { sealerMetrics } from '../../../internal/kit/telemetry/sealer-metrics.ts';
+import { createTelemetry } from '../../../internal/kit/telemetry/telemetry.ts';
 import { sealerLimits, type SealerLimits } from '../../../internal/worker/seal-schedule.ts';
 import { Sealer, type SealedStore } from '../../../internal/worker/sealer.ts';
 import { figure } from '../../support/rows.ts';

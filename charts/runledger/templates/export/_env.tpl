@@ -3,9 +3,9 @@
 {{- include "runledger.postgresql.env" . }}
 {{- include "runledger.caBundle.env" . }}
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
-{{- with .Values.config.logKeySecret }}
-- name: LOG_MAC_KEY
-  valueFrom: { secretKeyRef: { name: {{ . }}, key: log-mac-key } }
+{{- with .Values.config.ledgerKeySecret }}
+- name: LEDGER_MAC_KEY
+  valueFrom: { secretKeyRef: { name: {{ . }}, key: ledger-mac-key } }
 {{- end }}
 {{- include "runledger.archive.env" . }}
 {{- end -}}

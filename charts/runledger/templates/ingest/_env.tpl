@@ -18,8 +18,8 @@
 {{/* The conditions of a 201, and whether a digest is made before it. */}}
 {{- define "runledger.receipt.env" }}
 {{- include "runledger.durability.env" . }}
-{{- if .Values.config.logKeySecret }}
-- { name: LOG_DIGESTS, value: 'true' }
+{{- if .Values.config.ledgerKeySecret }}
+- { name: LEDGER_DIGESTS, value: 'true' }
 {{- end }}
 {{- end -}}
 

@@ -5,12 +5,12 @@
 {{- include "runledger.postgresql.env" . }}
 {{- include "runledger.redis.drained.env" . }}
 {{- include "runledger.durability.env" . }}
-{{- with .Values.config.logKeySecret }}
-- name: LOG_KEY
-  valueFrom: { secretKeyRef: { name: {{ . }}, key: log-key } }
+{{- with .Values.config.ledgerKeySecret }}
+- name: LEDGER_KEY
+  valueFrom: { secretKeyRef: { name: {{ . }}, key: ledger-key } }
 {{- end }}
-{{- with .Values.config.logWitnesses }}
-- { name: LOG_WITNESSES, value: {{ join " " . | quote }} }
+{{- with .Values.config.ledgerWitnesses }}
+- { name: LEDGER_WITNESSES, value: {{ join " " . | quote }} }
 {{- end }}
 - { name: RETENTION_DAYS, value: '{{ .Values.config.retentionDays }}' }
 {{- include "runledger.archive.env" . }}

@@ -62,7 +62,7 @@ release's. Takes (dict "root" $ "hosts" a list of host:port).
 
 {{/*
 The queues of all shards for KEDA, as a list of dict "shard" one of runledger.keda.shards and
-"prefix" of BullMQ's keys. The hash tags are those of internal/queue/hash-tags.ts.
+"prefix" of BullMQ's keys. The hash tags are those of internal/queue/keys/hash-tags.ts.
 */}}
 {{- define "runledger.keda.queues" -}}
 {{- $tags := list "" "-1ad" "-2zk" "-3qc" "-4nu" "-5ny" "-6ti" "-7rk" "-8be" "-9vl" "-10kh" "-11wa" "-12cm" "-13ha" "-14fh" "-15vp" -}}

@@ -1,8 +1,8 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { encodingOf, type Encoding } from '../../../../internal/api/intake/content-encoding.ts';
-import { Decoder } from '../../../../internal/api/intake/decoder.ts';
+import { encodingOf, type Encoding } from '../../../../internal/intake/bodies/content-encoding.ts';
+import { Decoder } from '../../../../internal/intake/bodies/decoder.ts';
 import { inPieces, zstdBomb } from '../../../support/encoded-bodies.ts';
 
 function encoding(name: string): Encoding {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ignoredFields, IgnoredFields } from '../../../../internal/api/intake/ignored-fields.ts';
+import { ignoredFields, IgnoredFields } from '../../../../internal/intake/bodies/ignored-fields.ts';
 import type { EventRequest } from '../../../../internal/event/schema.ts';
 
 const event: EventRequest = { automation_id: 'a', execution_id: 'b', event: 'ERROR' };

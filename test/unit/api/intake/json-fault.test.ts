@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { bodyFault, textFault } from '../../../../internal/api/intake/body-fault.ts';
-import { jsonFault } from '../../../../internal/api/intake/json-fault.ts';
+import { bodyFault, textFault } from '../../../../internal/intake/bodies/body-fault.ts';
+import { jsonFault } from '../../../../internal/intake/bodies/json-fault.ts';
 
 describe('what keeps a text from being JSON', () => {
   for (const [text, fault] of [

@@ -1,0 +1,229 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DeclaredAutomation } from '../declarations/declarations.ts';
+import { inTurns } from '../../kit/async/in-turns.ts';
+import { settledWithin } from '../../kit/async/settled-within.ts';
+import type { ClusterAccess, ConnectToCluster } from '../../cluster/cluster-access.ts';
+import { EventReporter } from '../../cluster/event-reporter.ts';
+import { createEvent } from '../../cluster/events.ts';
+import { defaultTimes, Supervision, type SupervisionTimes } from '../../cluster/supervision.ts';
+import type { Database } from '../../store/database.ts';
+import { isOfStatement } from '../../store/errors.ts';
+import type { CaptureMetrics } from '../../kit/telemetry/capture-metrics.ts';
+import { slices } from '../../store/partitions/slices.ts';
+import { describeError, type Logger } from '../../kit/telemetry/logger.ts';
+import { findMissing, findOwners, withoutPresent, type Attempt } from './missing-jobs.ts';
+import type { ChangedJob } from './changed-job.ts';
+import { declarationsOf } from './default-declarations.ts';
+import { cronJobWarnings, jobWarnings } from './job-warnings.ts';
+import { JobView } from './job-view.ts';
+import { recordJobs, type RecordedJobs, type QueryOptions } from './record-jobs.ts';
+import { Rounds, type RoundTimes } from './rounds.ts';
+import { TrackedJobs, type Candidate } from './tracked-jobs.ts';
+
+/** Most Jobs of one transaction. */
+const chunkSize = 200;
+
+/** What an attempt of the supervision has. */
+interface Following {
+  readonly access: ClusterAccess;
+  readonly end: AbortSignal;
+  readonly listed: () => Promise<void>;
+}
+
+/** Longest wait of a stop for a round, in ms. Closing the database ends a round that hangs. */
+const stopMs = 5_000;
+
+export interface JobCaptureOptions extends QueryOptions {
+  readonly connect: ConnectToCluster;
+  /** Empty: all namespaces. */
+  readonly namespaces: readonly string[];
+  readonly db: Database;
+  readonly logger: Logger;
+  readonly metrics: CaptureMetrics;
+  readonly times?: Partial<SupervisionTimes & RoundTimes>;
+}
+
+/**
+ * Records the runs of labelled Jobs of a cluster (ARCHITECTURE.md, "Captured Jobs"). Any number of
+ * processes may do it: each round takes a lock.
+ */
+export class JobCapture {
+  readonly name = 'job capture';
+  readonly #options: JobCaptureOptions;
+  readonly #supervision: Supervision;
+  readonly #rounds: Rounds;
+  readonly #jobs = new TrackedJobs();
+  readonly #reporter: EventReporter;
+  #attempt: Attempt | undefined;
+  #declared: DeclaredAutomation[] = [];
+  #listedOnce = false;
+  #problem: string | undefined = 'the first list of Jobs is not complete';
+
+  constructor(options: JobCaptureOptions) {
+    this.#options = options;
+    const times = { ...defaultTimes, settleMs: 250, againMs: 1_000, longestMs: 30_000, ...options.times };
+    this.#reporter = new EventReporter({
+      logger: options.logger,
+      onNew: ({ reason, message, involvedObject: { namespace, name } }) =>
+        options.logger.warn({ namespace, job: name, reason, refusal: message }, 'job is labelled wrongly'),
+    });
+    this.#rounds = new Rounds(
+      () => this.#round(),
+      (error) => options.logger.warn({ error }, 'recording Jobs failed, retrying soon'),
+      times,
+    );
+    this.#supervision = new Supervision({
+      connect: options.connect,
+      times,
+      attempt: (access, end, listed) => this.#follow({ access, end, listed }, times),
+      onFailure: (error, pauseMs) => this.#failed(error, pauseMs),
+    });
+  }
+
+  /** Starts to follow Jobs, with or without the API server, Redis and Postgres. */
+  async start(): Promise<void> {
+    this.#supervision.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#supervision.stop();
+    await settledWithin(stopMs, this.#rounds.stop());
+    await this.#reporter.idle();
+  }
+
+  /** One sentence for the readiness probe until the first complete list; undefined afterwards. */
+  unready(): string | undefined {
+    return this.#listedOnce ? undefined : this.#problem;
+  }
+
+  /**
+   * Since when changes of Jobs wait to be recorded, in ms since the Unix epoch; undefined if none
+   * does.
+   */
+  get pendingSince(): number | undefined {
+    return this.#rounds.pendingSince;
+  }
+
+  /** What captured CronJobs declare: one list until it changes, undefined while it may be old. */
+  declarations(): DeclaredAutomation[] | undefined {
+    const view = this.#problem === undefined ? this.#attempt?.view : undefined;
+    if (view === undefined) return undefined;
+    const declared = declarationsOf(view.cronJobs, view.capturing());
+    if (!isDeepStrictEqual(declared, this.#declared)) this.#declared = declared;
+    return this.#declared;
+  }
+
+  #failed(error: unknown, pauseMs: number): void {
+    const { logger, metrics } = this.#options;
+    this.#problem = `Jobs cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    metrics.watchRestarts.inc();
+    // They wait until the next complete list.
+    this.#rounds.changed();
+    logger.warn({ error, pauseMs }, 'job watch failed, restarting');
+  }
+
+  async #follow({ access, end, listed }: Following, times: SupervisionTimes): Promise<void> {
+    const view = new JobView(this.#options.namespaces);
+    this.#jobs.listing();
+    let listing: Promise<void> | undefined;
+    const onChange = (): void => {
+      if (!view.complete) return;
+      listing ??= listed().then(() => {
+        if (!end.aborted) this.#listed({ view, access, end, missing: undefined });
+      });
+      this.#rounds.changed();
+    };
+    try {
+      await view.follow(this.#jobs, { access, onChange, times, end });
+    } finally {
+      if (this.#attempt?.view === view) this.#attempt = undefined;
+    }
+  }
+
+  #listed(attempt: Attempt): void {
+    if (this.#problem !== undefined) this.#options.logger.info({ jobs: attempt.view.jobs.size }, 'jobs loaded');
+    this.#attempt = attempt;
+    this.#listedOnce = true;
+    this.#problem = undefined;
+    this.#jobs.listed();
+    this.#rounds.changed();
+  }
+
+  /** Resolves with true if everything is recorded. */
+  async #round(): Promise<boolean> {
+    const attempt = this.#attempt;
+    if (attempt === undefined) return false;
+    attempt.missing ??= await findMissing(attempt, this.#jobs, this.#options);
+    const lost = attempt.missing.map(({ uid }): ChangedJob => {
+      return { uid, organization: undefined, facts: undefined, failures: [], gone: true };
+    });
+    let complete = this.#problem === undefined;
+    for (const { items } of inTurns(this.#jobs.candidates(attempt.view), chunkSize)) {
+      const changed = await this.#current(items, attempt);
+      complete = (await this.#record(changed)) && changed.length === items.length && complete;
+    }
+    for (const part of slices(lost, chunkSize)) complete = (await this.#record(part)) && complete;
+    if (complete) attempt.missing = [];
+    this.#warn(attempt);
+    return complete;
+  }
+
+  /** Asks the API server what a list may tell too late. Leaves out Jobs that exist after all. */
+  async #current(candidates: readonly Candidate[], attempt: Attempt): Promise<Candidate[]> {
+    const owned = await findOwners(candidates, attempt);
+    const known = candidates.map((each) =>
+      each.asksForOwner ? this.#jobs.noteOwner(each, owned.has(each.uid)) : each,
+    );
+    return withoutPresent(known, ({ gone, facts }) => gone && facts.end === undefined, attempt);
+  }
+
+  #warn({ view, access, end }: Attempt): void {
+    this.#options.metrics.setAside.set(this.#jobs.problems + this.#jobs.left.length);
+    const warnings = jobWarnings(this.#jobs.present(view), this.#jobs.left, view.capturing());
+    warnings.push(...cronJobWarnings(view.cronJobs, view.capturing()));
+    this.#reporter.report(warnings, (event) => createEvent(access, event, end), end);
+  }
+
+  /**
+   * Resolves with false if some of them are not recorded. A Job that Postgres refuses is found by
+   * halves, and set aside: it keeps no other from the record, nor the watermark.
+   */
+  async #record(changed: readonly ChangedJob[]): Promise<boolean> {
+    const { db, metrics } = this.#options;
+    const [first] = changed;
+    if (first === undefined) return true;
+    let result: RecordedJobs | undefined;
+    try {
+      result = await recordJobs(db, changed, this.#options);
+    } catch (error) {
+      if (!isOfStatement(error)) throw error;
+      if (changed.length === 1) {
+        this.#setAside(first, describeError(error).message, error);
+        return true;
+      }
+      const middle = Math.ceil(changed.length / 2);
+      const before = await this.#record(changed.slice(0, middle));
+      return (await this.#record(changed.slice(middle))) && before;
+    }
+    if (result === undefined) return false;
+    for (const kind of result.kinds) metrics.events.inc({ kind });
+    const { refused } = result;
+    const all = this.#jobs.settle(
+      changed.filter(({ uid }) => !refused.has(uid)),
+      result,
+    );
+    for (const job of changed) {
+      const problem = refused.get(job.uid);
+      if (problem !== undefined) this.#setAside(job, problem);
+    }
+    if (result.error !== undefined) throw result.error;
+    return all;
+  }
+
+  #setAside(job: ChangedJob, problem: string, error?: unknown): void {
+    const { namespace, name } = job.facts ?? {};
+    const { uid, organization } = job;
+    this.#options.logger.error({ error, organization, namespace, job: name, uid, problem }, 'job cannot be recorded');
+    this.#jobs.refuse(job, problem);
+  }
+}

@@ -1,0 +1,86 @@
+import { Lists, namespacesQueries, queriesIn, type Following } from '../../cluster/lists.ts';
+import type { KubernetesObject } from '../../cluster/object.ts';
+import type { AutomationManifest } from './declare.ts';
+import { Budgets, bytesOf, declaredLimits } from './declared-limits.ts';
+import { keepResource, type ManagedManifest } from './keep-resource.ts';
+import type { KnownAutomations } from './known-automations.ts';
+import { apiVersion, organizationLabel, organizationOf, turnsDefaultsOff, type ResourceManifest } from './manifest.ts';
+
+interface NamespaceFacts {
+  readonly name: string;
+  readonly organization: string | undefined;
+  readonly silent: boolean;
+}
+
+/** The automations, webhooks and labelled namespaces of a cluster, as one attempt lists them. */
+export class ClusterView {
+  readonly #automations: Lists<ManagedManifest, AutomationManifest>;
+  readonly #webhooks: Lists<ManagedManifest, ResourceManifest>;
+  readonly #namespaces: Lists<KubernetesObject, NamespaceFacts>;
+  readonly #known: KnownAutomations;
+  /** Of webhooks; what was deleted counts until the next list. */
+  readonly #budgets = new Budgets(declaredLimits.webhooks);
+
+  /** Of these namespaces, or of all if there are none. */
+  constructor(namespaces: readonly string[], known: KnownAutomations) {
+    this.#known = known;
+    const resources = (plural: string) => queriesIn(namespaces, { group: `apis/${apiVersion}`, plural });
+    this.#automations = new Lists(resources('Automations'));
+    this.#webhooks = new Lists(resources('Webhooks'));
+    this.#namespaces = new Lists(namespacesQueries(namespaces, organizationLabel));
+  }
+
+  /** True when every list was read. */
+  get complete(): boolean {
+    return [this.#automations, this.#webhooks, this.#namespaces].every(({ complete }) => complete);
+  }
+
+  get automations(): AutomationManifest[] {
+    return this.#automations.objects();
+  }
+
+  get webhooks(): ResourceManifest[] {
+    return this.#webhooks.objects();
+  }
+
+  /** Namespace → organization. */
+  get organizations(): ReadonlyMap<string, string> {
+    const pairs = this.#namespaces.objects();
+    return new Map(
+      pairs.flatMap(({ name, organization }) => (organization === undefined ? [] : [[name, organization]])),
+    );
+  }
+
+  /** Organizations of which a namespace turns the defaults off. */
+  get silent(): string[] {
+    const silent = this.#namespaces.objects().filter((namespace) => namespace.silent);
+    return silent.flatMap(({ organization }) => organization ?? []);
+  }
+
+  #bounded(webhook: ResourceManifest): ResourceManifest {
+    const { uid = '', namespace = '' } = webhook.metadata ?? {};
+    if (this.#budgets.take(uid, namespace, bytesOf(webhook.spec))) return webhook;
+    return { ...webhook, spec: undefined, isLeftOut: true };
+  }
+
+  /** Follows everything until `end` is aborted. Rejects after the first error. */
+  async follow(following: Following): Promise<void> {
+    const keep = (manifest: ManagedManifest): ResourceManifest => keepResource(manifest, this.#known.texts);
+    await Promise.all([
+      ...this.#automations.follow(
+        (automation) => this.#known.take(keep(automation)),
+        following,
+        (before, after) => before !== after,
+      ),
+      ...this.#webhooks.follow((webhook) => this.#bounded(keep(webhook)), following),
+      ...this.#namespaces.follow(
+        (namespace): NamespaceFacts => ({
+          name: namespace.metadata?.name ?? '',
+          organization: organizationOf(namespace),
+          silent: turnsDefaultsOff(namespace),
+        }),
+        following,
+      ),
+    ]);
+  }
+}

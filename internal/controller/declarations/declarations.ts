@@ -1,0 +1,70 @@
+import type { AutomationSpec } from '../../expectation/automation.ts';
+import type { ResourceKind } from './manifest.ts';
+
+/** An accepted `Automation`. */
+export interface DeclaredAutomation extends AutomationSpec {
+  organization: string;
+  namespace: string;
+  name: string;
+  uid: string;
+  /** One sentence for its owner, if something of it is not as declared. */
+  note?: string;
+  /** Grows with each change; of a file it is another number after each change. */
+  generation: number;
+}
+
+/** What a `Webhook` declares. */
+export interface WebhookSpec {
+  url: string;
+  /** Name of the Secret that holds the signing keys, in the same namespace. */
+  secretRef: string;
+  /** Empty: every kind of automations. */
+  kinds: string[];
+  filter: { automations?: string[]; owners?: string[] };
+}
+
+/** An accepted `Webhook`. */
+export interface DeclaredWebhook extends WebhookSpec {
+  organization: string;
+  namespace: string;
+  name: string;
+}
+
+export interface Declarations {
+  readonly automations: readonly DeclaredAutomation[];
+  readonly webhooks: readonly DeclaredWebhook[];
+  /** Organizations that want no defaults: only what is declared is told. */
+  readonly silent?: readonly string[];
+}
+
+/** A resource whose declaration Postgres refused. */
+export interface UnstoredResource {
+  readonly kind: ResourceKind;
+  readonly namespace: string;
+  readonly name: string;
+  /** One sentence for people. */
+  readonly message: string;
+}
+
+/** A source of declarations. A component: `stop` is safe twice, and before `start`. */
+export interface DeclarationSource {
+  readonly name: string;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** One sentence for the readiness probe until the first complete list; undefined afterwards. */
+  unready(): string | undefined;
+  /**
+   * All declarations. Undefined while they may be out of date, as when the API server is
+   * unavailable: then the tables stay as they are.
+   */
+  current(): Declarations | undefined;
+  /** The signing keys of a webhook, from memory; none while its Secret is not read. */
+  secretsOf(webhook: { readonly namespace: string; readonly name: string }): readonly string[];
+  /** Shows that Postgres refused the declarations of these resources. */
+  refuse(resources: readonly UnstoredResource[]): void;
+  /**
+   * Shows the verdicts in the status of the resources, in the background. The replica that held the
+   * turn calls it after its tick.
+   */
+  afterTick(): void;
+}

@@ -1,0 +1,53 @@
+import type { Blindness } from '../../expectation/transition.ts';
+import { AlertTeller, type AlertTellerOptions, type AlertTimings } from './alert-teller.ts';
+
+export interface AlertSenderOptions extends AlertTellerOptions {
+  /** Every replica, not a load balancer: replicas share notifications, but not alerts. */
+  urls: readonly URL[];
+  timings?: Partial<AlertTimings>;
+}
+
+/** How long after its last tick a process tells, in ms. Ticks are a few seconds apart. */
+const leadMs = 30_000;
+
+const defaultTimings: AlertTimings = { repeatMs: 60_000, checkMs: 500, timeoutMs: 10_000 };
+
+/**
+ * Tells every Alertmanager about the alerts: open ones each minute, so that one that restarts knows
+ * them again, and once the end of each. Only the process whose ticks are announced tells; the
+ * others stay silent.
+ */
+export class AlertSender {
+  readonly name = 'alertmanager';
+  readonly #tellers: readonly AlertTeller[];
+  #announced: { at: number; blindness: Blindness | undefined } | undefined;
+
+  constructor(options: AlertSenderOptions) {
+    const timings = { ...defaultTimings, ...options.timings };
+    this.#tellers = options.urls.map((url) => new AlertTeller(url, options, timings, () => this.#toTell()));
+  }
+
+  /**
+   * Notes that this process made a tick, or cannot reach Postgres.
+   * @param blindness why expectations cannot be evaluated; undefined while they can.
+   * @param hasNews true if alerts have changed: they are told at once.
+   */
+  announce(blindness: Blindness | undefined, hasNews: boolean): void {
+    const isChanged = (blindness === undefined) !== (this.#announced?.blindness === undefined);
+    this.#announced = { at: performance.now(), blindness };
+    if (hasNews || isChanged) for (const teller of this.#tellers) teller.hurry();
+  }
+
+  async start(): Promise<void> {
+    for (const teller of this.#tellers) teller.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#tellers.map((teller) => teller.stop()));
+  }
+
+  #toTell(): { blindness: Blindness | undefined } | undefined {
+    const announced = this.#announced;
+    return announced !== undefined && performance.now() - announced.at < leadMs ? announced : undefined;
+  }
+}

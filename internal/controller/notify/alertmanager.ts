@@ -1,0 +1,75 @@
+import { storable } from '../../event/stored-text.ts';
+import { describeError } from '../../kit/telemetry/logger.ts';
+import type { AlertmanagerAlert } from './alertmanager-alert.ts';
+
+/** Most alerts of one request. */
+const batch = 500;
+
+/** What an Alertmanager did not accept, and why. */
+export interface TellResult {
+  problems: ReadonlyMap<AlertmanagerAlert, string>;
+  /** True if a request has no answer: it may have been heard, now or later. */
+  isUnsure: boolean;
+}
+
+/** One Alertmanager: its API v2. */
+export class Alertmanager {
+  /** What people see: no user name and no password. */
+  readonly receiver: string;
+  readonly #url: URL;
+  readonly #headers: Record<string, string>;
+  readonly #timeoutMs: number;
+
+  /** @param url may hold a user name and a password. */
+  constructor(url: URL, timeoutMs: number) {
+    this.receiver = `alertmanager ${url.protocol}//${url.host}`;
+    this.#url = new URL(`${url.pathname.replace(/\/$/, '')}/api/v2/alerts`, url.origin);
+    const { username, password } = url;
+    const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+    this.#headers = {
+      'Content-Type': 'application/json',
+      // A minute later the connection may be gone, and a replica stopped.
+      Connection: 'close',
+      ...(username !== '' && { Authorization: `Basic ${credentials.toString('base64')}` }),
+    };
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Tells it about alerts, in this order. Never rejects. */
+  async tell(alerts: readonly AlertmanagerAlert[]): Promise<TellResult> {
+    const problems = new Map<AlertmanagerAlert, string>();
+    const parts: (readonly AlertmanagerAlert[])[] = [];
+    for (let from = 0; from < alerts.length; from += batch) parts.push(alerts.slice(from, from + batch));
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      const answer = await this.#post(part).catch(reasonOf);
+      if (typeof answer === 'string') {
+        // Without an answer, the rest would take too long.
+        for (const alert of [part, ...parts].flat()) problems.set(alert, answer);
+        return { problems, isUnsure: true };
+      }
+      if (answer.ok) continue;
+      const byOrganization = [...Map.groupBy(part, ({ labels }) => labels['organization']).values()];
+      // One alert is enough for a refusal, so no organization shares another one's.
+      if (answer.status === 400 && byOrganization.length > 1) parts.unshift(...byOrganization);
+      else for (const alert of part) problems.set(alert, `answered ${answer.status}: ${storable(answer.text, 200)}`);
+    }
+    return { problems, isUnsure: false };
+  }
+
+  async #post(alerts: readonly AlertmanagerAlert[]): Promise<{ ok: boolean; status: number; text: string }> {
+    const answer = await fetch(this.#url, {
+      method: 'POST',
+      headers: this.#headers,
+      body: JSON.stringify(alerts),
+      redirect: 'error',
+      signal: AbortSignal.timeout(this.#timeoutMs),
+    });
+    return { ok: answer.ok, status: answer.status, text: await answer.text() };
+  }
+}
+
+/** `fetch` hides the reason in the cause. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return describeError(cause).message;
+}

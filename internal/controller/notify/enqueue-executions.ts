@@ -1,0 +1,120 @@
+import type { Held } from '../../expectation/transition.ts';
+import type { Turns } from '../../store/apart.ts';
+import type { Tables } from '../../store/database.ts';
+import type { Transaction } from '../../store/sql.ts';
+import { executionEvent } from './cloud-event.ts';
+import { declaredOf } from './declared-of.ts';
+import { executionSteps, type StepsUntil } from './execution-steps.ts';
+import type { ConsoleLinks } from './links.ts';
+import { insertMessages, type Message } from './insert-messages.ts';
+import { asksFor, type Webhook } from './webhook-choice.ts';
+
+/** About the most steps and messages of an organization in a tick; the next tick continues. */
+const mostSteps = 5_000;
+const mostMessages = 5_000;
+
+/** Up to when the record is complete. */
+interface Complete {
+  watermark: Date;
+  /** Organizations for which it is complete up to an earlier time. */
+  held: Held | undefined;
+}
+
+/**
+ * Puts the notifications about executions up to the watermark into the outbox. The first tick of
+ * all begins with the present. No organization waits for another one: the state has the time of
+ * each that is behind.
+ */
+export async function enqueueExecutions(
+  trx: Transaction<Tables>,
+  complete: Complete,
+  links: ConsoleLinks,
+  turns: Turns,
+): Promise<void> {
+  const { watermark } = complete;
+  const state = await trx
+    .selectFrom('controller_state')
+    .select(['executions_until', 'executions_behind'])
+    .executeTakeFirst();
+  const until = state?.executions_until;
+  if (until && until >= watermark) return;
+  const behind = until
+    ? await enqueueSteps(
+        trx,
+        { until, behind: new Map(Object.entries(state.executions_behind)) },
+        complete,
+        links,
+        turns,
+      )
+    : new Map<string, string>();
+  await trx
+    .updateTable('controller_state')
+    .set({ executions_until: watermark, executions_behind: JSON.stringify(Object.fromEntries(behind)) })
+    .execute();
+}
+
+/** Up to when notifications are in the outbox; earlier for the organizations in `behind`. */
+interface Enqueued {
+  until: Date;
+  behind: ReadonlyMap<string, string>;
+}
+
+/** Resolves with the organizations that are behind the watermark. */
+async function enqueueSteps(
+  trx: Transaction<Tables>,
+  before: Enqueued,
+  { watermark, held }: Complete,
+  links: ConsoleLinks,
+  turns: Turns,
+): Promise<Enqueued['behind']> {
+  const webhooks = await trx.selectFrom('webhooks').selectAll().execute();
+  const asking = webhooks.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('execution.')));
+  const behind = new Map<string, string>();
+  for (const [organization, own] of Map.groupBy(asking, (webhook) => webhook.organization)) {
+    const from = new Date(before.behind.get(organization) ?? before.until);
+    const isHeld = held?.organizations.includes(organization) === true;
+    const to = isHeld ? new Date(Math.max(from.getTime(), held.until)) : watermark;
+    const [until = from] = await turns.run(trx, [{ organization }], async () => {
+      const steps = await executionSteps(trx, organization, { from, to, most: mostSteps });
+      return enqueueOf(trx, organization, steps, own, links);
+    });
+    if (until < watermark) behind.set(organization, until.toISOString());
+  }
+  return behind;
+}
+
+/** Resolves with the time up to which the messages of all steps are in the outbox. */
+async function enqueueOf(
+  trx: Transaction<Tables>,
+  organization: string,
+  { steps, until }: StepsUntil,
+  webhooks: readonly Webhook[],
+  links: ConsoleLinks,
+): Promise<Date> {
+  if (steps.length === 0) return until;
+  const ids = [...new Set(steps.map(({ automationId }) => automationId))];
+  const declared = await trx
+    .selectFrom('automations')
+    .selectAll()
+    .where('organization', '=', organization)
+    .where('automation_id', 'in', ids)
+    .execute();
+  const automations = new Map(declared.map((row) => [row.automation_id, declaredOf(row)]));
+  const messages: Message[] = [];
+  let last: Date | undefined;
+  for (const step of steps) {
+    // The steps of a millisecond belong together, as they are read together.
+    if (last !== undefined && messages.length >= mostMessages && step.at > last) break;
+    last = step.at;
+    const { automationId } = step;
+    const automation = automations.get(automationId);
+    const subject = { automationId, owner: automation?.owner };
+    const choosing = webhooks.filter((webhook) => asksFor(webhook, [`execution.${step.state}`], subject));
+    if (choosing.length === 0) continue;
+    const event = executionEvent(step, organization, automation, links);
+    messages.push(...choosing.map((webhook) => ({ webhook, automationId, event })));
+  }
+  await insertMessages(trx, messages);
+  const isWhole = last === steps.at(-1)?.at;
+  return isWhole || last === undefined ? until : last;
+}

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { Tables } from '../../store/database.ts';
+import type { Transaction } from '../../store/sql.ts';
+import type { CloudEvent } from './cloud-event.ts';
+import type { Webhook } from './webhook-choice.ts';
+
+/** A notification for a webhook. */
+export interface Message {
+  webhook: Pick<Webhook, 'organization' | 'namespace' | 'name'>;
+  automationId: string;
+  event: CloudEvent;
+}
+
+/** Most rows of one statement: each has seven values, and Postgres takes 65,535. */
+const batch = 1_000;
+
+/** Inserts messages in this order, which is the order of their deliveries. */
+export async function insertMessages(trx: Transaction<Tables>, messages: readonly Message[]): Promise<void> {
+  for (let from = 0; from < messages.length; from += batch) {
+    const rows = messages.slice(from, from + batch).map(({ webhook, automationId, event }) => ({
+      id: randomUUID(),
+      organization: webhook.organization,
+      automation_id: automationId,
+      webhook_namespace: webhook.namespace,
+      webhook_name: webhook.name,
+      event: JSON.stringify(event),
+    }));
+    await trx.insertInto('deliveries').values(rows).execute();
+  }
+}

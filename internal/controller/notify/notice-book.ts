@@ -1,0 +1,93 @@
+import type { Database } from '../../store/database.ts';
+import { sql } from '../../store/sql.ts';
+import { knownAfter } from './alert-messages.ts';
+import { keyOf } from './alertmanager-alert.ts';
+import type { Labels, ToldAlert } from './told-alerts.ts';
+
+/** What is noted of an alert. */
+interface Notice {
+  alert: ToldAlert;
+  knownAs: readonly Labels[];
+  /** True if the receiver has heard of its state. */
+  told: boolean;
+  problem: string | undefined;
+}
+
+/** The outcome of telling about an alert: the problem, if it was not accepted. */
+export interface Told {
+  alert: ToldAlert;
+  problem: string | undefined;
+}
+
+/** Notes in the table `alert_notices` which receiver was told about which alert, and when. */
+export class NoticeBook {
+  readonly #db: Database;
+  readonly #receiver: string;
+  /** What this process has noted: alert → news. It saves most statements. */
+  #noted = new Map<string, string>();
+
+  constructor(db: Database, receiver: string) {
+    this.#db = db;
+    this.#receiver = receiver;
+  }
+
+  /**
+   * Notes under which labels the receiver is about to hear of alerts. If the process dies while it
+   * tells, the next one knows what may have to be resolved.
+   */
+  async begin(alerts: readonly ToldAlert[]): Promise<void> {
+    const news = alerts.filter((alert) => mayKnow(alert).length > alert.knownAs.length);
+    await this.#write(news.map((alert) => ({ alert, knownAs: mayKnow(alert), told: false, problem: undefined })));
+  }
+
+  /** Notes what the receiver has heard. */
+  async end(all: readonly Told[]): Promise<void> {
+    const now = new Map(all.map(({ alert, problem }) => [alert.id, problem ?? stateOf(alert)]));
+    const news = all.filter(({ alert, problem }) => {
+      const isAsBefore = this.#noted.get(alert.id) === now.get(alert.id);
+      return !isAsBefore || (problem === undefined && textOf(alert.knownAs) !== textOf(knownAfter(alert)));
+    });
+    const notices = news.map(({ alert, problem }): Notice => {
+      const told = problem === undefined;
+      return { alert, knownAs: told ? knownAfter(alert) : mayKnow(alert), told, problem };
+    });
+    await this.#write(notices);
+    this.#noted = now;
+  }
+
+  async #write(notices: readonly Notice[]): Promise<void> {
+    if (notices.length === 0) return;
+    await sql`
+      insert into alert_notices as n (alert_id, receiver, organization, first_told_at, resolved_told_at, last_error, known_as)
+      select id, ${this.#receiver}, organization, case when is_told then now() end,
+        case when is_told and resolved then now() end, problem, known_as::jsonb
+      from unnest(
+        ${notices.map(({ alert }) => alert.id)}::uuid[], ${notices.map(({ alert }) => alert.organization)}::text[],
+        ${notices.map(({ told }) => told)}::boolean[],
+        ${notices.map(({ alert }) => alert.resolvedAt !== undefined)}::boolean[],
+        ${notices.map(({ problem }) => problem ?? null)}::text[],
+        ${notices.map(({ knownAs }) => JSON.stringify(knownAs))}::text[]
+      ) as told (id, organization, is_told, resolved, problem, known_as)
+      where exists (select from alerts where alerts.id = told.id)
+      order by id
+      on conflict (alert_id, receiver) do update set
+        first_told_at = coalesce(n.first_told_at, excluded.first_told_at),
+        resolved_told_at = coalesce(n.resolved_told_at, excluded.resolved_told_at),
+        last_error = excluded.last_error, known_as = excluded.known_as
+    `.execute(this.#db);
+  }
+}
+
+function stateOf(alert: ToldAlert): string {
+  return alert.resolvedAt === undefined ? 'open' : 'resolved';
+}
+
+/** Under which labels the receiver may know an alert, once it may have heard about it. */
+function mayKnow(alert: ToldAlert): readonly Labels[] {
+  const known = new Set(alert.knownAs.map(keyOf));
+  return [...alert.knownAs, ...knownAfter(alert).filter((labels) => !known.has(keyOf(labels)))];
+}
+
+function textOf(all: readonly Labels[]): string {
+  return all.map(keyOf).join('\n');
+}

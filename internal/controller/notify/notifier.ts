@@ -1,0 +1,49 @@
+import type { Blindness, Held, Transition } from '../../expectation/transition.ts';
+import type { Turns } from '../../store/apart.ts';
+import type { Tables } from '../../store/database.ts';
+import type { Transaction } from '../../store/sql.ts';
+import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
+import { Outbox } from './outbox.ts';
+import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts';
+
+export type NotifierOptions = Omit<AlertSenderOptions, 'timings'> & Omit<WebhookSenderOptions, 'timings'>;
+
+/** Tells Alertmanagers and webhooks about the ticks of a controller. */
+export class Notifier {
+  readonly name = 'notifications';
+  readonly #outbox: Outbox;
+  readonly #alerts: AlertSender;
+  readonly #webhooks: WebhookSender;
+  #hasNews = false;
+
+  constructor(options: NotifierOptions) {
+    this.#outbox = new Outbox(options.consoleUrl);
+    this.#alerts = new AlertSender(options);
+    this.#webhooks = new WebhookSender(options);
+  }
+
+  /** Puts notifications about alerts into the outbox, in the transaction of a tick. */
+  async recordTransitions(trx: Transaction<Tables>, transitions: readonly Transition[]): Promise<void> {
+    await this.#outbox.enqueueAlerts(trx, transitions);
+    this.#hasNews = true;
+  }
+
+  /** Puts notifications about executions into the outbox, in the transaction of a tick. */
+  async recordTick(trx: Transaction<Tables>, watermark: number, held?: Held, turns?: Turns): Promise<void> {
+    await this.#outbox.enqueueExecutions(trx, watermark, held, turns);
+  }
+
+  /** After each tick of this process, and while it cannot reach Postgres. */
+  async announce(blindness: Blindness | undefined): Promise<void> {
+    this.#alerts.announce(blindness, this.#hasNews);
+    this.#hasNews = false;
+  }
+
+  async start(): Promise<void> {
+    await Promise.all([this.#alerts.start(), this.#webhooks.start()]);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#alerts.stop(), this.#webhooks.stop()]);
+  }
+}

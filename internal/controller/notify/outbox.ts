@@ -1,0 +1,82 @@
+import type { Held, Transition } from '../../expectation/transition.ts';
+import { together, type Turns } from '../../store/apart.ts';
+import type { Tables } from '../../store/database.ts';
+import { sql, type Transaction } from '../../store/sql.ts';
+import { runsOfAlerts } from './alert-runs.ts';
+import { alertEvents } from './cloud-event.ts';
+import { enqueueExecutions } from './enqueue-executions.ts';
+import { insertMessages } from './insert-messages.ts';
+import { ConsoleLinks } from './links.ts';
+import { asksFor, wasTold } from './webhook-choice.ts';
+
+/**
+ * Puts the notifications of a tick into the outbox, the table `deliveries`, for each webhook that
+ * asks for them. It runs in the transaction of the tick: both are kept, or neither. So a
+ * notification is neither lost nor made twice, and keeps its id.
+ */
+export class Outbox {
+  readonly #links: ConsoleLinks;
+
+  /** @param consoleUrl of the links in notifications. */
+  constructor(consoleUrl: URL | undefined) {
+    this.#links = new ConsoleLinks(consoleUrl);
+  }
+
+  /** Notifications about alerts. */
+  enqueueAlerts(trx: Transaction<Tables>, transitions: readonly Transition[]): Promise<void> {
+    return enqueueAlerts(trx, transitions, this.#links);
+  }
+
+  /** Notifications about executions up to the watermark, in ms since the Unix epoch. */
+  enqueueExecutions(trx: Transaction<Tables>, watermark: number, held?: Held, turns: Turns = together): Promise<void> {
+    return enqueueExecutions(trx, { watermark: new Date(watermark), held }, this.#links, turns);
+  }
+}
+
+async function enqueueAlerts(
+  trx: Transaction<Tables>,
+  transitions: readonly Transition[],
+  links: ConsoleLinks,
+): Promise<void> {
+  if (transitions.length === 0) return;
+  const organizations = [...new Set(transitions.map(({ alert }) => alert.organization))];
+  const webhooks = await trx.selectFrom('webhooks').selectAll().where('organization', 'in', organizations).execute();
+  if (webhooks.length === 0) return;
+  const listening = new Set(webhooks.map(({ organization }) => organization));
+  const alerts = transitions.map(({ alert }) => alert).filter(({ organization }) => listening.has(organization));
+  const runs = await runsOfAlerts(trx, alerts);
+  const told = new Map<string, [namespace: string, name: string][]>();
+  const messages = transitions.flatMap((transition) => {
+    const { alert, automation, change, toldWebhooks = [] } = transition;
+    const own = webhooks.filter(({ organization }) => organization === alert.organization);
+    const subject = { automationId: alert.automationId, owner: automation?.owner };
+    // A webhook that heard of the beginning hears of the end, whatever is declared by now.
+    const isTold = own.filter((webhook) =>
+      change === 'opened' ? asksFor(webhook, [`automation.${alert.kind}`], subject) : wasTold(webhook, toldWebhooks),
+    );
+    if (change === 'opened' && isTold.length > 0)
+      told.set(
+        alert.id,
+        isTold.map(({ namespace, name }) => [namespace, name]),
+      );
+    return alertEvents(transition, runs.get(alert.id), links).flatMap((event) => {
+      const kind = event.type.replace('dev.runledger.', '');
+      const asking = isTold.filter((webhook) => asksFor(webhook, [kind], subject) || change === 'resolved');
+      return asking.map((webhook) => ({ webhook, automationId: alert.automationId, event }));
+    });
+  });
+  await insertMessages(trx, messages);
+  await noteTold(trx, told);
+}
+
+async function noteTold(
+  trx: Transaction<Tables>,
+  told: ReadonlyMap<string, readonly (readonly [string, string])[]>,
+): Promise<void> {
+  if (told.size === 0) return;
+  const webhooks = [...told.values()].map((each) => JSON.stringify(each));
+  await sql`
+    update alerts set told_webhooks = told.webhooks::jsonb
+    from unnest(${[...told.keys()]}::uuid[], ${webhooks}::text[]) as told (id, webhooks) where alerts.id = told.id
+  `.execute(trx);
+}

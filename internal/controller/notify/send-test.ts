@@ -1,0 +1,57 @@
+import { unavailable } from '../../kit/errors/request-error.ts';
+import type { Database } from '../../store/database.ts';
+import { isForbidden, isTimeout, isUnavailable } from '../../store/errors.ts';
+import { noAutomation } from '../../store/reader-role.ts';
+import { sql } from '../../store/sql.ts';
+import { testEvent } from './cloud-event.ts';
+import { insertMessages } from './insert-messages.ts';
+import { ConsoleLinks } from './links.ts';
+
+const missingRight =
+  "The console's user of Postgres may not send tests: run cmd/migrate, or grant select on webhooks and on deliveries, " +
+  'and insert on deliveries.';
+
+/**
+ * Puts a test into the outbox. `waiting`: the last test of this webhook is not sent yet.
+ * `gone`: there is no such webhook.
+ * @throws {RequestError} when Postgres cannot write it now.
+ */
+export async function sendTest(
+  db: Database,
+  publicUrl: URL,
+  webhook: { organization: string; namespace: string; name: string },
+): Promise<'sent' | 'waiting' | 'gone'> {
+  try {
+    return await enqueueTest(db, publicUrl, webhook);
+  } catch (error) {
+    if (isForbidden(error)) throw unavailable(missingRight, error);
+    if (!isTimeout(error) && !isUnavailable(error)) throw error;
+    throw unavailable('The test cannot be stored now.', error);
+  }
+}
+
+function enqueueTest(
+  db: Database,
+  publicUrl: URL,
+  webhook: { organization: string; namespace: string; name: string },
+): Promise<'sent' | 'waiting' | 'gone'> {
+  const { organization, namespace, name } = webhook;
+  return db.transaction().execute(async (trx) => {
+    // A user in runledger_reader sees and writes rows of this organization only.
+    await sql`select set_config('runledger.organization', ${organization}, true)`.execute(trx);
+    const { rows } = await sql<{ waiting: boolean }>`
+      select exists (
+        select from deliveries d where d.organization = ${organization} and d.automation_id = ${noAutomation}::uuid
+          and d.webhook_namespace = ${namespace} and d.webhook_name = ${name}
+          and d.delivered_at is null and d.given_up_at is null
+      ) as waiting
+      from webhooks where organization = ${organization} and namespace = ${namespace} and name = ${name}
+    `.execute(trx);
+    const [found] = rows;
+    if (found === undefined) return 'gone';
+    if (found.waiting) return 'waiting';
+    const event = testEvent(organization, new ConsoleLinks(publicUrl));
+    await insertMessages(trx, [{ webhook, automationId: noAutomation, event }]);
+    return 'sent';
+  });
+}

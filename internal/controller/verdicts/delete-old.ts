@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../store/database.ts';
+import { sql, type RawBuilder } from '../../store/sql.ts';
+
+/** Gaps that are older than this, in days, can no longer be in the window of an expected run. */
+const gapDays = 400;
+
+/** Most rows of one statement. */
+const sliceSize = 1_000;
+
+/** Pause between two statements, in ms: the tick and the deliveries need Postgres too. */
+const pauseMs = 50;
+
+/**
+ * Deletes resolved alerts, and webhook messages that were delivered or given up, `retentionDays`
+ * later; 0 keeps them. Deletes gaps of the record that no longer matter, and the names of
+ * automations that nobody declared and whose last run is deleted. Each statement deletes a
+ * slice that an index finds. What is old, the clock of Postgres says. Any number of processes may
+ * run it.
+ */
+export async function deleteOld(db: Database, retentionDays: number, stopping: AbortSignal): Promise<void> {
+  const before = (days: number) => sql`now() - ${days}::float8 * interval '1 day'`;
+  await deleteAll(db, 'record_gaps', sql`until_at`, sql`until_at < ${before(gapDays)}`, stopping);
+  await deleteAll(db, 'automations', sql`declared_at`, isForgotten(before(1)), stopping);
+  if (retentionDays === 0) return;
+  await deleteAll(db, 'alerts', sql`resolved_at`, sql`resolved_at < ${before(retentionDays)}`, stopping);
+  const over = sql`coalesce(delivered_at, given_up_at)`;
+  const isOver = sql`(delivered_at is not null or given_up_at is not null) and ${over} < ${before(retentionDays)}`;
+  await deleteAll(db, 'deliveries', over, isOver, stopping);
+}
+
+/** An automation that nobody declared, and that only its name is left of. */
+function isForgotten(before: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`not declared and display_name <> '' and coalesce(verdict, '[]') = '[]' and declared_at < ${before}
+    and not exists (
+      select from executions e
+      where e.organization = automations.organization and e.automation_id = automations.automation_id
+    )`;
+}
+
+/** Rows that another process deletes meanwhile are left to it. */
+async function deleteAll(
+  db: Database,
+  table: string,
+  by: RawBuilder<unknown>,
+  isOld: RawBuilder<unknown>,
+  stopping: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    stopping.throwIfAborted();
+    const { numAffectedRows = 0n } = await sql`
+      delete from ${sql.table(table)} where ctid = any(array(
+        select ctid from ${sql.table(table)} where ${isOld} order by ${by} limit ${sql.lit(sliceSize)}
+        for update skip locked
+      ))
+    `.execute(db);
+    if (numAffectedRows < BigInt(sliceSize)) return;
+    await sleep(pauseMs, undefined, { signal: stopping });
+  }
+}

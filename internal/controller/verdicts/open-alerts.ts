@@ -1,0 +1,150 @@
+import type { Alert, AlertedAutomation, Transition } from '../../expectation/transition.ts';
+import type { AlertKind, Facts } from '../../expectation/verdict.ts';
+import type { Tables } from '../../store/database.ts';
+import { sql, type Transaction } from '../../store/sql.ts';
+import type { AutomationKey } from './due-automations.ts';
+
+interface AlertRow extends AutomationKey {
+  id: string;
+  kind: AlertKind;
+  occurrence: string;
+  reason: string;
+  facts: Facts;
+  opened_at: Date;
+  resolved_at: Date | null;
+  resolved_reason: string | null;
+  declared: AlertedAutomation | null;
+  told_webhooks: [string, string][] | null;
+}
+
+const columns = sql`a.id, a.organization, a.automation_id, a.kind, a.occurrence, a.reason, a.facts, a.opened_at,
+  a.resolved_at, a.resolved_reason, a.declared, a.told_webhooks`;
+
+/** An alert, and what was declared about its automation when it opened. */
+export interface OpenedAlert {
+  alert: Alert;
+  declared: AlertedAutomation;
+}
+
+/** The open alerts of these automations. */
+export async function readOpenAlerts(trx: Transaction<Tables>, keys: readonly AutomationKey[]): Promise<Alert[]> {
+  const { rows } = await sql<AlertRow>`
+    select ${columns} from alerts a join unnest(
+      ${keys.map((key) => key.organization)}::text[], ${keys.map((key) => key.automation_id)}::uuid[]
+    ) as w (organization, automation_id) using (organization, automation_id)
+    where a.resolved_at is null
+  `.execute(trx);
+  return rows.map(alertOf);
+}
+
+/** Writes alerts. Resolves with those that are new: one that has been resolved never reopens. */
+export async function insertAlerts(
+  trx: Transaction<Tables>,
+  opened: readonly OpenedAlert[],
+  watermark: number,
+): Promise<Transition[]> {
+  if (opened.length === 0) return [];
+  const rows = opened.map(({ alert, declared }) => ({
+    id: alert.id,
+    organization: alert.organization,
+    automation_id: alert.automationId,
+    kind: alert.kind,
+    occurrence: alert.occurrence,
+    reason: alert.reason,
+    facts: alert.facts,
+    opened_at: new Date(alert.openedAt),
+    seen_at: new Date(watermark),
+    resolved_at: alert.resolvedAt === undefined ? null : new Date(alert.resolvedAt),
+    resolved_reason: alert.resolvedReason ?? null,
+    declared,
+  }));
+  const inserted = await sql<{ id: string }>`
+    insert into alerts select * from jsonb_populate_recordset(null::alerts, ${JSON.stringify(rows)})
+    on conflict do nothing returning id
+  `.execute(trx);
+  const ids = new Set(inserted.rows.map(({ id }) => id));
+  const isNew = ({ alert }: OpenedAlert): boolean => ids.has(alert.id);
+  return opened.filter(isNew).map(({ alert, declared }) => ({ change: 'opened', alert, automation: declared }));
+}
+
+/** What is said of an alert. */
+export type SaidOfAlert = Pick<Alert, 'id' | 'reason' | 'facts'>;
+
+/** Says something else of open alerts: how many starts are missing by now. */
+export async function updateAlerts(trx: Transaction<Tables>, said: readonly SaidOfAlert[]): Promise<void> {
+  if (said.length === 0) return;
+  await sql`
+    update alerts a set reason = w.reason, facts = w.facts::jsonb
+    from unnest(
+      ${said.map(({ id }) => id)}::uuid[], ${said.map(({ reason }) => reason)}::text[],
+      ${said.map(({ facts }) => JSON.stringify(facts))}::text[]
+    ) as w (id, reason, facts)
+    where a.id = w.id and a.resolved_at is null
+  `.execute(trx);
+}
+
+/** How alerts end; times in ms since the Unix epoch. */
+export interface Resolution {
+  id: string;
+  at: number;
+  reason: string;
+}
+
+/** Resolves open alerts. Resolves with them. */
+export async function resolveAlerts(trx: Transaction<Tables>, ends: readonly Resolution[]): Promise<Transition[]> {
+  if (ends.length === 0) return [];
+  const { rows } = await sql<AlertRow>`
+    update alerts a set resolved_at = greatest(w.at, a.opened_at), resolved_reason = w.reason
+    from unnest(
+      ${ends.map(({ id }) => id)}::uuid[], ${ends.map(({ at }) => new Date(at).toISOString())}::timestamptz[],
+      ${ends.map(({ reason }) => reason)}::text[]
+    ) as w (id, at, reason)
+    where a.id = w.id and a.resolved_at is null
+    returning ${columns}
+  `.execute(trx);
+  return rows.map(resolutionOf);
+}
+
+/**
+ * The open alerts of automations that are no longer declared: at most so many of an organization,
+ * the rest is found by the next tick.
+ */
+export async function listUndeclared(
+  trx: Transaction<Tables>,
+  mostOfOrganization: number,
+): Promise<{ id: string; organization: string }[]> {
+  const { rows } = await sql<{ id: string; organization: string }>`
+    select id, organization from (
+      select a.id, a.organization, row_number() over (partition by a.organization order by a.id) as place
+      from alerts a where a.resolved_at is null and not exists (
+        select from automations d where (d.organization, d.automation_id) = (a.organization, a.automation_id)
+      )
+    ) as undeclared where place <= ${mostOfOrganization}
+  `.execute(trx);
+  return rows;
+}
+
+function resolutionOf(row: AlertRow): Transition {
+  return {
+    change: 'resolved',
+    alert: alertOf(row),
+    automation: row.declared ?? undefined,
+    toldWebhooks: row.told_webhooks ?? [],
+  };
+}
+
+function alertOf(row: AlertRow): Alert {
+  const { id, organization, kind, occurrence, reason, facts } = row;
+  return {
+    id,
+    organization,
+    automationId: row.automation_id,
+    kind,
+    occurrence,
+    reason,
+    facts,
+    openedAt: row.opened_at.getTime(),
+    resolvedAt: row.resolved_at?.getTime(),
+    resolvedReason: row.resolved_reason ?? undefined,
+  };
+}

@@ -1,0 +1,89 @@
+import type { Facts, Finding } from '../../expectation/verdict.ts';
+
+/** An alert that is open; times in ms since the Unix epoch. */
+export interface OpenAlert {
+  id: string;
+  kind: Finding['kind'];
+  occurrence: string;
+  reason: string;
+  openedAt: number;
+}
+
+/** Most alerts of one kind that are open for an automation. */
+const mostOpen = 100;
+
+/** How the alerts of an automation change. */
+export interface AlertChanges {
+  open: Finding[];
+  /** What is said of alerts that stay open, if it has changed. */
+  update: { id: string; reason: string; facts: Facts }[];
+  resolve: { id: string; at: number; reason: string }[];
+}
+
+export interface ReconcileOptions {
+  /** The watermark of the evaluation before: what ended by then has been written. */
+  since: number;
+  watermark: number;
+  /** When the declaration last changed: an alert from before may have another name in it. */
+  changedAt: number;
+  /** The reason if an alert is no longer found. */
+  otherwise: (alert: OpenAlert) => string;
+}
+
+/**
+ * Compares the open alerts of an automation with what an evaluation found. What began and ended
+ * since the evaluation before becomes an alert that is over, so that none is lost.
+ */
+export function reconcile(
+  open: readonly OpenAlert[],
+  found: readonly Finding[],
+  { since, watermark, changedAt, otherwise }: ReconcileOptions,
+): AlertChanges {
+  const changes: AlertChanges = { open: [], update: [], resolve: [] };
+  const findings = found.filter(({ toldFrom = -Infinity, until = Infinity }) => toldFrom < until);
+  const matched = new Set<Finding>();
+  for (const alert of open) {
+    const finding =
+      findings.find((each) => isOf(alert, each)) ??
+      (alert.openedAt < changedAt ? findings.find((each) => isStillMissing(alert, each)) : undefined);
+    if (finding === undefined) {
+      changes.resolve.push({ id: alert.id, at: watermark, reason: otherwise(alert) });
+      continue;
+    }
+    if (finding.kind === alert.kind) matched.add(finding);
+    const { until = Infinity, resolvedReason = otherwise(alert) } = finding;
+    if (until <= watermark) changes.resolve.push({ id: alert.id, at: until, reason: resolvedReason });
+    else if (finding.reason !== alert.reason)
+      changes.update.push({ id: alert.id, reason: finding.reason, facts: finding.facts });
+  }
+  for (const finding of findings) {
+    const { from, toldFrom = from, until = Infinity } = finding;
+    const isNew = until === Infinity || (until > since && until <= watermark);
+    if (isNew && Math.max(from, toldFrom) <= watermark && !matched.has(finding)) changes.open.push(finding);
+  }
+  return { ...changes, open: bounded(changes.open, open) };
+}
+
+/** An automation that never sends an END would have more and more runs that overrun or are lost. */
+function bounded(found: readonly Finding[], open: readonly OpenAlert[]): Finding[] {
+  const counts = new Map<string, number>();
+  for (const { kind } of open) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return found.filter(({ kind, until }) => {
+    const count = (counts.get(kind) ?? 0) + 1;
+    if (until === undefined) counts.set(kind, count);
+    return until !== undefined || count <= mostOpen;
+  });
+}
+
+/** A late start ends the alert that it was missing. An automation fails once at a time. */
+function isOf(alert: OpenAlert, finding: Finding): boolean {
+  if (alert.kind === 'missing' && finding.kind === 'late') return alert.occurrence === finding.occurrence;
+  if (alert.kind !== finding.kind) return false;
+  if (alert.kind === 'failing') return (finding.until ?? Infinity) > alert.openedAt;
+  return alert.occurrence === finding.occurrence;
+}
+
+/** A changed interval expects the start that is missing at another time. */
+function isStillMissing(alert: OpenAlert, finding: Finding): boolean {
+  return alert.kind === 'missing' && finding.kind === 'missing' && finding.until === undefined;
+}

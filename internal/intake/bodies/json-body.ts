@@ -1,0 +1,164 @@
+import { isUtf8 } from 'node:buffer';
+import type { Context } from 'koa';
+import { RequestError } from '../../kit/errors/request-error.ts';
+import { oneStep, type Bodies } from './bodies.ts';
+import { bodyTooLarge, malformed } from './body-errors.ts';
+import { inviteBody, readPieces } from './body-pieces.ts';
+import type { ReadBytes } from '../http/http-stack.ts';
+import { bodyFault, bytesFault, textFault } from './body-fault.ts';
+import { textWithoutMark, withoutMark } from './byte-order-mark.ts';
+import { encodedLimit, encodingOf, type Encoding } from './content-encoding.ts';
+import { scanArray, scanLines, type Range } from './json-scan.ts';
+
+const jsonLines = 'application/x-ndjson';
+
+/** The types of a body with several JSON values. */
+export const listTypes = ['application/json', jsonLines] as const;
+
+/** How the bodies of a route are read. */
+export interface JsonBodyOptions {
+  /** Largest body, in bytes. */
+  limit: number;
+  /** Enforces the limit for a body without a length. */
+  readBytes: ReadBytes;
+  types: readonly string[];
+  bodies: Bodies;
+}
+
+/** What a route does with the values of a list, before the next one is parsed. */
+export interface ListUse<T> {
+  /** Throws unless there may be so many; undefined if the body is no list. */
+  requireCount: (count: number | undefined) => void;
+  /** A line that is not JSON is a {@link RequestError}. */
+  each: (value: unknown, index: number) => T;
+}
+
+/**
+ * Reads JSON bodies. Values are used when they are parsed, and not kept: in memory they may take
+ * twenty times their bytes. Rejects with 415, 413, 429 or 503 before the read, with 400, 413, 429
+ * or 503 after it.
+ */
+export class JsonBody {
+  readonly #options: JsonBodyOptions;
+
+  constructor(options: JsonBodyOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves with what `use` returns for the value of a body. */
+  async read<T>(ctx: Context, use: (value: unknown) => T): Promise<T> {
+    const { bodies } = this.#options;
+    const found = this.#bytesOf(ctx);
+    const read = withoutMark(Buffer.isBuffer(found) ? found : await found);
+    if (!bodies.isLarge(ctx)) return use(parse(read));
+    await bodies.runAll(ctx, scanArray(read));
+    const used = await bodies.run(ctx, () => use(parse(read)));
+    bodies.free(ctx);
+    return used;
+  }
+
+  /** Resolves with what `each` returns for the values of a JSON array, or of NDJSON lines. */
+  async readList<T>(ctx: Context, use: ListUse<T>): Promise<T[]> {
+    const { bodies } = this.#options;
+    const bytes = withoutMark(await this.#bytesOf(ctx));
+    const fault = bytesFault(bytes);
+    if (fault !== undefined) throw malformed(fault);
+    const isLines = ctx.request.type.trim().toLowerCase() === jsonLines;
+    if (!isLines && bytes.length <= oneStep) return bodies.run(ctx, () => useAll(parse(bytes), use));
+    const found = await bodies.runAll(ctx, isLines ? scanLines(bytes) : scanArray(bytes));
+    // No list, or no JSON: the parser says which.
+    if (found === undefined) return bodies.run(ctx, () => useAll(parse(bytes), use));
+    use.requireCount(found.length);
+    const parseOne = isLines ? parseLine : parseElement;
+    const used = await bodies.map(ctx, found, (range, index) => use.each(parseOne(bytes, range), index));
+    bodies.free(ctx);
+    return used;
+  }
+
+  /** At once where that is possible. */
+  #bytesOf(ctx: Context): Buffer | Promise<Buffer> {
+    const { types, limit, bodies } = this.#options;
+    const encoding = requireType(ctx, types, limit);
+    const admitted = bodies.admit(ctx, Infinity, encoding !== undefined);
+    if (encoding !== undefined) return this.#decodedBytes(ctx, encoding, admitted);
+    return admitted === undefined ? this.#invitedBytes(ctx) : admitted.then(() => this.#invitedBytes(ctx));
+  }
+
+  #invitedBytes(ctx: Context): Buffer | Promise<Buffer> {
+    inviteBody(ctx);
+    return this.#options.readBytes(ctx, this.#options.bodies);
+  }
+
+  async #decodedBytes(ctx: Context, encoding: Encoding, admitted: Promise<void> | undefined): Promise<Buffer> {
+    const { limit, bodies } = this.#options;
+    await admitted;
+    const pieces: Buffer[] = [];
+    let length = 0;
+    await readPieces(ctx, { bodies, encoding, limit }, (piece) => {
+      length += piece.length;
+      bodies.grow(ctx, length);
+      pieces.push(piece);
+    });
+    return Buffer.concat(pieces);
+  }
+}
+
+function useAll<T>(values: unknown, { requireCount, each }: ListUse<T>): T[] {
+  const list = Array.isArray(values) ? (values as unknown[]) : undefined;
+  requireCount(list?.length);
+  return list?.map(each) ?? [];
+}
+
+function parseElement(bytes: Buffer, [from, to]: Range): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8', from, to));
+  } catch {
+    throw malformed(bodyFault(bytes));
+  }
+}
+
+function parseLine(bytes: Buffer, [from, to]: Range): unknown {
+  // A body may be joined from several files, each with a mark.
+  const line = textWithoutMark(bytes.toString('utf8', from, to));
+  try {
+    return JSON.parse(line);
+  } catch {
+    return malformed(textFault(line, { line: lineAt(bytes, from), column: 1 }));
+  }
+}
+
+/** The number of the line that begins at a byte, counted from 1. */
+function lineAt(bytes: Buffer, from: number): number {
+  let line = 1;
+  for (let end = bytes.indexOf('\n'); end !== -1 && end < from; end = bytes.indexOf('\n', end + 1)) line += 1;
+  return line;
+}
+
+/**
+ * Returns the encoding of a body; undefined for one that is sent as it is.
+ * @throws {RequestError} 415, or 413 when the length that the headers name is over `limit`.
+ */
+export function requireType(ctx: Context, types: readonly string[], limit: number): Encoding | undefined {
+  const { 'content-type': type, 'content-length': length } = ctx.req.headers;
+  if (type !== 'application/json' && !isOneOf(types, ctx)) {
+    throw new RequestError('unsupported-media-type', `Content-Type must be ${types.join(' or ')}, in UTF-8.`);
+  }
+  const encoding = encodingOf(ctx.req.headers);
+  if (Number(length) > (encoding === undefined ? limit : encodedLimit(limit))) throw bodyTooLarge(limit);
+  return encoding;
+}
+
+function isOneOf(types: readonly string[], { request }: Context): boolean {
+  const [type, charset] = [request.type.trim().toLowerCase(), request.charset.toLowerCase()];
+  const isKnown = types.includes(type) || (types.includes('*/*+json') && type.endsWith('+json'));
+  return isKnown && ['', 'utf-8', 'utf8'].includes(charset);
+}
+
+function parse(body: Buffer): unknown {
+  if (!isUtf8(body)) throw malformed(bodyFault(body));
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    throw malformed(bodyFault(body));
+  }
+}

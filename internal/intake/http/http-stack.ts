@@ -1,0 +1,32 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Router } from '@koa/router';
+import type Koa from 'koa';
+import type { Context, Middleware } from 'koa';
+import type { Bodies } from '../bodies/bodies.ts';
+
+/** Takes a request and answers it. Never rejects, nor throws. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
+/**
+ * Returns the bytes of a body, at once if Node has read them. Takes room for what it has to wait
+ * for. Rejects with 413, 429 or 503, or 400 for a broken connection.
+ */
+export type ReadBytes = (ctx: Context, bodies?: Bodies) => Buffer | Promise<Buffer>;
+
+/**
+ * The steps of a request that exist twice, with the same behaviour: `plainKoa` uses the libraries
+ * as documented, `fastPath` saves their cost. FAST_PATH of `TUNING` selects one of the two.
+ */
+export interface HttpStack {
+  /** Runs the middleware of an application for each request. */
+  handler: (app: Koa) => Handler;
+  /** Selects the route of a request; passes to the next middleware if no route matches. */
+  routes: (router: Router) => Middleware;
+  /** Creates a reader for bodies of up to `limit` bytes, of the types (JSON by default). */
+  bodyReader: (limit: number, types?: readonly string[]) => ReadBytes;
+  /**
+   * Answers with a JSON text, and with the headers `Receipt-Id` and `Runledger-Ignored-Fields` if
+   * there are such.
+   */
+  sendJson: (ctx: Context, status: number, text: string, receiptId?: string, ignoredFields?: string) => void;
+}

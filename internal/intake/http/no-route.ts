@@ -1,0 +1,30 @@
+import type { Context, Middleware } from 'koa';
+import { RequestError } from '../../kit/errors/request-error.ts';
+
+/**
+ * Answers each request that no route matches: 405 with `Allow` for a known path, else 404, which
+ * names some `endpoints`. Use it after the router.
+ */
+export function noRoute(endpoints: string): Middleware {
+  return (ctx) => {
+    const allowed = allowedMethods(ctx);
+    if (allowed.length === 0) throw new RequestError('not-found', `There is nothing here. Try ${endpoints}.`);
+    ctx.set('Allow', allowed.join(', '));
+    throw new RequestError('method-not-allowed', explain(ctx.method, allowed));
+  };
+}
+
+/**
+ * Returns the methods of the routes with this path. The router lists those routes on the context.
+ */
+function allowedMethods(ctx: Context): string[] {
+  const matched = (ctx['matched'] ?? []) as { methods: string[] }[];
+  return [...new Set(matched.flatMap(({ methods }) => methods))];
+}
+
+/** A GET gets a hint: most clients repeat a redirected POST as GET. */
+function explain(method: string, allowed: string[]): string {
+  const use = `${method} is not allowed here, use ${allowed.join(' or ')}.`;
+  if (method !== 'GET') return use;
+  return `${use} If you sent a POST over http, your client followed the redirect with a GET: post to the https address.`;
+}

@@ -1,0 +1,42 @@
+import type { Context, Middleware } from 'koa';
+import type { ApiMetrics } from '../../kit/telemetry/api-metrics.ts';
+import { pathWithoutSecret } from './secret-target.ts';
+
+/**
+ * Answers plain HTTP with 301 to the HTTPS address, for any method and path, and does not process
+ * the request (ARCHITECTURE.md, "Contract"). HTTPS is a TLS socket, or `X-Forwarded-Proto: https`
+ * with `trustProxy`. The answer does not repeat a secret of the address, such as the key of a ping.
+ */
+export function requireSecureTransport(publicUrl: URL, trustProxy: boolean, metrics: ApiMetrics): Middleware {
+  return (ctx, next) => {
+    if (isSecure(ctx, trustProxy)) return next();
+    const requested = ctx.req.url ?? '/';
+    const instead = pathWithoutSecret(requested);
+    metrics.plainHttp.inc({ token: String(ctx.headers['token'] !== undefined || instead !== undefined) });
+    ctx.status = 301;
+    ctx.set('Location', httpsAddress(publicUrl, instead ?? requested));
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = '';
+    return undefined;
+  };
+}
+
+function isSecure(ctx: Context, trustProxy: boolean): boolean {
+  if ('encrypted' in ctx.req.socket) return true;
+  if (!trustProxy) return false;
+  // Proxies append a value: our own proxy wrote the last one.
+  const claimed = ctx.req.headers['x-forwarded-proto'];
+  return claimed === 'https' || String(claimed).split(',').at(-1)?.trim().toLowerCase() === 'https';
+}
+
+/**
+ * Returns an address under the public URL, never under `Host`: a caller could otherwise redirect
+ * anywhere.
+ */
+function httpsAddress(publicUrl: URL, requested: string): string {
+  const { pathname, search } = URL.parse(requested, 'http://request.invalid') ?? { pathname: '/', search: '' };
+  const address = new URL(publicUrl);
+  address.pathname = publicUrl.pathname.replace(/\/$/, '') + pathname;
+  address.search = search;
+  return address.href;
+}

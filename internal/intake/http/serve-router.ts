@@ -1,0 +1,101 @@
+import type { Router } from '@koa/router';
+import Koa, { type Context, type Middleware } from 'koa';
+import { RequestError } from '../../kit/errors/request-error.ts';
+import type { ApiMetrics } from '../../kit/telemetry/api-metrics.ts';
+import type { Logger } from '../../kit/telemetry/logger.ts';
+import type { Tracing } from '../../kit/telemetry/tracing.ts';
+import { answerHeaders } from './answer-headers.ts';
+import type { AuthenticatedState } from './authenticate.ts';
+import { fastPath as createFastPath } from '../fast-path/fast-path.ts';
+import type { Handler } from './http-stack.ts';
+import { noRoute } from './no-route.ts';
+import type { ShowError } from './page-route.ts';
+import { plainKoa } from './plain-koa.ts';
+import { answerProblem } from './problem.ts';
+import { identifyRequests, requestIdOf } from './request-id.ts';
+import { requireHost } from './require-host.ts';
+import { routeNameOf } from './route-name.ts';
+import { requireSecureTransport } from './secure-transport.ts';
+import { traceRequests } from './trace-requests.ts';
+
+export interface ServeOptions {
+  /** The https address of redirects. */
+  publicUrl: URL;
+  trustProxy: boolean;
+  /** True selects `fast-path/`, false plain Koa. The API behaves the same. */
+  fastPath: boolean;
+  metrics: ApiMetrics;
+  logger: Logger;
+  /** Absent if traces are off. */
+  tracing?: Tracing | undefined;
+  /** Called with each refused request; delays the answer. */
+  onRefused?: ((ctx: Context, error: unknown) => Promise<void> | undefined) | undefined;
+  /** Answers errors of pages; problem documents answer the others. */
+  showError?: ShowError | undefined;
+  /** Called for each request that fails through no fault of its caller: 503, or a defect. */
+  onNotServed?: ((error: unknown) => void) | undefined;
+}
+
+/**
+ * Serves the routes of an API. The order of the middleware is the order of the checks: 301,
+ * 404/405, then those of the route. `endpoints` are named in the answer 404.
+ */
+export function serveRouter(router: Router, endpoints: string, options: ServeOptions): Handler {
+  const { publicUrl, trustProxy, metrics, logger, tracing } = options;
+  const stack = options.fastPath ? createFastPath(publicUrl) : plainKoa;
+  const app = new Koa();
+  app.silent = true;
+  app.on('error', (error: unknown, ctx?: Context) => reportDefect(error, ctx, logger));
+  // The handler of the fast path identifies requests itself.
+  if (!options.fastPath) app.use(identifyRequests);
+  app.use(requireSecureTransport(publicUrl, trustProxy, metrics));
+  if (tracing !== undefined) app.use(traceRequests(tracing));
+  app.use(answer(options));
+  app.use(stack.routes(router));
+  app.use(noRoute(endpoints));
+  return stack.handler(app);
+}
+
+/** Turns errors into answers. Counts and times every answer. */
+function answer(options: ServeOptions): Middleware {
+  const { publicUrl, fastPath, metrics, logger, onRefused, showError = () => false, onNotServed } = options;
+  const fixed = answerHeaders(publicUrl);
+  return async (ctx, next) => {
+    const started = performance.now();
+    if (!fastPath) ctx.set(fixed);
+    try {
+      requireHost(ctx);
+      await next();
+    } catch (error) {
+      await onRefused?.(ctx, error);
+      if (!showError(ctx, error)) answerProblem(ctx, error);
+      if (ctx.status >= 500) onNotServed?.(error);
+      reportError(ctx, error, logger);
+    }
+    // An answer that the fast path has sent already has them.
+    if (fastPath && !ctx.res.headersSent) ctx.set(fixed);
+    metrics.requests.add(routeNameOf(ctx), ctx.method, ctx.status, (performance.now() - started) / 1_000);
+  };
+}
+
+/** Logs defects as error, 503s as warn, client errors as info. */
+function reportError(ctx: Context, error: unknown, logger: Logger): void {
+  const { organization, tokenId } = ctx.state as Partial<AuthenticatedState>;
+  const { method, status } = ctx;
+  const request = { requestId: requestIdOf(ctx), method, route: routeNameOf(ctx), status, organization, tokenId };
+  if (!(error instanceof RequestError)) logger.error({ ...request, error }, 'request failed unexpectedly');
+  else if (status >= 500)
+    logger.warn({ ...request, reason: error.message, error: error.cause }, 'request cannot be served now');
+  else logger.info({ ...request, reason: error.code }, 'request refused');
+}
+
+/**
+ * Logs an error that no middleware caught. Koa also passes the error of a connection that broke or
+ * was closed, which is no defect, and that of an answer that ended in the middle.
+ */
+function reportDefect(error: unknown, ctx: Context | undefined, logger: Logger): void {
+  if (ctx?.req.socket.errored === error) return;
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+  if (error instanceof RequestError) logger.warn({ error, reason: error.message }, 'answer ended in the middle');
+  else logger.error({ error }, 'request failed unexpectedly');
+}

@@ -1,0 +1,77 @@
+import type { Middleware } from 'koa';
+import { RequestError, type FieldError } from '../../kit/errors/request-error.ts';
+import { recordedForm } from '../../event/event.ts';
+import type { EventRequest } from '../../event/schema.ts';
+import type { AuthenticatedState } from '../http/authenticate.ts';
+import type { HttpStack } from '../http/http-stack.ts';
+import { Intake, type Requests } from './intake.ts';
+import type { JsonBody } from '../bodies/json-body.ts';
+import type { BulkOptions } from './register-bulk.ts';
+
+/** What became of a run that a person closes. */
+const endings = ['ended', 'lost'] as const;
+
+/** The `error_id` of a run that was closed as lost. */
+const lostError = 'lost';
+
+/**
+ * `POST /v1/close/`: a person ends a run that will not end by itself. `ended` records an END,
+ * `lost` an ERROR before it. All events are recorded or none; the same request again records
+ * nothing.
+ */
+export function closeRun(
+  body: JsonBody,
+  sendJson: HttpStack['sendJson'],
+  options: BulkOptions,
+): Middleware<AuthenticatedState> {
+  return async (ctx) => {
+    const intake = new Intake(ctx.state.organization, options);
+    const checked = await body.read(ctx, (value) => intake.check(0, () => wanted(value, options)));
+    const recorded = await intake.recordAll([checked]);
+    sendJson(ctx, 201, JSON.stringify(recorded.map(recordedForm)));
+  };
+}
+
+function wanted(body: unknown, { validate }: BulkOptions): Requests {
+  const requests = eventsOf(body, validate);
+  const [{ automation_id, execution_id }] = requests;
+  return { requests, key: ['close', automation_id.toLowerCase(), execution_id, ...requests.map(({ event }) => event)] };
+}
+
+/** @throws {RequestError} that lists every failing field. */
+function eventsOf(body: unknown, validate: BulkOptions['validate']): [EventRequest, ...EventRequest[]] {
+  const { automation_id, execution_id, as, reason } = Object(body) as Partial<Record<string, unknown>>;
+  const faults: FieldError[] = [];
+  const isKnown = endings.some((ending) => ending === as);
+  if (!isKnown)
+    faults.push({ pointer: '/as', detail: as === undefined ? 'is required' : `must be ${endings.join(' or ')}` });
+  if (typeof reason !== 'string' || reason.trim() === '') faults.push({ pointer: '/reason', detail: 'must say why' });
+  const run = { automation_id, execution_id };
+  const description = `Closed by hand: ${String(reason)}`;
+  const end = checked({ ...run, event: 'END', description }, validate, faults);
+  const error = { ...run, event: 'ERROR', description, error_id: lostError, error_description: reason };
+  const first = as === lostError ? checked(error, validate, faults) : undefined;
+  if (end === undefined || faults.length > 0) {
+    const unique = new Map(faults.map((fault) => [JSON.stringify(fault), fault]));
+    throw new RequestError('invalid-event', 'The body does not say how to close a run; see errors.', [
+      ...unique.values(),
+    ]);
+  }
+  return first === undefined ? [end] : [first, end];
+}
+
+/** The event, if it is valid. The texts of events are the reason of the request. */
+function checked(event: object, validate: BulkOptions['validate'], faults: FieldError[]): EventRequest | undefined {
+  try {
+    return validate(event);
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    const known = new Set(faults.map((fault) => ('pointer' in fault ? fault.pointer : '')));
+    for (const fault of error.faults) {
+      const named =
+        'pointer' in fault && fault.pointer.endsWith('description') ? { ...fault, pointer: '/reason' } : fault;
+      if (!('pointer' in named) || !known.has(named.pointer)) faults.push(named);
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,164 @@
+import { RequestError, Unavailable, type FieldError, type RequestErrorCode } from '../../kit/errors/request-error.ts';
+import { acceptEvent, type AcceptedEvent, type EventGroup, type EventIdentity } from '../../event/event.ts';
+import type { RepeatKey } from '../../event/repeat-key.ts';
+import type { EventRequest } from '../../event/schema.ts';
+import { ignoredFields, IgnoredFields } from '../bodies/ignored-fields.ts';
+
+/** Most events of a request. */
+export const mostEvents = 500;
+
+/**
+ * Makes events durable in one commit. Resolves with each group as it was first accepted, in order,
+ * or with an error for one whose key cannot be used. With `all`, one error means that none was
+ * recorded. Rejects with a {@link RequestError} if none can be recorded now. `withinMs`: what is
+ * left of the time for the answer.
+ */
+export type EnqueueAll = (
+  groups: readonly EventGroup[],
+  which: 'all' | 'each',
+  withinMs?: number,
+) => Promise<(readonly AcceptedEvent[] | RequestError)[]>;
+
+export interface IntakeOptions {
+  validate: (body: unknown) => EventRequest;
+  identify: () => EventIdentity;
+  enqueueAll: EnqueueAll;
+}
+
+/** What an item of a request asks to record, all or nothing; nothing without `requests`. */
+export interface Requests {
+  readonly requests: readonly EventRequest[];
+  readonly key: RepeatKey | undefined;
+  /** What the item calls its automation; absent if it only has an id. */
+  readonly name?: string | undefined;
+}
+
+/** An item that can be recorded, or its faults, by pointers into the body. */
+export type Checked = EventGroup | RequestError;
+
+/** What became of an item. */
+export type Outcome = readonly AcceptedEvent[] | RequestError;
+
+/** How a way in names its items in errors. */
+export interface Naming {
+  /** The place of an item in the body. */
+  pointerOf: (index: number) => string;
+  /** The field of an item that its key comes from; absent if the caller chose no key. */
+  key?: string;
+}
+
+/** The items of a list, by their index. */
+export const inList = (index: number): string => `/${index}`;
+
+/**
+ * Records the items of one request, whatever form they came in. A way in reads its own form into
+ * {@link Requests}, and turns an {@link Outcome} into its own answer.
+ */
+export class Intake {
+  /** What the answer says about ignored fields. */
+  readonly ignored = new IgnoredFields();
+  readonly #options: IntakeOptions;
+  readonly #organization: string;
+  readonly #naming: Naming;
+  /** Where each key came first. */
+  readonly #keys = new Map<string, number>();
+
+  constructor(organization: string, options: IntakeOptions, naming: Naming = { pointerOf: () => '' }) {
+    this.#organization = organization;
+    this.#options = options;
+    this.#naming = naming;
+  }
+
+  /**
+   * Checks an item and keeps nothing of it but its events. `read` throws a {@link RequestError}
+   * with pointers into the item.
+   */
+  check(index: number, read: () => Requests): Checked {
+    try {
+      const { requests, key, name } = read();
+      return { events: requests.map((request) => this.#accept(request)), key, name };
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      return new RequestError(error.code, error.message, this.#within(index, error.faults));
+    }
+  }
+
+  /** Notes the ignored fields of an event, which is at `place` in the item. */
+  ignore(index: number, event: EventRequest, known?: ReadonlySet<string>, place = ''): void {
+    const names = ignoredFields(event, known);
+    if (names !== undefined) this.ignored.add(this.#naming.pointerOf(index) + place, names);
+  }
+
+  /** The index of an earlier item with the same key; undefined if this is the first. */
+  sameKey(index: number, key: RepeatKey): number | undefined {
+    const name = JSON.stringify(key);
+    const first = this.#keys.get(name);
+    if (first === undefined) this.#keys.set(name, index);
+    return first;
+  }
+
+  /** Resolves with what became of each item. Of items with equal keys, one is recorded. */
+  async recordEach(checked: readonly Checked[], which: 'all' | 'each' = 'each', withinMs?: number): Promise<Outcome[]> {
+    const groups = new Map<string, EventGroup>();
+    for (const [index, one] of checked.entries()) if (isGroup(one)) groups.set(nameOf(one, index), one);
+    const results = groups.size === 0 ? [] : await this.#options.enqueueAll([...groups.values()], which, withinMs);
+    const resultOf = new Map([...groups.keys()].map((name, place) => [name, results[place]]));
+    return checked.map((one, index) => {
+      if (one instanceof RequestError) return one;
+      const result = resultOf.get(nameOf(one, index)) ?? [];
+      return result instanceof RequestError ? this.#keyRefused(index, result) : result;
+    });
+  }
+
+  /**
+   * Resolves with all events. Rejects, and records none, if an item cannot be recorded: with 503
+   * for one that an earlier attempt is recording, unless the caller chose its key.
+   */
+  async recordAll(checked: readonly Checked[], withinMs?: number): Promise<AcceptedEvent[]> {
+    const invalid = checked.filter((one) => one instanceof RequestError);
+    if (invalid.length > 0) throw this.#ofAll(invalid, checked.length, 'invalid-event', 'some are not valid');
+    const outcomes = await this.recordEach(checked, 'all', withinMs);
+    const refused = outcomes.filter((one) => one instanceof RequestError);
+    if (refused.length === 0) return outcomes.flatMap((one) => (one instanceof RequestError ? [] : one));
+    // A key with another body will never do; one that is under way may do later.
+    const reused = refused.find(({ code }) => code === 'idempotency-key-reused');
+    const code = (reused ?? refused[0])?.code ?? 'unavailable';
+    // A 409 would be about a key that the caller never sent.
+    if (this.#naming.key === undefined && code === 'request-in-progress') throw new Unavailable(underWay, 'under-way');
+    throw this.#ofAll(refused, checked.length, code, 'some keys cannot be used');
+  }
+
+  /** One error for several. The first says it all if the caller knows of one item only. */
+  #ofAll(errors: readonly RequestError[], items: number, code: RequestErrorCode, why: string): RequestError {
+    const [first] = errors;
+    if (first !== undefined && (items === 1 || this.#naming.key === undefined)) return first;
+    const faults = errors.flatMap((error) => error.faults);
+    return new RequestError(code, `No event was recorded, because ${why}; see errors.`, faults);
+  }
+
+  #accept(request: EventRequest): AcceptedEvent {
+    return acceptEvent(request, this.#organization, this.#options.identify());
+  }
+
+  #within(index: number, faults: readonly FieldError[]): FieldError[] {
+    const at = this.#naming.pointerOf(index);
+    return faults.map((fault) => ('pointer' in fault ? { ...fault, pointer: at + fault.pointer } : fault));
+  }
+
+  #keyRefused(index: number, error: RequestError): RequestError {
+    const { key } = this.#naming;
+    if (key === undefined) return error;
+    return new RequestError(error.code, error.message, this.#within(index, [{ pointer: key, detail: error.message }]));
+  }
+}
+
+const underWay = 'The same request is being recorded for an earlier attempt.';
+
+function isGroup(one: Checked): one is EventGroup {
+  return !(one instanceof RequestError) && one.events.length > 0;
+}
+
+/** Items without a key have names of their own. */
+function nameOf({ key }: EventGroup, index: number): string {
+  return key === undefined ? String(index) : JSON.stringify(key);
+}

@@ -1,0 +1,70 @@
+import type { Context } from 'koa';
+import { RequestError, type FieldError } from '../../kit/errors/request-error.ts';
+import { givenToken } from '../http/authenticate.ts';
+import { isSignal, signalOf, type Signal } from './ping-signal.ts';
+import { urlNamespace, uuid5 } from './uuid5.ts';
+
+/** The namespace of slugs. README.md tells users how to compute the automation of one. */
+const slugNamespace = uuid5(urlNamespace, 'ping');
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const slug = /^[\w-]{1,100}$/;
+
+/** What the address of a ping says, after the ping key. */
+export interface PingAddress {
+  /** Of a slug: the same id for each letter case. */
+  readonly automation: string;
+  /** The name that a slug gives to its automation. */
+  readonly name: string | undefined;
+  readonly signal: Signal;
+  /** A UUID is in lower case: Healthchecks compares them so. */
+  readonly rid: string | undefined;
+}
+
+/** Reads an address of `/ping/`. @throws {RequestError} 400, or 404 for another signal. */
+export function pingAddressOf(ctx: Context): PingAddress {
+  const { automation, word } = partsOf(ctx);
+  const signal = signalOf(word);
+  const rid = ridOf(ctx);
+  if (uuid.test(automation)) return { automation, name: undefined, signal, rid };
+  if (!slug.test(automation) || isSignal(automation)) {
+    throw invalidAddress([
+      { parameter: 'automation_id', detail: 'must be a UUID or a slug: 1 to 100 of a-z, 0-9, - and _' },
+    ]);
+  }
+  const name = automation.toLowerCase();
+  return { automation: uuid5(slugNamespace, name), name, signal, rid };
+}
+
+/**
+ * The ping key of a request; empty if it has none. A client that knows an address by UUID only has
+ * no place for the key there: it comes as a token does, or as Healthchecks' clients send theirs.
+ */
+export function pingKeyOf(ctx: Context): string {
+  return partsOf(ctx).key;
+}
+
+interface Parts {
+  key: string;
+  automation: string;
+  word: string | undefined;
+}
+
+/** The path `/ping/` alone has no parameters. */
+function partsOf(ctx: Context): Parts {
+  const { key = '', automation, signal: word } = (ctx['params'] ?? {}) as Partial<Record<string, string>>;
+  const { 'x-api-key': apiKey } = ctx.headers;
+  const given = givenToken(ctx.headers) || (typeof apiKey === 'string' ? apiKey : '');
+  const isApart = given !== '' && uuid.test(key) && word === undefined && isSignal(automation ?? '0');
+  return isApart ? { key: given, automation: key, word: automation } : { key, automation: automation ?? '', word };
+}
+
+function ridOf({ query: { rid } }: Context): string | undefined {
+  if (Array.isArray(rid)) throw invalidAddress([{ parameter: 'rid', detail: 'must be given once' }]);
+  return rid !== undefined && uuid.test(rid) ? rid.toLowerCase() : rid;
+}
+
+/** Returns a 400 that names the parameters of an address. */
+export function invalidAddress(faults: readonly FieldError[]): RequestError {
+  return new RequestError('malformed-request', 'The address of the ping is not valid; see errors.', faults);
+}

@@ -1,0 +1,77 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { sha256 } from './hashing.ts';
+import { readSigningKeys, type SigningKey } from './keys.ts';
+
+/** The length of a MAC, in bytes. */
+export const macSize = 16;
+
+/** A key that makes and checks the MACs of leaves: 32 bytes. */
+export type MacKey = Buffer;
+
+/**
+ * The key of the MACs, from the key that signs a log. So workers need no further secret; and who
+ * has only this one, to erase or to write manifests, cannot sign checkpoints.
+ */
+export function macKeyOf({ privateKey }: SigningKey): MacKey {
+  const { d = '' } = privateKey.export({ format: 'jwk' });
+  return Buffer.from(hkdfSync('sha256', Buffer.from(d, 'base64url'), '', 'runledger leaf mac', 32));
+}
+
+/** The text of LEDGER_MAC_KEY. */
+export function macKeyText(key: MacKey): string {
+  return `MAC+KEY+${idOf(key)}+${key.toString('base64')}`;
+}
+
+/**
+ * Reads keys of {@link macKeyText}, with spaces or lines between: two while LEDGER_KEY is replaced.
+ * @throws an Error that does not repeat a key.
+ */
+export function readMacKeys(text: string): MacKey[] {
+  return text
+    .split(/\s+/)
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [, id, data = ''] = /^MAC\+KEY\+([0-9a-f]{8})\+(\S+)$/.exec(part) ?? [];
+      const key = Buffer.from(data, 'base64');
+      if (key.length !== 32) throw new Error('is no key that `token ledger-key` made');
+      if (idOf(key) !== id) throw new Error('is damaged: its id does not match it');
+      return key;
+    });
+}
+
+function idOf(key: MacKey): string {
+  return sha256(key).toString('hex', 0, 4);
+}
+
+/**
+ * The MAC of leaves that come together: HMAC-SHA-256 over the name of the organization, a zero byte
+ * and the leaves, its first 16 bytes. Only what has one gets a place in the log.
+ */
+export function macOf(key: MacKey, organization: string, leaves: Uint8Array): Buffer {
+  return createHmac('sha256', key).update(`${organization}\0`).update(leaves).digest().subarray(0, macSize);
+}
+
+/** True if one of the keys made this MAC. */
+export function isMacOf(
+  keys: readonly MacKey[],
+  organization: string,
+  leaves: Uint8Array,
+  mac: Uint8Array | null,
+): boolean {
+  if (mac?.length !== macSize) return false;
+  return keys.some((key) => timingSafeEqual(macOf(key, organization, leaves), mac));
+}
+
+/**
+ * The keys of the MACs from settings: LEDGER_MAC_KEY, or those that the keys of LEDGER_KEY give.
+ * None without both. @throws an Error that does not repeat a key.
+ */
+export function macKeysOf({
+  LEDGER_MAC_KEY: mac,
+  LEDGER_KEY: log,
+}: {
+  LEDGER_MAC_KEY?: string | undefined;
+  LEDGER_KEY?: string | undefined;
+}): MacKey[] {
+  return mac === undefined || mac === '' ? readSigningKeys(log ?? '').map(macKeyOf) : readMacKeys(mac);
+}

@@ -1,0 +1,62 @@
+import type { AcceptedEvent } from '../../event/event.ts';
+import { BufferFull, type GroupCommitLimits } from '../group-commit.ts';
+
+/** The part of the buffer that one organization may fill: the others find room. */
+const organizationShare = 0.75;
+
+/** Events of an organization, and the bytes that they take in memory. */
+export interface Held {
+  events: number;
+  bytes: number;
+}
+
+/**
+ * Counts the events that a producer holds for callers who wait: for their keys, a commit or its
+ * acknowledgement. It bounds their bytes, and the share of each organization.
+ */
+export class HeldEvents {
+  readonly #mostBytes: number;
+  readonly #share: Held;
+  readonly #ofOrganizations = new Map<string, Held>();
+  #bytes = 0;
+
+  constructor({ bufferedEvents, bufferedBytes }: Pick<GroupCommitLimits, 'bufferedEvents' | 'bufferedBytes'>) {
+    this.#mostBytes = bufferedBytes;
+    this.#share = { events: bufferedEvents * organizationShare, bytes: bufferedBytes * organizationShare };
+  }
+
+  /**
+   * Counts events of one organization, and returns what it holds, for {@link release}. A lone
+   * request always fits: otherwise every retry of it would fail.
+   * @throws {BufferFull}
+   */
+  take(events: readonly AcceptedEvent[], bytes: number): Held {
+    const own = this.#of(events[0]?.organization ?? '');
+    const count = events.length;
+    if (this.#bytes > 0 && this.#bytes + bytes > this.#mostBytes) throw new BufferFull();
+    if (own.events > 0 && (own.events + count > this.#share.events || own.bytes + bytes > this.#share.bytes)) {
+      throw new BufferFull();
+    }
+    this.#add(own, count, bytes);
+    return own;
+  }
+
+  /** Ends what {@link take} counted. */
+  release(own: Held, events: readonly AcceptedEvent[], bytes: number): void {
+    this.#add(own, -events.length, -bytes);
+  }
+
+  #add(own: Held, events: number, bytes: number): void {
+    own.events += events;
+    own.bytes += bytes;
+    this.#bytes += bytes;
+  }
+
+  #of(organization: string): Held {
+    const known = this.#ofOrganizations.get(organization);
+    if (known !== undefined) return known;
+    const none = { events: 0, bytes: 0 };
+    this.#ofOrganizations.set(organization, none);
+    return none;
+  }
+}

@@ -1,0 +1,87 @@
+import type { AcceptedEvent } from '../../event/event.ts';
+import { Decompression } from './decompression.ts';
+import { splitSeals } from './seals.ts';
+import { contentSizeOf } from './frame.ts';
+import { checksumOf, DamagedJob, fromRow, isRow, isWholeRow, jobVersion, UnknownFormat } from './job.ts';
+import { parseRows } from './parse-rows.ts';
+
+/**
+ * V8 keeps a text with one character beyond U+00FF in two bytes a character. So events take at most
+ * twice the bytes of their JSON; those of few characters take about as much for their objects.
+ */
+const bytesPerByte = 2;
+
+/** A job whose checksum is right, before its events are there. */
+export interface PackedJob {
+  /** Memory that its events will take, in bytes, about. */
+  readonly bytes: number;
+  /** Resolves with the events in order. Rejects with {@link DamagedJob}. */
+  events(): Promise<AcceptedEvent[]>;
+}
+
+/** Unpacks job data. */
+export class JobDecoder {
+  readonly #decompression = new Decompression();
+
+  /**
+   * Reads and checks the JSON of job data.
+   * @throws {UnknownFormat} when another release wrote it.
+   * @throws {DamagedJob} when it is not what was written.
+   */
+  open(text: string): PackedJob {
+    const { v, sum, rows, zstd, seals } = objectOf(text);
+    if (Number.isSafeInteger(v) && v !== jobVersion) {
+      throw new UnknownFormat(`job data has version ${String(v)}, this release reads version ${jobVersion}`);
+    }
+    const payload = typeof zstd === 'string' ? zstd : Array.isArray(rows) ? JSON.stringify(rows) : undefined;
+    const joined = typeof seals === 'string' ? seals : undefined;
+    if (v !== jobVersion || payload === undefined || checksumOf(payload, joined) !== sum) {
+      throw new DamagedJob('the checksum of the job is not that of its data');
+    }
+    return typeof zstd === 'string'
+      ? this.#packed(Buffer.from(zstd, 'base64'), joined)
+      : { bytes: payload.length * bytesPerByte, events: () => damagedOn(async () => eventsOf(rows, joined)) };
+  }
+
+  /** Gives the decompressor's memory back, for good: jobs under way become unreadable. */
+  close(): void {
+    this.#decompression.close();
+  }
+
+  #packed(frame: Buffer, seals: string | undefined): PackedJob {
+    const unpack = () => this.#decompression.run(frame, (content) => eventsOf(parseRows(content), seals));
+    return { bytes: sizeOf(frame) * bytesPerByte, events: () => damagedOn(unpack) };
+  }
+}
+
+function objectOf(text: string): Record<string, unknown> {
+  try {
+    return { ...(JSON.parse(text) as object | null) };
+  } catch (error) {
+    throw new DamagedJob('the job is not JSON', { cause: error });
+  }
+}
+
+function sizeOf(frame: Buffer): number {
+  try {
+    return contentSizeOf(frame);
+  } catch (error) {
+    throw new DamagedJob('the job cannot be decompressed', { cause: error });
+  }
+}
+
+async function damagedOn<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new DamagedJob('the job does not hold events', { cause: error });
+  }
+}
+
+function eventsOf(rows: unknown, seals: string | undefined): AcceptedEvent[] {
+  if (!Array.isArray(rows) || !rows.every(isRow)) throw new Error('rows are not events');
+  if (seals === undefined) return rows.map((row) => fromRow(row));
+  const sealAt = splitSeals(seals, rows.length);
+  const isWhole = rows.every(isWholeRow);
+  return rows.map((row, at) => fromRow(row, isWhole ? sealAt(at) : undefined));
+}

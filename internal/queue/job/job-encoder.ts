@@ -1,0 +1,81 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AcceptedEvent } from '../../event/event.ts';
+import { heldBytes } from '../../event/held-bytes.ts';
+import { pack, packLarge } from './compression.ts';
+import { joinSeals } from './seals.ts';
+import { contentSizeOf } from './frame.ts';
+import { checksumOf, jobVersion, toRow, type JobData } from './job.ts';
+
+/** Compression that saves less is not worth its time at the worker: 40 µs for a lone event. */
+const worthwhile = 0.9;
+
+/** A longer text is always compressed: a frame says before it is unpacked how large it becomes. */
+const longestPlain = 65_536;
+
+export interface EncodeOptions {
+  /** True adds the seals of the events. Those that came with events stay in any case. */
+  seals?: boolean | undefined;
+}
+
+/** Packs events into job data, in order. */
+export function encodeJob(events: readonly AcceptedEvent[], options: EncodeOptions = {}): JobData {
+  const rows = events.map(toRow);
+  const json = JSON.stringify(rows);
+  const zstd = pack(json);
+  const seals = hasSeals(events, options) ? joinSeals(events) : undefined;
+  const isCompressed = zstd.length < json.length * worthwhile || json.length > longestPlain;
+  if (isCompressed) return compressedJob(zstd, seals);
+  return { v: jobVersion, sum: checksumOf(json, seals), rows, ...(seals !== undefined && { seals }) };
+}
+
+/** Memory of the events of a step, in bytes: about 1 ms. */
+const stepBytes = 131_072;
+
+/**
+ * As {@link encodeJob}, for events that take much memory: in short steps, with turns of the event
+ * loop between them, and compressed on another thread.
+ */
+export async function encodeLargeJob(events: readonly AcceptedEvent[], options: EncodeOptions = {}): Promise<JobData> {
+  const isSealed = hasSeals(events, options);
+  const pieces: Buffer[] = [];
+  let seals = '';
+  for (const step of stepsOf(events)) {
+    const rows = JSON.stringify(step.map(toRow)).slice(1, -1);
+    pieces.push(Buffer.from(`${pieces.length === 0 ? '[' : ','}${rows}`));
+    if (isSealed) seals += joinSeals(step);
+    await nextTurn();
+  }
+  const zstd = await packLarge(Buffer.concat([...pieces, Buffer.from(']')]));
+  return compressedJob(zstd, isSealed ? seals : undefined);
+}
+
+/** Longest header of a frame, in characters of base64. */
+const headerLength = 24;
+
+/**
+ * Returns the data of a job whose rows are in a frame, in base64.
+ * @throws when the frame does not say how large it becomes: no worker would take the job. Node's
+ * compressor says so only with `pledgedSrcSize`.
+ */
+export function compressedJob(zstd: string, seals?: string): JobData {
+  contentSizeOf(Buffer.from(zstd.slice(0, headerLength), 'base64'));
+  return { v: jobVersion, sum: checksumOf(zstd, seals), zstd, ...(seals !== undefined && { seals }) };
+}
+
+function stepsOf(events: readonly AcceptedEvent[]): AcceptedEvent[][] {
+  const steps: AcceptedEvent[][] = [];
+  let bytes = Infinity;
+  for (const event of events) {
+    if (bytes > stepBytes) {
+      steps.push([]);
+      bytes = 0;
+    }
+    steps.at(-1)?.push(event);
+    bytes += heldBytes(event);
+  }
+  return steps;
+}
+
+function hasSeals(events: readonly AcceptedEvent[], { seals = false }: EncodeOptions): boolean {
+  return seals || events.some(({ seal }) => seal !== undefined);
+}

@@ -1,0 +1,107 @@
+import type { AcceptedEvent } from '../../event/event.ts';
+import type { ProducerLoad, ProducerMetrics } from '../../kit/telemetry/producer-metrics.ts';
+import type { SpanContext } from '../../kit/telemetry/tracing.ts';
+import { jobName } from '../queue-stats.ts';
+import { GroupCommit, type Callers, type GroupCommitLimits } from '../group-commit.ts';
+import { encodeJob, encodeLargeJob } from '../job/job-encoder.ts';
+import { QueueConnection, type QueueConnectionOptions } from '../queue-connection.ts';
+import type { Shards } from './shards.ts';
+
+/** Memory of events, in bytes, from which a job is encoded in steps. */
+const largeJob = 524_288;
+
+export interface LaneOptions extends Omit<QueueConnectionOptions, 'redis' | 'queueName'> {
+  shards: Pick<Shards, 'all' | 'put'>;
+  /** The lane's queue in a shard, by the common queue there; the common queue itself unless set. */
+  queueOf?: (queueName: string) => string;
+  limits: GroupCommitLimits;
+  callers: Callers;
+  /** True puts the seal of each event into its job. Default: false. */
+  seals?: boolean | undefined;
+  metrics: ProducerMetrics;
+  /** Runs before the job of a commit is added to a shard; an error fails the commit there. */
+  before?: (events: readonly AcceptedEvent[], shard: number) => Promise<void>;
+  /** Runs after a commit. */
+  onCommitted?: (events: readonly AcceptedEvent[]) => void;
+}
+
+/** A queue, in one shard or several, and the group commit to it. */
+export class Lane {
+  readonly #options: LaneOptions;
+  /** By shard. */
+  readonly #queues: readonly QueueConnection[];
+  readonly #groupCommit: GroupCommit;
+  /** The active span of each event when it was added. */
+  readonly #points = new WeakMap<AcceptedEvent, SpanContext>();
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+    const { shards, queueOf = (queueName) => queueName } = options;
+    this.#queues = shards.all.map(
+      ({ redis, queueName }) => new QueueConnection({ ...options, redis, queueName: queueOf(queueName) }),
+    );
+    this.#groupCommit = new GroupCommit(
+      (events, bytes) => this.#commit(events, bytes),
+      options.limits,
+      options.callers,
+    );
+  }
+
+  /** The commits and events under way. */
+  get load(): ProducerLoad {
+    const { inFlight, buffered } = this.#groupCommit;
+    return { inFlight, buffered };
+  }
+
+  /** Opens the queue where Redis is available; elsewhere the first commit opens it. */
+  async start(): Promise<void> {
+    await Promise.allSettled(this.#queues.map((queue) => queue.open()));
+  }
+
+  /** Finishes the commits under way, then closes the queue. */
+  async stop(): Promise<void> {
+    await this.#groupCommit.drain();
+    await Promise.all(this.#queues.map((queue) => queue.close()));
+  }
+
+  /** Puts the events into one commit; see {@link GroupCommit.add}. */
+  add(events: readonly AcceptedEvent[], bytes?: number): Promise<void> {
+    const point = this.#options.tracing?.currentSpan();
+    const [first] = events;
+    if (point !== undefined && first !== undefined) this.#points.set(first, point);
+    return this.#groupCommit.add(events, bytes);
+  }
+
+  async #commit(events: AcceptedEvent[], bytes: number): Promise<void> {
+    const { metrics, logger, shards, onCommitted } = this.#options;
+    const begun = performance.now();
+    metrics.batchSize.add(events.length);
+    try {
+      await this.#traced(events, () => shards.put(events.length, (shard) => this.#add(events, bytes, shard)));
+      onCommitted?.(events);
+      for (const { organization, kind } of events) metrics.accepted.add(metrics.organization(organization), kind);
+    } catch (error) {
+      logger.warn({ error, events: events.length }, 'commit to redis failed');
+      throw error;
+    } finally {
+      metrics.commitSeconds.add((performance.now() - begun) / 1_000);
+    }
+  }
+
+  async #add(events: AcceptedEvent[], bytes: number, shard: number): Promise<void> {
+    await this.#options.before?.(events, shard);
+    const connection = this.#queues[shard];
+    if (connection === undefined) throw new Error('the queue has no such shard');
+    const queue = await connection.open();
+    const options = { seals: this.#options.seals };
+    const data = bytes > largeJob ? await encodeLargeJob(events, options) : encodeJob(events, options);
+    await queue.add(jobName(events.length), data);
+  }
+
+  #traced(events: AcceptedEvent[], work: () => Promise<void>): Promise<void> {
+    const { tracing } = this.#options;
+    if (tracing === undefined) return work();
+    const points = events.flatMap((event) => this.#points.get(event) ?? []);
+    return tracing.continue('commit events', points, { 'messaging.batch.message_count': events.length }, work);
+  }
+}

@@ -1,0 +1,66 @@
+import { createRedisBackend, type BackendFactory, type IRedisTransaction, type RedisQueueBackend } from 'bullmq';
+import type { ChainableCommander } from 'ioredis';
+import { queueKey } from '../keys/keys.ts';
+import type { RedisClient } from '../redis.ts';
+
+/** Longest wait for the replicas, in ms. It ends before the command times out. */
+const acksWithinMs = 1_000;
+
+/**
+ * Too few replicas have acknowledged a batch in time. The batch is in Redis and may be lost in a
+ * failover.
+ */
+export class Unacknowledged extends Error {
+  override readonly name = 'Unacknowledged';
+}
+
+/**
+ * BullMQ's backend that adds a job once so many replicas have acknowledged it (`WAIT`). One
+ * pipeline does both: WAIT covers only earlier writes of its own connection. A replica that syncs
+ * its disk always acknowledges after the sync.
+ */
+export function acknowledgedBackend(
+  redis: RedisClient,
+  queueName: string,
+  replicas: number,
+): BackendFactory<RedisQueueBackend> {
+  return (...args) => {
+    const backend = createRedisBackend(...args);
+    backend.addJob = async (job, jobId, parent) => {
+      const pipeline = redis.pipeline();
+      void backend.addJobToTransaction(asTransaction(pipeline), job, jobId, parent);
+      pipeline.get(queueKey(queueName, 'id')).wait(replicas, acksWithinMs);
+      const [id, lastId, acks] = ((await pipeline.exec()) ?? []).map(valueOf);
+      requireAcks(Number(id), Number(lastId), Number(acks), replicas);
+      return String(id);
+    };
+    return backend;
+  };
+}
+
+/**
+ * A script that Redis has forgotten is sent a second time, after the pipeline. The last id that the
+ * pipeline read is then lower than that of the job, and the WAIT did not cover the job.
+ */
+function requireAcks(id: number, lastId: number, acks: number, replicas: number): void {
+  if (!(id > 0)) throw new Error(`Redis refused the job: ${id}`);
+  if (!(lastId >= id)) throw new Unacknowledged('Redis added the batch after the question to its replicas');
+  if (!(acks >= replicas)) throw new Unacknowledged(`${acks} of ${replicas} replicas acknowledged the batch in time`);
+}
+
+/** The reply to one command of a pipeline. */
+function valueOf([error, value]: [error: Error | null, value: unknown]): unknown {
+  if (error !== null) throw error;
+  return value;
+}
+
+/** A pipeline as BullMQ uses it: its scripts are methods, by their name. */
+function asTransaction(pipeline: ChainableCommander): IRedisTransaction {
+  const methods = pipeline as unknown as Record<string, (args: unknown[]) => unknown>;
+  return Object.assign(pipeline as unknown as IRedisTransaction, {
+    runCommand(this: IRedisTransaction, name: string, args: unknown[]): IRedisTransaction {
+      methods[name]?.(args);
+      return this;
+    },
+  });
+}

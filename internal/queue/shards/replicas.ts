@@ -1,0 +1,14 @@
+import { infoOf } from '../clocks/ask-master.ts';
+import type { RedisClient } from '../redis.ts';
+
+/** A replica that has acknowledged nothing for longer, in seconds, does not count. Usual: 1. */
+const silentSeconds = 5;
+
+/**
+ * Replicas that follow the master of the queue and answer it. Rejects while the master is
+ * unavailable.
+ */
+export async function countReplicas(redis: RedisClient, queueName: string): Promise<number> {
+  const lags = (await infoOf(redis, queueName, 'replication')).matchAll(/^slave\d+:.*state=online.*lag=(\d+)/gm);
+  return [...lags].filter(([, lag]) => Number(lag) <= silentSeconds).length;
+}

@@ -1,0 +1,20 @@
+import type { Middleware } from 'koa';
+import type { AuthenticatedState } from '../intake/http/authenticate.ts';
+
+/** Answers the GET requests of one path. */
+export type Answer = Middleware<AuthenticatedState>;
+
+/** One endpoint of the read API. */
+export interface Endpoint {
+  /** As in openapi.yaml: with a trailing slash, and ids in braces. */
+  readonly path: string;
+  /** The router's pattern, if a part of the path may hold slashes. */
+  readonly pattern?: string;
+  readonly answer: Answer;
+  /** The limit that applies: of requests, or of open streams. */
+  readonly limit?: 'streams';
+  /** True if its answer has texts of events: it needs more memory. */
+  readonly texts?: true;
+  /** True if its answer is an export, for the access log. */
+  readonly exports?: true;
+}

@@ -1,0 +1,98 @@
+import { Router } from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import { mayStillRead, requireToken, type Authenticate, type AuthenticatedState } from '../intake/http/authenticate.ts';
+import { callerAddress } from '../intake/http/caller-address.ts';
+import type { Handler } from '../intake/http/http-stack.ts';
+import { unlessPreview, type PageRoute } from '../intake/http/page-route.ts';
+import { ping } from '../intake/ways/ping.ts';
+import { exportEvents } from './export-events.ts';
+import { executionEvents } from './execution-events.ts';
+import { getAutomation } from './get-automation.ts';
+import { getExecution } from './get-execution.ts';
+import { limitTokens, type ReadLimits } from './limits.ts';
+import { listAlerts } from './list-alerts.ts';
+import { listAutomations } from './list-automations.ts';
+import { listErrors } from './list-errors.ts';
+import { listEvents } from './list-events.ts';
+import { listExecutions } from './list-executions.ts';
+import { logActs, logCheckpoint, logProof, logSignedCheckpoint, logTile } from './log.ts';
+import { noteReads, type NoteAccess } from './note-access.ts';
+import type { ReadOptions } from './read-options.ts';
+import type { RoomOptions } from './with-room.ts';
+import { stream, type StreamOptions } from './stream.ts';
+import { serveRouter, type ServeOptions } from '../intake/http/serve-router.ts';
+
+export interface ReadApiOptions
+  extends ReadOptions, Omit<StreamOptions, 'mayStillRead'>, Pick<RoomOptions, 'room'>, Omit<ServeOptions, 'fastPath'> {
+  authenticate: Authenticate;
+  limits: ReadLimits;
+  /** How far the replica of an organization is behind, in ms; undefined for a primary. */
+  replicaLagMs: (organization: string) => number | undefined;
+  /** Web pages beside the endpoints. */
+  pages?: readonly PageRoute[];
+  /** Delays the answers to many wrong tokens; the pages share it. */
+  limitWrongTokens: () => Promise<void>;
+  noteAccess: NoteAccess;
+}
+
+/** The read endpoints, one file each. */
+const endpoints = [
+  listAutomations,
+  getAutomation,
+  listExecutions,
+  getExecution,
+  executionEvents,
+  listEvents,
+  listErrors,
+  listAlerts,
+  exportEvents,
+  stream,
+  logCheckpoint,
+  logSignedCheckpoint,
+  logActs,
+  logTile,
+  logProof,
+];
+
+/** Creates the read API. Its routes check in this order: 401, 403, 429, 400, 404. */
+export function createReadApi(options: ReadApiOptions): Handler {
+  return serveRouter(createRouter(options), 'GET /v1/executions/ or GET /v1/ping/', { ...options, fastPath: false });
+}
+
+function createRouter(options: ReadApiOptions): Router {
+  const { authenticate, replicaLagMs, limitWrongTokens, noteAccess, trustProxy } = options;
+  const addressOf = (ctx: Context): string => callerAddress(ctx, trustProxy);
+  const reading = requireToken(authenticate, 'read', limitWrongTokens);
+  const limited = limitTokens(options.limits, options);
+  const router = new Router<AuthenticatedState>({ sensitive: true });
+  for (const endpoint of endpoints) {
+    const made = endpoint({ ...options, mayStillRead: (ctx) => mayStillRead(authenticate, ctx) });
+    const route = showLag(replicaLagMs, limited({ ...made, answer: noteReads(noteAccess, made, addressOf) }));
+    router.register(made.pattern ?? patternOf(made.path), ['GET', 'HEAD'], reading(route), { name: made.path });
+  }
+  const anybody = requireToken(authenticate, 'any', limitWrongTokens);
+  router.register('/v1/ping', ['GET', 'HEAD', 'POST'], anybody(ping()), { name: '/v1/ping/' });
+  for (const { path, methods, answer } of options.pages ?? []) {
+    const serve = methods.includes('GET') && !methods.includes('HEAD') ? unlessPreview(answer) : answer;
+    router.register(path, [...methods], (ctx) => serve(ctx), { name: path });
+  }
+  return router;
+}
+
+/**
+ * The router's pattern of a path. It accepts a path without its trailing slash only if the pattern
+ * has none.
+ */
+function patternOf(path: string): string {
+  return path.replace(/\/$/, '').replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+/** Tells readers how old the answer of a replica may be. */
+function showLag(replicaLagMs: ReadApiOptions['replicaLagMs'], answer: Middleware<AuthenticatedState>) {
+  const shown: Middleware<AuthenticatedState> = (ctx, next) => {
+    const lag = replicaLagMs(ctx.state.organization);
+    if (lag !== undefined) ctx.set('Runledger-Replica-Lag-Ms', String(Math.ceil(lag)));
+    return answer(ctx, next);
+  };
+  return shown;
+}

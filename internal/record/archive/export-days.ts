@@ -1,0 +1,128 @@
+import type { Database } from '../../store/database.ts';
+import { dayAfter } from '../../store/partitions/days.ts';
+import {
+  countErasedTexts,
+  listEventDays,
+  measureEventDay,
+  organizationsOfDay,
+} from '../../store/partitions/event-days.ts';
+import { exportDay, type DayExport } from './export-day.ts';
+import { findHolder } from './holder.ts';
+import {
+  folderOfDay,
+  folderOfOrganization,
+  numbersWithManifest,
+  objectName,
+  parseManifest,
+  readManifestText,
+  type ArchivedDay,
+  type Manifest,
+} from './manifest.ts';
+
+/** The days to export, and the place that they are written to. */
+export interface DaysExport extends Omit<DayExport, 'onPage' | 'erasedTexts'> {
+  db: Database;
+  /** Which organizations are exported; all unless given. */
+  isWanted?: (organization: string) => boolean;
+  /** Only days that begin at or after `from` and end at or before `to`, in ms. */
+  from: number;
+  to: number;
+  /**
+   * Days before it are compared with Postgres even if they have a manifest, in ms. One whose events
+   * the archive lacks becomes a further object.
+   */
+  recheckBefore: number;
+  onProgress?: (progress: Progress) => void;
+  onWritten?: (manifest: Manifest) => void;
+}
+
+/** How far an export is. */
+export interface Progress extends ArchivedDay {
+  /** Days of organizations, with a part of the current one. */
+  done: number;
+  total: number;
+  /** Events written. */
+  events: number;
+}
+
+/** The result of an export. */
+export interface DaysExported {
+  /** Days of organizations that it wrote, and those that were there already. */
+  written: number;
+  kept: number;
+  /** Events written. */
+  events: number;
+}
+
+/**
+ * Exports each day of each organization that has no manifest yet, the oldest first. After an error
+ * the next run continues with the day that was not finished.
+ */
+export async function exportDays(run: DaysExport): Promise<DaysExported> {
+  const days = await daysToExport(run);
+  const names = new Map<string, readonly string[]>();
+  const exported: DaysExported = { written: 0, kept: 0, events: 0 };
+  for (const [done, day] of days.entries()) {
+    run.signal?.throwIfAborted();
+    const show = (part: number): void =>
+      run.onProgress?.({ ...day, done: done + part, total: days.length, events: exported.events });
+    show(0);
+    const listed = names.get(day.organization) ?? (await run.objects.list(folderOfOrganization(day.organization)));
+    names.set(day.organization, listed);
+    const number = await nextNumber(run, listed, day);
+    if (number === undefined) {
+      await appendMissingAct(run, listed, day);
+      exported.kept += 1;
+      continue;
+    }
+    const onPage = (more: number, upTo: number): void => {
+      exported.events += more;
+      show((upTo - day.day) / (dayAfter(day.day) - day.day));
+    };
+    const erasedTexts = await countErasedTexts(run.db, day.organization, day.day);
+    const manifest = await exportDay({ ...run, erasedTexts, onPage }, day, number);
+    run.onWritten?.(manifest);
+    exported.written += 1;
+  }
+  return exported;
+}
+
+/** A crash between a manifest and its act leaves the log without it. */
+async function appendMissingAct(
+  { acts, objects, format }: DaysExport,
+  names: readonly string[],
+  day: ArchivedDay,
+): Promise<void> {
+  const [newest] = numbersWithManifest(names, day, format);
+  if (acts === undefined || newest === undefined) return;
+  const [folder, object] = [folderOfDay(day), objectName(newest, format)];
+  if (await acts.has(day, object)) return;
+  const content = await readManifestText(objects, folder, object);
+  await acts.append(parseManifest(object, content), content);
+}
+
+async function daysToExport({ db, from, to, isWanted = () => true }: DaysExport): Promise<ArchivedDay[]> {
+  const days = (await listEventDays(db, to)).filter((day) => day >= from && dayAfter(day) <= to);
+  const found: ArchivedDay[] = [];
+  for (const day of days) {
+    const wanted = (await organizationsOfDay(db, day)).filter((organization) => isWanted(organization));
+    found.push(...wanted.map((organization) => ({ organization, day })));
+  }
+  return found;
+}
+
+/** The number of the object to write; undefined if the archive has the day. */
+async function nextNumber(
+  { db, objects, format, recheckBefore }: DaysExport,
+  names: readonly string[],
+  day: ArchivedDay,
+): Promise<number | undefined> {
+  const [newest] = numbersWithManifest(names, day, format);
+  if (newest === undefined) return 1;
+  if (day.day >= recheckBefore) return undefined;
+  const events = await measureEventDay(db, day.organization, day.day);
+  // Retention has just dropped the day.
+  if (events.rows === 0) return undefined;
+  const holder = await findHolder({ objects, names, day }, [format], events);
+  return holder === undefined ? newest + 1 : undefined;
+}

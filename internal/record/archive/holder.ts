@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { FormatName } from '../formats/formats.ts';
+import type { EventSet } from '../../store/partitions/event-days.ts';
+import {
+  folderOfDay,
+  numbersWithManifest,
+  objectName,
+  readManifest,
+  type ArchivedDay,
+  type Manifest,
+} from './manifest.ts';
+import { NoSuchObject, type Objects } from './objects.ts';
+
+/** A day of an organization, with the objects of that organization in the archive. */
+export interface DayInArchive {
+  objects: Objects;
+  /** The names of the organization's objects. */
+  names: readonly string[];
+  day: ArchivedDay;
+}
+
+/**
+ * The manifest of an object that has exactly these events, as erasures have left them, and whose
+ * bytes have the SHA-256 of the manifest; undefined if there is none. Reads the object.
+ */
+export async function findHolder(
+  { objects, names, day }: DayInArchive,
+  formats: readonly FormatName[],
+  events: EventSet,
+): Promise<Manifest | undefined> {
+  const folder = folderOfDay(day);
+  for (const format of formats) {
+    for (const number of numbersWithManifest(names, day, format)) {
+      const manifest = await readManifest(objects, folder, objectName(number, format));
+      const { rows, ids, erased_texts: erasedTexts = 0 } = manifest;
+      const isSame = rows === events.rows && ids === events.ids && erasedTexts === events.erasedTexts;
+      if (isSame && (await isIntact(objects, folder, manifest))) return manifest;
+    }
+  }
+  return undefined;
+}
+
+async function isIntact(objects: Objects, folder: string, { object, sha256 }: Manifest): Promise<boolean> {
+  const hash = createHash('sha256');
+  try {
+    for await (const piece of objects.read(`${folder}${object}`)) hash.update(piece);
+  } catch (error) {
+    if (error instanceof NoSuchObject) return false;
+    throw error;
+  }
+  return hash.digest('hex') === sha256;
+}

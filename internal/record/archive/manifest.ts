@@ -1,0 +1,110 @@
+import { text } from 'node:stream/consumers';
+import type { FormatName } from '../formats/formats.ts';
+import type { EventPosition } from '../stored-event.ts';
+import { isoDay } from '../../store/partitions/days.ts';
+import type { Objects } from './objects.ts';
+
+/** Describes an object. It lies beside the object, and is written after it. */
+export interface Manifest {
+  version: 1;
+  /** The id of the act by which the log knows it, and who wrote it; null without a log. */
+  id: string | null;
+  by: string | null;
+  organization: string;
+  /** The UTC day on which the events were accepted: `2026-11-21`. */
+  day: string;
+  /** The name of the object, in the same folder. */
+  object: string;
+  format: FormatName;
+  rows: number;
+  bytes: number;
+  /** Of the object, in hexadecimal digits. */
+  sha256: string;
+  /** The exclusive or of all ids, in hexadecimal digits. */
+  ids: string;
+  /** How many of the events had lost their texts by an erasure. Earlier releases wrote none. */
+  erased_texts?: number;
+  /** Null for a day without events. */
+  first: EventPosition | null;
+  last: EventPosition | null;
+  /**
+   * The newest checkpoint of the organization's log when the export began: the object has each
+   * event of the day whose leaf it covers. Null without a log.
+   */
+  checkpoint: string | null;
+}
+
+/** A day of an organization in an archive. */
+export interface ArchivedDay {
+  organization: string;
+  /** Its midnight, in ms since the Unix epoch. */
+  day: number;
+}
+
+/** What the name of a manifest has after that of its object. */
+export const manifestSuffix = '.manifest.json';
+
+/**
+ * The folder of an organization, ended by a slash. DuckDB and Spark make a column of this form,
+ * which is Hive's.
+ */
+export function folderOfOrganization(organization: string): string {
+  return `organization=${encodeURIComponent(organization)}/`;
+}
+
+/** The folder of a day, ended by a slash. */
+export function folderOfDay({ organization, day }: ArchivedDay): string {
+  return `${folderOfOrganization(organization)}day=${isoDay(day)}/`;
+}
+
+/**
+ * The name of an object in the folder of its day: `events.parquet`. Events that are stored after
+ * that, or a repair, make `events-2.parquet`, and so on.
+ */
+export function objectName(number: number, format: FormatName): string {
+  return number === 1 ? `events.${format}` : `events-${number}.${format}`;
+}
+
+/** The numbers of the objects of a day that have a manifest, the newest first. */
+export function numbersWithManifest(names: readonly string[], day: ArchivedDay, format: FormatName): number[] {
+  const folder = folderOfDay(day);
+  return names
+    .filter((name) => name.startsWith(folder))
+    .map((name) => /^events(?:-(\d+))?\.(\w+)\.manifest\.json$/.exec(name.slice(folder.length)))
+    .filter((match) => match?.[2] === format)
+    .map((match) => Number(match?.[1] ?? 1))
+    .sort((a, b) => b - a);
+}
+
+/** @throws when it is absent or not a manifest. */
+export async function readManifest(objects: Objects, folder: string, object: string): Promise<Manifest> {
+  const name = `${folder}${object}${manifestSuffix}`;
+  const manifest = parseManifest(name, await readManifestText(objects, folder, object));
+  if (manifest.object !== object) throw new Error(`${name} is the manifest of ${manifest.object}`);
+  return manifest;
+}
+
+/** The text of a manifest, of which the log has the SHA-256. */
+export function readManifestText(objects: Objects, folder: string, object: string): Promise<string> {
+  return text(objects.read(`${folder}${object}${manifestSuffix}`));
+}
+
+/** @throws an Error with the name when the text is no manifest. */
+export function parseManifest(name: string, content: string): Manifest {
+  const manifest = Object(JSON.parse(content)) as Partial<Manifest>;
+  if (manifest.version !== 1 || !/^\d{4}-\d\d-\d\d$/.test(String(manifest.day))) {
+    throw new Error(`${name} is not a manifest of version 1`);
+  }
+  return manifest as Manifest;
+}
+
+/** Writes the manifest of an object, which must be there. Resolves with its text. */
+export async function writeManifest(objects: Objects, folder: string, manifest: Manifest): Promise<string> {
+  const content = `${JSON.stringify(manifest, undefined, 2)}\n`;
+  await objects.write(`${folder}${manifest.object}${manifestSuffix}`, piecesOf(Buffer.from(content)));
+  return content;
+}
+
+async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

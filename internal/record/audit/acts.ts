@@ -1,0 +1,51 @@
+import { leafOfAct, readAct, type Act } from '../../ledger/act.ts';
+import { timeOfId } from '../../ledger/leaf.ts';
+import type { Finding } from './finding.ts';
+
+/**
+ * The acts that the log has. A text that the log does not have explains nothing: somebody could
+ * have written it.
+ */
+export class Acts {
+  readonly findings: Finding[] = [];
+  /** Those whose text is that of the log. */
+  readonly proven: Act[] = [];
+  readonly #ids = new Set<string>();
+
+  /** Takes the text of an act, and its leaf in the log, if there is one. */
+  add(id: string, text: string, leaf: Buffer | undefined): void {
+    this.#ids.add(id);
+    if (leaf === undefined) this.#find(`The act ${id} is not in the log: it was added.`);
+    else if (!leaf.equals(leafOfAct(id, text))) this.#find(`The act ${id} is not the one that the log has.`);
+    else this.#read(id, text);
+  }
+
+  /** The finding about the leaf of an act whose text is not there. */
+  lost(id: string): Finding[] {
+    return this.#ids.has(id) ? [] : [{ sentence: `The act ${id} is in the log, and its text is missing.` }];
+  }
+
+  #read(id: string, text: string): void {
+    try {
+      const act = readAct(text);
+      if (act.id === id && timeOfId(id) === act.at.getTime()) this.proven.push(act);
+      else this.#find(`The act ${id} has another id or time in its text.`);
+    } catch {
+      this.#find(`The act ${id} cannot be read.`);
+    }
+  }
+
+  #find(sentence: string): void {
+    this.findings.push({ sentence });
+  }
+}
+
+/** An act as reports name it; undefined for one that says nothing about what is proven. */
+export function describeAct({ kind, at, by, details }: Act): string | undefined {
+  const when = `by ${by}, ${at.toISOString()}`;
+  if (kind === 'older-events-sealed') {
+    const why = details['reason'] === undefined ? '' : `: ${details['reason']}`;
+    return `${details['events']} older events got their leaves, which prove them from then on, ${when}${why}`;
+  }
+  return kind === 'retention-approved' ? `events before ${details['before']} were let go, ${when}` : undefined;
+}

@@ -1,0 +1,190 @@
+import { openCheckpoint, type TreeHead } from '../../ledger/checkpoint.ts';
+import type { VerifierKey } from '../../ledger/keys.ts';
+import { UnknownSigner } from '../../ledger/note.ts';
+import type { Database } from '../../store/database.ts';
+import { listPartitions } from '../../store/partitions/partitions.ts';
+import { sql } from '../../store/sql.ts';
+import { checkTree, type CheckedTree } from './check-tree.ts';
+import { compareRecord, nothingCompared } from './compare-record.ts';
+import { differingExecution } from './differing-execution.ts';
+import { differingRunning } from './differing-running.ts';
+import { Acts, describeAct } from './acts.ts';
+import { Erased } from './erased.ts';
+import { CannotCheck, type AuditReport, type Finding, type OnProgress } from './finding.ts';
+import { Parts } from './parts.ts';
+import {
+  readActs,
+  readErased,
+  readFragments,
+  readLog,
+  readLogLeaves,
+  readRefused,
+  timeOfOldestLeaf,
+  type LogRow,
+  type Reading,
+} from './read-database.ts';
+import { changedCheckpoint, unknownSigner } from './shown-checkpoint.ts';
+import { inSnapshot, type Beside } from './snapshot.ts';
+
+/** The log to compare with the record in Postgres. */
+export interface DatabaseAudit {
+  organization: string;
+  keys: readonly VerifierKey[];
+  /** Heads of checkpoints that somebody kept. */
+  kept?: readonly TreeHead[];
+  /**
+   * Retention keeps the events from this day on (ms since the Unix epoch). Unless given, the first
+   * partition says from which: then a partition that somebody dropped looks expired.
+   */
+  retainedSince?: number | undefined;
+  onProgress?: OnProgress;
+}
+
+/**
+ * Compares the log of an organization with its checkpoints, with each of its events, and the
+ * executions with their events, beside each other in one snapshot of the database. What cannot be
+ * checked is a problem of the report; the other parts go on.
+ * @throws {CannotCheck} when the organization has no log, and nobody has kept a checkpoint of one.
+ */
+export function auditDatabase(db: Database, audit: DatabaseAudit): Promise<AuditReport> {
+  const { organization, kept = [], retainedSince } = audit;
+  return inSnapshot(db, async (beside) => {
+    const parts = new Parts();
+    const read: Beside = (work) => beside(work);
+    const { heads, wrong, newest, checkpoint } = await parts.run('The checkpoints', noHeads, () =>
+      read((own) => readHeads(own, audit, parts)),
+    );
+    const log = await parts.run('The log', undefined, () => read((own) => readLog(own, organization)));
+    if (log === undefined && heads.length + wrong.length + kept.length === 0) {
+      throw new CannotCheck(parts.problems[0] ?? `There is no log of ${organization}.`);
+    }
+    if (log === undefined) parts.add(`There is no log of ${organization}.`);
+    const erased = await parts.run('The erasures', new Erased(), () => read((own) => readErased(own, organization)));
+    const acts = await parts.run('The acts', new Acts(), () => read((own) => readActs(own, organization)));
+    const refused = await parts.run('The leaves', [], () => read((own) => readRefused(own, organization)));
+    const first = await parts.run('The leaves', -Infinity, () => read((own) => timeOfOldestLeaf(own, organization)));
+    const isAllSealed = acts.proven.some(({ kind }) => kind === 'older-events-sealed');
+    const unsealedBefore = isAllSealed ? -Infinity : first;
+    const fragments = await parts.run('The leaves', [], () => read((own) => readFragments(own, organization)));
+    const since = retainedSince ?? (await parts.run('The first day', 0, () => read(firstKeptDay)));
+    const total = 2 * newest;
+    let [leaves, looked] = [0, { leaves: 0, events: 0 }];
+    const report = (): void => audit.onProgress?.({ done: leaves + looked.leaves, total, events: looked.events });
+    const [tree, compared, execution, running] = await Promise.all([
+      parts.run('The leaves', undefined, () =>
+        read((own) =>
+          checkTree(readLogLeaves(own, organization), [...heads, ...kept], (size) => {
+            leaves = size;
+            report();
+          }),
+        ),
+      ),
+      parts.run('The events', undefined, () =>
+        read((trx) =>
+          read((own) =>
+            compareRecord({ trx, beside: own, organization, erased, acts, unsealedBefore, since }, (now) => {
+              looked = now;
+              report();
+            }),
+          ),
+        ),
+      ),
+      parts.run('The executions', undefined, () => read((own) => differingExecution(own, organization, since))),
+      parts.run('The running executions', [], () => read((own) => differingRunning(own, organization))),
+    ]);
+    const events = compared ?? nothingCompared();
+    const oldest = tree?.oldest ?? Infinity;
+    // An event that expired before the log began has no leaf that would be absent.
+    const noneExpired = events.absent + events.uncovered === 0 && !isAllSealed;
+    return {
+      findings: [
+        ...wrong,
+        ...fragments,
+        ...refused,
+        ...(tree?.findings ?? []),
+        ...(tree === undefined ? [] : differingLog(tree, compared?.sealed ?? tree.size, log)),
+        ...erased.findings,
+        ...acts.findings,
+        ...events.findings,
+        ...(execution !== undefined && (execution.certain || noneExpired) ? [execution] : []),
+        ...running,
+      ],
+      problems: parts.problems,
+      leaves: tree?.size ?? 0,
+      compared: events.compared - events.uncovered,
+      waiting: events.waiting + Math.max(0, (tree?.size ?? 0) - newest),
+      absent: events.absent,
+      uncovered: events.uncovered,
+      firstUncovered: events.firstUncovered,
+      overdue: (tree?.overdue ?? 0) + events.overdue,
+      late: tree?.late ?? 0,
+      erased: events.erased,
+      erasures: erased.notes,
+      checkpoints: heads.length + kept.length,
+      checkpoint,
+      manifests: acts.proven.filter(({ kind }) => kind === 'manifest'),
+      acts: acts.proven.map(describeAct).filter((act) => act !== undefined),
+      since: Number.isFinite(oldest) ? new Date(oldest) : undefined,
+    };
+  });
+}
+
+/** What the checkpoints say: their heads, and the newest one. */
+interface Heads {
+  heads: TreeHead[];
+  wrong: Finding[];
+  newest: number;
+  checkpoint: string | undefined;
+}
+
+const noHeads: Heads = { heads: [], wrong: [], newest: 0, checkpoint: undefined };
+
+async function readHeads(trx: Reading, { organization, keys }: DatabaseAudit, parts: Parts): Promise<Heads> {
+  const { rows } = await sql<{ hour: Date; note: string; published: boolean }>`
+    select hour, published_note as note, true as published from log_checkpoints
+    where organization = ${organization} and published_note is not null and published_note <> note
+    union all
+    select hour, note, published_note is not distinct from note as published from log_checkpoints
+    where organization = ${organization}
+    order by hour, published desc
+  `.execute(trx);
+  if (rows.length === 0) parts.add(`There is no checkpoint of ${organization}.`);
+  const heads: TreeHead[] = [];
+  const wrong: Finding[] = [];
+  let [newest, checkpoint]: [number, string | undefined] = [0, undefined];
+  for (const { hour, note, published } of rows) {
+    try {
+      const head = openCheckpoint(note, organization, keys);
+      heads.push(head);
+      newest = Math.max(newest, head.size);
+      if (published) checkpoint = note;
+    } catch (error) {
+      // Other texts that the sealer did not write count as changed, too.
+      if (error instanceof UnknownSigner) parts.add(unknownSigner(`the checkpoint of ${minuteOf(hour)}`).message);
+      else wrong.push(changedCheckpoint(error));
+    }
+  }
+  return { heads, wrong, newest, checkpoint };
+}
+
+/** A time as `2026-11-21 10:00`, UTC. */
+function minuteOf(time: Date): string {
+  return time.toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/** The findings about leaves outside of the tree, and about what the sealer keeps beside them. */
+function differingLog(tree: CheckedTree, sealed: number, log: LogRow | undefined): Finding[] {
+  if (tree.findings.length > 0 || log === undefined) return [];
+  const { size, frontier, hashes } = log;
+  if (sealed !== tree.size) {
+    return [{ sentence: `The log has ${sealed} leaves, of which ${tree.size} have a place: others were added.` }];
+  }
+  const isSame = Number(size) === tree.size && tree.frontier.equals(frontier) && tree.hashes.equals(hashes);
+  return isSame ? [] : [{ sentence: 'The hashes that the log has are not those of its leaves: they were changed.' }];
+}
+
+/** The first day with a partition. Retention has deleted older events, a whole day at a time. */
+async function firstKeptDay(trx: Reading): Promise<number> {
+  const partitions = await listPartitions(trx);
+  return partitions[0]?.from ?? 0;
+}

@@ -1,0 +1,178 @@
+import type { TreeHead } from '../../ledger/checkpoint.ts';
+import type { VerifierKey } from '../../ledger/keys.ts';
+import { readLeaf, timeOfId } from '../../ledger/leaf.ts';
+import { leavesOfBundle, tilePath, tilesOf } from '../../ledger/tiles.ts';
+import { describeAct } from './acts.ts';
+import { checkTree, toleranceMs } from './check-tree.ts';
+import { byId, compareEvents, lostEvent } from './compare-events.ts';
+import type { Erased } from './erased.ts';
+import { givenErasures, readRecords } from './given-erasures.ts';
+import { exportedEvent } from './exported-event.ts';
+import { CannotCheck, NoLog, type AuditReport, type Finding, type OnProgress } from './finding.ts';
+import { checkManifest, type GivenManifest } from './check-manifest.ts';
+import { endsOf, LeavesBetween, timeOfEnd, type Ends } from './leaves-between.ts';
+import { Parts } from './parts.ts';
+import { servedActs } from './served-acts.ts';
+import { openShown } from './shown-checkpoint.ts';
+
+/** Reads what a log serves, by its path below the prefix of the log. */
+export type ReadServed = (path: string) => Promise<Buffer>;
+
+/** The served log to check, and the export to compare it with. */
+export interface ExportAudit {
+  organization: string;
+  keys: readonly VerifierKey[];
+  read: ReadServed;
+  /** Lines of NDJSON, oldest first, read twice; undefined checks the log alone. */
+  lines?: (() => AsyncIterable<string>) | undefined;
+  /** Records of erasures, lines of `erase`. */
+  erasures?: AsyncIterable<string> | undefined;
+  /** Heads of checkpoints that somebody kept. */
+  kept?: readonly TreeHead[];
+  /** True if the export has a filter: then an event that it lacks is no finding. */
+  partial?: boolean;
+  /** The manifest beside the export; without one, the export may end anywhere. */
+  manifest?: GivenManifest | undefined;
+  onProgress?: OnProgress;
+}
+
+/** A report that has compared nothing. */
+export const nothingCompared: AuditReport = {
+  findings: [],
+  problems: [],
+  leaves: 0,
+  compared: 0,
+  waiting: 0,
+  absent: 0,
+  uncovered: 0,
+  overdue: 0,
+  late: 0,
+  erased: 0,
+  erasures: [],
+  checkpoints: 0,
+  checkpoint: undefined,
+  acts: [],
+};
+
+/** Most events that are compared at once. */
+const pageSize = 10_000;
+
+/**
+ * Compares a served log with its checkpoints, and with an export. The export must have each event
+ * of its range, or else each one between its first and its last one, unless it is partial.
+ * @throws {CannotCheck} when a part of the log cannot be read.
+ */
+export async function auditExport(audit: ExportAudit): Promise<AuditReport> {
+  const checkpoint = await readCheckpointOf(audit);
+  if (typeof checkpoint !== 'string') return { ...nothingCompared, findings: [checkpoint] };
+  const shown = openShown(checkpoint, audit);
+  if ('finding' in shown) return { ...nothingCompared, checkpoint, findings: [shown.finding] };
+  const { head } = shown;
+  const records = audit.erasures && (await readRecords(audit.erasures));
+  const ends = audit.lines && (await endsOf(audit.lines(), audit.organization));
+  const between = new LeavesBetween(ends, audit.manifest?.range);
+  const heads = [head, ...(audit.kept ?? [])];
+  const { findings, late } = await checkTree(between.pass(readLeaves(head.size, audit.read)), heads, (leaves) =>
+    audit.onProgress?.({ done: leaves, total: head.size, events: 0, leaves }),
+  );
+  const leaves = byId(between.ofEvents);
+  const erased = await givenErasures(records, byId(between.ofErasures), audit.lines !== undefined);
+  findings.push(...erased.findings);
+  const parts = new Parts();
+  if (audit.manifest !== undefined) checkManifest(audit.manifest, between, { findings, parts });
+  const compared = await compareLines(audit, leaves, between.newest, erased, findings);
+  if (audit.partial !== true && erased.incomplete === undefined) {
+    const lost = new Set(between.required.map((leaf) => readLeaf(leaf).id).filter((id) => leaves.has(id)));
+    // As arguments of one push, a hundred thousand findings would not fit on the stack.
+    for (const id of [...lost].sort()) if (!erased.isErased(id)) findings.push(lostEvent(id));
+  }
+  if (erased.incomplete !== undefined) parts.add(erased.incomplete);
+  const isOpen = ends !== undefined && audit.manifest === undefined && audit.partial !== true;
+  if (isOpen) parts.add(openEnds(ends));
+  const acts = await servedActs(audit.read, between);
+  findings.push(...(acts?.findings ?? []));
+  const absent = [...leaves.keys()].filter((id) => !erased.isErased(id)).length;
+  return {
+    ...nothingCompared,
+    checkpoint,
+    findings,
+    problems: parts.problems,
+    leaves: head.size,
+    compared: compared.events,
+    absent: absent + between.beyond,
+    uncovered: compared.uncovered,
+    late,
+    erased: erased.notes.reduce((sum, { events }) => sum + events, 0),
+    erasures: erased.notes,
+    checkpoints: heads.length,
+    manifests: acts?.proven.filter(({ kind }) => kind === 'manifest'),
+    acts: (acts?.proven ?? []).map(describeAct).filter((act) => act !== undefined),
+  };
+}
+
+/**
+ * Takes each event of the export out of `leaves`. Resolves with the number of events compared, and
+ * of those that are newer than the log, by about an hour: they have no leaf yet.
+ */
+async function compareLines(
+  audit: ExportAudit,
+  leaves: Map<string, Buffer[]>,
+  newest: number,
+  erased: Erased,
+  findings: Finding[],
+): Promise<{ events: number; uncovered: number }> {
+  const { size } = leaves;
+  // Workers beside each other seal events not in the order of their ids.
+  const excusedAfter = newest - toleranceMs;
+  let [compared, uncovered] = [0, 0];
+  let page: string[] = [];
+  const flush = (): void => {
+    const exported = page.map((line) => exportedEvent(line, audit.organization));
+    const events = exported.filter(({ id }) => leaves.has(id) || timeOfId(id) <= excusedAfter);
+    uncovered += exported.length - events.length;
+    findings.push(...compareEvents(events, leaves, erased));
+    for (const { id } of events) leaves.delete(id);
+    compared += events.length;
+    page = [];
+    audit.onProgress?.({ done: size, total: size, events: compared });
+  };
+  for await (const line of audit.lines?.() ?? []) {
+    if (line !== '') page.push(line);
+    if (page.length >= pageSize) flush();
+  }
+  flush();
+  return { events: compared, uncovered };
+}
+
+/** A log of which somebody kept a checkpoint cannot be gone. */
+async function readCheckpointOf({ read, kept = [], organization }: ExportAudit): Promise<string | Finding> {
+  try {
+    return (await read('checkpoint')).toString();
+  } catch (error) {
+    const size = Math.max(0, ...kept.map((head) => head.size));
+    if (!(error instanceof NoLog) || size === 0) throw error;
+    return { sentence: `There is no log of ${organization}, and a checkpoint of ${size} leaves was signed.` };
+  }
+}
+
+/** Nobody says what an export without a manifest should have. */
+function openEnds({ first, last }: Ends): string {
+  return (
+    `The export has no manifest, so it is complete between ${timeOfEnd(first)} and ${timeOfEnd(last)} only: ` +
+    'events before and after may be missing.'
+  );
+}
+
+/** The leaves of a log of this size, a tile at a time. */
+async function* readLeaves(size: number, read: ReadServed): AsyncGenerator<Buffer> {
+  for (const tile of tilesOf(size)) {
+    if (tile.level !== 'entries') return;
+    const path = tilePath(tile);
+    try {
+      yield leavesOfBundle(await read(path));
+    } catch (error) {
+      if (error instanceof CannotCheck) throw error;
+      throw new CannotCheck(`The log has no readable ${path}.`, { cause: error });
+    }
+  }
+}

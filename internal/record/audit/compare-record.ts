@@ -1,0 +1,134 @@
+import { isAct } from '../../ledger/act.ts';
+import { isErasure } from '../../ledger/erasure.ts';
+import { isEvent, leafSize, splitLeaves, timeOfId } from '../../ledger/leaf.ts';
+import { readStoredEvents, type StoredPage } from '../../store/stored-events.ts';
+import { byId, compareEvents, lostEvent } from './compare-events.ts';
+import type { Acts } from './acts.ts';
+import type { Erased } from './erased.ts';
+import type { Finding } from './finding.ts';
+import { LogReader, WrongTileIds } from './log-reader.ts';
+import type { Reading } from './read-database.ts';
+import { countOverdue } from './overdue.ts';
+
+/** Events that are compared at once. */
+const pageSize = 10_000;
+
+/** The findings about events and leaves, and how many of each there are. */
+export interface Comparison {
+  findings: Finding[];
+  compared: number;
+  waiting: number;
+  /** Those of the waiting leaves that should have a checkpoint. */
+  overdue: number;
+  absent: number;
+  uncovered: number;
+  /** The id of the first one of these. */
+  firstUncovered: string | undefined;
+  erased: number;
+  /** Leaves that have a place. */
+  sealed: number;
+}
+
+/** Where to look: `beside` is another connection, which reads events while `trx` reads leaves. */
+export interface ComparedRecord {
+  trx: Reading;
+  beside: Reading;
+  organization: string;
+  erased: Erased;
+  acts: Acts;
+  /** Events accepted before it (ms) may have been stored without a log, and have no leaf yet. */
+  unsealedBefore: number;
+  /** The first kept day. */
+  since: number;
+}
+
+/** Receives how many leaves of the log were compared, and how many events. */
+type OnCompared = (looked: { leaves: number; events: number }) => void;
+
+/** A comparison that has not begun. */
+export function nothingCompared(): Comparison {
+  return {
+    findings: [],
+    compared: 0,
+    waiting: 0,
+    overdue: 0,
+    absent: 0,
+    uncovered: 0,
+    firstUncovered: undefined,
+    erased: 0,
+    sealed: 0,
+  };
+}
+
+/** Compares events and leaves, in the order of their ids, a page of events at a time. */
+export async function compareRecord(record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
+  const { trx, organization } = record;
+  try {
+    return await compareWith(new LogReader(trx, organization), record, onCompared);
+  } catch (error) {
+    if (!(error instanceof WrongTileIds)) throw error;
+  }
+  const log = new LogReader(trx, organization);
+  const wrong = await log.sortTiles();
+  const result = await compareWith(log, record, onCompared);
+  return { ...result, findings: [...wrong, ...result.findings] };
+}
+
+async function compareWith(log: LogReader, record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
+  const { beside, organization } = record;
+  const result = nothingCompared();
+  for await (const page of readStoredEvents(beside, { organization, pageSize })) {
+    const { sealed, waiting } = await log.take(page.last?.id);
+    const leaves = waiting.length === 0 ? sealed : Buffer.concat([sealed, waiting]);
+    if (!areSame(page, leaves, record.erased)) compareEach(page, leaves, record, result);
+    result.compared += page.ids.length;
+    result.waiting += waiting.length / leafSize;
+    result.overdue += countOverdue(waiting);
+    result.sealed += sealed.length / leafSize;
+    onCompared({ leaves: result.sealed, events: result.compared });
+  }
+  return result;
+}
+
+/** True if these are the leaves of a page. It takes a small part of the time of a look at each. */
+function areSame({ ids, times, leaves, hasErased }: StoredPage, ofLog: Buffer, erased: Erased): boolean {
+  const [first, last] = [ids[0], ids.at(-1)];
+  if (hasErased || (first !== undefined && last !== undefined && erased.namesAny(first, last))) return false;
+  if (ofLog.length !== leaves.length || ids.some((id, at) => timeOfId(id) !== times[at])) return false;
+  // Workers store events beside each other, so that leaves are not in the order of ids.
+  return ofLog.equals(leaves) || sorted(ofLog) === leaves.toString('latin1');
+}
+
+/** As texts with a character for each byte, leaves sort by their ids. */
+function sorted(leaves: Buffer): string {
+  const texts = splitLeaves(leaves).map((leaf) => leaf.toString('latin1'));
+  return texts.sort().join('');
+}
+
+/** Looks at each event and each leaf of a page. */
+function compareEach(
+  page: StoredPage,
+  ofLog: Buffer,
+  { erased, acts, since, unsealedBefore }: ComparedRecord,
+  result: Comparison,
+): void {
+  const events = page.ids.map((_, at) => page.eventAt(at));
+  const leaves = byId(splitLeaves(ofLog));
+  const found = compareEvents(events, leaves, erased);
+  const isExcused = ({ event = '' }: Finding): boolean => !leaves.has(event) && timeOfId(event) < unsealedBefore;
+  const [excused, others] = [found.filter(isExcused), found.filter((finding) => !isExcused(finding))];
+  result.uncovered += excused.length;
+  result.firstUncovered ??= excused[0]?.event;
+  result.findings.push(...others);
+  const present = new Set(page.ids);
+  for (const [id, own] of leaves) {
+    if (present.has(id)) continue;
+    if (own.some(isErasure)) result.findings.push(...erased.lost(id));
+    if (own.some(isAct)) result.findings.push(...acts.lost(id));
+    if (!own.some(isEvent)) continue;
+    if (erased.isErased(id)) result.erased += 1;
+    else if (timeOfId(id) < since) result.absent += 1;
+    else result.findings.push(lostEvent(id));
+  }
+  result.erased += events.filter((event) => erased.lostTexts(event.id)).length;
+}

@@ -1,0 +1,145 @@
+import { isLeaf, leafSize, readLeaf, splitLeaves, timeOfId, timeOfLeaf } from '../../ledger/leaf.ts';
+import { tileWidth } from '../../ledger/tiles.ts';
+import type { Tables } from '../../store/database.ts';
+import { findLeaf } from '../../store/ledger/find-leaf.ts';
+import { sql, type Kysely } from '../../store/sql.ts';
+import { Erased } from './erased.ts';
+import { wholeLeaves } from './tile-ids.ts';
+import { Acts } from './acts.ts';
+import type { Finding } from './finding.ts';
+
+/** One snapshot of the database. */
+export type Reading = Kysely<Tables>;
+
+/** Tiles of one query. */
+const tilesAtOnce = 64;
+
+/** The row of a log beside its leaves, as the sealer keeps it. */
+export interface LogRow {
+  readonly size: string;
+  readonly frontier: Uint8Array;
+  /** The contents of the tiles above level 0, level by level. */
+  readonly hashes: Uint8Array;
+}
+
+/** Undefined when there is no log. */
+export async function readLog(trx: Reading, organization: string): Promise<LogRow | undefined> {
+  const { rows } = await sql<LogRow>`
+    select size, frontier, coalesce((
+      select string_agg(content, ''::bytea order by level, index) from log_tiles
+      where organization = ${organization} and level > 0
+    ), '') as hashes
+    from log_trees where organization = ${organization}
+  `.execute(trx);
+  return rows[0];
+}
+
+/** All leaves of a log, in order. They end before the first that is missing. */
+export async function* readLogLeaves(trx: Reading, organization: string): AsyncGenerator<Buffer> {
+  let next = 0;
+  for (;;) {
+    const { rows } = await sql<{ index: string; content: Uint8Array }>`
+      select index, content from log_tiles
+      where organization = ${organization} and level = 0 and index >= ${next} order by index limit ${tilesAtOnce}
+    `.execute(trx);
+    for (const { index, content } of rows) {
+      if (Number(index) !== next || content.length !== tileWidth * leafSize) return;
+      yield Buffer.from(content);
+      next += 1;
+    }
+    if (rows.length < tilesAtOnce) break;
+  }
+  let at = next * tileWidth;
+  const { rows } = await sql<{ first_index: string; leaves: Uint8Array }>`
+    select first_index, leaves from log_tails where organization = ${organization} order by first_index
+  `.execute(trx);
+  for (const { first_index, leaves } of rows) {
+    if (Number(first_index) !== at) return;
+    const whole = wholeLeaves(leaves);
+    yield whole;
+    if (whole.length < leaves.length) return;
+    at += whole.length / leafSize;
+  }
+}
+
+/** The erasures of an organization whose leaves are in its log, placed or waiting. */
+export async function readErased(trx: Reading, organization: string): Promise<Erased> {
+  const erased = new Erased();
+  const rows = await trx
+    .selectFrom('erasures')
+    .selectAll()
+    .where('organization', '=', organization)
+    .orderBy('id')
+    .execute();
+  for (const row of rows) {
+    await erased.add({ ...row, event_ids: Buffer.from(row.event_ids) }, (id) => findAnyLeaf(trx, organization, id));
+  }
+  return erased;
+}
+
+/** The acts of an organization, and whether their leaves are in its log, placed or waiting. */
+export async function readActs(trx: Reading, organization: string): Promise<Acts> {
+  const acts = new Acts();
+  const { rows } = await sql<{ id: string; act: string }>`
+    select id, act from log_acts where organization = ${organization} order by id
+  `.execute(trx);
+  for (const { id, act } of rows) acts.add(id, act, await findAnyLeaf(trx, organization, id));
+  return acts;
+}
+
+async function findAnyLeaf(trx: Reading, organization: string, id: string): Promise<Buffer | undefined> {
+  const placed = await findLeaf(trx, organization, id);
+  if (placed !== undefined) return placed.leaf;
+  const waiting = await readWaiting(trx, organization);
+  const leaves = waiting.flatMap((segment) => splitLeaves(segment));
+  return leaves.find((leaf) => isLeaf(leaf) && readLeaf(leaf).id === id);
+}
+
+/**
+ * The lowest time in the ids of a log's leaves, in ms since the Unix epoch; Infinity without one.
+ * By what tiles say of themselves: the comparison finds a tile that does not say the truth.
+ */
+export async function timeOfOldestLeaf(trx: Reading, organization: string): Promise<number> {
+  const { rows } = await sql<{ first_id: string | null }>`
+    select first_id from log_tiles where organization = ${organization} and level = 0 order by first_id limit 1
+  `.execute(trx);
+  const tails = await sql<{ leaves: Uint8Array }>`
+    select leaves from log_tails where organization = ${organization}
+  `.execute(trx);
+  const waiting = await readWaiting(trx, organization);
+  const others = [...tails.rows.map(({ leaves }) => wholeLeaves(leaves)), ...waiting].flatMap(splitLeaves);
+  const id = rows[0]?.first_id ?? null;
+  return [...others.map(timeOfLeaf), id === null ? Infinity : timeOfId(id)].reduce((a, b) => Math.min(a, b), Infinity);
+}
+
+/** The findings about leaves that the sealer has refused, since no worker made their MAC. */
+export async function readRefused(trx: Reading, organization: string): Promise<Finding[]> {
+  const { rows } = await sql<{ leaves: Uint8Array }>`
+    select leaves from log_segments where organization = ${organization} and refused order by id
+  `.execute(trx);
+  const leaves = rows.flatMap((row) => splitLeaves(wholeLeaves(row.leaves))).filter(isLeaf);
+  return leaves.map(readLeaf).map(({ id, kind }) => ({
+    sentence: `The leaf of ${kind} ${id} waits with a MAC that no worker made: it was added.`,
+  }));
+}
+
+/** The leaves that the sealer has not placed yet, without parts of leaves. */
+export async function readWaiting(trx: Reading, organization: string): Promise<Buffer[]> {
+  const { rows } = await sql<{ leaves: Uint8Array }>`
+    select leaves from log_segments where organization = ${organization} and not refused order by id
+  `.execute(trx);
+  return rows.map(({ leaves }) => wholeLeaves(leaves));
+}
+
+/** The finding about leaves that are cut or lengthened where they are kept. */
+export async function readFragments(trx: Reading, organization: string): Promise<Finding[]> {
+  const { rows } = await sql<{ kept: string }>`
+    select 'log_segments, where leaves wait for their place' as kept from log_segments
+    where organization = ${organization} and octet_length(leaves) % ${sql.lit(leafSize)} > 0
+    union select 'log_tails' from log_tails
+    where organization = ${organization} and octet_length(leaves) % ${sql.lit(leafSize)} > 0
+    union select 'log_tiles' from log_tiles
+    where organization = ${organization} and level = 0 and octet_length(content) <> ${sql.lit(leafSize * tileWidth)}
+  `.execute(trx);
+  return rows.map(({ kept }) => ({ sentence: `A row of ${kept} has no whole leaves: it was changed.` }));
+}

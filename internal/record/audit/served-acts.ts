@@ -1,0 +1,37 @@
+import { readAct } from '../../ledger/act.ts';
+import { readLeaf } from '../../ledger/leaf.ts';
+import { Acts } from './acts.ts';
+import { toleranceMs } from './check-tree.ts';
+import type { LeavesBetween } from './leaves-between.ts';
+
+/**
+ * The acts that a console or a folder shows, compared with their leaves; undefined if it shows
+ * none. Those of the last hour may have no place in the log yet.
+ */
+export async function servedActs(
+  read: (path: string) => Promise<Buffer>,
+  { ofActs, newest }: Pick<LeavesBetween, 'ofActs' | 'newest'>,
+): Promise<Acts | undefined> {
+  const shown = await read('acts').then(
+    (bytes) => bytes.toString(),
+    () => undefined,
+  );
+  if (shown === undefined) return undefined;
+  const leaves = new Map(ofActs.map((leaf) => [readLeaf(leaf).id, leaf]));
+  const acts = new Acts();
+  for (const line of shown.split('\n').filter((one) => one !== '')) {
+    const act = readLine(line);
+    if (act === undefined) acts.findings.push({ sentence: `An act cannot be read: ${line.slice(0, 60)}` });
+    else if (leaves.has(act.id) || act.at.getTime() < newest - toleranceMs) acts.add(act.id, line, leaves.get(act.id));
+  }
+  for (const id of leaves.keys()) acts.findings.push(...acts.lost(id));
+  return acts;
+}
+
+function readLine(line: string): ReturnType<typeof readAct> | undefined {
+  try {
+    return readAct(line);
+  } catch {
+    return undefined;
+  }
+}

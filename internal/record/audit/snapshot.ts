@@ -1,0 +1,35 @@
+import type { Database } from '../../store/database.ts';
+import { sql } from '../../store/sql.ts';
+import type { Reading } from './read-database.ts';
+
+/** Runs work on a connection of its own that sees the same snapshot. */
+export type Beside = <T>(work: (trx: Reading) => Promise<T>) => Promise<T>;
+
+/** The settings of a transaction. They take no snapshot, so that it can get that of another one. */
+const settings = ['statement_timeout = 0', 'datestyle = iso'];
+
+/**
+ * Reads one snapshot of the database, on several connections. Each part has a transaction of its
+ * own, so that one that fails stops no other.
+ */
+export function inSnapshot<T>(db: Database, work: (beside: Beside) => Promise<T>): Promise<T> {
+  const begin = <R>(inside: (trx: Reading) => Promise<R>): Promise<R> =>
+    db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute(async (trx) => {
+        for (const setting of settings) await sql`set local ${sql.raw(setting)}`.execute(trx);
+        return inside(trx);
+      });
+  return begin(async (trx) => {
+    const { rows } = await sql<{ snapshot: string }>`select pg_export_snapshot() as snapshot`.execute(trx);
+    const snapshot = sql.lit(rows[0]?.snapshot ?? '');
+    return work((part) =>
+      begin(async (own) => {
+        await sql`set transaction snapshot ${snapshot}`.execute(own);
+        return part(own);
+      }),
+    );
+  });
+}

@@ -1,0 +1,14 @@
+import { optionalFields } from '../../event/fields.ts';
+
+/** The columns of CSV and Parquet, named as the members of an event in NDJSON. */
+export const columns = [
+  'created_at',
+  'id',
+  'automation',
+  'execution_id',
+  'type_of_event',
+  ...optionalFields.map(({ recorded }) => recorded),
+  'salt',
+  'texts_digest',
+  'occurred_at',
+] as const;

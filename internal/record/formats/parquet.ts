@@ -1,0 +1,85 @@
+import { zstdCompressSync } from 'node:zlib';
+import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
+import { heldTextBytes } from '../../event/held-bytes.ts';
+import type { ProvenEvent } from '../stored-event.ts';
+import { columns } from './columns.ts';
+import type { EventEncoder, ExportFormat } from './format.ts';
+
+/** A row group ends at one of these bounds: rows, and bytes of their texts in memory. */
+const [mostRows, mostBytes] = [50_000, 8 * 1_024 * 1_024];
+
+/** Parquet, compressed with zstd: smaller than with Snappy, and native code. */
+export const parquet: ExportFormat = {
+  type: 'application/vnd.apache.parquet',
+  heldBytes: 2 * mostBytes,
+  begin: () => new ParquetEncoder(),
+};
+
+const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const;
+const time = {
+  type: 'INT64',
+  converted_type: 'TIMESTAMP_MILLIS',
+  logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+} as const;
+
+const times: ReadonlySet<string> = new Set(['created_at', 'occurred_at']);
+const optional: ReadonlySet<string> = new Set(['salt', 'texts_digest', 'occurred_at']);
+
+const schema: SchemaElement[] = [
+  { name: 'event', num_children: columns.length },
+  ...columns.map((name): SchemaElement => ({
+    name,
+    ...(times.has(name) ? time : text),
+    repetition_type: optional.has(name) ? 'OPTIONAL' : 'REQUIRED',
+  })),
+];
+
+class ParquetEncoder implements EventEncoder {
+  readonly #bytes = new ByteWriter();
+  readonly #writer = new ParquetWriter({
+    writer: this.#bytes,
+    schema,
+    codec: 'ZSTD',
+    compressors: { ZSTD: (input) => zstdCompressSync(input) },
+    createdBy: 'runledger',
+  });
+  #events: ProvenEvent[] = [];
+  #bytesHeld = 0;
+
+  add(events: readonly ProvenEvent[]): Uint8Array {
+    for (const event of events) {
+      this.#events.push(event);
+      for (const column of columns) this.#bytesHeld += heldTextBytes(event[column] ?? '');
+    }
+    if (this.#events.length >= mostRows || this.#bytesHeld >= mostBytes) this.#writeGroup();
+    return this.#taken();
+  }
+
+  end(): Uint8Array {
+    if (this.#events.length > 0) this.#writeGroup();
+    void this.#writer.finish();
+    return this.#taken();
+  }
+
+  #writeGroup(): void {
+    const events = this.#events;
+    const columnData = columns.map((name) => ({
+      name,
+      data: events.map((event) => (times.has(name) ? milliseconds(event[name] ?? null) : (event[name] ?? null))),
+    }));
+    void this.#writer.write({ columnData, rowGroupSize: events.length });
+    this.#events = [];
+    this.#bytesHeld = 0;
+  }
+
+  /** A copy of the bytes since the last call: the writer uses its buffer again. */
+  #taken(): Uint8Array {
+    const bytes = Buffer.from(this.#bytes.getBytes());
+    this.#bytes.index = 0;
+    return bytes;
+  }
+}
+
+function milliseconds(at: string | null): bigint | null {
+  return at === null ? null : BigInt(Date.parse(at));
+}

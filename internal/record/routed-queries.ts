@@ -1,0 +1,129 @@
+import type { Queries } from './queries.ts';
+import { unavailable } from '../kit/errors/request-error.ts';
+import type { Page } from './page.ts';
+import type { EventPosition, StoredEvent } from './stored-event.ts';
+import type { StoredSince, StreamPosition } from './stream.ts';
+
+/** Where organizations are: their database, and its snapshot after which streams continue. */
+export interface Places {
+  /** True once that is known. */
+  readonly isKnown: boolean;
+  placeOf(organization: string): { database: string; streamSince: string | undefined };
+}
+
+/** The operations on several databases: each reads the database of its organization. */
+export function routeRecord(records: ReadonlyMap<string, Queries>, places: Places): Queries {
+  const of = (organization: string): Queries => recordOf(records, placeOf(places, organization).database);
+  const [first] = records.values();
+  if (first === undefined) throw new Error('there is no database');
+  return {
+    listAutomations: async (...query) => of(query[0]).listAutomations(...query),
+    getAutomation: async (...query) => of(query[0]).getAutomation(...query),
+    newestRuns: async (...query) => of(query[0]).newestRuns(...query),
+    countExecutions: async (...query) => of(query[0]).countExecutions(...query),
+    countRunning: async (...query) => of(query[0]).countRunning(...query),
+    countErrors: async (...query) => of(query[0]).countErrors(...query),
+    listExecutions: async (...query) => of(query[0]).listExecutions(...query),
+    getExecution: async (...query) => of(query[0]).getExecution(...query),
+    aroundExecution: async (...query) => of(query[0]).aroundExecution(...query),
+    listEvents: async (...query) => of(query[0]).listEvents(...query),
+    listErrorTimes: async (...query) => of(query[0]).listErrorTimes(...query),
+    listTimeline: async (...query) => of(query[0]).listTimeline(...query),
+    listErrors: async (...query) => of(query[0]).listErrors(...query),
+    exportEvents: (...query) => exportFrom(() => of(query[0]), query),
+    pollStored: (...query) => pollStored(records, places, ...query),
+    listDeclarations: async (...query) => of(query[0]).listDeclarations(...query),
+    namesOf: async (...query) => of(query[0]).namesOf(...query),
+    findByName: async (...query) => of(query[0]).findByName(...query),
+    listAlerts: async (...query) => of(query[0]).listAlerts(...query),
+    listDeliveries: async (...query) => of(query[0]).listDeliveries(...query),
+    listWebhooks: async (...query) => of(query[0]).listWebhooks(...query),
+    getCheckpoint: async (...query) => of(query[0]).getCheckpoint(...query),
+    getSignedCheckpoint: async (...query) => of(query[0]).getSignedCheckpoint(...query),
+    listActs: async (...query) => of(query[0]).listActs(...query),
+    getTile: async (...query) => of(query[0]).getTile(...query),
+    getProof: async (...query) => of(query[0]).getProof(...query),
+    getSeal: async (...query) => of(query[0]).getSeal(...query),
+    getBlindness: async (...query) => of(query[0]).getBlindness(...query),
+    replicaLagMs: () => first.replicaLagMs(),
+    usesReaderRole: () => first.usesReaderRole(),
+  };
+}
+
+/** @throws {RequestError} before it is known. */
+function placeOf(places: Places, organization: string): ReturnType<Places['placeOf']> {
+  if (!places.isKnown) throw unavailable('The record cannot be read now.');
+  return places.placeOf(organization);
+}
+
+/** @throws {RequestError} for a database that is not among the settings. */
+function recordOf(records: ReadonlyMap<string, Queries>, database: string): Queries {
+  const record = records.get(database);
+  if (record !== undefined) return record;
+  throw unavailable('The record cannot be read now.', new Error(`DATABASE_URLS lacks the database ${database}`));
+}
+
+/** An export stays in the database in which it began: its rows stay there after a move. */
+async function* exportFrom(
+  record: () => Queries,
+  query: Parameters<Queries['exportEvents']>,
+): AsyncGenerator<Page<StoredEvent, EventPosition>> {
+  yield* record().exportEvents(...query);
+}
+
+/** A position of another database: the organization has moved since. */
+async function pollStored(
+  records: ReadonlyMap<string, Queries>,
+  places: Places,
+  organization: string,
+  since: StreamPosition | undefined,
+  limit: number,
+): Promise<StoredSince> {
+  const { database, streamSince } = placeOf(places, organization);
+  const record = recordOf(records, database);
+  // An id from before there were several databases names none: it is of the first one.
+  const from = since && { ...since, database: since.database ?? [...records.keys()][0] };
+  const poll = async (position: StreamPosition | undefined): Promise<StoredSince> =>
+    named(await record.pollStored(organization, position, limit), database);
+  if (from?.database === undefined || from.database === database || streamSince === undefined) return poll(since);
+  const left = records.get(from.database);
+  const rest = left === undefined ? [] : await pollRest(left, organization, from, limit);
+  const newestAt = rest.at(-1)?.position.newestAt ?? from.newestAt;
+  // The `until` of a position within a batch is of the database that the organization has left.
+  const until = from.after === undefined ? from.until : undefined;
+  return joined([...rest, await poll({ since: streamSince, newestAt, until, database })]);
+}
+
+/** What the database that an organization has left stored since: it stores nothing more. */
+async function pollRest(
+  record: Queries,
+  organization: string,
+  since: StreamPosition,
+  limit: number,
+): Promise<StoredSince[]> {
+  const { database } = since;
+  const batch = since.after === undefined ? [] : [named(await record.pollStored(organization, since, limit), database)];
+  const from = batch[0]?.position ?? { since: since.since, newestAt: since.newestAt, database };
+  return [...batch, named(await record.pollStored(organization, from, limit), database)];
+}
+
+/** Adds the name of the database to the positions. */
+function named(stored: StoredSince, database: string | undefined): StoredSince {
+  return {
+    ...stored,
+    events: stored.events.map(({ event, position }) => ({ event, position: { ...position, database } })),
+    position: { ...stored.position, database },
+  };
+}
+
+/** Polls one after another as one. A later state of an execution replaces the earlier one. */
+function joined(parts: readonly StoredSince[]): StoredSince {
+  const last = parts.at(-1);
+  if (last === undefined) throw new Error('there is no poll to join');
+  return {
+    events: parts.flatMap(({ events }) => events),
+    executions: parts.flatMap(({ executions }) => executions),
+    omitted: parts.reduce((sum, { omitted }) => sum + omitted, 0),
+    position: last.position,
+  };
+}

@@ -1,0 +1,80 @@
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import type { Tables } from '../database.ts';
+import type { ErasureScope } from './erasure-scope.ts';
+import type { EventRow } from '../tables/events-table.ts';
+import { executionColumns, outcome, timesOfEvent } from '../record-events-statement.ts';
+
+type Trx = Transaction<Tables>;
+type ExecutionKey = Pick<EventRow, 'automation_id' | 'execution_id'>;
+
+/**
+ * Makes the executions of erased events what their other events give; one without any goes. Belongs
+ * to the transaction that erased the events. A worker that stores an event of them waits until its
+ * end, or this waits for the worker and counts its event.
+ */
+export async function recomputeExecutions(
+  trx: Trx,
+  organization: string,
+  erased: readonly ExecutionKey[],
+): Promise<void> {
+  const counts = new Map<string, number>();
+  for (const event of erased) counts.set(textOf(event), (counts.get(textOf(event)) ?? 0) + 1);
+  const locked = await lockExecutions(trx, among(organization, erased));
+  // Deleted and inserted, since the table of running executions expects none to run again.
+  await sql`delete from executions where ${among(organization, locked)}`.execute(trx);
+  // A search for the other events of all of them would read the whole table.
+  const others = locked.filter((execution) => counts.get(textOf(execution)) !== execution.events);
+  if (others.length === 0) return;
+  await sql`
+    insert into executions (${executionColumns})
+    select ${outcome} from (
+      select organization, automation_id, execution_id, kind, ${timesOfEvent}
+      from events where ${among(organization, others)}
+    ) as unerased
+    group by organization, automation_id, execution_id
+  `.execute(trx);
+}
+
+/** The rows of these executions. */
+function among(organization: string, executions: readonly ExecutionKey[]): RawBuilder<unknown> {
+  return sql`organization = ${organization} and (automation_id, execution_id) in (
+    select * from unnest(
+      ${executions.map(({ automation_id }) => automation_id)}::uuid[],
+      ${executions.map(({ execution_id }) => execution_id)}::text[]
+    )
+  )`;
+}
+
+function textOf({ automation_id, execution_id }: ExecutionKey): string {
+  return `${automation_id} ${execution_id}`;
+}
+
+/** Erases the executions of a scope that have no events: retention may have dropped these. */
+export async function eraseEmptyExecutions(trx: Trx, scope: ErasureScope): Promise<void> {
+  const empty = sql`${chosenExecutions(scope)} and not exists (
+    select from events v
+    where (v.automation_id, v.execution_id, v.organization)
+      = (executions.automation_id, executions.execution_id, executions.organization)
+  )`;
+  const locked = await lockExecutions(trx, empty);
+  await sql`delete from executions where ${among(scope.organization, locked)} and ${empty}`.execute(trx);
+}
+
+/** An execution that is locked, with how many events it counts. */
+type LockedExecution = ExecutionKey & { events: number };
+
+/** In the order in which workers lock executions. Later statements see what these have stored. */
+async function lockExecutions(trx: Trx, which: RawBuilder<unknown>): Promise<LockedExecution[]> {
+  const { rows } = await sql<LockedExecution>`
+    select automation_id, execution_id, start_count + event_count + warning_count + error_count + end_count as events
+    from executions where ${which} order by automation_id, execution_id, organization for update
+  `.execute(trx);
+  return rows;
+}
+
+/** The executions of a scope; `text` chooses none of them. */
+export function chosenExecutions({ organization, automationId, executionId }: ErasureScope): RawBuilder<unknown> {
+  return sql`organization = ${organization}
+    ${automationId === undefined ? sql`` : sql`and automation_id = ${automationId}::uuid`}
+    ${executionId === undefined ? sql`` : sql`and execution_id = ${executionId}`}`;
+}

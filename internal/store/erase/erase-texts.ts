@@ -1,0 +1,53 @@
+import { sql, type Transaction } from 'kysely';
+import { optionalFields } from '../../event/fields.ts';
+import { textsDigestOf } from '../../ledger/event-digest.ts';
+import { storedJson } from '../../ledger/stored-json.ts';
+import { rowsOfBytes } from '../bytes-parameter.ts';
+import type { Tables } from '../database.ts';
+import type { EventRow } from '../tables/events-table.ts';
+import { withKeys, type EventKey } from './find-texts.ts';
+import { noteRewritten, writtenBy } from './rewritten-events.ts';
+
+/** Events whose texts are read at once: each may have 100 kB. */
+const atOnce = 200;
+
+/**
+ * Empties the texts of events, and deletes their salts. What is left is the digest of the texts:
+ * with it the leaf can still be computed, and without the salt nobody can try texts against it.
+ * Resolves with the ids of the events that had texts.
+ */
+export async function eraseTexts(
+  trx: Transaction<Tables>,
+  organization: string,
+  keys: readonly EventKey[],
+): Promise<string[]> {
+  const erased: string[] = [];
+  for (let at = 0; at < keys.length; at += atOnce) {
+    const { rows } = await sql<EventRow>`
+      select * from events where ${withKeys(organization, keys.slice(at, at + atOnce))} and texts_digest is null
+      order by created_at, id for update
+    `.execute(trx);
+    if (rows.length > 0) await empty(trx, organization, rows);
+    erased.push(...rows.map(({ id }) => id));
+  }
+  return erased;
+}
+
+const texts = sql.join(optionalFields.map(({ column }) => sql`${sql.ref(column)} = ''`));
+
+async function empty(trx: Transaction<Tables>, organization: string, rows: readonly EventRow[]): Promise<void> {
+  const stored = sql`select organization, created_at, id, ${writtenBy('events')} as stored_by from events`;
+  await noteRewritten(sql`${stored} where ${withKeys(organization, rows)}`).execute(trx);
+  const left = rowsOfBytes(
+    rows.map((row) => textsDigestOf(storedJson(row).texts, row.salt)),
+    {
+      organization: sql`${rows.map((row) => row.organization)}::text[]`,
+      created_at: sql`${rows.map((row) => row.created_at)}::timestamptz[]`,
+      id: sql`${rows.map(({ id }) => id)}::uuid[]`,
+    },
+  );
+  await sql`
+    update events e set ${texts}, salt = null, texts_digest = l.bytes from ${left} as l
+    where (e.organization, e.created_at, e.id) = (l.organization, l.created_at, l.id)
+  `.execute(trx);
+}

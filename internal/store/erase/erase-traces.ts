@@ -1,0 +1,87 @@
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { containing } from '../../event/folded-text.ts';
+import type { Database, Tables } from '../database.ts';
+import { eraseLetters } from './erase-dead-letters.ts';
+import { eraseEmptyExecutions } from './erase-executions.ts';
+import type { ErasureRequest, ErasureScope } from './erasure-scope.ts';
+import { isParked } from '../parked-deliveries.ts';
+
+/** Erases executions without events, and alerts, deliveries and dead letters of erased events. */
+export function eraseTraces(db: Database, scope: ErasureRequest): Promise<void> {
+  return db.transaction().execute(async (trx) => {
+    await eraseLetters(trx, scope);
+    if (scope.text === undefined) await sql`delete from deliveries where ${chosenDeliveries(scope)}`.execute(trx);
+    else await eraseDeliveriesWith(trx, scope.organization, containing(scope.text));
+    // Those that waited for an erased one.
+    await sql`update deliveries set next_attempt_at = now() where ${ofAutomation(scope)} and ${isParked}`.execute(trx);
+    if (scope.text !== undefined) return;
+    await eraseEmptyExecutions(trx, scope);
+    // What its tools call an automation; a declaration is no part of the record.
+    if (scope.executionId === undefined) {
+      await sql`delete from automations where ${ofAutomation(scope)} and not declared`.execute(trx);
+    }
+    await sql`delete from scheduled_runs where ${ofExecution(scope)}`.execute(trx);
+    await sql`
+      with gone as (delete from alerts where ${chosenAlerts(scope)} returning id)
+      delete from alert_notices where alert_id in (select id from gone)
+    `.execute(trx);
+  });
+}
+
+/** Deliveries that are read at once. */
+const pageSize = 1_000;
+
+/** Erases the notifications with a text of their errors. */
+async function eraseDeliveriesWith(
+  trx: Transaction<Tables>,
+  organization: string,
+  holds: (text: string) => boolean,
+): Promise<void> {
+  const [execution, run] = [sql`event #> '{data,execution}'`, sql`event #> '{data,alert,run}'`];
+  const texts = sql`concat_ws(e'\n', ${execution} ->> 'error_id', ${execution} ->> 'error_description',
+    ${run} ->> 'error_id', ${run} ->> 'error')`;
+  let last = '0';
+  for (;;) {
+    const { rows } = await sql<{ sequence: string; texts: string }>`
+      select sequence, ${texts} as texts from deliveries
+      where organization = ${organization} and sequence > ${last} order by sequence limit ${pageSize}
+    `.execute(trx);
+    const chosen = rows.filter((row) => holds(row.texts)).map(({ sequence }) => sequence);
+    await sql`delete from deliveries where sequence = any(${chosen}::bigint[])`.execute(trx);
+    last = rows.at(-1)?.sequence ?? last;
+    if (rows.length < pageSize) return;
+  }
+}
+
+/** The notifications about the executions of a scope. */
+function chosenDeliveries(scope: ErasureScope): RawBuilder<unknown> {
+  const { executionId } = scope;
+  if (executionId === undefined) return ofAutomation(scope);
+  return sql`${ofAutomation(scope)} and (
+    event #>> '{data,execution,execution_id}' = ${executionId}
+    or ${named(sql`event #> '{data,alert,facts}'`, executionId)}
+  )`;
+}
+
+function chosenAlerts(scope: ErasureScope): RawBuilder<unknown> {
+  const { executionId } = scope;
+  if (executionId === undefined) return ofAutomation(scope);
+  return sql`${ofAutomation(scope)} and ${named(sql`facts`, executionId)}`;
+}
+
+function ofExecution(scope: ErasureScope): RawBuilder<unknown> {
+  const { executionId } = scope;
+  return executionId === undefined
+    ? ofAutomation(scope)
+    : sql`${ofAutomation(scope)} and execution_id = ${executionId}`;
+}
+
+/** True where facts are about an execution. */
+function named(facts: RawBuilder<unknown>, executionId: string): RawBuilder<unknown> {
+  return sql`${executionId} in (${facts} ->> 'execution', ${facts} ->> 'last_execution')`;
+}
+
+function ofAutomation({ organization, automationId }: ErasureScope): RawBuilder<unknown> {
+  const own = sql`organization = ${organization}`;
+  return automationId === undefined ? own : sql`${own} and automation_id = ${automationId}::uuid`;
+}

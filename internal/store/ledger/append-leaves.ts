@@ -1,0 +1,50 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { AcceptedEvent } from '../../event/event.ts';
+import type { MacKey } from '../../ledger/mac.ts';
+import { rowsOfBytes } from '../bytes-parameter.ts';
+import { leafAt, segmentOf, segmentsOf } from './leaves-of-batch.ts';
+
+/**
+ * The part of the statement that appends the leaves of inserted events to the log, with their MAC:
+ * one row for each organization. A statement that refuses duplicates inserts all events, so that
+ * Postgres need not look at single leaves; otherwise each leaf is a row with a MAC of its own.
+ * `inserted` of the statement has the events that were inserted.
+ */
+export function appendLeaves(
+  events: readonly AcceptedEvent[],
+  leaves: Buffer,
+  { key, duplicates }: { key: MacKey; duplicates: 'refuse' | 'skip' },
+): RawBuilder<unknown> {
+  if (duplicates === 'refuse') {
+    const segments = segmentsOf(events, leaves, key);
+    return sql`
+      appended as (
+        insert into log_segments (organization, leaves, mac)
+        select organization, bytes, decode(mac, 'hex')
+        from ${rowsOfBytes(
+          segments.map((segment) => segment.leaves),
+          {
+            organization: sql`${segments.map(({ organization }) => organization)}::text[]`,
+            mac: sql`${segments.map(({ mac }) => mac.toString('hex'))}::text[]`,
+          },
+        )} as leaves
+      ),
+    `;
+  }
+  const single = events.map(({ organization }, at) => segmentOf(organization, leafAt(leaves, at), key));
+  return sql`
+    leaf as (
+      select distinct on (organization, id) organization, id, leaf, mac from unnest(
+        ${events.map((event) => event.organization)}::text[],
+        ${events.map((event) => event.id)}::uuid[],
+        ${single.map((segment) => segment.leaves)}::bytea[],
+        ${single.map(({ mac }) => mac)}::bytea[]
+      ) with ordinality as t (organization, id, leaf, mac, place)
+      order by organization, id, place
+    ),
+    appended as (
+      insert into log_segments (organization, leaves, mac)
+      select organization, leaf, mac from inserted join leaf using (organization, id)
+    ),
+  `;
+}

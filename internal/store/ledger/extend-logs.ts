@@ -1,0 +1,195 @@
+import { sql, type Transaction } from 'kysely';
+import { Frontier } from '../../ledger/frontier.ts';
+import { countOf, fillsTile, grow, type Growth } from '../../ledger/growth.ts';
+import { isLeaf, leafSize, readLeaf, splitLeaves } from '../../ledger/leaf.ts';
+import { isMacOf, macSize, type MacKey } from '../../ledger/mac.ts';
+import type { Database, Tables } from '../database.ts';
+import { inSealTurn } from './seal-turn.ts';
+import { writeGrowth } from '../write-growth.ts';
+
+/** Most segments of one step: an event that came alone has one of its own. */
+const mostSegments = 5_000;
+
+/**
+ * About how many bytes of leaves come as one row. A client that reads all leaves of a round as one
+ * row takes several times their size in buffers, and Node collects its whole heap more often.
+ */
+const bytesOfRow = 16_384;
+
+/** In place of a MAC that a segment lacks: no key makes it. */
+const noMac = Buffer.alloc(macSize);
+
+type Trx = Transaction<Tables>;
+
+/** How many leaves got their places, and those that got none: their segment has no valid MAC. */
+export interface ExtendReport {
+  placed: number;
+  refused: Refused[];
+}
+
+/** Leaves of an organization that get no place. */
+export interface Refused {
+  organization: string;
+  /** Of the first few of them. */
+  ids: string[];
+  leaves: number;
+}
+
+/**
+ * Gives the oldest leaves that wait their place in the logs, about `mostLeaves` of them, in one
+ * transaction. Leaves without a MAC of one of the keys get none, and stay. Resolves with undefined
+ * while another worker has the turn.
+ */
+export function extendLogs(
+  db: Database,
+  keys: readonly MacKey[],
+  mostLeaves: number,
+): Promise<ExtendReport | undefined> {
+  return inSealTurn(db, async (trx) => {
+    const { valid: waiting, refused } = await takeSegments(trx, keys, mostLeaves * leafSize);
+    await keepRefused(trx, refused);
+    const report = { placed: 0, refused: refused.map(described) };
+    if (waiting.size === 0) return report;
+    const trees = await readTrees(trx, [...waiting.keys()]);
+    const full = [...waiting].filter(([name, leaves]) => fillsTile(trees.get(name)?.size ?? 0, countOf(leaves)));
+    const tails = await takeTails(
+      trx,
+      full.map(([name]) => name),
+    );
+    const growths = new Map<string, Growth>();
+    for (const [name, leaves] of waiting) {
+      growths.set(name, grow(trees.get(name) ?? new Frontier(), tails.get(name) ?? [], leaves));
+    }
+    await writeGrowth(trx, growths);
+    report.placed = [...waiting.values()].reduce((sum, leaves) => sum + countOf(leaves), 0);
+    return report;
+  });
+}
+
+/**
+ * Lets the sealer look again at leaves that it refused: an earlier worker may have lacked a key.
+ * Resolves with their number of segments.
+ */
+export async function retryRefused(db: Database): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('log_segments')
+    .set({ refused: false })
+    .where('refused', '=', true)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** Leaves of one organization. An embedded Postgres gives bytes of another class. */
+interface Leaves {
+  organization: string;
+  leaves: Uint8Array;
+}
+
+function byOrganization(rows: readonly Leaves[]): Map<string, Uint8Array[]> {
+  const groups = Map.groupBy(rows, ({ organization }) => organization);
+  return new Map(Array.from(groups, ([organization, own]) => [organization, own.map(({ leaves }) => leaves)]));
+}
+
+/** A segment whose MAC is wrong. */
+interface RefusedSegment {
+  organization: string;
+  leaves: Buffer;
+  mac: Buffer;
+}
+
+/** Segments of one organization that follow each other, joined. */
+interface JoinedSegments extends Leaves {
+  /** The bytes of each. */
+  lengths: number[];
+  /** The MAC of each: zeros for one without, or of another length. */
+  macs: Uint8Array;
+}
+
+/** Removes the oldest segments; resolves with the leaves of those with a MAC by organization. */
+async function takeSegments(
+  trx: Trx,
+  keys: readonly MacKey[],
+  mostBytes: number,
+): Promise<{ valid: Map<string, Uint8Array[]>; refused: RefusedSegment[] }> {
+  const { rows } = await sql<JoinedSegments>`
+    with taken as (
+      delete from log_segments where id in (
+        select id from (
+          select id, sum(bytes) over (order by id) - bytes as before
+          from (
+            select id, octet_length(leaves) as bytes from log_segments
+            where not refused order by id limit ${mostSegments}
+          ) as oldest
+        ) as summed
+        where before < ${mostBytes}
+      )
+      returning id, organization, leaves, mac
+    ), parts as (
+      select id, organization, leaves,
+        case when octet_length(mac) = ${sql.lit(macSize)} then mac else ${noMac}::bytea end as mac,
+        sum(octet_length(leaves)) over (partition by organization order by id) / ${sql.lit(bytesOfRow)} as part
+      from taken
+    )
+    select organization, string_agg(leaves, ''::bytea order by id) as leaves,
+      array_agg(octet_length(leaves) order by id) as lengths, string_agg(mac, ''::bytea order by id) as macs
+    from parts group by organization, part order by organization, part
+  `.execute(trx);
+  const refused: RefusedSegment[] = [];
+  const valid = rows.flatMap((row) => {
+    const leaves = withMac(row, keys, refused);
+    return leaves.length === 0 ? [] : [{ organization: row.organization, leaves }];
+  });
+  return { valid: byOrganization(valid), refused };
+}
+
+/** The leaves of segments with a MAC; the others are added to `refused`. */
+function withMac(row: JoinedSegments, keys: readonly MacKey[], refused: RefusedSegment[]): Buffer {
+  const { organization, lengths } = row;
+  const [all, macs] = [Buffer.from(row.leaves), Buffer.from(row.macs)];
+  const valid: Buffer[] = [];
+  let end = 0;
+  for (const [at, length] of lengths.entries()) {
+    const leaves = all.subarray(end, (end += length));
+    const mac = macs.subarray(at * macSize, (at + 1) * macSize);
+    if (isMacOf(keys, organization, leaves, mac)) valid.push(leaves);
+    else refused.push({ organization, leaves, mac });
+  }
+  return valid.length === lengths.length ? all : Buffer.concat(valid);
+}
+
+async function keepRefused(trx: Trx, refused: readonly RefusedSegment[]): Promise<void> {
+  if (refused.length === 0) return;
+  await trx
+    .insertInto('log_segments')
+    .values(refused.map((segment) => ({ ...segment, refused: true })))
+    .execute();
+}
+
+/** Most ids that a report names of a segment. */
+const mostNamed = 10;
+
+function described({ organization, leaves }: RefusedSegment): Refused {
+  const whole = leaves.subarray(0, leaves.length - (leaves.length % leafSize));
+  const named = splitLeaves(whole).filter(isLeaf).slice(0, mostNamed);
+  return { organization, ids: named.map((leaf) => readLeaf(leaf).id), leaves: whole.length / leafSize };
+}
+
+async function readTrees(trx: Trx, organizations: string[]): Promise<Map<string, Frontier>> {
+  const { rows } = await sql<{ organization: string; size: string; frontier: Uint8Array }>`
+    select organization, size, frontier from log_trees where organization = any(${organizations}::text[])
+  `.execute(trx);
+  return new Map(rows.map((row) => [row.organization, new Frontier(Number(row.size), Buffer.from(row.frontier))]));
+}
+
+/** Removes the tails of logs of which a tile becomes full; resolves with their leaves. */
+async function takeTails(trx: Trx, organizations: string[]): Promise<Map<string, Uint8Array[]>> {
+  if (organizations.length === 0) return new Map();
+  const { rows } = await sql<Leaves>`
+    with taken as (
+      delete from log_tails where organization = any(${organizations}::text[])
+      returning organization, first_index, leaves
+    )
+    select organization, string_agg(leaves, ''::bytea order by first_index) as leaves from taken group by organization
+  `.execute(trx);
+  return byOrganization(rows);
+}

@@ -1,0 +1,125 @@
+import { sql, type Transaction } from 'kysely';
+import type { TreeHead } from '../../ledger/checkpoint.ts';
+import { Frontier } from '../../ledger/frontier.ts';
+import { proveConsistency, type ReadNode } from '../../ledger/proofs.ts';
+import type { GrownLog, Signature } from '../../ledger/signer.ts';
+import type { Database, Tables } from '../database.ts';
+import { nodesOfLog, readTile } from './read-tiles.ts';
+import { inSealTurn } from './seal-turn.ts';
+
+/** Signs the head of a log, or refuses it. */
+export type SignHead = (log: GrownLog) => Promise<Signature>;
+
+/** A log that is signed next, with its last checkpoint if it has one. */
+export interface LastSigned {
+  organization: string;
+  note: string | undefined;
+  /** Proves that the last checkpoint extends a smaller one. */
+  prove: (smaller: number) => Promise<Buffer[]>;
+}
+
+export interface SignOptions {
+  /** Called with the logs that are signed next. */
+  before?: (logs: readonly LastSigned[]) => Promise<void>;
+  /** If given, a log that has not grown is signed again if this is false of its last checkpoint. */
+  isSigned?: ((organization: string, note: string) => boolean) | undefined;
+  /** True if no witness must cosign a checkpoint before the console shows it. Default: true. */
+  publishes?: boolean;
+}
+
+/** A log and its last checkpoint. */
+interface Unsigned {
+  organization: string;
+  size: string;
+  frontier: Uint8Array;
+  signed: string | null;
+  signed_root: Uint8Array | null;
+  signed_note: string | null;
+}
+
+/** How many checkpoints a step has signed, and which logs got none, and why. */
+export interface SignReport {
+  signed: number;
+  refused: { organization: string; reason: string }[];
+}
+
+/**
+ * Signs a checkpoint of each log that has grown, and keeps the newest of each hour. The trees were
+ * committed before, so they are on disk. Resolves with undefined while another worker has the turn.
+ */
+export function signLogs(
+  db: Database,
+  sign: SignHead,
+  { before, isSigned, publishes = true }: SignOptions = {},
+): Promise<SignReport | undefined> {
+  return inSealTurn(db, async (trx) => {
+    const signed: Signed[] = [];
+    const refused: SignReport['refused'] = [];
+    const unsigned = await readUnsigned(trx, isSigned);
+    const last = unsigned.map(({ organization, signed: size, signed_note: note }) => ({
+      organization,
+      note: note ?? undefined,
+      prove: (smaller: number) => proveConsistency(smaller, Number(size), nodesOf(trx, organization)),
+    }));
+    if (last.length > 0) await before?.(last);
+    for (const { organization, signed_root: root, ...log } of unsigned) {
+      const size = Number(log.size);
+      const head = { size, root: new Frontier(size, Buffer.from(log.frontier)).root() };
+      const last = root === null ? undefined : { size: Number(log.signed), root: Buffer.from(root) };
+      const read = nodesOf(trx, organization);
+      const signature = await sign({ organization, head, last, read });
+      if ('refused' in signature) refused.push({ organization, reason: signature.refused });
+      else signed.push({ organization, ...head, note: signature.note });
+    }
+    await writeCheckpoints(trx, signed, publishes);
+    return { signed: signed.length, refused };
+  });
+}
+
+function nodesOf(trx: Transaction<Tables>, organization: string): ReadNode {
+  return nodesOfLog((tile) => readTile(trx, organization, tile));
+}
+
+async function readUnsigned(trx: Transaction<Tables>, isSigned: SignOptions['isSigned']): Promise<Unsigned[]> {
+  const { rows } = await sql<Unsigned>`
+    select t.organization, t.size, t.frontier, c.size as signed, c.root as signed_root, c.note as signed_note
+    from log_trees t
+    left join lateral (
+      select size, root, note from log_checkpoints c where c.organization = t.organization order by hour desc limit 1
+    ) c on true
+    where t.size is distinct from coalesce(c.size, 0) or (t.size > 0 and ${isSigned !== undefined}::boolean)
+  `.execute(trx);
+  return rows.filter(
+    ({ organization, size, signed, signed_note: note }) =>
+      signed !== size || note === null || isSigned?.(organization, note) === false,
+  );
+}
+
+type Signed = TreeHead & { organization: string; note: string };
+
+/** An hour is never before that of an earlier checkpoint, also after the clock was set back. */
+async function writeCheckpoints(
+  trx: Transaction<Tables>,
+  signed: readonly Signed[],
+  publishes: boolean,
+): Promise<void> {
+  if (signed.length === 0) return;
+  await sql`
+    insert into log_checkpoints (organization, hour, size, root, note, signed_at, published_size, published_note)
+    select s.organization, greatest(date_trunc('hour', now(), 'UTC'), max(c.hour)), s.size, s.root, s.note, now(),
+      case when ${publishes} then s.size end, case when ${publishes} then s.note end
+    from unnest(
+      ${signed.map(({ organization }) => organization)}::text[],
+      ${signed.map(({ size }) => size)}::bigint[],
+      ${signed.map(({ root }) => root)}::bytea[],
+      ${signed.map(({ note }) => note)}::text[]
+    ) as s (organization, size, root, note)
+    left join log_checkpoints c on c.organization = s.organization
+    group by s.organization, s.size, s.root, s.note
+    on conflict (organization, hour) do update
+      set size = excluded.size, root = excluded.root, note = excluded.note, signed_at = excluded.signed_at,
+        cosigned_by = '{}',
+        published_size = coalesce(excluded.published_size, log_checkpoints.published_size),
+        published_note = coalesce(excluded.published_note, log_checkpoints.published_note)
+  `.execute(trx);
+}

@@ -1,0 +1,154 @@
+import { advisoryLocks } from '../../advisory-locks.ts';
+import type { Database, Tables } from '../../database.ts';
+import { sql, type Kysely, type Transaction } from '../../sql.ts';
+import { deleteState } from '../residents.ts';
+import { columnsOfBoth, readRows, writeRows, type CopiedTable } from './copied-rows.ts';
+import type { Copying } from './copy-record.ts';
+
+/** The state of the controller, in an order that respects references. */
+const stateTables = [
+  { name: 'automations', key: ['automation_id'] },
+  { name: 'webhooks', key: ['namespace', 'name'] },
+  { name: 'scheduled_runs', key: ['automation_id', 'execution_id'] },
+  { name: 'alerts', key: ['id'] },
+  { name: 'alert_notices', key: ['alert_id', 'receiver'] },
+] as const;
+
+/** Rows at once. */
+const sliceSize = 500;
+
+/** The watermark of the target is older than that of the source: its controller must tick first. */
+export class TargetBehind extends Error {
+  override readonly name = 'TargetBehind';
+}
+
+/**
+ * Moves the state of the controller and changes the map, while no tick runs in either database. It
+ * may end at any point: until the map has changed, the source counts and its state is whole; a tick
+ * deletes the other copy.
+ * @throws {TargetBehind} when it must be tried again later.
+ */
+export async function switchDatabase(
+  first: Database,
+  copying: Copying,
+  name: string,
+  confirm: () => Promise<void>,
+): Promise<void> {
+  const { source, target, organization } = copying;
+  await source.transaction().execute(async (here) => {
+    await lockTicks(here);
+    await target.transaction().execute(async (there) => {
+      await lockTicks(there);
+      const { rows } = await sql<{ snapshot: string }>`
+        select pg_current_snapshot()::text as snapshot
+      `.execute(await copyState(here, copying));
+      // The lock of moves still holds, or somebody else may be at it.
+      await confirm();
+      await sql`
+        insert into organization_databases (organization, database, since, stream_since)
+        values (${organization}, ${name}, now(), ${rows[0]?.snapshot ?? null})
+        on conflict (organization) do update
+          set database = excluded.database, since = excluded.since, stream_since = excluded.stream_since
+      `.execute(first);
+    });
+    await deleteState(here, [organization]);
+  });
+}
+
+async function lockTicks(trx: Transaction<Tables>): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.tick)})`.execute(trx);
+}
+
+/** Copies it in a transaction of its own, which ends before the map changes. */
+async function copyState(here: Transaction<Tables>, { source, target, organization }: Copying): Promise<Database> {
+  const tables: CopiedTable[] = [];
+  for (const { name, key } of stateTables) {
+    tables.push({ name, key, replaces: false, columns: await columnsOfBoth(source, target, name) });
+  }
+  const deliveries = await columnsOfBoth(source, target, 'deliveries');
+  await target.transaction().execute(async (trx) => {
+    await deleteState(trx, [organization]);
+    for (const table of tables) await copyAll(here, trx, table, organization);
+    await copyDeliveries(here, trx, deliveries, organization);
+    await copyController(here, trx, organization);
+    await sql`update automations set next_at = null where organization = ${organization}`.execute(trx);
+  });
+  return target;
+}
+
+async function copyAll(
+  here: Kysely<Tables>,
+  there: Kysely<Tables>,
+  table: CopiedTable,
+  organization: string,
+): Promise<void> {
+  let after: Awaited<ReturnType<typeof readRows>>['last'];
+  do {
+    const rows = await readRows(here, table, { organization, after, limit: sliceSize });
+    await writeRows(there, table, rows);
+    after = rows.last;
+  } while (after !== undefined);
+}
+
+/** The target gives them new numbers, in the same order. */
+async function copyDeliveries(
+  here: Kysely<Tables>,
+  there: Kysely<Tables>,
+  columns: readonly string[],
+  organization: string,
+): Promise<void> {
+  const names = sql.join(columns.map((column) => sql.ref(column)));
+  let after = '-1';
+  for (;;) {
+    const { rows } = await sql<{ json: string; last: string | null }>`
+      select json_agg(part)::text as json, max(sequence)::text as last from (
+        select sequence, ${names} from deliveries
+        where organization = ${organization} and sequence > ${after}::bigint order by sequence limit ${sql.lit(sliceSize)}
+      ) as part
+    `.execute(here);
+    const [part] = rows;
+    if (part === undefined || part.last === null) return;
+    await sql`
+      insert into deliveries (${names}) select ${names}
+      from json_populate_recordset(null::deliveries, ${part.json}::json) order by sequence
+    `.execute(there);
+    after = part.last;
+  }
+}
+
+/**
+ * The target continues where the source is: with the gaps of the record, and with the
+ * notifications about executions after those that the source has sent.
+ * @throws {TargetBehind}
+ */
+async function copyController(here: Kysely<Tables>, there: Kysely<Tables>, organization: string): Promise<void> {
+  const from = await stateOf(here);
+  const to = await stateOf(there);
+  const { rows } = await sql<{ json: string }>`
+    select coalesce(json_agg(record_gaps), '[]')::text as json from record_gaps
+  `.execute(here);
+  await sql`
+    insert into record_gaps as g select * from json_populate_recordset(null::record_gaps, ${rows[0]?.json ?? '[]'}::json)
+    on conflict (from_at) do update set until_at = greatest(g.until_at, excluded.until_at)
+  `.execute(there);
+  if (from.watermark === null) return;
+  if (to.watermark === null) {
+    await there
+      .updateTable('controller_state')
+      .set({ watermark: from.watermark, watermark_at: from.watermark_at, executions_until: from.executions_until })
+      .execute();
+  } else if (to.watermark < from.watermark) throw new TargetBehind();
+  const until = from.executions_behind[organization] ?? from.executions_until?.toISOString();
+  if (until === undefined) return;
+  await sql`
+    update controller_state
+    set executions_behind = executions_behind || jsonb_build_object(${organization}::text, ${until}::text)
+  `.execute(there);
+}
+
+function stateOf(db: Kysely<Tables>) {
+  return db
+    .selectFrom('controller_state')
+    .select(['watermark', 'watermark_at', 'executions_until', 'executions_behind'])
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,34 @@
+import { sql, type Transaction } from 'kysely';
+import { readClock } from '../clock.ts';
+import type { Database, Tables } from '../database.ts';
+import { lockEvents, type Partition } from './partitions.ts';
+
+/**
+ * Detaches a partition from `events` as a table of its own, which no reader of events sees:
+ * `events_20261121_expired_1795305600000`. The name holds the time, since late events may create
+ * the partition of that day again.
+ */
+export async function expirePartition(trx: Transaction<Tables>, { name }: Partition): Promise<void> {
+  await lockEvents(trx);
+  await sql`alter table events detach partition ${sql.table(name)}`.execute(trx);
+  const { now } = await readClock(trx);
+  const expired = sql.table(`${name}_expired_${now}`);
+  await sql`alter table ${sql.table(name)} rename to ${expired}`.execute(trx);
+}
+
+/** The names of detached tables past retention, oldest first. */
+export async function listExpired(db: Database): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relkind = 'r' and relname ~ '^events_[0-9_]+_expired_[0-9]+$'
+      and relnamespace = (select relnamespace from pg_class where oid = 'events'::regclass)
+    order by 1
+  `.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+/** Drops such a table. Resolves with its name as a partition. */
+export async function dropExpired(trx: Transaction<Tables>, name: string): Promise<string> {
+  await sql`drop table ${sql.table(name)}`.execute(trx);
+  return name.replace(/_expired_\d+$/, '');
+}

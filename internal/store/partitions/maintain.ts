@@ -1,0 +1,97 @@
+import type { MaintenanceReport } from '../../event/outcome/maintenance-report.ts';
+import type { MacKey } from '../../ledger/mac.ts';
+import { withDaysInError } from '../error-context.ts';
+import type { Database } from '../database.ts';
+import { dayAfter, dayOf, daysBefore, daysFrom } from './days.ts';
+import { withMaintenanceLock } from './with-maintenance-lock.ts';
+import {
+  countDefaultRows,
+  createPartition,
+  lockEvents,
+  makeDefaultThePartitionOf,
+  only,
+  partitionName,
+  partitionOf,
+  type DayRange,
+} from './partitions.ts';
+import { dropBefore, type FindArchived } from './retention.ts';
+
+export interface MaintenanceOptions {
+  /** The time of Postgres, in ms since the Unix epoch. */
+  now: number;
+  /** Days after today that get a partition. */
+  daysAhead: number;
+  /** Days before today that are kept; 0 keeps everything. */
+  retentionDays: number;
+  /** Retention drops only what the archive holds. Absent without an archive. */
+  findArchived?: FindArchived | undefined;
+  /** With it, logs get acts of retention. */
+  macKey?: MacKey | undefined;
+}
+
+/**
+ * Most events of one day that are moved: they block readers and writers for a third of a second.
+ */
+const mostMoved = 100_000;
+
+/**
+ * Creates the partitions of today, of the days ahead and of days with rows in the default
+ * partition, and drops partitions past retention. Each step is a short transaction that gives up
+ * rather than block writers; the run then rejects with the day, and the next run continues. Events
+ * of a day move at once: an event in neither table would be invisible, and a redelivery would store
+ * it twice. If a day has too many, the DEFAULT partition becomes its partition.
+ */
+export async function maintain(db: Database, options: MaintenanceOptions): Promise<Changes> {
+  const today = dayOf(options.now);
+  const defaultRows = await countDefaultRows(db);
+  const defaultRowsOf = (day: number): number => defaultRows.get(day) ?? 0;
+  const wanted = [...new Set([...daysFrom(today, options.daysAhead + 1), ...defaultRows.keys()])];
+  const report: Changes = { created: [], dropped: [], moved: 0 };
+
+  // The hardest step comes last, so that it cannot block the others.
+  const tooMany = wanted.filter((day) => defaultRowsOf(day) > mostMoved);
+  const range = tooMany.length === 0 ? undefined : { from: Math.min(...tooMany), to: dayAfter(Math.max(...tooMany)) };
+  // A new partition between two of these days would overlap theirs.
+  const toMove = wanted.filter((day) => range === undefined || day < range.from || day >= range.to);
+  toMove.sort((a, b) => defaultRowsOf(a) - defaultRowsOf(b));
+  for (const day of toMove) {
+    // Events of today may arrive at any time; events of a later day do not.
+    await ensurePartition(db, day, { eventsMayCome: defaultRowsOf(day) > 0 || day <= today, report });
+  }
+  if (options.retentionDays > 0) {
+    const oldest = daysBefore(today, options.retentionDays);
+    Object.assign(report, await dropBefore(db, { oldest, today, ...options }));
+  }
+  if (range !== undefined) await turnDefaultInto(db, range, report);
+  return report;
+}
+
+/** What a run has done, and why retention did not. */
+export type Changes = Omit<MaintenanceReport, 'clockAheadMs' | 'clocksDiffer'>;
+
+interface EnsureOptions {
+  eventsMayCome: boolean;
+  report: Changes;
+}
+
+async function ensurePartition(db: Database, day: number, { eventsMayCome, report }: EnsureOptions): Promise<void> {
+  await withDaysInError(only(day), () =>
+    withMaintenanceLock(db, async (trx, present) => {
+      if (partitionOf(day, present) !== undefined) return;
+      if (eventsMayCome) await lockEvents(trx);
+      report.moved += await createPartition(trx, day);
+      report.created.push(partitionName(only(day)));
+    }),
+  );
+}
+
+async function turnDefaultInto(db: Database, range: DayRange, report: Changes): Promise<void> {
+  await withDaysInError(range, () =>
+    withMaintenanceLock(db, async (trx, present) => {
+      if (partitionOf(range.from, present) !== undefined) return;
+      await lockEvents(trx);
+      await makeDefaultThePartitionOf(trx, range);
+      report.created.push(partitionName(range));
+    }),
+  );
+}

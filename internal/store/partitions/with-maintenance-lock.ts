@@ -1,0 +1,19 @@
+import { sql, type Transaction } from 'kysely';
+import { advisoryLocks } from '../advisory-locks.ts';
+import type { Database, Tables } from '../database.ts';
+import { listPartitions, type Partition } from './partitions.ts';
+
+/**
+ * Runs a step in a transaction under the maintenance lock, with the partitions that exist then.
+ * Rejects when a table stays locked for two seconds, because writers would wait behind the step.
+ */
+export function withMaintenanceLock<T>(
+  db: Database,
+  step: (trx: Transaction<Tables>, present: Partition[]) => Promise<T>,
+): Promise<T> {
+  return db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLocks.maintenance)})`.execute(trx);
+    await sql`set local lock_timeout = '2s'`.execute(trx);
+    return step(trx, await listPartitions(trx));
+  });
+}

@@ -1,0 +1,104 @@
+import { ConfigError, type Config } from '../config/read.ts';
+import type { KeyPlaces } from '../queue/keys/key-places.ts';
+import { shardQueue } from '../queue/keys/keys.ts';
+import { labelOf, type RedisAddress } from '../queue/redis.ts';
+import { shardLabel } from '../queue/shards/shard-registry.ts';
+
+/** The settings that lead to Redis. */
+export const redisSettings = [
+  'REDIS_URL',
+  'QUEUE_SHARDS',
+  'REDIS_USERNAME',
+  'REDIS_PASSWORD',
+  'REDIS_SENTINELS',
+  'REDIS_SENTINEL_USERNAME',
+  'REDIS_SENTINEL_PASSWORD',
+] as const;
+
+/** The settings of a process that reads all shards. */
+export const readerRedisSettings = [...redisSettings, 'REDIS_DRAIN_URL'] as const;
+
+/** The settings of idempotency keys. */
+export const keySettings = ['IDEMPOTENCY_HOURS', 'IDEMPOTENCY_PLACES'] as const;
+
+type RedisConfig = Config<(typeof redisSettings)[number]>;
+
+/** The port of a Sentinel that has no other. */
+const sentinelPort = 26_379;
+
+/** A shard of the queue: its Redis, its queue there, and its name for people. */
+export interface ShardAddress {
+  address: RedisAddress;
+  queueName: string;
+  label: string;
+}
+
+/**
+ * Shards inside one Redis.
+ * @throws {ConfigError} when there are several, and several Redis.
+ */
+export function shardsInOneRedis({ QUEUE_SHARDS: shards, REDIS_URL: urls }: RedisConfig): number {
+  if (shards === 1 || urls.length === 1) return shards;
+  throw new ConfigError('QUEUE_SHARDS must be 1 while REDIS_URL names several Redis: each of them is one shard');
+}
+
+/**
+ * The shards that take events: one for each Redis in `REDIS_URL`, or `QUEUE_SHARDS` inside one.
+ * @throws {ConfigError} as {@link shardsInOneRedis} and {@link redisAddresses}.
+ */
+export function takingShards(config: RedisConfig & Config<'QUEUE_NAME'>): ShardAddress[] {
+  const { QUEUE_NAME: queueName } = config;
+  const length = shardsInOneRedis(config);
+  return redisAddresses(config).flatMap((address) =>
+    Array.from({ length }, (_, shard) => ({
+      address,
+      queueName: shardQueue(queueName, shard),
+      label: shardLabel(labelOf(address), shard),
+    })),
+  );
+}
+
+/**
+ * Where idempotency keys are.
+ * @throws {ConfigError} when they are to be spread and there are several Redis.
+ */
+export function keyPlaces({ REDIS_URL: urls, ...config }: RedisConfig & Config<'IDEMPOTENCY_PLACES'>): KeyPlaces {
+  const { IDEMPOTENCY_PLACES: places } = config;
+  if (places === 'first' || urls.length === 1) return places;
+  throw new ConfigError('IDEMPOTENCY_PLACES must be first while REDIS_URL names several Redis');
+}
+
+/**
+ * The Redis that take events: one unless `REDIS_URL` has several.
+ * @throws {ConfigError} when an address cannot be the name of a master.
+ */
+export function redisAddresses(config: RedisConfig): RedisAddress[] {
+  return config.REDIS_URL.map((url) => withSentinels(url, config));
+}
+
+/** The former Redis, which take no events. */
+export function drainedAddresses(config: Config<(typeof readerRedisSettings)[number]>): RedisAddress[] {
+  if (config.REDIS_DRAIN_URL.some((url) => config.REDIS_URL.includes(url))) {
+    throw new ConfigError('REDIS_DRAIN_URL must not name a Redis of REDIS_URL');
+  }
+  return config.REDIS_DRAIN_URL.map((url) => withSentinels(url, config));
+}
+
+/** The former Redis as shards of the queue. The registry in each says which more it has. */
+export function drainedShards(config: Config<(typeof readerRedisSettings)[number] | 'QUEUE_NAME'>): ShardAddress[] {
+  const { QUEUE_NAME: queueName } = config;
+  return drainedAddresses(config).map((address) => ({ address, queueName, label: labelOf(address) }));
+}
+
+function withSentinels(url: string, config: RedisConfig): RedisAddress {
+  const { REDIS_SENTINELS: sentinels } = config;
+  if (sentinels.length === 0) return url;
+  if (url.startsWith('/') || url.includes(',')) {
+    throw new ConfigError('REDIS_URL must have the name of the master as its only host, since REDIS_SENTINELS is set');
+  }
+  const nodes = sentinels.map(({ hostname, port }) => ({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || sentinelPort),
+  }));
+  return { url, nodes, username: config.REDIS_SENTINEL_USERNAME, password: config.REDIS_SENTINEL_PASSWORD };
+}
