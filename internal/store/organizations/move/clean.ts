@@ -2,7 +2,7 @@ import type { Logger } from '../../../kit/telemetry/logger.ts';
 import { sql } from '../../sql.ts';
 import { readMove } from './fence.ts';
 import { replicated, type NamedDatabase } from './moved-tables.ts';
-import { placeOf, withMoveLock, type MoveOptions } from './move.ts';
+import { placeOf, withMoveLock, type MoveOptions } from './options.ts';
 import { MoveError } from './replication.ts';
 
 /** Rows of one transaction. */

@@ -1,24 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { advisoryLocks } from '../../advisory-locks.ts';
-import type { Database, Tables } from '../../database.ts';
+import type { Database } from '../../database.ts';
 import { createPartition, listPartitions, lockEvents, partitionOf } from '../../partitions/partitions.ts';
 import { dayAfter } from '../../partitions/days.ts';
-import { sql, type Transaction } from '../../sql.ts';
 import { untilUnlocked } from '../../until-unlocked.ts';
 import type { Logger } from '../../../kit/telemetry/logger.ts';
-import { firstDatabase, readPlaces } from '../organization-map.ts';
 import { deleteRecord } from './clean.ts';
 import { beginMove, closeDatabase, noteCopied, openDatabaseFor, readMove } from './fence.ts';
-import type { Move, NamedDatabase } from './moved-tables.ts';
+import type { Move } from './moved-tables.ts';
+import { databaseOf, placeOf, withMoveLock, type MoveOptions } from './options.ts';
 import { MoveError, Replication } from './replication.ts';
 import { switchDatabase, TargetBehind } from './switch.ts';
-
-export interface MoveOptions {
-  /** By name, the first one too. */
-  databases: ReadonlyMap<string, NamedDatabase>;
-  organization: string;
-  logger: Logger;
-}
 
 /** Pause until a target that is behind is tried again, in ms. */
 const behindMs = 1_000;
@@ -120,37 +111,6 @@ export function cancelMove(options: MoveOptions): Promise<void> {
     await openDatabaseFor(source.db, organization);
     logger.info({ organization, database: source.name }, 'the move is cancelled');
   });
-}
-
-/** The database where the organization is, by the map. */
-export async function placeOf(options: MoveOptions, first: NamedDatabase): Promise<NamedDatabase> {
-  return databaseOf(options, (await readPlaces(first.db)).get(options.organization)?.database ?? firstDatabase);
-}
-
-/** @throws {MoveError} for a name that no setting has. */
-function databaseOf({ databases }: MoveOptions, name: string): NamedDatabase {
-  const database = databases.get(name);
-  if (database !== undefined) return database;
-  throw new MoveError(`there is no database ${name}, only ${[...databases.keys()].join(', ')}`);
-}
-
-/** Lets one process work at a time. `confirm` rejects when its lock is lost. */
-export async function withMoveLock(
-  options: MoveOptions,
-  work: (first: NamedDatabase, confirm: () => Promise<void>) => Promise<void>,
-): Promise<void> {
-  const first = databaseOf(options, firstDatabase);
-  await first.db.transaction().execute(async (trx) => {
-    if (!(await takeLock(trx))) throw new MoveError('another move is under way');
-    await work(first, async () => void (await sql`select 1`.execute(trx)));
-  });
-}
-
-async function takeLock(trx: Transaction<Tables>): Promise<boolean> {
-  const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(${sql.lit(advisoryLocks.move)}) as locked
-  `.execute(trx);
-  return rows[0]?.locked === true;
 }
 
 /** Logs how far the copy is, once in ten seconds. */
