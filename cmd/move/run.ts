@@ -2,12 +2,9 @@ import { parseArgs } from 'node:util';
 import { namedUrls } from '../../internal/config/named-urls.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { cleanOrganization } from '../../internal/store/organizations/move/clean.ts';
-import {
-  cancelMove,
-  moveOrganization,
-  MoveError,
-  type MoveOptions,
-} from '../../internal/store/organizations/move/move.ts';
+import { cancelMove, moveOrganization } from '../../internal/store/organizations/move/move.ts';
+import type { MoveOptions } from '../../internal/store/organizations/move/options.ts';
+import { MoveError } from '../../internal/store/organizations/move/replication.ts';
 import { firstDatabase } from '../../internal/store/organizations/organization-map.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
 import { createLogger, type Logger } from '../../internal/kit/telemetry/logger.ts';
@@ -34,7 +31,9 @@ export async function run(args: string[]): Promise<number> {
   const config = readConfig(moveSettings);
   const logger = createLogger('move', config.LOG_LEVEL);
   const urls = [[firstDatabase, config.DATABASE_URL] as const, ...namedUrls(config.DATABASE_URLS)];
-  const databases = new Map(urls.map(([name, url]) => [name, open(url, logger.child({ database: name }))]));
+  const databases = new Map(
+    urls.map(([name, url]) => [name, { name, url, db: open(url, logger.child({ database: name })) }]),
+  );
   // PID 1 of a container has no default handler. The next call continues.
   process.once('SIGTERM', () => process.exit(143));
   try {
@@ -47,7 +46,7 @@ export async function run(args: string[]): Promise<number> {
     );
     return 1;
   } finally {
-    await Promise.all(Array.from(databases.values(), (database) => database.destroy()));
+    await Promise.all(Array.from(databases.values(), ({ db }) => db.destroy()));
   }
 }
 

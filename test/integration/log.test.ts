@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { run as verify } from '../../cmd/verify/run.ts';
-import { ConfigError } from '../../internal/config/read.ts';
 import { isSignedByAll, openCheckpoint } from '../../internal/ledger/checkpoint.ts';
 import { hashLeaf } from '../../internal/ledger/hashing.ts';
 import { createSigningKey, readSigningKeys, readVerifierKey, verifierKeyText } from '../../internal/ledger/keys.ts';
@@ -22,7 +21,6 @@ import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
 import { Sealer } from '../../internal/worker/sealer.ts';
 import { startConsole } from '../support/console.ts';
 import { anEvent, eventBody } from '../support/events.ts';
-import { failureOf } from '../support/failure.ts';
 import { startIngest, startWorker } from '../support/pipeline.ts';
 import { figure } from '../support/rows.ts';
 import { checkLog } from '../support/check-log.ts';
@@ -33,14 +31,6 @@ import { migratedDatabase, migratedUrl } from '../support/store.ts';
 import { until } from '../support/until.ts';
 
 describe('the log, from the request to the proof', () => {
-  it('is of one database: a worker with several does not start', async () => {
-    const nowhere = 'postgres://127.0.0.1:1/none';
-    const settings = { REDIS_URL: 'redis://127.0.0.1:1', DATABASE_URL: nowhere, DATABASE_URLS: `eu=${nowhere}` };
-    const failure = await failureOf(startWorker({ ...settings, LEDGER_KEY: logKey }, { migrate: false }));
-    expect(failure).to.be.instanceOf(ConfigError);
-    expect(String(failure)).to.contain('LEDGER_KEY needs one database: unset DATABASE_URLS');
-  });
-
   it('proves an event by the Receipt-Id of its 201', async () => {
     const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);
     const settings = { REDIS_URL: redis.url, DATABASE_URL: database };

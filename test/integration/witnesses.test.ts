@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { run as verify } from '../../cmd/verify/run.ts';
-import { createSealer, ledgerSettings } from '../../cmd/worker/sealer.ts';
+import { createSealers, ledgerSettings } from '../../cmd/worker/sealer.ts';
 import { findCosignature } from '../../internal/ledger/cosignature.ts';
 import { signCheckpoint } from '../../internal/ledger/checkpoint.ts';
 import { readWitnessKey } from '../../internal/ledger/keys.ts';
@@ -245,7 +245,7 @@ describe('witnesses of the log', () => {
     const telemetry = createTelemetry('worker', 'silent');
     const config = readConfig(ledgerSettings, { LEDGER_KEY: logKey, LEDGER_WITNESSES: String(witness.url) });
     await recordEvents(db, [anEvent()], withLeaves);
-    const sealer = createSealer(config, db, telemetry);
+    const sealer = createSealers(config, new Map([['first', db]]), telemetry).get('first');
     await sealer?.start();
     try {
       await until('the witness has cosigned', async () => {

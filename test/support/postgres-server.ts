@@ -11,8 +11,18 @@ const run = promisify(execFile);
 
 export type UserIds = { uid: number; gid: number };
 
+/** For moves of organizations: with fewer workers, their tables and moves take turns. */
+const replicating = ['wal_level=logical', 'max_worker_processes=24', 'max_logical_replication_workers=16']
+  .concat(
+    'max_sync_workers_per_subscription=11',
+    'max_replication_slots=40',
+    'max_wal_senders=40',
+    'wal_retrieve_retry_interval=100ms',
+  )
+  .flatMap((setting) => ['-c', setting]);
+
 /** Tests kill processes and not machines: written data survives without fsync. */
-const cheap = ['-c', 'fsync=off', '-c', 'max_connections=60', '-c', 'shared_buffers=64MB'];
+const cheap = ['-c', 'fsync=off', '-c', 'max_connections=60', ...replicating, '-c', 'shared_buffers=64MB'];
 
 /**
  * A real Postgres on a free port. It can be stopped and started again on its data. Postgres refuses
