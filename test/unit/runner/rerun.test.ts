@@ -126,7 +126,7 @@ describe('the runner of all tiers', () => {
 });
 
 describe('.ci/run', () => {
-  const tiers = ['test', 'test-clients', 'test-cluster', 'test-node', 'test-fault'];
+  const tiers = ['test', 'test-command', 'test-clients', 'test-cluster', 'test-node', 'test-fault'];
 
   /** The script in a project of its own, whose tiers run one file each. */
   async function run(kinds: readonly Body[]): ReturnType<Tier['run']> {

@@ -1,12 +1,12 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { automation, outcomeOf, reported, runledger, type Outcome } from '../../support/exec.ts';
-import { SmallDisk } from '../../support/fault/small-disk.ts';
-import { token } from '../../support/pipeline.ts';
-import { suiteExec } from '../../support/suite-exec.ts';
-import { until } from '../../support/until.ts';
+import type { AcceptedEvent } from '../../internal/event/event.ts';
+import { automation, outcomeOf, program, reported, runledger, type Outcome } from '../support/exec.ts';
+import { SmallDisk } from '../support/fault/small-disk.ts';
+import { token } from '../support/pipeline.ts';
+import { suiteExec } from '../support/suite-exec.ts';
+import { until } from '../support/until.ts';
 
 describe('runledger exec and the record', () => {
   let folder: string;
@@ -34,7 +34,7 @@ describe('runledger exec and the record', () => {
   /** The names of the files in the spool. */
   const spooled = async (spool = join(folder, 'spool')): Promise<string[]> => {
     const names = await readdir(spool, { recursive: true }).catch(() => []);
-    return names.filter((name) => /\.(json|refused)$/.test(name));
+    return names.filter((name) => name.endsWith('.json'));
   };
 
   const away = { RUNLEDGER_URL: 'https://127.0.0.1:1' };
@@ -98,21 +98,35 @@ describe('runledger exec and the record', () => {
     expect(found).to.deep.equal({ code: 0, signal: null, stdout: 'started\n', stderr: '' });
   });
 
-  const broken: Record<string, NodeJS.ProcessEnv> = {
-    'Runledger does not answer': away,
-    'its name does not resolve': { RUNLEDGER_URL: 'https://runledger.invalid' },
-    'its address is missing': { RUNLEDGER_URL: '' },
-    'its address is not https': { RUNLEDGER_URL: 'http://runledger.example' },
-    'the token is missing': { RUNLEDGER_TOKEN: '' },
-    'the token is wrong': { RUNLEDGER_TOKEN: 'wrong' },
-    'the certificate is not trusted': { RUNLEDGER_CA_FILE: '' },
-    'the file of certificates is missing': { RUNLEDGER_CA_FILE: '/nonexistent/ca' },
-    'a number is wrong': { RUNLEDGER_TIMEOUT_MS: 'soon' },
+  /** What is wrong outside is told by --verbose only; what a person must mend, in one line. */
+  const broken: Record<string, [NodeJS.ProcessEnv, string?]> = {
+    'Runledger does not answer': [away],
+    'its name does not resolve': [{ RUNLEDGER_URL: 'https://runledger.invalid' }],
+    'the proxy does not answer': [{ HTTPS_PROXY: 'http://127.0.0.1:1', RUNLEDGER_URL: 'https://runledger.example' }],
+    'the token is wrong': [{ RUNLEDGER_TOKEN: 'wrong' }],
+    'the certificate is not trusted': [{ RUNLEDGER_CA_FILE: '' }],
+    'its address is missing': [{ RUNLEDGER_URL: '' }, '--url (RUNLEDGER_URL) is required: the https:// address of …'],
+    'its address is not https': [{ RUNLEDGER_URL: 'http://x' }, '--url (RUNLEDGER_URL) must be an https:// address …'],
+    'the token is missing': [{ RUNLEDGER_TOKEN: '' }, 'RUNLEDGER_TOKEN or --token-file (RUNLEDGER_TOKEN_FILE) …'],
+    'the token file is missing': [
+      { RUNLEDGER_TOKEN: '', RUNLEDGER_TOKEN_FILE: '/none' },
+      '--token-file (RUNLEDGER_TOKEN_FILE) names an unreadable file: /none (ENOENT)',
+    ],
+    'the file of certificates is missing': [
+      { RUNLEDGER_CA_FILE: '/none' },
+      '--ca-file (RUNLEDGER_CA_FILE) names an unreadable file: /none (ENOENT)',
+    ],
+    'a number is wrong': [{ RUNLEDGER_TIMEOUT_MS: 'soon' }, '--timeout-ms (RUNLEDGER_TIMEOUT_MS) must be a whole …'],
   };
-  for (const [name, settings] of Object.entries(broken)) {
-    it(`runs the command, unchanged, when ${name}`, async () => {
-      const found = await run('echo out; echo err >&2; exit 5', { RUNLEDGER_TIMEOUT_MS: '500', ...settings });
-      expect(found).to.deep.equal({ code: 5, signal: null, stdout: 'out\n', stderr: 'err\n' });
+  for (const [name, [settings, said]] of Object.entries(broken)) {
+    it(`runs the command, unchanged, and says ${said === undefined ? 'nothing' : 'one line'}, when ${name}`, async () => {
+      const given = { RUNLEDGER_TIMEOUT_MS: '500', ...settings };
+      const { stderr, ...found } = await run('echo out; echo err >&2; exit 5', given);
+      expect(found).to.deep.equal({ code: 5, signal: null, stdout: 'out\n' });
+      const [begin = '', isCut] = said?.split('…') ?? [];
+      if (said === undefined) expect(stderr).to.equal('err\n');
+      else if (isCut === undefined) expect(stderr).to.equal(`err\nrunledger: cannot report this run: ${begin}\n`);
+      else expect(stderr.split('\n')).to.have.lengthOf(3).and.nested.property('[1]').that.include(begin);
     });
   }
 
@@ -120,10 +134,10 @@ describe('runledger exec and the record', () => {
   const asNobody = ['unshare', '--user', '--map-user=54321'];
   const noHome = 'this user has no home directory; set --spool \\(RUNLEDGER_SPOOL\\)';
   const unspoolable: Record<string, [NodeJS.ProcessEnv, string, string[]?]> = {
-    'its folder is below no folder': [{ RUNLEDGER_SPOOL: '/dev/null/spool' }, "ENOTDIR: .* mkdir '.*'"],
-    'its folder cannot be made': [{ RUNLEDGER_SPOOL: '/proc/spool' }, "ENOENT: .* mkdir '/proc/spool'"],
+    'its folder is below no folder': [{ RUNLEDGER_SPOOL: '/dev/null/spool' }, 'mkdir /dev/null: not a directory'],
+    'its folder cannot be made': [{ RUNLEDGER_SPOOL: '/proc/spool' }, 'mkdir /proc/spool: no such file or directory'],
     'its bound is wrong': [{ RUNLEDGER_SPOOL_MAX_EVENTS: 'many' }, 'RUNLEDGER_SPOOL_MAX_EVENTS must be .*'],
-    'its folder is read-only': [{}, "EACCES: permission denied, mkdir '.*/spool/.*'", asNobody],
+    'its folder is read-only': [{}, 'mkdir .*/spool/.*: permission denied', asNobody],
     'the user has no home': [{ RUNLEDGER_SPOOL: undefined, HOME: undefined }, noHome, asNobody],
     'the home is empty': [{ RUNLEDGER_SPOOL: undefined, HOME: '' }, noHome, asNobody],
   };
@@ -141,6 +155,71 @@ describe('runledger exec and the record', () => {
       expect(await runs()).to.deep.equal(['START ERROR END']);
     });
   }
+
+  it('sends nothing that another user put into the spool, or may put there', async () => {
+    await run('true', { RUNLEDGER_TOKEN_FILE: join(folder, 'token'), RUNLEDGER_TOKEN: '' });
+    await writeFile(join(folder, 'token'), token);
+    const [receiver = ''] = await readdir(join(folder, 'spool'));
+    const own = join(folder, 'spool', receiver);
+    expect(await spooled()).to.have.lengthOf(2);
+    const untrusted: [() => Promise<void>, RegExp][] = [
+      [() => chmod(own, 0o770), /^runledger: .* is open to other users: chmod 700 it\n$/],
+      [() => chmod(own, 0o700).then(() => chown(own, 54_321, 54_321)), /^runledger: .* belongs to another user\n$/],
+    ];
+    for (const [change, message] of untrusted) {
+      await change();
+      const flushed = await outcomeOf(runledger('flush', '--token-file', join(folder, 'token')), env);
+      expect(flushed.code).to.equal(1);
+      expect(flushed.stderr).to.match(message);
+      expect(await runs()).to.deep.equal([]);
+    }
+  });
+
+  describe('inside the command', () => {
+    const inside = (script: string, settings: NodeJS.ProcessEnv = {}, options: string[] = []): Promise<Outcome> =>
+      run(script.replaceAll('runledger', program), settings, ['--execution', 'run 1', ...options]);
+
+    it('has the names of its run, and no token', async () => {
+      const { stdout } = await inside('env | grep -o "^RUNLEDGER_[A-Z_]*ID=.*" | sort; env | grep -c TOKEN=');
+      expect(stdout).to.equal(`RUNLEDGER_AUTOMATION_ID=${automation}\nRUNLEDGER_EXECUTION_ID=run 1\n0\n`);
+    });
+
+    it('adds events to its run, which `exec` sends where the token is no file', async () => {
+      const script =
+        'runledger event warning "3 rows skipped"; runledger event error "No answer" --id SMTP-421; sleep 3';
+      for (const settings of [{}, { RUNLEDGER_TOKEN: '', RUNLEDGER_TOKEN_FILE: join(folder, 'token') }]) {
+        await suite.redis.command('flushall');
+        await writeFile(join(folder, 'token'), token);
+        expect(await inside(script, settings)).to.deep.equal({ code: 0, signal: null, stdout: '', stderr: '' });
+        const stored = await suite.stored();
+        const texts = stored.map(({ kind, errorId, description }) => [kind, errorId, description].join('|'));
+        expect(texts.slice(0, -1)).to.have.members([
+          'START||sh',
+          'WARNING||3 rows skipped',
+          'ERROR|SMTP-421|No answer',
+        ]);
+        expect(texts.at(-1)).to.match(/^END/);
+        expect(new Set(stored.map(({ executionId }) => executionId))).to.deep.equal(new Set(['run 1']));
+      }
+    });
+
+    it('refuses an event without a run, or of no kind', async () => {
+      const wrong: [string[], RegExp][] = [
+        [['warning', 'x'], /--automation is required outside of runledger exec/],
+        [['finish'], /the first argument must be start, event, warning, error or end/],
+        [['warning', '3', 'rows'], /unexpected argument "rows": quote a text of several words/],
+        [
+          ['warning', 'x', '--id', '1', '--automation', automation, '--execution', '1'],
+          /--id and --detail are for an error/,
+        ],
+      ];
+      for (const [args, message] of wrong) {
+        const { code, stderr } = await outcomeOf(runledger('event', ...args), env);
+        expect(stderr).to.match(message);
+        expect(code).to.equal(2);
+      }
+    });
+  });
 
   it('says with --verbose, after the output of the command, what it could not send', async () => {
     const settings = { ...away, RUNLEDGER_SPOOL: '/dev/null/spool', RUNLEDGER_TIMEOUT_MS: '500' };

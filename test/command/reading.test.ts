@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { CertificateFiles, createKeyPair } from '../../support/certificate.ts';
-import { readToken, startConsole, type RunningConsole } from '../../support/console.ts';
-import { automation, environmentWith, outcomeOf, runledger, type Outcome } from '../../support/exec.ts';
-import { freePort } from '../../support/free-port.ts';
-import { declare } from '../../support/notify/expectations.ts';
-import { storeEvents } from '../../support/reading.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/store.ts';
+import { CertificateFiles, createKeyPair } from '../support/certificate.ts';
+import { readToken, startConsole, type RunningConsole } from '../support/console.ts';
+import { automation, environmentWith, outcomeOf, runledger, type Outcome } from '../support/exec.ts';
+import { freePort } from '../support/free-port.ts';
+import { declare } from '../support/notify/expectations.ts';
+import { storeEvents } from '../support/reading.ts';
+import { migratedDatabase, type TestDatabase } from '../support/store.ts';
 
 describe('runledger events, executions and tail', () => {
   let files: CertificateFiles;
@@ -149,8 +149,8 @@ describe('runledger events, executions and tail', () => {
     'a time that is none': ['events --since monday', {}, 1, '--from must be a time in RFC 3339 such as …'],
     'a time that is given twice': ['events --since 1h --from 2h', {}, 2, '--since is the same as --from: …'],
     'no address': ['events', { RUNLEDGER_CONSOLE_URL: '' }, 1, '--console (RUNLEDGER_CONSOLE_URL) is required: …'],
-    'no answer': ['events', away, 1, 'RUNLEDGER_CONSOLE_URL does not answer: connect ECONNREFUSED 127.0.0.1:1'],
-    'no answer to tail': ['tail', away, 1, 'RUNLEDGER_CONSOLE_URL does not answer: connect ECONNREFUSED …'],
+    'no answer': ['events', away, 1, 'RUNLEDGER_CONSOLE_URL does not answer: dial tcp 127.0.0.1:1: …'],
+    'no answer to tail': ['tail', away, 1, 'RUNLEDGER_CONSOLE_URL does not answer: dial tcp …'],
     'a certificate that is not trusted': [
       'executions',
       { RUNLEDGER_CA_FILE: '' },
@@ -184,7 +184,7 @@ describe('runledger events, executions and tail', () => {
 
   it('has help for each command alone, and for all', async () => {
     const all = await run(['--help']);
-    for (const name of ['exec', 'flush', 'executions', 'events', 'tail']) {
+    for (const name of ['exec', 'event', 'flush', 'executions', 'events', 'tail', 'doctor', 'install', 'completion']) {
       const own = await run([name, '--help']);
       expect(own).to.deep.include({ code: 0, stderr: '' });
       expect(own.stdout.match(/^runledger \w+/gm)).to.deep.equal([`runledger ${name}`]);

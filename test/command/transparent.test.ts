@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { environmentWith, outcomeOf, reported } from '../../support/exec.ts';
+import { environmentWith, outcomeOf, reported } from '../support/exec.ts';
 
 /** Programs whose exit code, signal, output or input could differ under a wrapper. */
 const programs: Record<string, string> = {
@@ -19,7 +19,8 @@ const programs: Record<string, string> = {
   limits: 'ulimit -a',
   'signals that are ignored': 'grep SigIgn /proc/self/status',
   'open descriptors': 'ls /proc/self/fd',
-  'the environment': 'env | sort | grep -v ^_=',
+  // But what names the run, and the token.
+  'the environment': 'env | sort | grep -vE "^(_|RUNLEDGER_(TOKEN|RECEIVER|AUTOMATION_ID|EXECUTION_ID))="',
   'mask and folder': 'umask; pwd',
   'its group': 'test $(ps -o pgid= $$) = $(ps -o pgid= $PPID); echo $?',
   'an unread pipe': 'yes 2>&1 | head -1',

@@ -2,11 +2,11 @@ import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { automation, outcomeOf, runledger, type Outcome } from '../../support/exec.ts';
-import { token } from '../../support/pipeline.ts';
-import { suiteExec } from '../../support/suite-exec.ts';
+import { automation, outcomeOf, runledger, type Outcome } from '../support/exec.ts';
+import { token } from '../support/pipeline.ts';
+import { suiteExec } from '../support/suite-exec.ts';
 
-const examples = join(import.meta.dirname, '../../../deploy/examples');
+const examples = join(import.meta.dirname, '../../deploy/examples');
 const text = (name: string): Promise<string> => readFile(join(examples, name), 'utf8');
 
 interface Step {

@@ -79,7 +79,7 @@ describe('runledger exec under faults', () => {
     const random = new Random(seedOfRun());
     const expected = await Promise.all(scripts.map((script) => outcomeOf(['sh', '-c', script], env)));
     const spool = env['RUNLEDGER_SPOOL'] ?? '';
-    await mkdir(spool, { recursive: true });
+    await mkdir(spool, { recursive: true, mode: 0o700 });
     let isFull = false;
     let next = 0;
     let finished = 0;
@@ -110,7 +110,7 @@ describe('runledger exec under faults', () => {
       await until('a third has run', () => finished > runCount / 3, 600_000);
       isFull = true;
       await disk.fill();
-      const last = finished + runCount / 10;
+      const last = Math.min(finished + runCount / 10, runCount - 1);
       const isOver = (): boolean => finished > last;
       while (!isOver()) {
         // Takes the room that delivered events leave, and finds that there is no more.
@@ -125,7 +125,7 @@ describe('runledger exec under faults', () => {
 
     expect(changed).to.deep.equal([]);
     await until('the spool is empty', async () => (await outcomeOf(runledger('flush'), env)).code === 0, 60_000);
-    expect((await readdir(spool, { recursive: true })).filter((name) => name.endsWith('.refused'))).to.deep.equal([]);
+    expect((await readdir(spool, { recursive: true })).filter((name) => name.includes('.json'))).to.deep.equal([]);
     const stored = Map.groupBy(unique(await storedEvents(redis.url)), ({ executionId }) => executionId);
     const kindsOf = (name: string): string =>
       (stored.get(name) ?? [])

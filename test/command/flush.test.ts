@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { Spool } from '../../../internal/outbox/spool.ts';
-import { automation, outcomeOf, runledger, type Outcome } from '../../support/exec.ts';
-import { suiteExec } from '../../support/suite-exec.ts';
+import { automation, outcomeOf, runledger, type Outcome } from '../support/exec.ts';
+import { suiteExec } from '../support/suite-exec.ts';
 
 describe('runledger flush', () => {
   let folder: string;
@@ -24,12 +20,14 @@ describe('runledger flush', () => {
 
   /** Leaves an event in the spool, as an earlier run would. */
   const spool = async (event: object, key: string = randomUUID()): Promise<void> => {
-    const earlier = new Spool({ folder: join(folder, 'spool/earlier'), maxBytes: 1e9, maxEvents: 1e4 });
     const body = JSON.stringify({ automation_id: automation, execution_id: key, event: 'EVENT', ...event });
-    await earlier.add({ key, body, at: Date.now() });
+    const text = JSON.stringify({ key, body, at: Date.now() });
+    const earlier = join(folder, 'spool/earlier');
+    await mkdir(earlier, { recursive: true, mode: 0o700 });
+    await writeFile(join(earlier, `${String(Date.now()).padStart(15, '0')}-001-${key}-${text.length}.json`), text);
   };
 
-  it('sends many in one request, each once, and sets aside what is refused', async () => {
+  it('sends many in one request, each once, and keeps what is refused, and says why', async () => {
     const key = randomUUID();
     const recorded = { automation_id: automation, execution_id: key, event: 'EVENT' };
     const { status } = await suite.ingest.client.register(recorded, { 'idempotency-key': key });
@@ -40,37 +38,18 @@ describe('runledger flush', () => {
     await spool({ occurred_at: new Date(Date.now() + 3_600_000).toISOString() });
     for (let index = 0; index < 120; index += 1) await spool({});
     const flushed = await flush();
+    const aside = join(folder, 'spool/earlier/refused');
+    const [refused = ''] = await readdir(aside);
+    expect(flushed.code).to.equal(1);
+    expect(flushed.stderr)
+      .to.include(`refused: /event must be`)
+      .and.include(`kept in ${join(aside, refused)}\n`);
+    expect(await flush(), 'once told').to.include({ code: 0, stderr: '' });
     expect(flushed.stdout).to.equal(`122 sent, 0 waiting, 1 refused in ${join(folder, 'spool')}\n`);
     const stored = await suite.stored();
     expect(new Set(stored.map(({ executionId }) => executionId))).to.have.property('size', 122);
     expect(stored).to.have.lengthOf(122);
     expect(await suite.redis.command('llen', '{runledger}:events:wait'), 'commits').to.be.below(6);
-  });
-
-  it('sends each alone where Runledger takes single events only', async () => {
-    const [cert, key] = [
-      await readFile(exec.files.settings.TLS_CERT_FILE),
-      await readFile(exec.files.settings.TLS_KEY_FILE),
-    ];
-    const paths: (string | undefined)[] = [];
-    const server = createServer({ cert, key }, ({ url }, response) => {
-      paths.push(url);
-      response.writeHead(url === '/v1/register/' ? 201 : 404).end();
-    });
-    await once(server.listen(0), 'listening');
-    try {
-      for (let index = 0; index < 102; index += 1) await spool({});
-      const { port } = server.address() as AddressInfo;
-      const flushed = await flush('--url', `https://localhost:${port}`);
-      expect(flushed).to.include({ code: 0, stdout: `102 sent, 0 waiting, 0 refused in ${join(folder, 'spool')}\n` });
-      expect(paths).to.deep.equal([
-        '/v1/register/bulk/?partial=true',
-        ...Array.from({ length: 102 }, () => '/v1/register/'),
-      ]);
-    } finally {
-      server.closeAllConnections();
-      await once(server.close(), 'close');
-    }
   });
 
   it('names the setting that is wrong', async () => {

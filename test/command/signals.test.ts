@@ -4,8 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { environmentWith, outcomeOf, reported } from '../../support/exec.ts';
-import { until } from '../../support/until.ts';
+import { environmentWith, outcomeOf, reported } from '../support/exec.ts';
+import { until } from '../support/until.ts';
 
 /** Says that it is ready and which signals it gets; SIGUSR2 ends it with 7. */
 const listening = `

@@ -1,0 +1,23 @@
+package main
+
+import "sync"
+
+// Sentences, each once, in order.
+type notes struct {
+	mutex sync.Mutex
+	said  []string
+}
+
+func (n *notes) add(text string) {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	if !contains(n.said, text) {
+		n.said = append(n.said, text)
+	}
+}
+
+func (n *notes) all() []string {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	return append([]string(nil), n.said...)
+}
