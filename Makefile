@@ -39,8 +39,8 @@ test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end 
 	@deploy/install.sh redis postgres pgbouncer prometheus alertmanager caddy chromium python borg faketime
 	@$(TIER) -- "$(FILES)" "$(FILES)" "$(FILES)" "--waiting $(FILES)" "--waiting $(FILES)"
 
-# The command `runledger` for a system, such as .cache/runledger/linux-arm64. Only on Linux has it an
-# entry of its own (cmd/runledger/start_linux_amd64.s).
+# The command `runledger` for a system, such as .cache/runledger/linux-arm64. Only on Linux has it
+# an entry of its own (cmd/runledger/start_linux_amd64.s).
 VERSION ?= development
 SYSTEMS := linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 windows-amd64.exe windows-arm64.exe
 .cache/runledger/%: $(wildcard cmd/runledger/*)

@@ -19,8 +19,8 @@ type process struct {
 	passed  sync.WaitGroup
 }
 
-// Starts a command in this console, with this process' input and outputs. Ctrl-C and Ctrl-Break come
-// to it from the console itself: this process only ignores them until it has ended.
+// Starts a command in this console, with this process' input and outputs. Ctrl-C and Ctrl-Break
+// come to it from the console itself: this process only ignores them until it has ended.
 func startCommand(words, environment []string, tail tailMode) (running, *cannotRun) {
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM)
 	program, err := exec.LookPath(words[0])

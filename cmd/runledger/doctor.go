@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// `runledger doctor`: says what is set, what answers, and by how much the clocks differ. Exit code 1
-// if something needs a person.
+// `runledger doctor`: says what is set, what answers, and by how much the clocks differ. Exit code
+// 1 if something needs a person.
 func runDoctor(args []string) (int, error) {
 	options, _, err := parseOptions(args, optionSpec{texts: []string{"spool", "url", "token-file", "ca-file", "console"}}, "")
 	if err != nil {

@@ -11,7 +11,8 @@ type sigaction struct {
 	mask                     uint64
 }
 
-// Go's runtime keeps its own handlers of signals such as SIGSEGV: only the kernel can take them off.
+// Go's runtime keeps its own handlers of signals such as SIGSEGV: only the kernel can take them
+// off.
 func restoreDefault(number syscall.Signal) { exchange(number, &sigaction{}) }
 
 // Sets what a signal does, and returns what it did.

@@ -4,8 +4,9 @@ package main
 
 import "syscall"
 
-// What start_linux_*.s has seen before Go's runtime began: bit n-1 of `ignoredSignals` for signal n,
-// bit n of `closedDescriptors` for descriptor n. Zero in a binary that was linked without `-E entry`.
+// What start_linux_*.s has seen before Go's runtime began: bit n-1 of `ignoredSignals` for signal
+// n, bit n of `closedDescriptors` for descriptor n. Zero in a binary that was linked without `-E
+// entry`.
 var (
 	ignoredSignals    uint64
 	closedDescriptors uint64

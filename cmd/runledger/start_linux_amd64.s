@@ -11,10 +11,10 @@ DATA script<>+24(SB)/8, $"xec \"$@\""
 DATA script<>+32(SB)/8, $"\x00\x00\x00\x00\x00\x00\x00\x00"
 GLOBL script<>(SB), RODATA|NOPTR, $40
 
-// The entry of the program (`-ldflags=-E=entry`). Notes which signals are ignored and which standard
-// descriptors are closed, then enters Go's runtime, which changes both. Where limits are too low for
-// the runtime, the command of `exec` runs alone. Leaves the stack as the kernel made it: the runtime
-// reads the arguments there.
+// The entry of the program (`-ldflags=-E=entry`). Notes which signals are ignored and which
+// standard descriptors are closed, then enters Go's runtime, which changes both. Where limits are
+// too low for the runtime, the command of `exec` runs alone. Leaves the stack as the kernel made
+// it: the runtime reads the arguments there.
 TEXT entry(SB), NOSPLIT|NOFRAME, $0
 	MOVQ SP, R15
 	SUBQ $64, SP // struct kernel_sigaction: 32 bytes; struct rlimit: 16 bytes

@@ -109,8 +109,8 @@ func (s *streams) forward(chunk []byte) bool {
 	return false
 }
 
-// Returns the last lines, once all that the command wrote is passed on. If another process still has
-// the pipe, this program goes on in the background and passes on for it.
+// Returns the last lines, once all that the command wrote is passed on. If another process still
+// has the pipe, this program goes on in the background and passes on for it.
 func (s *streams) finish() string {
 	if s.reader == nil {
 		return ""
