@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -31,28 +32,67 @@ func startCommand(words, environment []string, tail tailMode) (running, *cannotR
 	return &process{pid, streams}, nil
 }
 
+// Forks the program that the words name. A process that ignores SIGCHLD learns nothing of how its
+// children end: where the command shall ignore it, this program starts once more in its place, and
+// becomes the command there.
+func spawn(words, environment []string, streams *streams) (pid int, failure *cannotRun) {
+	if isIgnoredAtStart(syscall.SIGCHLD) {
+		if self, err := os.Executable(); err == nil {
+			if pid, err = fork(self, append([]string{self, becomeCommand}, words...), environment, streams); err == nil {
+				return pid, nil
+			}
+		}
+	}
+	failure = searchPath(words, func(file string, words []string) (err error) {
+		pid, err = fork(file, words, environment, streams)
+		return err
+	})
+	return pid, failure
+}
+
+const becomeCommand = "become-a-command-that-ignores-sigchld"
+
+// Replaces this process by a command that ignores SIGCHLD. Returns the exit code if it cannot.
+func becomeCommandOf(words []string) int {
+	signal.Ignore(syscall.SIGCHLD)
+	for _, number := range ignoredAtStart() {
+		signal.Ignore(number)
+	}
+	environment := originalEnvironment(os.Environ())
+	for fd := range 3 {
+		if wasClosedAtStart(fd) {
+			_ = syscall.Close(fd)
+		}
+	}
+	failure := searchPath(words, func(file string, words []string) error {
+		return syscall.Exec(file, words, environment)
+	})
+	say(failure.Error())
+	return failure.code
+}
+
 // Searches PATH as execvp(3) does: a folder that cannot be searched is remembered and passed by, a
 // file that is no program is a script of sh.
-func spawn(words, environment []string, streams *streams) (int, *cannotRun) {
+func searchPath(words []string, start func(file string, words []string) error) *cannotRun {
 	program := words[0]
 	failure := syscall.ENOENT
 	for _, candidate := range candidates(program) {
-		pid, err := fork(candidate, words, environment, streams)
+		err := start(candidate, words)
 		if err == syscall.ENOEXEC {
-			pid, err = fork("/bin/sh", append([]string{"sh", candidate}, words[1:]...), environment, streams)
+			err = start("/bin/sh", append([]string{"sh", candidate}, words[1:]...))
 		}
 		switch err {
 		case nil:
-			return pid, nil
+			return nil
 		case syscall.EACCES:
 			failure = syscall.EACCES
 		case syscall.ENOENT, syscall.ENOTDIR, syscall.ESTALE, syscall.ENODEV, syscall.ETIMEDOUT:
 		default:
 			number, _ := err.(syscall.Errno)
-			return 0, cannotRunBecause(program, number)
+			return cannotRunBecause(program, number)
 		}
 	}
-	return 0, cannotRunBecause(program, failure)
+	return cannotRunBecause(program, failure)
 }
 
 func cannotRunBecause(program string, number syscall.Errno) *cannotRun {
@@ -78,10 +118,11 @@ func candidates(program string) []string {
 	}
 	var found []string
 	for _, folder := range strings.Split(path, ":") {
-		if folder == "" {
-			folder = "."
+		// An empty entry is the current folder.
+		if folder != "" {
+			folder += "/"
 		}
-		found = append(found, folder+"/"+program)
+		found = append(found, folder+program)
 	}
 	return found
 }
@@ -120,13 +161,15 @@ var own = []os.Signal{
 }
 
 // Catches every signal that ends or stops a process, but those that this process was started to
-// ignore: its child ignores them too.
+// ignore: its child ignores them too. But for SIGCHLD (spawn).
 func catchSignals() chan os.Signal {
 	caught := make(chan os.Signal, 64)
 	signal.Notify(caught)
 	signal.Reset(syscall.SIGTTIN, syscall.SIGTTOU)
 	for _, number := range ignoredAtStart() {
-		signal.Ignore(number)
+		if number != syscall.SIGCHLD {
+			signal.Ignore(number)
+		}
 	}
 	return caught
 }
@@ -150,13 +193,12 @@ func passSignalsOn(caught chan os.Signal, pid int) {
 	}
 }
 
+func isIgnoredAtStart(number syscall.Signal) bool {
+	return slices.Contains(ignoredAtStart(), number)
+}
+
 func isOwn(number syscall.Signal) bool {
-	for _, each := range own {
-		if each == number {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(own, os.Signal(number))
 }
 
 // The environment block as the kernel has it: Go drops names that come twice.

@@ -33,9 +33,13 @@ func commands() map[string]command {
 
 func main() {
 	args := os.Args[1:]
-	if len(args) > 0 && args[0] == relayCommand {
+	// What `exec` starts of itself.
+	switch first(args) {
+	case relayCommand:
 		relayRest()
 		return
+	case becomeCommand:
+		os.Exit(becomeCommandOf(args[1:]))
 	}
 	os.Exit(run(args))
 }

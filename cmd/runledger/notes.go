@@ -1,6 +1,9 @@
 package main
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Sentences, each once, in order.
 type notes struct {
@@ -11,7 +14,7 @@ type notes struct {
 func (n *notes) add(text string) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
-	if !contains(n.said, text) {
+	if !slices.Contains(n.said, text) {
 		n.said = append(n.said, text)
 	}
 }

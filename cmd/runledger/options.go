@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -45,12 +46,12 @@ func parseOptions(args []string, spec optionSpec, hint string) (values, []string
 		raw, _, _ := strings.Cut(arg, "=")
 		isLong := strings.HasPrefix(arg, "--")
 		switch {
-		case isLong && contains(spec.flags, name):
+		case isLong && slices.Contains(spec.flags, name):
 			if inline {
 				return nil, nil, usagef("%s takes no value", raw)
 			}
 			found[name] = "true"
-		case isLong && contains(spec.texts, name):
+		case isLong && slices.Contains(spec.texts, name):
 			if !inline {
 				if at+1 >= len(args) {
 					return nil, nil, usagef("%s needs a value", raw)
@@ -72,12 +73,3 @@ func parseOptions(args []string, spec optionSpec, hint string) (values, []string
 
 // In place of a hint: arguments that are no options are returned.
 const positionalAllowed = "\x00"
-
-func contains(list []string, wanted string) bool {
-	for _, each := range list {
-		if each == wanted {
-			return true
-		}
-	}
-	return false
-}

@@ -8,13 +8,15 @@ import (
 
 // An event of this process, and what has become of it.
 type ownEvent struct {
-	event outgoing
-	name  string // in the spool; empty if the spool did not take it
-	state attempt
+	event    outgoing
+	wasTried bool   // by the spool
+	name     string // in the spool; empty if the spool did not take it
+	state    attempt
 }
 
-// Delivers events in the background, in order. Each is in the spool from the start until Runledger
-// has confirmed it. Sends afterwards what earlier runs, and the command itself, left there.
+// Writes events to the spool and delivers them in the background, both in order and at the same
+// time: neither waits for a disk or a server that hangs. Each is in the spool until Runledger has
+// confirmed it. Sends afterwards what earlier runs, and the command itself, left there.
 type outbox struct {
 	spool     *spool
 	delivery  *delivery
@@ -24,10 +26,10 @@ type outbox struct {
 	wake      chan struct{}
 	done      chan struct{}
 
-	mutex  sync.Mutex
-	queue  []outgoing // not yet in the spool
-	own    []*ownEvent
-	ending bool
+	mutex   sync.Mutex
+	own     []*ownEvent
+	toSpool chan *ownEvent
+	ending  bool
 }
 
 // Pauses between attempts while the command runs. While there is nothing to do, the spool is looked
@@ -42,18 +44,52 @@ func newOutbox(spool *spool, delivery *delivery, unspooled func(error)) *outbox 
 	ctx, cancel := context.WithCancel(context.Background())
 	o := &outbox{
 		spool: spool, delivery: delivery, unspooled: unspooled, ctx: ctx, cancel: cancel,
-		wake: make(chan struct{}, 1), done: make(chan struct{}),
+		wake: make(chan struct{}, 1), done: make(chan struct{}), toSpool: make(chan *ownEvent, mostOfOneRun),
 	}
+	go o.writeToSpool()
 	go o.deliver()
 	return o
 }
 
+// A run adds so many events itself.
+const mostOfOneRun = 3
+
 // Takes an event over. Returns at once.
 func (o *outbox) add(event outgoing) {
+	one := &ownEvent{event: event}
 	o.mutex.Lock()
-	o.queue = append(o.queue, event)
+	o.own = append(o.own, one)
 	o.mutex.Unlock()
+	o.toSpool <- one
 	o.stir()
+}
+
+func (o *outbox) writeToSpool() {
+	for one := range o.toSpool {
+		name, err := o.spool.add(one.event)
+		if err != nil {
+			o.unspooled(err)
+		}
+		o.mutex.Lock()
+		one.name, one.wasTried = name, true
+		o.mutex.Unlock()
+		o.clear(one)
+		o.stir()
+	}
+}
+
+// Takes an event out of the spool once it is both there and answered for good.
+func (o *outbox) clear(one *ownEvent) {
+	o.mutex.Lock()
+	name, state := one.name, one.state
+	o.mutex.Unlock()
+	switch {
+	case name == "":
+	case state == recorded:
+		o.spool.remove(name)
+	case state == refused:
+		o.spool.setAside(name)
+	}
 }
 
 func (o *outbox) stir() {
@@ -93,7 +129,6 @@ func (o *outbox) deliver() {
 	defer close(o.done)
 	pause := firstPause
 	for o.ctx.Err() == nil {
-		o.spoolQueue()
 		worked := o.deliverOwn() && o.deliverLeftovers()
 		if o.isOver(worked) {
 			return
@@ -112,35 +147,15 @@ func (o *outbox) deliver() {
 func (o *outbox) isOver(worked bool) bool {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	if !o.ending || len(o.queue) > 0 {
+	if !o.ending {
 		return false
 	}
 	for _, one := range o.own {
-		if one.state == failed && (worked || one.name == "") {
+		if !one.wasTried || one.state == failed && (worked || one.name == "") {
 			return false
 		}
 	}
 	return true
-}
-
-func (o *outbox) spoolQueue() {
-	for {
-		o.mutex.Lock()
-		if len(o.queue) == 0 {
-			o.mutex.Unlock()
-			return
-		}
-		event := o.queue[0]
-		o.mutex.Unlock()
-		name, err := o.spool.add(event)
-		if err != nil {
-			o.unspooled(err)
-		}
-		o.mutex.Lock()
-		o.queue = o.queue[1:]
-		o.own = append(o.own, &ownEvent{event: event, name: name})
-		o.mutex.Unlock()
-	}
 }
 
 // False as soon as an attempt fails.
@@ -153,22 +168,18 @@ func (o *outbox) deliverOwn() bool {
 		o.mutex.Lock()
 		one.state = attempt
 		o.mutex.Unlock()
-		if one.name == "" {
-			continue
-		}
-		if attempt == recorded {
-			o.spool.remove(one.name)
-		} else {
-			o.spool.setAside(one.name)
-		}
+		o.clear(one)
 	}
 	return true
 }
 
 func (o *outbox) next() *ownEvent {
-	o.spoolQueue()
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
+	return o.unsent()
+}
+
+func (o *outbox) unsent() *ownEvent {
 	for _, one := range o.own {
 		if one.state == failed {
 			return one
@@ -194,7 +205,7 @@ func (o *outbox) deliverLeftovers() bool {
 	isOver := func() bool {
 		o.mutex.Lock()
 		defer o.mutex.Unlock()
-		return o.ctx.Err() != nil || len(o.queue) > 0
+		return o.ctx.Err() != nil || o.unsent() != nil
 	}
 	result := sendBacklog(o.ctx, o.spool, o.delivery, names, isOver)
 	return !result.failed

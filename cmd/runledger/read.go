@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -182,7 +183,7 @@ func runTail(args []string) (int, error) {
 	}
 	// A wrong filter would wait for ever.
 	kinds := []string{"START", "EVENT", "WARNING", "ERROR", "END"}
-	if kind, given := options["kind"]; given && !contains(kinds, kind) {
+	if kind, given := options["kind"]; given && !slices.Contains(kinds, kind) {
 		return 0, usagef("--kind must be one of %s", strings.Join(kinds, ", "))
 	}
 	caller, err := connectToConsole(options)

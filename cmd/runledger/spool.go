@@ -99,7 +99,8 @@ func (s *spool) place(name, text string) error {
 func writeDurably(path, text string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
+		// The name of the file is another one each time, and says nothing.
+		return fmt.Errorf("%s: %w", filepath.Dir(path), errors.Unwrap(err))
 	}
 	_, err = file.WriteString(text)
 	if err == nil {
