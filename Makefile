@@ -87,7 +87,7 @@ soak: $(PACKAGES) ## Random faults for MINUTES=, then a table of lost and double
 	@deploy/install.sh redis postgres faketime
 	@exec nice $(NODE) test/fault/soak.ts --minutes $(MINUTES)
 
-bench: $(PACKAGES) ## Measure Runledger side by side with its baselines (SCENARIOS=ingest,drain QUICK=1 ROUNDS= SECONDS=)
+bench: $(PACKAGES) command ## Measure Runledger side by side with its baselines (SCENARIOS=ingest,drain QUICK=1 ROUNDS= SECONDS=)
 	@deploy/install.sh redis postgres wrk chromium
 	@exec $(NODE) test/bench/main.ts $(SCENARIOS)
 

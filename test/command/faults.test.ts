@@ -57,7 +57,7 @@ describe('runledger exec under faults', () => {
       HTTPS_PORT: String(await freePort()),
       OPS_PORT: String(await freePort()),
     };
-    const settings = { ...ports, ...files.settings, TOKENS_FILE: tokens, REDIS_URL: redis.url, LOG_LEVEL: 'fatal' };
+    const settings = { ...ports, ...files.settings, TOKENS_FILE: tokens, REDIS_URL: redis.url, LOG_LEVEL: 'error' };
     start = async () => {
       ingest = new RunledgerProcess('ingest', settings);
       await ingest.ready(60_000);

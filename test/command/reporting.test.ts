@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chmod, chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
@@ -219,6 +221,22 @@ describe('runledger exec and the record', () => {
         expect(code).to.equal(2);
       }
     });
+  });
+
+  it('spools every event while Runledger takes a connection and never answers', async () => {
+    const server = createServer().listen(0);
+    await once(server, 'listening');
+    const sockets: Socket[] = [];
+    server.on('connection', (socket) => sockets.push(socket));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const settings = { RUNLEDGER_URL: `https://localhost:${port}`, RUNLEDGER_TIMEOUT_MS: '1000' };
+      expect(await run('exit 1', settings)).to.include({ code: 1, stderr: '' });
+      expect(await spooled()).to.have.lengthOf(3);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      await once(server.close(), 'close');
+    }
   });
 
   it('says with --verbose, after the output of the command, what it could not send', async () => {
