@@ -14,9 +14,9 @@ RUN npm ci --omit=dev --ignore-scripts \
                                     -o -path '*/prebuilds/darwin-*' -o -path '*/prebuilds/win32-*' \
                                     -o -name '*.md' -not -iname 'licen*' -not -iname 'notice*' \) -delete
 
-# The command alone, as `make commands` builds it. `runledger install FOLDER` copies it into a volume;
-# `COPY --from` into another image. It trusts the certificates of the image it runs in, or of
-# RUNLEDGER_CA_FILE.
+# The command alone, as `make commands` builds it. `runledger install FOLDER` copies it into a
+# volume, `COPY --from` into another image. It trusts the certificates of the image it runs in, or
+# of RUNLEDGER_CA_FILE.
 FROM scratch AS exec
 ARG TARGETARCH
 COPY LICENSE /

@@ -30,7 +30,10 @@ const limit = (...words: string[]): Surroundings => ({ setUp: `ulimit ${words.jo
 const mounted = (mount: string): string => `exec unshare --mount sh -c '${mount} && exec "$@"' sh "$@"`;
 const asNobody = (setUp: string): string => `${setUp}exec unshare --user --map-user=54321 "$@"`;
 
-/** Each as people have met them; `$F` is the folder of the test, `$D` a full disk, `$M` one in memory. */
+/**
+ * Each as people have met them; `$F` is the folder of the test, `$D` a full disk, `$M` one in
+ * memory.
+ */
 const surroundings: Record<string, Surroundings> = {
   'the usual ones': { setUp: run },
   'no HOME': { setUp: `unset HOME; ${run}` },
