@@ -20,7 +20,7 @@ describe('the sources of the command', () => {
       await run('go', ['vet', '.'], { cwd: sources, env: { ...process.env, GOOS, CGO_ENABLED: '0' } });
     await run('make', ['commands'], { cwd: repository });
     const built = join(repository, '.cache/runledger');
-    const names = (await readdir(built)).filter((name) => name.includes('-'));
+    const names = (await readdir(built)).filter((name) => /^(linux|darwin|windows)-/.test(name));
     expect(names).to.have.members([
       'linux-amd64',
       'linux-arm64',
@@ -30,6 +30,17 @@ describe('the sources of the command', () => {
       'windows-arm64.exe',
     ]);
     for (const name of names) expect((await stat(join(built, name))).size, name).to.be.below(10e6);
+  }).timeout(300_000);
+
+  it('become a .deb and an .rpm, which hold the program and a spool that is closed to others', async () => {
+    await run('make', ['packages'], { cwd: repository });
+    const packaged = (name: string): string => join(repository, '.cache/runledger', name);
+    const { stdout } = await run('dpkg-deb', ['--contents', packaged('runledger-arm64.deb')]);
+    expect(stdout).to.match(/^-rwxr-xr-x root\/root .* \.\/usr\/bin\/runledger$/m);
+    expect(stdout).to.match(/^drwx------ root\/root .* \.\/var\/spool\/runledger\/$/m);
+    const rpm = await readFile(packaged('runledger-amd64.rpm'));
+    expect(rpm.subarray(0, 4).toString('hex')).to.equal('edabeedb');
+    expect(rpm.includes('/usr/bin/')).to.equal(true);
   }).timeout(300_000);
 
   it('need nothing but the standard library, and the program no library of the system', async () => {

@@ -38,10 +38,10 @@ export const exec: Scenario = async (world, { rounds }) => {
   const under = {
     plain: (command: string[]) => command,
     exec: (command: string[]) => reported(command),
-    runitor: (command: string[]) => [
-      ...[other ?? '', '-api-url', `${address}/ping/${pingKey}`, '-uuid', automation, '--'],
-      ...command,
-    ],
+    runitor: (command: string[]) => {
+      const options = ['-api-url', `${address}/ping/${pingKey}`, '-uuid', automation];
+      return [other ?? '', ...options, '--', ...command];
+    },
   };
   const both = other === undefined ? (['exec'] as const) : (['exec', 'runitor'] as const);
 
