@@ -81,11 +81,28 @@ func (p *process) wait() (ended, string) {
 	return ended{code: code}, p.end.lastLines()
 }
 
-// What follows `--` in the command line of this process.
+// What follows `--` in the command line of this process, with the caller's quotes.
 func restOfCommandLine() string {
 	line := syscall.UTF16ToString((*[1 << 20]uint16)(unsafe.Pointer(syscall.GetCommandLine()))[:])
-	if _, rest, found := strings.Cut(line, " -- "); found {
-		return rest
+	start, backslashes, isQuoted := -1, 0, false
+	for at, letter := range line {
+		isSpace := (letter == ' ' || letter == '\t') && !isQuoted
+		if isSpace && start >= 0 && strings.Trim(line[start:at], `"`) == "--" {
+			return strings.TrimLeft(line[at:], " \t")
+		}
+		if letter == '"' && backslashes%2 == 0 {
+			isQuoted = !isQuoted
+		}
+		if letter == '\\' {
+			backslashes++
+		} else {
+			backslashes = 0
+		}
+		if isSpace {
+			start = -1
+		} else if start < 0 {
+			start = at
+		}
 	}
 	return ""
 }
