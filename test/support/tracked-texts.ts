@@ -11,7 +11,7 @@ export interface Tree {
   readonly paths: ReadonlySet<string>;
 }
 
-const isText = /\.(ts|md|ya?ml|tpl|txt|sh|mjs|json|sql|lua)$|(^|\/)[A-Z]\w+file$/;
+const isText = /\.(ts|md|ya?ml|tpl|txt|sh|mjs|json|sql|lua|go|s)$|(^|\/)[A-Z]\w+file$/;
 const isGenerated = /package-lock|snapshots|results\//;
 
 /**

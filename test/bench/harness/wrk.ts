@@ -8,6 +8,9 @@ const script = join(import.meta.dirname, 'events.lua');
 /** The token that every side takes. */
 export const token = 'benchmark-token-0123456789';
 
+/** The ping key of the same organization. */
+export const pingKey = 'benchmark-ping-key-0123456789';
+
 /** The token with which the console is read. */
 export const readToken = 'benchmark-read-token-0123456789';
 
