@@ -21,7 +21,7 @@ export const sealLength = saltLength + digestLength;
 const noSalt = 'A'.repeat(saltLength);
 
 /** The seal of an event with a salt, by default a new one (ARCHITECTURE.md, "The log"). */
-export function sealOf(event: AcceptedEvent, salt: Buffer | null = newSalt(event)): Seal {
+export function sealOf(event: AcceptedEvent, salt: Buffer | null = hasTexts(event) ? newSalt() : null): Seal {
   return { salt, digest: digestOf(event, salt) };
 }
 
@@ -40,9 +40,12 @@ export function readSeal(text: string): Seal {
 const random = Buffer.alloc(256 * saltSize);
 let used = random.length;
 
-/** A salt for the texts of an event; null if it has none. */
-export function newSalt(event: AcceptedEvent): Buffer | null {
-  if (textsOf(event).every((text) => text === '')) return null;
+function hasTexts(event: AcceptedEvent): boolean {
+  return textsOf(event).some((text) => text !== '');
+}
+
+/** A salt for the texts of an event. */
+export function newSalt(): Buffer {
   if (used === random.length) {
     randomFillSync(random);
     used = 0;
