@@ -1,6 +1,8 @@
-import { hash, randomFillSync } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { createRandomSource } from '../kit/random-source.ts';
 import type { AcceptedEvent } from './event.ts';
 import { optionalFields, textsOf } from './fields.ts';
+import { isoTime } from './iso-time.ts';
 
 /** What proves an event: its salt, and the digest that its leaf holds. */
 export interface Seal {
@@ -36,9 +38,7 @@ export function readSeal(text: string): Seal {
   return { salt: salt === noSalt ? null : Buffer.from(salt, 'base64url'), digest: text.slice(saltLength) };
 }
 
-/** Random bytes for many salts: to ask for 16 takes ten times as long. */
-const random = Buffer.alloc(256 * saltSize);
-let used = random.length;
+const randomSalt = createRandomSource(saltSize);
 
 function hasTexts(event: AcceptedEvent): boolean {
   return textsOf(event).some((text) => text !== '');
@@ -46,12 +46,7 @@ function hasTexts(event: AcceptedEvent): boolean {
 
 /** A salt for the texts of an event. */
 export function newSalt(): Buffer {
-  if (used === random.length) {
-    randomFillSync(random);
-    used = 0;
-  }
-  used += saltSize;
-  return Buffer.from(random.subarray(used - saltSize, used));
+  return Buffer.from(randomSalt());
 }
 
 type Members = Record<string, string | undefined>;
@@ -120,12 +115,4 @@ function write(text: string, at: number): number {
   const most = at + text.length * 3 + 64;
   if (bytes.length < most) bytes = Buffer.concat([bytes.subarray(0, at), Buffer.alloc(most)]);
   return at + bytes.write(text, at);
-}
-
-let last = { time: Number.NaN, text: '' };
-
-/** Events of a batch share many times. */
-function isoTime(time: number): string {
-  if (time !== last.time) last = { time, text: new Date(time).toISOString() };
-  return last.text;
 }
