@@ -1,6 +1,8 @@
-import { hash, randomFillSync } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { createRandomSource } from '../kit/random-source.ts';
 import type { AcceptedEvent } from './event.ts';
 import { optionalFields, textsOf } from './fields.ts';
+import { isoTime } from './iso-time.ts';
 
 /** What proves an event: its salt, and the digest that its leaf holds. */
 export interface Seal {
@@ -21,7 +23,7 @@ export const sealLength = saltLength + digestLength;
 const noSalt = 'A'.repeat(saltLength);
 
 /** The seal of an event with a salt, by default a new one (ARCHITECTURE.md, "The log"). */
-export function sealOf(event: AcceptedEvent, salt: Buffer | null = newSalt(event)): Seal {
+export function sealOf(event: AcceptedEvent, salt: Buffer | null = hasTexts(event) ? newSalt() : null): Seal {
   return { salt, digest: digestOf(event, salt) };
 }
 
@@ -36,19 +38,15 @@ export function readSeal(text: string): Seal {
   return { salt: salt === noSalt ? null : Buffer.from(salt, 'base64url'), digest: text.slice(saltLength) };
 }
 
-/** Random bytes for many salts: to ask for 16 takes ten times as long. */
-const random = Buffer.alloc(256 * saltSize);
-let used = random.length;
+const randomSalt = createRandomSource(saltSize);
 
-/** A salt for the texts of an event; null if it has none. */
-export function newSalt(event: AcceptedEvent): Buffer | null {
-  if (textsOf(event).every((text) => text === '')) return null;
-  if (used === random.length) {
-    randomFillSync(random);
-    used = 0;
-  }
-  used += saltSize;
-  return Buffer.from(random.subarray(used - saltSize, used));
+function hasTexts(event: AcceptedEvent): boolean {
+  return textsOf(event).some((text) => text !== '');
+}
+
+/** A salt for the texts of an event. */
+export function newSalt(): Buffer {
+  return Buffer.from(randomSalt());
 }
 
 type Members = Record<string, string | undefined>;
@@ -117,12 +115,4 @@ function write(text: string, at: number): number {
   const most = at + text.length * 3 + 64;
   if (bytes.length < most) bytes = Buffer.concat([bytes.subarray(0, at), Buffer.alloc(most)]);
   return at + bytes.write(text, at);
-}
-
-let last = { time: Number.NaN, text: '' };
-
-/** Events of a batch share many times. */
-function isoTime(time: number): string {
-  if (time !== last.time) last = { time, text: new Date(time).toISOString() };
-  return last.text;
 }

@@ -1,4 +1,5 @@
 import { optionalFields, type OptionalTexts, type RecordedTexts } from './fields.ts';
+import { isoTime } from './iso-time.ts';
 import { timeOf } from './occurred-at.ts';
 import type { RepeatKey } from './repeat-key.ts';
 import type { EventKind, EventRequest } from './schema.ts';
@@ -73,6 +74,6 @@ export function recordedForm(event: AcceptedEvent): RecordedEvent {
     type_of_event: event.kind,
   } as Writable<RecordedEvent>;
   for (const field of optionalFields) recorded[field.recorded] = event[field.property];
-  recorded.created_at = new Date(event.createdAt).toISOString();
+  recorded.created_at = isoTime(event.createdAt);
   return recorded;
 }

@@ -1,7 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
 import { optionalFields } from '../event/fields.ts';
-import type { MacKey } from '../ledger/mac.ts';
 import type { ExecutionState } from '../event/outcome/execution-state.ts';
 import { appendLeaves } from './ledger/append-leaves.ts';
 import type { BatchProof } from './ledger/leaves-of-batch.ts';
@@ -53,18 +52,16 @@ export const outcome = sql`
 export interface InsertOptions {
   /** A stored event makes the statement fail (`isDuplicate`) or is skipped. */
   duplicates: 'refuse' | 'skip';
-  /** Beside the events, in their order. */
-  proof: BatchProof;
-  /** Of the MACs of the leaves; undefined without a log. */
-  macKey: MacKey | undefined;
+  /** Undefined without a log: then no row gets a salt. */
+  proof: BatchProof | undefined;
 }
 
 /** The statement that inserts events and merges the changes into their executions. */
 export function insertAndMerge(
   events: readonly AcceptedEvent[],
-  { duplicates, proof: { salts, leaves }, macKey: key }: InsertOptions,
+  { duplicates, proof }: InsertOptions,
 ): RawBuilder<ChangeRow> {
-  const appended = leaves !== undefined && key !== undefined;
+  const onlyWithLog = (part: RawBuilder<unknown>): RawBuilder<unknown> => (proof === undefined ? sql`` : part);
   return sql<ChangeRow>`
     with input as (
       select *, to_timestamp(created_ms / 1000) as created_at, to_timestamp(occurred_ms / 1000) as occurred_at from unnest(
@@ -75,26 +72,26 @@ export function insertAndMerge(
         ${events.map((event) => event.executionId)}::text[],
         ${events.map((event) => event.kind)}::text[],
         ${events.map((event) => event.occurredAt ?? null)}::float8[],
-        ${sql.join(optionalFields.map(({ property }) => sql`${events.map((event) => event[property])}::text[]`))},
-        ${salts}::text[]
-      ) as t (organization, created_ms, id, automation, execution_id, kind, occurred_ms, ${texts}, salt)
+        ${sql.join(optionalFields.map(({ property }) => sql`${events.map((event) => event[property])}::text[]`))}
+        ${onlyWithLog(sql`, ${proof?.salts}::text[]`)}
+      ) as t (organization, created_ms, id, automation, execution_id, kind, occurred_ms, ${texts} ${onlyWithLog(sql`, salt`)})
     ),
     inserted as (
       insert into events (
         organization, created_at, id, automation_id, automation_as_sent,
-        execution_id, kind, occurred_at, ${texts}, salt
+        execution_id, kind, occurred_at, ${texts} ${onlyWithLog(sql`, salt`)}
       )
       select
         organization, created_at, id, automation::uuid, nullif(automation, automation::uuid::text),
-        execution_id, kind, occurred_at, ${texts}, decode(salt, 'hex')
+        execution_id, kind, occurred_at, ${texts} ${onlyWithLog(sql`, decode(salt, 'hex')`)}
       from input
       order by organization collate "C", created_at, id
       ${duplicates === 'skip' ? sql`on conflict do nothing` : sql``}
       returning
         organization, automation_id, execution_id, kind, ${timesOfEvent}
-        ${appended && duplicates === 'skip' ? sql`, id` : sql``}
+        ${duplicates === 'skip' ? onlyWithLog(sql`, id`) : sql``}
     ),
-    ${appended ? appendLeaves(events, leaves, { key, duplicates }) : sql``}
+    ${proof === undefined ? sql`` : appendLeaves(events, proof, duplicates)}
     change as (
       select ${outcome}, count(*)::integer as total
       from inserted

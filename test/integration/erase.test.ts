@@ -11,6 +11,7 @@ import { macKeyText, macOf } from '../../internal/ledger/mac.ts';
 import { exportFormats } from '../../internal/record/formats/formats.ts';
 import { storedJson } from '../../internal/ledger/stored-json.ts';
 import { provenEventOf } from '../../internal/record/stored-event.ts';
+import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
 import { logKey, macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
@@ -212,6 +213,23 @@ describe('erase', () => {
       expect(stdout).to.contain(`Event ${first} `);
       expect(code).to.equal(1);
     }
+  });
+
+  it('leaves nothing to guess by of texts that were stored without a log', async () => {
+    const { db } = database;
+    const older = anEvent({ organization: 'initech', createdAt: Date.now() - 1, description: 'for Jane' });
+    await recordEvents(db, [older]);
+    const row = () => db.selectFrom('events').selectAll().where('id', '=', older.id).executeTakeFirstOrThrow();
+    const { texts } = storedJson(await row());
+    await run(runErase, ['--organization', 'initech', '--by', 'ana', '--reason', 'x', '--text', 'jane', '--yes']);
+    const left = await row();
+    expect(left).to.include({ description: '', salt: null });
+    expect(left.texts_digest).to.have.lengthOf(32).and.not.deep.equal(textsDigestOf(texts, null));
+    await sealOlder(db, macKey, { organization: 'initech', by: 'ana', reason: 'x', most: 10, pageSize: 10 });
+    await seal(db);
+    const { code, stdout } = await run(runVerify, ['--organization', 'initech', '--public-key', publicLogKey]);
+    expect(stdout).to.match(/^Nothing was lost/);
+    expect(code).to.equal(0);
   });
 
   it('needs the key of an organization with a log, and no key of one without', async () => {

@@ -12,6 +12,7 @@ import { macKeyText } from '../../internal/ledger/mac.ts';
 import { getCheckpoint } from '../../internal/record/log.ts';
 import { createQueries } from '../../internal/record/queries.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
+import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { withExportLock } from '../../internal/store/partitions/with-export-lock.ts';
 import { anEvent } from '../support/events.ts';
@@ -144,6 +145,19 @@ describe('the command export', () => {
     const second = acme20.replace('events', 'events-2');
     expect(await readFile(join(folder.path, second), 'utf8')).not.to.contain('Jane');
     expect(await manifestOf(folder.path, second)).to.include({ rows: 2, erased_texts: 1 });
+    expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 0 days');
+  });
+
+  it('writes a further object for a day whose events were sealed, with their salts', async () => {
+    await store({ description: 'before the log' });
+    await using folder = await temporaryFolder();
+    await exportTo(folder.path);
+    const step = { organization: 'acme', by: 'ana', reason: 'ticket 7', most: 10, pageSize: 10 };
+    expect(await sealOlder(database.db, macKey, step)).to.include({ added: 1 });
+    expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 1 day');
+    const second = acme20.replace('events', 'events-2');
+    expect(await readFile(join(folder.path, second), 'utf8')).to.match(/"salt":"[0-9a-f]{32}"/);
+    expect(await manifestOf(folder.path, second)).to.include({ rows: 1, sealings: 1 });
     expect(await exportTo(folder.path, '--recheck')).to.contain('wrote 0 days');
   });
 

@@ -1,31 +1,28 @@
-import { newSalt, readSeal, sealOf } from '../../event/digest.ts';
+import { readSeal, sealOf } from '../../event/digest.ts';
 import type { AcceptedEvent } from '../../event/event.ts';
 import { leafSize, writeLeaf } from '../../ledger/leaf.ts';
 import { macOf, type MacKey } from '../../ledger/mac.ts';
 
-/** What a batch stores beside its events, in their order. */
+/** What a worker with a log stores beside the events of a batch, in their order. */
 export interface BatchProof {
   /** In hexadecimal digits; null for events without texts. */
   readonly salts: readonly (string | null)[];
-  /** The leaves, one after the other; undefined without a log. */
-  readonly leaves: Buffer | undefined;
+  /** The leaves, one after the other. */
+  readonly leaves: Buffer;
+  /** The key of their MACs. */
+  readonly key: MacKey;
 }
 
-/** Makes the salts of a batch and, with a log, its leaves. Seals that ingest made are kept. */
-export function proofOf(events: readonly AcceptedEvent[], withLeaves: boolean): BatchProof {
-  const hex = (salt: Buffer | null): string | null => salt?.toString('hex') ?? null;
-  if (!withLeaves) {
-    const salts = events.map((event) => (event.seal === undefined ? newSalt(event) : readSeal(event.seal).salt));
-    return { salts: salts.map(hex), leaves: undefined };
-  }
+/** Makes the salts and the leaves of a batch. Seals that ingest made are kept. */
+export function proofOf(events: readonly AcceptedEvent[], key: MacKey): BatchProof {
   // Zeros: a damaged seal leaves some of its bytes out.
   const leaves = Buffer.alloc(events.length * leafSize);
   const salts = events.map((event, at) => {
     const { salt, digest } = event.seal === undefined ? sealOf(event) : readSeal(event.seal);
     writeLeaf(leaves, at * leafSize, event.id, digest);
-    return hex(salt);
+    return salt?.toString('hex') ?? null;
   });
-  return { salts, leaves };
+  return { salts, leaves, key };
 }
 
 /** Leaves of an organization with their MAC, which get their places together. */

@@ -73,8 +73,11 @@ describe('the leaves of stored events', () => {
     expect(sorted(found)).to.deep.equal(sorted(rows.map((row) => leafOf(row))));
   });
 
-  it('are none without a log', async () => {
-    await recordEvents(database.db, [anEvent()]);
+  it('are none without a log, and the rows have no salts, also of events that ingest has sealed', async () => {
+    const event = anEvent({ description: 'x' });
+    await recordEvents(database.db, [anEvent({ description: 'y' }), { ...event, seal: sealText(sealOf(event)) }]);
+    const rows = await database.db.selectFrom('events').select('salt').execute();
+    expect(rows).to.deep.equal([{ salt: null }, { salt: null }]);
     expect(await waitingLeaves(database.db)).to.deep.equal({});
   });
 });
