@@ -1,5 +1,5 @@
-# One image for every process. Its argument is
-# cmd/<ingest|worker|console|controller|migrate|move|token|export|verify|erase|seal>/main.ts.
+# One image for every process. Its argument is cmd/<ingest|worker|console|controller>/main.ts, or
+# cmd/admin/main.ts and a command of an operator: `runledger-admin` in a pod that runs.
 # `make commands`, then `--target exec`, builds the image of the command `runledger`
 # (deploy/examples/cronjob.yaml).
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
@@ -38,6 +38,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY internal internal
 COPY cmd cmd
+RUN ln -s /app/cmd/admin/main.ts /usr/local/bin/runledger-admin
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Runledger" \
@@ -56,9 +57,9 @@ ENV NODE_COMPILE_CACHE=/app/.compile-cache
 RUN mkdir .compile-cache && chown 10001:10001 .compile-cache
 USER 10001:10001
 RUN tracing=internal/kit/telemetry/open-telemetry.ts; \
-    for file in cmd/ingest/main.ts cmd/worker/main.ts cmd/console/main.ts cmd/migrate/main.ts \
-        cmd/move/main.ts cmd/token/main.ts cmd/export/main.ts internal/record/archive/s3.ts \
-        internal/record/archive/locked-s3.ts $tracing; do \
+    for file in cmd/ingest/main.ts cmd/worker/main.ts cmd/console/main.ts cmd/admin/*/*.ts \
+        cmd/admin/main.ts internal/record/archive/s3.ts internal/record/archive/locked-s3.ts \
+        $tracing; do \
       node --max-semi-space-size=16 --expose-gc $file >/dev/null 2>&1 || true; \
     done; \
     for file in cmd/controller/*.ts $tracing; do \

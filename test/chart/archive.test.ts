@@ -26,7 +26,7 @@ describe('chart, archive', () => {
     for (const name of ['export', 'worker']) expect(environment(manifests, `runledger-${name}`)).to.include(archive);
     expect(environment(manifests, 'runledger-ingest')).to.not.have.any.keys(Object.keys(archive));
     const { args } = theContainer(manifests, 'runledger-export');
-    expect(args).to.deep.equal(['cmd/export/main.ts', '--format', 'ndjson']);
+    expect(args).to.deep.equal(['cmd/admin/main.ts', 'export', '--format', 'ndjson']);
     expect(specOf(manifests, 'CronJob', 'runledger-export')).to.include({
       schedule: '0 1 * * *',
       timeZone: 'Etc/UTC',

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { run as verify } from '../../cmd/verify/run.ts';
 import { isSignedByAll, openCheckpoint } from '../../internal/ledger/checkpoint.ts';
 import { hashLeaf } from '../../internal/ledger/hashing.ts';
 import { createSigningKey, readSigningKeys, readVerifierKey, verifierKeyText } from '../../internal/ledger/keys.ts';
@@ -24,6 +23,7 @@ import { anEvent, eventBody } from '../support/events.ts';
 import { startIngest, startWorker } from '../support/pipeline.ts';
 import { figure } from '../support/rows.ts';
 import { checkLog } from '../support/check-log.ts';
+import { runVerify } from '../support/run-verify.ts';
 import { idsInLog, logKey, logKeys, macKey, publicLogKey, withLeaves } from '../support/sealed-log.ts';
 import { withQueue } from '../support/queue.ts';
 import { emptyRedis } from '../support/servers.ts';
@@ -74,11 +74,8 @@ describe('the log, from the request to the proof', () => {
         const signed = await figure(worker.telemetry.registry, 'runledger_log_checkpoints_total');
         return signed === 1 ? true : undefined;
       });
-      const said: string[] = [];
-      const stream = { write: (text: string) => said.push(text) };
-      const args = ['--organization', 'acme', '--public-key', publicLogKey];
-      const code = await verify(args, { stdout: stream, stderr: stream, env: { DATABASE_URL: database } });
-      expect(said.join('')).to.match(new RegExp(`\nEvent ${id} is not the one that the log has: it was changed.\n`));
+      const { code, stdout } = await runVerify(database, []);
+      expect(stdout).to.match(new RegExp(`\nEvent ${id} is not the one that the log has: it was changed.\n`));
       expect(code).to.equal(1);
     });
   }

@@ -5,11 +5,10 @@ import { controllerDatabaseSettings } from '../../cmd/controller/database.ts';
 import { declarationSettings } from '../../cmd/controller/declaration-settings.ts';
 import { jobSettings } from '../../cmd/controller/job-settings.ts';
 import { notifierSettings } from '../../cmd/controller/notifier.ts';
-import { exportSettings } from '../../cmd/export/run.ts';
+import { commands } from '../../cmd/admin/commands.ts';
 import { ingestSettings } from '../../cmd/ingest/ingest.ts';
 import { tokenSettings } from '../../internal/wiring/tokens.ts';
 import { consoleDatabasesSettings } from '../../cmd/console/databases.ts';
-import { moveSettings } from '../../cmd/move/run.ts';
 import { databaseSettings } from '../../cmd/worker/database.ts';
 import { databasesSettings } from '../../cmd/worker/databases.ts';
 import { workerSettings } from '../../cmd/worker/worker.ts';
@@ -39,9 +38,7 @@ export const processes: Record<string, readonly ConfigName[]> = {
     ...notifierSettings,
     'CONSOLE_PUBLIC_URL',
   ],
-  migrate: ['DATABASE_URL', 'DATABASE_URLS', 'LOG_LEVEL'],
-  move: moveSettings,
-  export: exportSettings,
+  ...Object.fromEntries(Object.entries(commands).map(([name, { declaration }]) => [name, declaration.settings])),
   standalone: ['DATA_DIR', 'CONSOLE_PORT'],
 };
 

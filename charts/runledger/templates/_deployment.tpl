@@ -104,7 +104,8 @@ Takes (dict "root" $ "component" "worker" "values" .Values.worker "program" "mig
 {{- $program := .program | default .component -}}
 image: {{ include "runledger.image" (dict "root" .root "image" .root.Values.image "tag" .root.Chart.AppVersion) }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
-args: [{{ concat (append (.nodeOptions | default list) (printf "cmd/%s/main.ts" $program)) (.arguments | default list) | join ", " }}]
+{{- $main := has $program (list "migrate" "export") | ternary (list "cmd/admin/main.ts" $program) (list (printf "cmd/%s/main.ts" $program)) }}
+args: [{{ concat (.nodeOptions | default list) $main (.arguments | default list) | join ", " }}]
 env:
   {{- include "runledger.secrets.env" (dict "root" .root "program" $program) | trim | nindent 2 }}
   {{- with .values.extraEnv }}

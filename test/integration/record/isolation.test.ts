@@ -129,7 +129,7 @@ describe('row-level security', () => {
     const db = await databaseOf('');
     const env = { PATH: process.env['PATH'], DATABASE_URL: url };
     const migrate = async (): Promise<string> => {
-      const child = new Child(process.execPath, ['cmd/migrate/main.ts'], { env });
+      const child = new Child(process.execPath, ['cmd/admin/main.ts', 'migrate'], { env });
       expect(await child.exited, child.output.join('\n')).to.equal(0);
       return child.output.join('\n');
     };

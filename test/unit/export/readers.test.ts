@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { linesOf } from '../../../cmd/verify/exported-lines.ts';
+import { linesOf } from '../../../internal/record/audit/exported-lines.ts';
 import { exportFormats, formatNames, type FormatName } from '../../../internal/record/formats/formats.ts';
 import type { ProvenEvent } from '../../../internal/record/stored-event.ts';
 import { testFiles } from '../../support/test-files.ts';
