@@ -4,7 +4,7 @@ import { anomalies, type Anomaly, type StoredBatch } from '../event/outcome/stor
 import type { Database } from './database.ts';
 import { isDuplicate } from './errors.ts';
 import { proofOf } from './ledger/leaves-of-batch.ts';
-import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
+import { insertAndMerge, type ChangeRow, type InsertOptions } from './record-events-statement.ts';
 
 /**
  * Inserts a batch and moves the outcomes of its executions, in one statement. Stored events are
@@ -42,15 +42,14 @@ async function insertSkippingDuplicatesOnceMet(
   events: readonly AcceptedEvent[],
   macKey: MacKey | undefined,
 ): Promise<ChangeRow[]> {
-  const proof = proofOf(events, macKey !== undefined);
+  const logOf = (own: readonly AcceptedEvent[]): InsertOptions['log'] => macKey && { ...proofOf(own), key: macKey };
   try {
-    return (await insertAndMerge(events, { duplicates: 'refuse', proof, macKey }).execute(db)).rows;
+    return (await insertAndMerge(events, { duplicates: 'refuse', log: logOf(events) }).execute(db)).rows;
   } catch (error) {
     if (!isDuplicate(error)) throw error;
     // One of each: equal events in one batch have different salts.
     const once = [...new Map(events.map((event) => [`${event.id} ${event.organization}`, event])).values()];
-    const options = { duplicates: 'skip', proof: proofOf(once, macKey !== undefined), macKey } as const;
-    return (await insertAndMerge(once, options).execute(db)).rows;
+    return (await insertAndMerge(once, { duplicates: 'skip', log: logOf(once) }).execute(db)).rows;
   }
 }
 
