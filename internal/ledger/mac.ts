@@ -45,10 +45,10 @@ function idOf(key: MacKey): string {
 
 /**
  * The MAC of leaves that come together: HMAC-SHA-256 over the name of the organization, a zero byte
- * and the leaves, its first 16 bytes. Only what has one gets a place in the log.
+ * and SHA-256 of the leaves, its first 16 bytes. Only what has one gets a place in the log.
  */
 export function macOf(key: MacKey, organization: string, leaves: Uint8Array): Buffer {
-  const inner = sha256(Buffer.concat([padOf(key, 0x36), Buffer.from(`${organization}\0`), leaves]));
+  const inner = sha256(Buffer.concat([padOf(key, 0x36), Buffer.from(`${organization}\0`), sha256(leaves)]));
   return sha256(Buffer.concat([padOf(key, 0x5c), inner])).subarray(0, macSize);
 }
 

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { saltSize } from '../event/digest.ts';
+import { saltSize, sealSize } from '../event/digest.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import { optionalFields } from '../event/fields.ts';
 import type { MacKey } from '../ledger/mac.ts';
@@ -51,7 +51,7 @@ export const outcome = sql`
   max(accepted_at) as last_accepted_at
 `;
 
-const noSalt = Buffer.alloc(saltSize);
+const noSalt = String.raw`\x` + '00'.repeat(saltSize);
 
 export interface InsertOptions {
   /** A stored event makes the statement fail (`isDuplicate`) or is skipped. */
@@ -60,10 +60,10 @@ export interface InsertOptions {
   log: (BatchProof & { key: MacKey }) | undefined;
 }
 
-/** The salt of the event at `place`: null for zeros. One parameter takes a third of the CPU time. */
-function saltAt(salts: Buffer): RawBuilder<unknown> {
-  const size = sql.lit(saltSize);
-  return sql`nullif(substring(${salts}::bytea from ((place - 1) * ${size} + 1)::integer for ${size}), ${noSalt}::bytea)`;
+/** The salt of the event at `place`: null for zeros. */
+function saltAt(seals: Buffer): RawBuilder<unknown> {
+  const salt = sql`substring(${seals}::bytea from ((place - 1) * ${sql.lit(sealSize)} + 1)::integer for ${sql.lit(saltSize)})`;
+  return sql`nullif(${salt}, ${sql.lit(noSalt)}::bytea)`;
 }
 
 /** The statement that inserts events and merges the changes into their executions. */
@@ -91,7 +91,7 @@ export function insertAndMerge(
       )
       select
         organization, created_at, id, automation::uuid, nullif(automation, automation::uuid::text),
-        execution_id, kind, occurred_at, ${texts}, ${log === undefined ? sql`null` : saltAt(log.salts)}
+        execution_id, kind, occurred_at, ${texts}, ${log === undefined ? sql`null` : saltAt(log.seals)}
       from input
       order by organization collate "C", created_at, id
       ${duplicates === 'skip' ? sql`on conflict do nothing` : sql``}

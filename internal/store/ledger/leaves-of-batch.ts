@@ -5,25 +5,20 @@ import { macOf, type MacKey } from '../../ledger/mac.ts';
 
 /** What a batch stores beside its events, in their order, one after the other. */
 export interface BatchProof {
-  /** 16 bytes each: zeros for an event without texts. */
-  readonly salts: Buffer;
+  /** Each begins with the salt: zeros for an event without texts. */
+  readonly seals: Buffer;
   readonly leaves: Buffer;
 }
 
-/** Makes the salts and the leaves of a batch. Seals that ingest made are kept. */
+/** Makes the leaves of a batch. Seals that ingest made are kept. */
 export function proofOf(events: readonly AcceptedEvent[]): BatchProof {
   const seals = readSeals(events.map((event) => event.seal ?? sealOf(event)));
-  const salts = Buffer.allocUnsafe(events.length * saltSize);
   const leaves = Buffer.allocUnsafe(events.length * leafSize);
-  let [from, leaf] = [0, 0];
-  for (const { id } of events) {
-    const digest = startLeaf(leaves, leaf, id);
-    seals.copy(leaves, digest, from + saltSize, from + sealSize);
-    seals.copy(salts, (from / sealSize) * saltSize, from, from + saltSize);
-    from += sealSize;
-    leaf += leafSize;
+  for (const [at, { id }] of events.entries()) {
+    const digest = startLeaf(leaves, at * leafSize, id);
+    seals.copy(leaves, digest, at * sealSize + saltSize, (at + 1) * sealSize);
   }
-  return { salts, leaves };
+  return { seals, leaves };
 }
 
 /** Leaves of an organization with their MAC, which get their places together. */
