@@ -4,6 +4,7 @@ import { textsDigestOf } from '../../internal/ledger/event-digest.ts';
 import { joinIds, leafOfErasure, type Erasure } from '../../internal/ledger/erasure.ts';
 import { leafOf } from '../../internal/ledger/leaf.ts';
 import { macOf } from '../../internal/ledger/mac.ts';
+import { packTile, unpackTile } from '../../internal/ledger/tiles.ts';
 import { storedJson } from '../../internal/ledger/stored-json.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { appendAct } from '../../internal/store/ledger/append-act.ts';
@@ -268,8 +269,16 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
       tamper: async (db) => {
         await sql`update events set description = 'x' where id = ${events[140]?.id}`.execute(db);
         const leaf = leafOf(await rowOf(db, events[140]?.id ?? ''));
-        await sql`update log_tiles set content = overlay(content placing ${leaf}::bytea from 1)
-          where organization = 'acme' and level = 0`.execute(db);
+        const { content } = await db
+          .selectFrom('log_tiles')
+          .select('content')
+          .where('level', '=', 0)
+          .executeTakeFirstOrThrow();
+        const tile = unpackTile(content);
+        leaf.copy(tile);
+        await sql`update log_tiles set content = ${packTile(tile)} where organization = 'acme' and level = 0`.execute(
+          db,
+        );
       },
       found: everywhere(notSigned),
     },
