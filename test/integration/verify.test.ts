@@ -3,7 +3,9 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { run } from '../../cmd/verify/run.ts';
 import { inSnapshot } from '../../internal/record/audit/snapshot.ts';
-import { createSigningKey, readSigningKeys, verifierKeyText } from '../../internal/ledger/keys.ts';
+import { createSigningKey, readSigningKeys, readWitnessKey, verifierKeyText } from '../../internal/ledger/keys.ts';
+import { HttpWitness } from '../../internal/ledger/witness/http-witness.ts';
+import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosigned-logs.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { extendLogs } from '../../internal/store/ledger/extend-logs.ts';
 import { listPartitions } from '../../internal/store/partitions/partitions.ts';
@@ -20,6 +22,7 @@ import { eachDatabase, migratedDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
 import { place } from '../support/two-databases.ts';
 import { modes, patternOf, tamperings, type Mode } from '../support/tamperings.ts';
+import { startWitness, type WitnessServer } from '../support/witness-server.ts';
 
 const otherKey = readSigningKeys(createSigningKey('log.example.org'))
   .map((key) => verifierKeyText(key))
@@ -79,6 +82,22 @@ describe('verify', () => {
     kept: async () => ['--checkpoint', files.path('kept')],
     state: async () => ['--state', files.path('state')],
     export: () => exportArguments(database.db, files, events[0]?.createdAt ?? 0),
+    exportState: async () => [...(await argumentsOf.export()), ...(await argumentsOf.state())],
+    witness: async () => ['--witness', witness.publicKey],
+  };
+  let witness: WitnessServer;
+  before(async () => {
+    witness = await startWitness();
+  });
+  after(() => witness[Symbol.asyncDispose]());
+  /** Asks the witness to cosign the newest checkpoint of acme, as a worker does. */
+  const cosign = async (): Promise<void> => {
+    const { db } = database;
+    const asked = new HttpWitness(witness.url, readWitnessKey(witness.publicKey));
+    for (const log of await listUncosigned(db, [witness.name], 'acme')) {
+      const line = await asked.cosign(log).catch(() => undefined);
+      if (line !== undefined) await addCosignature(db, log, witness.name, line);
+    }
   };
 
   for (const [what, { tamper, found }] of Object.entries(tamperings(events))) {
@@ -87,7 +106,10 @@ describe('verify', () => {
       const before = await verify('--state', files.path('state'));
       expect(before.code, before.stdout).to.equal(0);
       await files.write('kept', await readFile(files.path('state')));
+      witness.forget();
+      if (found.witness !== undefined) await cosign();
       await tamper(database.db);
+      if (found.witness !== undefined) await cosign();
       for (const mode of modes.filter((one) => found[one] !== undefined)) {
         const verified = await verify(...(await argumentsOf[mode]()));
         const findings = findingsOf(verified);
