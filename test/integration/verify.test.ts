@@ -13,6 +13,7 @@ import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { createStore } from '../../internal/store/store.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
+import { failureOf } from '../support/failure.ts';
 import { freePort } from '../support/free-port.ts';
 import { PgBouncer } from '../support/pgbouncer.ts';
 import { findingsOf, runVerify, seal280, type Verified } from '../support/run-verify.ts';
@@ -75,6 +76,20 @@ describe('verify', () => {
     });
     expect(seen).to.deep.equal([281, 281, 281]);
     expect(await count(db)).to.equal(301);
+  });
+
+  it('keeps retention waiting: a day that it detached would look removed', async () => {
+    const { db } = database;
+    const createdAt = Date.now() - 10 * 24 * 3_600_000;
+    await recordEvents(db, [anEvent({ createdAt })], withLeaves);
+    await createStore(db, { partitionsAhead: 1, overdueAfterHours: 24, retentionDays: 0 }).maintain();
+    const [oldest] = await listPartitions(db);
+    const detach = (): Promise<unknown> =>
+      db.transaction().execute(async (own) => {
+        await sql`set local lock_timeout = '50ms'`.execute(own);
+        await sql`alter table events detach partition ${sql.table(oldest?.name ?? '')}`.execute(own);
+      });
+    expect(await inSnapshot(db, () => failureOf(detach()))).to.include({ code: '55P03' });
   });
 
   const argumentsOf: Record<Mode, () => Promise<string[]>> = {
