@@ -13,7 +13,7 @@ export interface AcceptedEvent extends EventIdentity, OptionalTexts {
   readonly kind: EventKind;
   /** When it happened, in ms since the Unix epoch; absent if the caller did not say. */
   readonly occurredAt?: number;
-  /** Its `sealText`, made at ingest; absent if ingest makes none (LEDGER_DIGESTS). */
+  /** Its `sealOf`, made at ingest; absent if ingest makes none (LEDGER_DIGESTS). */
   readonly seal?: string;
 }
 

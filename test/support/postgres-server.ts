@@ -157,9 +157,12 @@ export async function postgresUser(): Promise<UserIds> {
 }
 
 /**
- * Debian keeps the server's programs beside the PATH, in a folder per version; the newest is taken.
+ * A program of Postgres: in the folder POSTGRES_BIN, or in the newest of those that Debian keeps
+ * beside the PATH, one for each version.
  */
 export async function binary(name: string): Promise<string> {
+  const given = process.env['POSTGRES_BIN'];
+  if (given !== undefined) return join(given, name);
   const root = '/usr/lib/postgresql';
   const versions = await readdir(root).catch(() => []);
   const newest = versions

@@ -6,6 +6,8 @@ const checks: Record<Mode, string> = {
   kept: '`--checkpoint`',
   state: '`--state`',
   export: '`--log --export`',
+  exportState: '`--log --export --state`',
+  witness: '`--witness`',
 };
 
 /** Who could do what, which check finds it, and what it prints: a table of Markdown. */

@@ -8,7 +8,7 @@ export const jobVersion = 1;
 /**
  * The data of a job: a batch of events. It is a JSON array of rows, one an event, either plain
  * (`rows`) or compressed with zstd (`zstd`, base64: one frame that says how large its content is).
- * `seals` are those of the events, 65 characters each. `sum` covers all of them. A release that
+ * `seals` are those of the events, 64 characters each. `sum` covers all of them. A release that
  * makes another seal, or reads rows differently, needs another version.
  */
 export type JobData = { v: typeof jobVersion; sum: number; seals?: string } & ({ rows: Row[] } | { zstd: string });

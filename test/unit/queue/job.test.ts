@@ -3,7 +3,7 @@ import { compress } from '@cloudpss/zstd';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
-import { sealOf, sealText } from '../../../internal/event/digest.ts';
+import { sealOf } from '../../../internal/event/digest.ts';
 import { checksumOf, DamagedJob, UnknownFormat } from '../../../internal/queue/job/job.ts';
 import { JobDecoder } from '../../../internal/queue/job/job-decoder.ts';
 import { compressedJob, encodeJob } from '../../../internal/queue/job/job-encoder.ts';
@@ -102,7 +102,7 @@ describe('job data', () => {
     const seen = { refused: 0, same: 0 };
     await fc.assert(
       fc.asyncProperty(jobs, async ([given, seals, place]) => {
-        const events = given.map((event) => (seals ? { ...event, seal: sealText(sealOf(event)) } : event));
+        const events = given.map((event) => (seals ? { ...event, seal: sealOf(event) } : event));
         const bytes = Buffer.from(JSON.stringify(encodeJob(events)));
         const bit = place % (bytes.length * 8);
         bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
@@ -124,7 +124,7 @@ describe('job data', () => {
   });
 
   it('gives each event its seal, but not that of a later release, which knows a text more of it', async () => {
-    const own = ['a'.repeat(65), 'b'.repeat(65)];
+    const own = ['a'.repeat(64), 'b'.repeat(64)];
     const read = async (rows: unknown[][]) => {
       const events = await decode(signed({ rows, seals: own.join('') }));
       return events.map(({ seal }) => seal);

@@ -15,7 +15,7 @@ export async function createLog(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Level 0 of the tiles holds leaves, the others hold hashes; the index finds the tiles that may
+ * Level 0 of the tiles holds leaves (`packTile`), the others hold hashes; the index finds the tiles that may
  * hold an event. Hashes do not compress: `external` saves the attempt.
  */
 async function createLeaves(db: Kysely<unknown>): Promise<void> {
