@@ -13,6 +13,11 @@ import type { AcceptedEvent } from '../../internal/event/event.ts';
 import type * as validateModule from '../../internal/event/validate.ts';
 import type * as idempotencyModule from '../../internal/queue/keys/idempotency.ts';
 import type * as jobModule from '../../internal/queue/job/job.ts';
+import type * as marksModule from '../../internal/console/parts/marks.ts';
+import type * as formatsModule from '../../internal/record/formats/formats.ts';
+import type * as queriesModule from '../../internal/record/queries.ts';
+import type * as lettersModule from '../../internal/store/dead-letters.ts';
+import type * as restoringModule from '../support/restore-letter.ts';
 import type * as recordModule from '../../internal/store/record-events.ts';
 import { isKnownRow, isRow, toRow, type Row } from '../../internal/queue/job/job.ts';
 import { IdempotencyKeys, type Keyed } from '../../internal/queue/keys/idempotency.ts';
@@ -29,7 +34,8 @@ import { migratedDatabase, migratedUrl } from '../support/store.ts';
 import { until } from '../support/until.ts';
 
 /** The whole change: one entry at the end of the table of fields. */
-const entry = "{ property: 'place', request: 'place', recorded: 'place', column: 'place', maxLength: 9 },";
+const entry =
+  "{ property: 'place', request: 'place', recorded: 'place', column: 'place', maxLength: 9, shown: 'mark' },";
 
 describe('a field added to the table of fields', function () {
   this.timeout(180_000);
@@ -37,7 +43,7 @@ describe('a field added to the table of fields', function () {
 
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'runledger-field-'));
-    for (const name of ['internal', 'cmd', 'package.json', 'tsconfig.json']) {
+    for (const name of ['internal', 'cmd', 'test/support/restore-letter.ts', 'package.json', 'tsconfig.json']) {
       await cp(name, join(root, name), { recursive: true });
     }
     await symlink(resolve('node_modules'), join(root, 'node_modules'));
@@ -95,7 +101,7 @@ describe('a field added to the table of fields', function () {
     expect(job.fromRow(older as Row)).to.deep.equal(eventLike(event, ''));
   });
 
-  it('is stored in its column', async () => {
+  it('is stored in its column, searched, shown, exported, and counted in the size of a page', async () => {
     const { recordEvents } = await changed<typeof recordModule>('internal/store/record-events.ts');
     await using database = await migratedDatabase();
     const { db } = database;
@@ -103,6 +109,36 @@ describe('a field added to the table of fields', function () {
     await recordEvents(db, [eventWith('Paris')]);
     const { rows } = await sql`select place from events`.execute(db);
     expect(rows).to.deep.equal([{ place: 'Paris' }]);
+
+    const { createQueries } = await changed<typeof queriesModule>('internal/record/queries.ts');
+    const list = (q: string) => createQueries(db).listEvents('acme', { q }, { limit: 9 });
+    expect(await list('Rome')).to.have.deep.property('items', []);
+    const [found] = (await list('paris')).items;
+    if (found === undefined) throw new Error('the event is not found');
+    const { marksOf } = await changed<typeof marksModule>('internal/console/parts/marks.ts');
+    expect(marksOf(found).join('')).to.contain('title="place"><bdi>Paris</bdi>');
+    const { exportFormats } = await changed<typeof formatsModule>('internal/record/formats/formats.ts');
+    for (const format of [exportFormats.csv, exportFormats.ndjson])
+      expect(format.begin(false).add([found])).to.contain('Paris');
+
+    const long = 'long'.repeat(400_000);
+    await recordEvents(db, [long, long, long].map(eventWith));
+    expect((await list('long')).items).to.have.length(2);
+  });
+
+  it('is restored from a dead letter, also from one of the release before', async () => {
+    const { keepDeadLetter } = await changed<typeof lettersModule>('internal/store/dead-letters.ts');
+    const { restoringStatement } = await changed<typeof restoringModule>('test/support/restore-letter.ts');
+    await using database = await migratedDatabase();
+    const { db } = database;
+    await sql`alter table events add column place text not null`.execute(db);
+    for (const letter of [anEvent(), eventWith('Paris')]) {
+      await keepDeadLetter(db, letter, 'why');
+      const [, statement = ''] = /```sql([^]*)```/.exec(restoringStatement()) ?? [];
+      await sql.raw(statement.replace('<id>', letter.id)).execute(db);
+    }
+    const { rows } = await sql`select place from events order by place`.execute(db);
+    expect(rows).to.deep.equal([{ place: '' }, { place: 'Paris' }]);
   });
 
   it('does not turn a keyed retry across the deploy into a 422, and tells other bodies apart afterwards', async () => {
