@@ -14,11 +14,14 @@ import type * as validateModule from '../../internal/event/validate.ts';
 import type * as idempotencyModule from '../../internal/queue/keys/idempotency.ts';
 import type * as jobModule from '../../internal/queue/job/job.ts';
 import type * as marksModule from '../../internal/console/parts/marks.ts';
+import type * as linesModule from '../../internal/record/formats/csv-lines.ts';
 import type * as formatsModule from '../../internal/record/formats/formats.ts';
 import type * as queriesModule from '../../internal/record/queries.ts';
 import type * as lettersModule from '../../internal/store/dead-letters.ts';
 import type * as restoringModule from '../support/restore-letter.ts';
 import type * as recordModule from '../../internal/store/record-events.ts';
+import { csv } from '../../internal/record/formats/text-formats.ts';
+import { provenEventOf } from '../../internal/record/stored-event.ts';
 import { isKnownRow, isRow, toRow, type Row } from '../../internal/queue/job/job.ts';
 import { IdempotencyKeys, type Keyed } from '../../internal/queue/keys/idempotency.ts';
 import { secretManifest } from '../../internal/cluster/tokens/manifest.ts';
@@ -101,7 +104,7 @@ describe('a field added to the table of fields', function () {
     expect(job.fromRow(older as Row)).to.deep.equal(eventLike(event, ''));
   });
 
-  it('is stored in its column, searched, shown, exported, and counted in the size of a page', async () => {
+  it('is stored in its column, searched, shown, exported beside exports of before, and counted in the size of a page', async () => {
     const { recordEvents } = await changed<typeof recordModule>('internal/store/record-events.ts');
     await using database = await migratedDatabase();
     const { db } = database;
@@ -120,6 +123,13 @@ describe('a field added to the table of fields', function () {
     const { exportFormats } = await changed<typeof formatsModule>('internal/record/formats/formats.ts');
     for (const format of [exportFormats.csv, exportFormats.ndjson])
       expect(format.begin(false).add([found])).to.contain('Paris');
+
+    const { csvLines } = await changed<typeof linesModule>('internal/record/formats/csv-lines.ts');
+    const before = csv
+      .begin(false)
+      .add([provenEventOf(await db.selectFrom('events').selectAll().executeTakeFirstOrThrow())]);
+    await writeFile(join(root, 'before.csv'), before);
+    for await (const line of csvLines(join(root, 'before.csv'))) expect(line).to.contain(`"id":"${found.id}"`);
 
     const long = 'long'.repeat(400_000);
     await recordEvents(db, [long, long, long].map(eventWith));
