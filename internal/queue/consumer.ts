@@ -20,8 +20,8 @@ import { shardsInside } from './shards/shard-registry.ts';
 const fetchedBytes = 16 * 1_024 * 1_024;
 
 /**
- * Delay before a job of a newer release is offered again, in ms. It doubles: during a deploy a newer
- * worker takes the job soon, and without one such jobs cost little.
+ * Delay before a job of a newer release is offered again, in ms. It doubles: during a deploy a
+ * newer worker takes the job soon, and without one such jobs cost little.
  */
 const [firstDelayMs, longestDelayMs] = [1_000, 30_000];
 
@@ -138,7 +138,7 @@ export class Consumer {
     return main.llen(queueKey(this.#options.queueName, 'wait'));
   }
 
-  /** Times that a job was kept for a newer worker: this one makes progress, and has nothing to store. */
+  /** Times that a job was kept for a newer worker: progress, though nothing is stored. */
   get unreadable(): number {
     return this.#unreadable;
   }
@@ -216,7 +216,7 @@ export class Consumer {
     throw new WaitingError();
   }
 
-  /** Delays a job until a worker of the release that wrote it takes it. That is no failed attempt. */
+  /** Delays a job until a worker of its release takes it. That is no failed attempt. */
   async #keepForNewer(error: UnknownFormat, job: Job, token: string | undefined): Promise<never> {
     const { metrics, logger } = this.#options;
     this.#unreadable += 1;

@@ -15,7 +15,7 @@ const bytesPerByte = 2;
 export interface PackedJob {
   /** Memory that its events will take, in bytes, about. */
   readonly bytes: number;
-  /** Resolves with the events in order. Rejects with {@link DamagedJob} or {@link UnknownFormat}. */
+  /** The events in order. Rejects with {@link DamagedJob} or {@link UnknownFormat}. */
   events(): Promise<AcceptedEvent[]>;
 }
 
@@ -70,7 +70,7 @@ function sizeOf(frame: Buffer): number {
   }
 }
 
-/** @throws what the work returns as an error: to throw it would end the stream of the decompressor. */
+/** @throws {UnknownFormat} which the work returns: to throw it there would end the decompressor. */
 async function damagedOn(work: () => Promise<AcceptedEvent[] | UnknownFormat>): Promise<AcceptedEvent[]> {
   const events = await work().catch((error: unknown) => {
     throw new DamagedJob('the job does not hold events', { cause: error });

@@ -3,6 +3,7 @@ import { compress } from '@cloudpss/zstd';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
+import { optionalFields } from '../../../internal/event/fields.ts';
 import { sealOf, sealText } from '../../../internal/event/digest.ts';
 import { checksumOf, DamagedJob, UnknownFormat } from '../../../internal/queue/job/job.ts';
 import { JobDecoder } from '../../../internal/queue/job/job-decoder.ts';
@@ -40,7 +41,7 @@ describe('job data', () => {
   const decode = async (data: unknown): Promise<AcceptedEvent[]> =>
     decoder.open(typeof data === 'string' ? data : (JSON.stringify(data) ?? '')).events();
 
-  const row = ['id', 1, null, 'acme', 'automation', 'run', 'START', '', '', ''];
+  const row = ['id', 1, null, 'acme', 'automation', 'run', 'START', ...optionalFields.map(() => '')];
   const damaged: Record<string, unknown> = {
     'no version': { ...signed({ rows: [row] }), v: undefined },
     'no checksum': { v: 1, rows: [row] },
