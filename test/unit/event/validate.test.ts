@@ -26,7 +26,7 @@ describe('event validator', () => {
       fc.property(events, (body) => {
         const request = validate(body);
         expect(request).to.equal(body);
-        const given: RequestTexts = body;
+        const given = body as RequestTexts;
         expect(recordedForm(acceptEvent(request, 'acme', { id: 'x', createdAt: 0 }))).to.deep.equal({
           automation: body.automation_id,
           execution_id: body.execution_id,
