@@ -4,6 +4,7 @@ import { dashboard } from '../../deploy/grafana/dashboard.ts';
 import { arrowsGraph, projectImports } from './import-arrows.ts';
 import { metricsTables } from './metrics-page.ts';
 import { openApi30 } from './openapi-3.0.ts';
+import { restoringStatement } from './restore-letter.ts';
 import { settingsTable } from './settings-table.ts';
 import { tamperingsTable } from './tamperings-table.ts';
 
@@ -12,6 +13,11 @@ export const generatedParts = [
   { file: 'README.md', part: 'settings', make: () => Promise.resolve(settingsTable()) },
   { file: 'deploy/prometheus/metrics.md', part: 'metrics', make: () => Promise.resolve(metricsTables()) },
   { file: 'deploy/auditors.md', part: 'tamperings', make: () => Promise.resolve(tamperingsTable()) },
+  {
+    file: 'deploy/runbooks/RunledgerDeadLetters.md',
+    part: 'restore',
+    make: () => Promise.resolve(restoringStatement()),
+  },
   { file: 'ARCHITECTURE.md', part: 'arrows', make: async () => arrowsGraph(await projectImports()) },
   ...(['costs', 'needs', 'replayed', 'seen'] as const).map((part) => ({
     file: 'test/bench/capacity.md',
