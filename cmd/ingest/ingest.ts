@@ -79,7 +79,7 @@ export function createIngest(
     config,
     {
       producer,
-      runs: new PingRuns(first.redis, first.queueName),
+      runs: new PingRuns(first.redis, first.queueName, connections),
       names: new AutomationNames(first.redis, first.queueName),
       onNotServed: noteIn(journal, registry),
     },

@@ -57,8 +57,8 @@ export class Producer {
     this.#main = new Lane({ ...options, limits });
     this.#held = new HeldEvents(limits);
     this.#overflow = createOverflowLane(options, limits);
-    const { shards, idempotencyHours } = options;
-    this.#keys = new IdempotencyKeys(keyPlaces(shards.all), idempotencyHours * 3_600_000);
+    const { shards, idempotencyHours, callers } = options;
+    this.#keys = new IdempotencyKeys(keyPlaces(shards.all), idempotencyHours * 3_600_000, callers);
   }
 
   /** The commits and events under way. */
@@ -75,6 +75,7 @@ export class Producer {
   /** Finishes the commits under way, then closes the queue. The caller closes the Redis client. */
   async stop(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    await this.#keys.drained();
     await this.#main.stop();
     await this.#overflow.stop();
   }
@@ -180,7 +181,7 @@ export class Producer {
     const usable = results.filter((result): result is Claim | EventGroup => !(result instanceof RequestError));
     const fresh = usable.filter((group) => !isReplay(group));
     if (which === 'all' && usable.length < results.length) {
-      await Promise.all(fresh.map((group) => group instanceof Claim && this.#keys.undo(group)));
+      for (const group of fresh) if (group instanceof Claim) this.#keys.undo(group);
     } else {
       for (const { events } of usable.filter(isReplay)) this.#options.metrics.replays.inc(events.length);
       if (fresh.length > 0) await this.#enqueueReserved(fresh, lane);
@@ -199,7 +200,7 @@ export class Producer {
     } catch (error) {
       for (const one of await Promise.allSettled(asked)) {
         if (one.status === 'fulfilled' && one.value instanceof Claim && !one.value.committed)
-          void this.#track(this.#keys.undo(one.value));
+          this.#keys.undo(one.value);
       }
       throw error;
     }
@@ -212,12 +213,12 @@ export class Producer {
       await lane.add(groups.flatMap(({ events }) => events));
     } catch (error) {
       // Without the release a retry gets 409 until the lease ends.
-      for (const claim of claims) void this.#track(this.#keys.release(claim));
+      for (const claim of claims) this.#keys.release(claim);
       throw error;
     }
     // Without the mark a retry enqueues the same identities, which is harmless. It cannot be in the
     // pipeline that adds the job: a job may be refused, and then its keys must not be marked.
-    for (const claim of claims) void this.#track(this.#keys.markCommitted(claim));
+    for (const claim of claims) this.#keys.markCommitted(claim);
   }
 }
 

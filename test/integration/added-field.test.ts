@@ -99,8 +99,8 @@ describe('a field added to the table of fields', function () {
     const redis = new Redis((await emptyRedis()).url);
     try {
       const place = { redis, key: 'events' };
-      const before = new IdempotencyKeys(() => [place], 60_000);
-      const after = new newer.IdempotencyKeys(() => [place], 60_000);
+      const before = new IdempotencyKeys(() => [place], 60_000, { open: 1 });
+      const after = new newer.IdempotencyKeys(() => [place], 60_000, { open: 1 });
       const keyed = (key: string, event: AcceptedEvent): Keyed => ({ key: ['caller', key], events: [event] });
       const reserve = async (keys: IdempotencyKeys, key: string, event: AcceptedEvent) =>
         (await keys.reserve(keyed(key, event))) as Claim;

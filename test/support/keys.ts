@@ -6,7 +6,7 @@ import type { RedisServer } from './redis-server.ts';
 /** Keys in one place of a Redis. */
 export function keysIn(redis: RedisClient, more: { keptMs?: number; isFull?: () => boolean } = {}): IdempotencyKeys {
   const place = { redis, key: 'events' };
-  return new IdempotencyKeys(() => [place], more.keptMs ?? 60_000, more.isFull);
+  return new IdempotencyKeys(() => [place], more.keptMs ?? 60_000, { open: 1 }, more.isFull);
 }
 
 /** Reserves a key that can be used. */

@@ -67,18 +67,22 @@ export class IdempotencyKeys {
   readonly #placesOf: (name: Buffer) => readonly [Place, Place?];
   readonly #isFull: () => boolean;
   readonly #keptMs: number;
+  readonly #callers: { readonly open: number };
   readonly #batches = new Map<Place, Batches<Buffer, Found>>();
 
   /**
    * @param placesOf where a key is: the same two places for each pod, or one.
    * @param keptMs how long a key is remembered at least. It is forgotten before twice that time.
+   * @param callers a live counter of open connections.
    * @param isFull true while new keys are refused.
    */
   constructor(
     placesOf: (name: Buffer) => readonly [Place, Place?],
     keptMs: number,
+    callers: { readonly open: number },
     isFull: () => boolean = () => false,
   ) {
+    this.#callers = callers;
     this.#placesOf = placesOf;
     this.#keptMs = keptMs;
     this.#isFull = isFull;
@@ -102,18 +106,23 @@ export class IdempotencyKeys {
   }
 
   /** Marks the events as acknowledged: from now on their key answers without a commit. */
-  markCommitted(claim: Claim): Promise<unknown> {
-    return this.#everywhere('m', claim);
+  markCommitted(claim: Claim): void {
+    this.#everywhere('m', claim);
   }
 
   /** Lets the next request with the key start at once, after this one got no acknowledgement. */
-  release(claim: Claim): Promise<unknown> {
-    return this.#everywhere('l', claim);
+  release(claim: Claim): void {
+    this.#everywhere('l', claim);
   }
 
   /** Gives up a reservation whose events were not sent anywhere: a new key is not bound to them. */
-  undo(claim: Claim): Promise<unknown> {
-    return this.#everywhere(claim.isNew ? 'u' : 'l', claim);
+  undo(claim: Claim): void {
+    this.#everywhere(claim.isNew ? 'u' : 'l', claim);
+  }
+
+  /** Resolves when all that was said of keys is in Redis, or was lost. */
+  async drained(): Promise<void> {
+    await Promise.all([...this.#batches.values()].map((batches) => batches.drained()));
   }
 
   /**
@@ -135,32 +144,34 @@ export class IdempotencyKeys {
     return two.state === 'n' ? { ...two, state: one.state } : two;
   }
 
-  #everywhere(operation: Operation, { item }: Claim): Promise<unknown> {
-    const places = this.#placesOf(item.subarray(atName, atId));
-    return Promise.allSettled(places.map((place) => place && this.#ask(place, operation, item)));
+  /** The caller of the request does not wait for it. */
+  #everywhere(operation: Operation, { item }: Claim): void {
+    for (const place of this.#placesOf(item.subarray(atName, atId))) {
+      if (place !== undefined) this.#batchesOf(place).post(asking(operation, item));
+    }
   }
 
   #ask(place: Place, operation: Operation, item: Buffer): Promise<Found> {
+    return this.#batchesOf(place).ask(asking(operation, item));
+  }
+
+  #batchesOf(place: Place): Batches<Buffer, Found> {
     let batches = this.#batches.get(place);
     if (batches === undefined) {
-      batches = new Batches((items) => this.#call(place, items));
+      batches = new Batches((items) => this.#call(place, items), this.#callers);
       this.#batches.set(place, batches);
     }
-    // The same item may wait twice.
-    const asked = Buffer.from(item);
-    asked.write(operation, 'latin1');
-    return batches.ask(asked);
+    return batches;
   }
 
   async #call({ redis, key }: Place, items: readonly Buffer[]): Promise<Found[]> {
     const args = [this.#keptMs, leaseMs, this.#isFull() ? 1 : 0, size, Buffer.concat(items)];
-    const reply = (await keyScript.run(redis, [key], args)) as Buffer;
-    return items.map((_, at) => {
-      const [begin, end] = [17 * at, 17 * (at + 1)];
-      return {
-        state: reply.toString('latin1', begin, begin + 1) as Found['state'],
-        id: reply.subarray(begin + 1, end),
-      };
+    const [states, ids] = (await keyScript.run(redis, [key], args)) as [Buffer, Buffer];
+    let at = 0;
+    return items.map((item, index) => {
+      const state = String.fromCharCode(states[index] ?? 0) as Found['state'];
+      const hasId = state === 'a' || state === 'c';
+      return { state, id: hasId ? ids.subarray(at, (at += 16)) : item.subarray(atId, atFingerprint) };
     });
   }
 }
@@ -181,6 +192,13 @@ function refusalOf(state: Found['state']): RequestError | undefined {
   return undefined;
 }
 
+/** A copy: the same item may wait twice. */
+function asking(operation: Operation, item: Buffer): Buffer {
+  const copy = Buffer.from(item);
+  copy.write(operation, 'latin1');
+  return copy;
+}
+
 function withId(item: Buffer, id: Buffer): Buffer {
   const copy = Buffer.from(item);
   id.copy(copy, atId);
@@ -198,7 +216,7 @@ export function nameOf(organization: string, key: RepeatKey): Buffer {
 function itemOf({ key, events }: Keyed): Buffer {
   const item = Buffer.alloc(size);
   const [first] = events;
-  if (isDerived(key)) item.write('1', 1);
+  item.write(isDerived(key) ? '1' : '0', 1);
   nameOf(first?.organization ?? '', key).copy(item, atName);
   bytesOfId(first?.id ?? '').copy(item, atId);
   writeFingerprint(events, item);

@@ -10,65 +10,72 @@ import { RedisScript } from '../redis-script.ts';
  *
  * Each item begins with the letter of an operation, and `1` if its key is derived from the events:
  * `r`eserve, `m`ark as acknowledged, `w`rite without a mark, re`l`ease, and `u`ndo a reservation
- * that is `n`ew. Replies: `n`ew, `a`gain, `c`ommitted, `b`usy, `o`ther body or `f`ull, and the
- * identity.
+ * that is `n`ew. Replies with a letter for each item: `n`ew, `a`gain, `c`ommitted, `b`usy, `o`ther
+ * body or `f`ull; and with the identities of those that are `a` or `c`.
  */
 export const keyScript = new RedisScript(`
-local kept, lease, full, size = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1', tonumber(ARGV[4])
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local never = string.rep('\\255', 6)
-local known = redis.call('HMGET', KEYS[1], 'number', 'began', 'count', 'bits', 'bitsBefore')
+local call, floor, sub = redis.call, math.floor, string.sub
+local kept, lease, isFull, size, items = tonumber(ARGV[1]), ARGV[2], ARGV[3] == '1', tonumber(ARGV[4]), ARGV[5]
+local clock = call('TIME')
+local now = clock[1] * 1000 + floor(clock[2] / 1000)
+local never, leased, free = string.rep('\\255', 6), struct.pack('>I6', now + lease), struct.pack('>I6', 0)
+local known = call('HMGET', KEYS[1], 'number', 'began', 'count', 'bits', 'bitsBefore')
 for i = 1, 5 do known[i] = tonumber(known[i] or '0') end
 local number, began, count, bits, bitsBefore = unpack(known)
 if number == 0 or now - began >= kept then
   bitsBefore = now - began < 2 * kept and bits or 0
   bits = count < 2 ^ 19 and 13 or math.min(22, math.ceil(math.log(count / 64) / math.log(2)))
-  number, began, count = number + 1, now, 0
-  redis.call('HSET', KEYS[1], 'number', number, 'began', now, 'count', 0, 'bits', bits, 'bitsBefore', bitsBefore)
+  number = number + 1
+  call('HSET', KEYS[1], 'number', number, 'began', now, 'count', 0, 'bits', bits, 'bitsBefore', bitsBefore)
 end
-local replies, added = {}, 0
-for at = 0, #ARGV[5] - size, size do
-  local item = string.sub(ARGV[5], at + 1, at + size)
-  local operation, derived = string.sub(item, 1, 1), string.sub(item, 2, 2) == '1'
-  local name, body = string.sub(item, 3, 18), string.sub(item, 19)
-  local place = struct.unpack('>I4', name)
-  local key = KEYS[1] .. ':' .. number .. ':' .. math.floor(place / 2 ^ (32 - bits))
-  local function put(lease, body)
-    if redis.call('HSET', key, name, lease .. body) == 0 then return end
-    added = added + 1
-    if redis.call('HLEN', key) == 1 then redis.call('PEXPIRE', key, 2 * kept) end
-  end
-  if operation == 'm' then
-    put(never, body)
-    replies[#replies + 1] = 'c' .. string.sub(body, 1, 16)
-  elseif operation == 'w' then
-    put(struct.pack('>I6', now + lease), body)
-    replies[#replies + 1] = 'a' .. string.sub(body, 1, 16)
-  else
-    local value = redis.call('HGET', key, name)
-    if not value and bitsBefore > 0 then
-      value = redis.call('HGET', KEYS[1] .. ':' .. number - 1 .. ':' .. math.floor(place / 2 ^ (32 - bitsBefore)), name)
-    end
-    local state, stored = 'n', value and string.sub(value, 7) or body
-    local committed = value and string.sub(value, 1, 6) == never
-    if operation == 'r' then
-      local compared = math.min(#stored, #body)
-      local other = string.sub(stored, 17, compared) ~= string.sub(body, 17, compared)
-      if not value then state = full and 'f' or 'n'
-      elseif other and (committed or not derived) then state = 'o'
-      elseif committed then state = 'c'
-      elseif struct.unpack('>I6', value) > now then state = 'b'
-      else state = 'a' end
-      if other then stored = string.sub(stored, 1, 16) .. string.sub(body, 17) end
-      if state == 'n' or state == 'a' then put(struct.pack('>I6', now + lease), stored) end
-    elseif not committed and string.sub(stored, 1, 16) == string.sub(body, 1, 16) then
-      if operation == 'l' then put(struct.pack('>I6', 0), stored)
-      elseif value then redis.call('HDEL', key, name) end
-    end
-    replies[#replies + 1] = state .. string.sub(stored, 1, 16)
-  end
+local current, before = KEYS[1] .. ':' .. number .. ':', KEYS[1] .. ':' .. number - 1 .. ':'
+local added = 0
+local function isNew(key)
+  added = added + 1
+  if call('HLEN', key) == 1 then call('PEXPIRE', key, 2 * kept) end
 end
-if added > 0 then redis.call('HINCRBY', KEYS[1], 'count', added) end
-return table.concat(replies)
+local function put(key, name, value)
+  if call('HSET', key, name, value) == 1 then isNew(key) end
+end
+local function find(key, name, place)
+  return call('HGET', key, name) or (bitsBefore > 0 and call('HGET', before .. floor(place / 2 ^ (24 - bitsBefore)), name))
+end
+local function reserve(key, name, place, body, derived)
+  if bitsBefore == 0 and not isFull and call('HSETNX', key, name, leased .. body) == 1 then
+    isNew(key)
+    return 'n'
+  end
+  local value = find(key, name, place)
+  if not value then
+    if isFull then return 'f' end
+    put(key, name, leased .. body)
+    return 'n'
+  end
+  local id, committed, length = sub(value, 7, 22), sub(value, 1, 6) == never, math.min(#value - 6, #body)
+  local isOther = sub(value, 23, length + 6) ~= sub(body, 17, length)
+  if isOther and (committed or derived == '0') then return 'o' end
+  if committed then return 'c', id end
+  if struct.unpack('>I6', value) > now then return 'b' end
+  put(key, name, leased .. (isOther and id .. sub(body, 17) or sub(value, 7)))
+  return 'a', id
+end
+local function giveUp(key, name, place, body, isUndone)
+  local value = find(key, name, place) or free .. body
+  if sub(value, 1, 6) == never or sub(value, 7, 22) ~= sub(body, 1, 16) then return end
+  if isUndone then call('HDEL', key, name) else put(key, name, free .. sub(value, 7)) end
+end
+local form, states, ids = 'c1c1c16c' .. size - 18, {}, {}
+for at = 1, #items, size do
+  local operation, derived, name, body = struct.unpack(form, items, at)
+  local one, two, three = string.byte(name, 1, 3)
+  local place, state, id = one * 65536 + two * 256 + three, 'n'
+  local key = current .. floor(place / 2 ^ (24 - bits))
+  if operation == 'r' then state, id = reserve(key, name, place, body, derived)
+  elseif operation == 'm' then put(key, name, never .. body)
+  elseif operation == 'w' then put(key, name, leased .. body)
+  else giveUp(key, name, place, body, operation == 'u') end
+  states[#states + 1], ids[#ids + 1] = state, id
+end
+if added > 0 then call('HINCRBY', KEYS[1], 'count', added) end
+return {table.concat(states), table.concat(ids)}
 `);

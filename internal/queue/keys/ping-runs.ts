@@ -125,7 +125,8 @@ export class PingRuns {
   readonly #queueName: string;
   readonly #batches: Batches<Item, string[]>;
 
-  constructor(redis: RedisClient, queueName: string) {
+  /** @param callers a live counter of open connections. */
+  constructor(redis: RedisClient, queueName: string, callers: { readonly open: number }) {
     this.#queueName = queueName;
     this.#batches = new Batches(async (items) => {
       const keys = items.map(([, key]) => key);
@@ -135,7 +136,7 @@ export class PingRuns {
         items.flatMap(([operation, , ...args]) => [operation, ...args]),
       );
       return (reply as Buffer[][]).map((texts) => texts.map(String));
-    });
+    }, callers);
   }
 
   /**

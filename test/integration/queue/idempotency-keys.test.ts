@@ -103,7 +103,7 @@ describe('the names of keys in Redis', () => {
     });
     const server = await emptyRedis();
     await server.use(async (redis) => {
-      const runs = new PingRuns(redis, 'events');
+      const runs = new PingRuns(redis, 'events', { open: 1 });
       const check = fc.asyncProperty(owners, async (all) => {
         await redis.flushall();
         await Promise.all(
