@@ -35,13 +35,18 @@ export function keyHashes(redis: RedisServer): Promise<string[]> {
  * Leaves the keys as an ingest pod that died between the reservation and the acknowledgement of
  * Redis, with a lease of so many ms from now. Resolves with the number of keys.
  */
-export async function underWay(server: RedisServer, ms = 60_000): Promise<number> {
+export async function underWay(
+  server: RedisServer,
+  ms = 60_000,
+  concerns: (value: Buffer) => boolean = () => true,
+): Promise<number> {
   const names = await keyHashes(server);
   return server.use(async (redis) => {
     let keys = 0;
     for (const name of names) {
       for (const field of await redis.hkeysBuffer(name)) {
         const value = (await redis.hgetBuffer(name, field)) ?? Buffer.alloc(6);
+        if (!concerns(value)) continue;
         value.writeUIntBE(Date.now() + ms, 0, 6);
         await redis.hset(name, field, value);
         keys += 1;
@@ -49,4 +54,15 @@ export async function underWay(server: RedisServer, ms = 60_000): Promise<number
     }
     return keys;
   });
+}
+
+/** Lets the leases of all keys and runs end that nobody confirmed, as time does. */
+export async function leasesEnd(server: RedisServer): Promise<void> {
+  const runs = (await server.command('keys', '*open-run:*')) as string[];
+  for (const run of runs) {
+    const [opening, ending] = (await server.command('hmget', run, 'opening', 'ending')) as (string | null)[];
+    const ended = (lease?: string | null): string => String(Math.min(Number(lease ?? 0), Date.now() - 1));
+    await server.command('hset', run, 'opening', ended(opening), 'ending', ended(ending));
+  }
+  await underWay(server, -1, (value) => value.readUIntBE(0, 6) !== 2 ** 48 - 1);
 }

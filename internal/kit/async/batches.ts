@@ -74,6 +74,7 @@ export class Batches<Item, Reply> {
   }
 
   #begin(): void {
+    if (this.#waiting.length === 0) return;
     const call = this.#run().finally(() => this.#calls.delete(call));
     this.#calls.add(call);
   }
