@@ -54,7 +54,6 @@ describe('chart, controller', () => {
     expect(environment(everywhere, 'runledger-controller')).to.include({
       CAPTURE_JOBS: 'true',
       IDEMPOTENCY_HOURS: '24',
-      IDEMPOTENCY_PLACES: 'first',
       REQUIRE_DURABLE_REDIS: 'true',
     });
     const inOne = await renderWith('controller.captureJobs.enabled=true', 'controller.namespaces={acme}');

@@ -7,7 +7,6 @@ describe('chart, workloads', () => {
     'config.queueName=audit',
     'config.retentionDays=30',
     'config.idempotencyHours=72',
-    'config.idempotencyPlaces=both',
     'config.organizationRate=2000000',
     'config.overflowRate=3000000',
   ];
@@ -36,7 +35,6 @@ describe('chart, workloads', () => {
       {
         REQUIRE_DURABLE_REDIS: 'true',
         IDEMPOTENCY_HOURS: '72',
-        IDEMPOTENCY_PLACES: 'both',
         ORGANIZATION_RATE: '2000000',
         OVERFLOW_RATE: '3000000',
       },

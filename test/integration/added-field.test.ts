@@ -23,7 +23,7 @@ import type * as recordModule from '../../internal/store/record-events.ts';
 import { csv } from '../../internal/record/formats/text-formats.ts';
 import { provenEventOf } from '../../internal/record/stored-event.ts';
 import { isKnownRow, isRow, toRow, type Row } from '../../internal/queue/job/job.ts';
-import { IdempotencyKeys, type Keyed } from '../../internal/queue/keys/idempotency.ts';
+import { IdempotencyKeys, type Claim, type Keyed } from '../../internal/queue/keys/idempotency.ts';
 import { secretManifest } from '../../internal/cluster/tokens/manifest.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { anEvent } from '../support/events.ts';
@@ -155,28 +155,23 @@ describe('a field added to the table of fields', function () {
     const newer = await changed<typeof idempotencyModule>('internal/queue/keys/idempotency.ts');
     const redis = new Redis((await emptyRedis()).url);
     try {
-      const before = new IdempotencyKeys(redis, 'events', 60_000);
-      const after = new newer.IdempotencyKeys(redis, 'events', 60_000);
+      const place = { redis, key: 'events' };
+      const before = new IdempotencyKeys(() => [place], 60_000, { open: 1 });
+      const after = new newer.IdempotencyKeys(() => [place], 60_000, { open: 1 });
       const keyed = (key: string, event: AcceptedEvent): Keyed => ({ key: ['caller', key], events: [event] });
       const reserve = async (keys: IdempotencyKeys, key: string, event: AcceptedEvent) =>
-        (await keys.reserve([keyed(key, event)], 'all'))[0];
+        (await keys.reserve(keyed(key, event))) as Claim;
       const event = eventWith('Paris');
       for (const [key, first, second] of [
         ['up', before, after],
         ['down', after, before],
       ] as const) {
-        expect(await reserve(first, key, event)).to.deep.include({
-          identities: [{ id: event.id, createdAt: event.createdAt }],
-          committed: false,
-        });
-        await first.markCommitted([keyed(key, event)]);
-        expect(await reserve(second, key, event)).to.deep.include({
-          identities: [{ id: event.id, createdAt: event.createdAt }],
-          committed: true,
-        });
+        const claim = await reserve(first, key, event);
+        expect(claim).to.deep.include({ events: [event], committed: false });
+        await first.markCommitted(claim);
+        expect(await reserve(second, key, event)).to.deep.include({ events: [event], committed: true });
       }
-      await reserve(after, 'same release', event);
-      await after.markCommitted([keyed('same release', event)]);
+      await after.markCommitted(await reserve(after, 'same release', event));
       expect(await reserve(after, 'same release', event)).to.include({ committed: true });
       expect(await reserve(after, 'same release', eventLike(event, 'Rome'))).to.have.property(
         'code',

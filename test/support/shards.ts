@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { keyTags, oppositeOf, rangeOf } from '../../internal/queue/keys/key-tags.ts';
-import { placeReplyMs } from '../../internal/queue/keys/mirrored-keys.ts';
+import { nameOf, placeReplyMs } from '../../internal/queue/keys/idempotency.ts';
+import { keyTags, oppositeOf, rangeOf } from '../../internal/queue/keys/key-places.ts';
 import { QueueClocks } from '../../internal/queue/clocks/queue-clocks.ts';
 import { connect, createProducerRedis, disconnect, labelOf } from '../../internal/queue/redis.ts';
 import type { Answer } from './api-client.ts';
@@ -122,7 +122,7 @@ export async function keysOn(cluster: RedisCluster, master: RedisServer): Promis
   ] as const) {
     while (keys.length < count) {
       const key = randomUUID();
-      const tag = keyTags[placeOf(rangeOf(`acme:${key}`))];
+      const tag = keyTags[placeOf(rangeOf(nameOf('acme', ['caller', key])))];
       if ((await cluster.ownersOf(`{${tag}}`)).master === master) keys.push(key);
     }
   }

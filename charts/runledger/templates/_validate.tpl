@@ -123,9 +123,6 @@ Takes (dict "external" .Values.externalRedis "externalKey" "externalRedis" "name
     {{- fail "externalRedis.shards names a Redis Cluster, which has no other database than 0: set externalRedis.database to 0." -}}
   {{- end -}}
 {{- end -}}
-{{- if and (ne (.Values.config.idempotencyPlaces | default "first") "first") $several -}}
-  {{- fail "config.idempotencyPlaces must be first: several Redis are named." -}}
-{{- end -}}
 {{- if and .Values.redis.enabled $external.drainedShards -}}
   {{- fail "externalRedis.drainedShards would be ignored: the bundled Redis has no shards. Set redis.enabled=false, or leave it empty." -}}
 {{- end -}}
