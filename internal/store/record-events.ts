@@ -4,7 +4,7 @@ import { anomalies, type Anomaly, type StoredBatch } from '../event/outcome/stor
 import type { Database } from './database.ts';
 import { isDuplicate } from './errors.ts';
 import { proofOf } from './ledger/leaves-of-batch.ts';
-import { insertAndMerge, type ChangeRow, type InsertOptions } from './record-events-statement.ts';
+import { insertAndMerge, type ChangeRow } from './record-events-statement.ts';
 
 /**
  * Inserts a batch and moves the outcomes of its executions, in one statement. Stored events are
