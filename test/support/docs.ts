@@ -10,8 +10,8 @@ import { tamperingsTable } from './tamperings-table.ts';
 /** Parts of documents that are made from the code: between two comments that name them. */
 export const generatedParts = [
   { file: 'README.md', part: 'settings', make: () => Promise.resolve(settingsTable()) },
-  { file: 'deploy/prometheus/metrics.md', part: 'metrics', make: () => Promise.resolve(metricsTables()) },
-  { file: 'deploy/auditors.md', part: 'tamperings', make: () => Promise.resolve(tamperingsTable()) },
+  { file: 'docs/reference/metrics.md', part: 'metrics', make: () => Promise.resolve(metricsTables()) },
+  { file: 'docs/prove/auditors.md', part: 'tamperings', make: () => Promise.resolve(tamperingsTable()) },
   { file: 'ARCHITECTURE.md', part: 'arrows', make: async () => arrowsGraph(await projectImports()) },
   ...(['costs', 'needs', 'replayed', 'seen'] as const).map((part) => ({
     file: 'test/bench/capacity.md',

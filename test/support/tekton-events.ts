@@ -3,7 +3,7 @@ export function secondsAgo(seconds: number): string {
   return new Date(Date.now() - seconds * 1_000).toISOString().replace(/\.\d+/, '');
 }
 
-/** A TaskRun as Tekton sends it, shortened: `docs/events.md` of tektoncd/pipeline. */
+/** A TaskRun as Tekton sends it, shortened: tektoncd/pipeline, events.md. */
 export function taskRun(metadata: object = {}, status: object = {}) {
   return {
     metadata: {

@@ -49,7 +49,7 @@ describe('queries in documents', () => {
 
   it('of the runbook store a dead letter as if it had not been refused', async () => {
     const { db } = database;
-    const [list = '', store = ''] = await statementsOf('deploy/runbooks/RunledgerDeadLetters.md');
+    const [list = '', store = ''] = await statementsOf('docs/operate/runbooks/RunledgerDeadLetters.md');
     const kinds = ['START', 'WARNING', 'ERROR', 'END', 'EVENT'] as const;
     const now = Date.now();
     const events = kinds.map((kind, index) => ({
