@@ -74,7 +74,7 @@ check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAP
 
 docs: $(PACKAGES) ## Regenerate the parts of documents that come from the code
 	@$(NODE) test/support/docs.ts
-	@prettier --write --log-level warn README.md ARCHITECTURE.md docs/prove/auditors.md docs/reference/metrics.md test/bench/capacity.md
+	@prettier --write --log-level warn ARCHITECTURE.md docs test/bench/capacity.md
 
 capacity: docs ## Reckon test/bench/capacity.md from the measured costs: what a rate needs, and what gives way first
 

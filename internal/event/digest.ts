@@ -20,7 +20,7 @@ export const sealLength = saltLength + digestLength;
 /** The salt of an event without texts, in a text. */
 const noSalt = 'A'.repeat(saltLength);
 
-/** The seal of an event with a salt, by default a new one (ARCHITECTURE.md, "The log"). */
+/** The seal of an event with a salt, by default a new one (docs/design/log.md). */
 export function sealOf(event: AcceptedEvent, salt: Buffer | null = newSalt(event)): Seal {
   return { salt, digest: digestOf(event, salt) };
 }

@@ -18,8 +18,7 @@ export interface Streams {
 const inherited: Streams = { stdout: 1, stderr: 2, started: () => undefined, finish: () => Promise.resolve('') };
 
 /**
- * Chooses the descriptors of the command so that nothing changes for it (ARCHITECTURE.md, "The
- * command exec"):
+ * Chooses the descriptors of the command so that nothing changes for it (docs/design/exec.md):
  * a terminal or a file stays its own; a pipe is passed on through a pipe. Where standard output and
  * standard error are one pipe, both pass through one, so that their order stays.
  */

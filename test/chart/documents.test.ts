@@ -49,11 +49,9 @@ describe('chart and deploy, documents', () => {
     const recipe = blocks(readme, 'yaml').find((block) => block.includes('vault.hashicorp.com')) ?? '';
     const values = Object.entries(parse(recipe) as object);
     const manifests = await render(values.flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]));
-    const { template } = specOf<{ template: { metadata: { annotations: Record<string, string> } } }>(
-      manifests,
-      'Deployment',
-      'runledger-worker',
-    );
+    const { template } = specOf<{
+      template: { metadata: { annotations: Record<string, string> } };
+    }>(manifests, 'Deployment', 'runledger-worker');
     const { annotations } = template.metadata;
     expect(annotations).to.include({
       'vault.hashicorp.com/agent-inject': 'true',

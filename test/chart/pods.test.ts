@@ -13,7 +13,12 @@ for (const name of ['ingest', 'worker']) {
       [['strategy.type=Recreate'], { strategy: { type: 'Recreate' } }],
       [
         ['strategy.rollingUpdate.maxSurge=50%'],
-        { strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: '50%' } } },
+        {
+          strategy: {
+            type: 'RollingUpdate',
+            rollingUpdate: { maxUnavailable: 0, maxSurge: '50%' },
+          },
+        },
       ],
     ] as const) {
       it(`are as many, and replaced, as ${values.join(' and ')} says`, async () => {

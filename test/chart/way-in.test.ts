@@ -15,7 +15,9 @@ describe('chart, the way in', () => {
   it("lets the user's annotations win", async () => {
     const own = ['--set-string', 'ingress.annotations.nginx\\.ingress\\.kubernetes\\.io/ssl-redirect=true'];
     const ingress = objectOf(await render([...withValues('ingress-nginx'), ...own]), 'Ingress', 'runledger');
-    expect(ingress.metadata.annotations).to.include({ 'nginx.ingress.kubernetes.io/ssl-redirect': 'true' });
+    expect(ingress.metadata.annotations).to.include({
+      'nginx.ingress.kubernetes.io/ssl-redirect': 'true',
+    });
   });
 
   for (const [values, hostname, port] of [

@@ -17,7 +17,14 @@ export interface RunningApi extends AsyncDisposable {
 
 const notHere = (): Promise<never> => Promise.reject(new Error('no Redis here'));
 const noRuns: Pick<ApiOptions, 'runs' | 'ridRuns'> = {
-  runs: { open: notHere, confirm: notHere, find: notHere, take: notHere, release: notHere, close: notHere },
+  runs: {
+    open: notHere,
+    confirm: notHere,
+    find: notHere,
+    take: notHere,
+    release: notHere,
+    close: notHere,
+  },
   ridRuns: { runOf: notHere, end: notHere },
 };
 
@@ -54,8 +61,20 @@ export async function startApi(
     metrics: apiMetrics(new Registry()),
     logger,
   });
-  const server = new ApiServer({ port: 0, handler, fastPath, logger, limits: { ...defaultServerLimits, ...limits } });
+  const server = new ApiServer({
+    port: 0,
+    handler,
+    fastPath,
+    logger,
+    limits: { ...defaultServerLimits, ...limits },
+  });
   await server.start();
   const headers = { token: 'x', 'x-forwarded-proto': 'https' };
-  return { server, port: server.port, headers, records, [Symbol.asyncDispose]: () => server.stop() };
+  return {
+    server,
+    port: server.port,
+    headers,
+    records,
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
 }

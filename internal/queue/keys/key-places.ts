@@ -7,7 +7,7 @@ import { SpreadKeys } from './spread-keys.ts';
 
 /**
  * Where idempotency keys are: in the first two shards, spread over all slots of a Redis Cluster, or
- * in both while pods change from one to the other (ARCHITECTURE.md, "Places of idempotency keys").
+ * in both while pods change from one to the other (docs/design/idempotency.md).
  */
 export type KeyPlaces = 'first' | 'both' | 'spread';
 
