@@ -47,7 +47,8 @@ async function migrate(url: string, logger: Logger): Promise<void> {
   try {
     await untilReachable(db, waitMs, (error) => logger.warn({ error }, 'waiting for postgres'));
     const migrations = await migrateToLatest(db, {
-      onNoReaderRole: () => logger.warn({ role: 'runledger_reader', see: 'docs/operate/postgres.md' }, 'no role for readers'),
+      onNoReaderRole: () =>
+        logger.warn({ role: 'runledger_reader', see: 'docs/operate/postgres.md' }, 'no role for readers'),
     });
     logger.info({ migrations }, 'schema is up to date');
   } finally {

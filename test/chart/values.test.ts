@@ -31,8 +31,7 @@ describe('chart, values', () => {
       const onlyInSchema = Object.keys(properties).filter((key) => !inValues.includes(key));
       // Not in values.yaml: a parent chart's switch, the old name of replicaCount, and fields that
       // Kubernetes defines.
-      const fine =
-        /^(\.enabled|\.(ingest|worker)\.replicas|.*\.resources\.\w+|.*\.(authenticationRef|parentRef)\.\w+)$/;
+      const fine = /^(\.enabled|.*\.resources\.\w+|.*\.(authenticationRef|parentRef)\.\w+)$/;
       found.push(...onlyInSchema.map((key) => `${path}.${key}`).filter((key) => !fine.test(key)));
       for (const [key, child] of Object.entries(value ?? {})) compare(child, properties[key], `${path}.${key}`);
     };

@@ -97,9 +97,21 @@ describe('chart, the way in', () => {
     expect(await notes('haproxy')).not.to.include('/v1/executions/');
   });
 
+  it('says what replicas of Redis mean for a 201, and which Secrets it needs where', async () => {
+    expect(await notes('external-services')).to.match(
+      /These Secrets must be in the namespace runledger, and pods wait for them:\n/,
+    );
+    const acks = await notes('redis.enabled=false', 'externalRedis.host=redis', 'config.redisAcks=2');
+    expect(acks).to.match(/until config\.redisAcks=2 of the replicas of Redis have the event\..*run 3\./s);
+    const named = ['postgresql.enabled=false', 'externalPostgresql.host=db', 'externalPostgresql.sslMode=require'];
+    expect(await notes(...named))
+      .to.match(/the database runledger .* at db\./)
+      .and.match(/belongs into caBundle/);
+  });
+
   it('labels the first token for the selector', async () => {
     expect(await notes('tokens.labelSelector=example.com/org\\,stage=prod')).to.match(
-      /kubectl -n runledger label secret acme example\.com\/org=acme stage=prod\n/,
+      /kubectl -n runledger label secret runledger-acme example\.com\/org=acme stage=prod\n/,
     );
   });
 
