@@ -107,7 +107,7 @@ check: $(PACKAGES) ## Only the checks of the source: format, types, lint, OpenAP
 
 docs: $(PACKAGES) ## Regenerate the parts of documents that come from the code
 	@$(NODE) test/support/docs.ts
-	@prettier --write --log-level warn README.md ARCHITECTURE.md deploy/auditors.md deploy/prometheus/metrics.md test/bench/capacity.md
+	@prettier --write --log-level warn ARCHITECTURE.md docs test/bench/capacity.md
 
 capacity: docs ## Reckon test/bench/capacity.md from the measured costs: what a rate needs, and what gives way first
 

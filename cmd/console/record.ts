@@ -36,8 +36,8 @@ export function createConsoleRecord(
   const own = createQueries(db);
   if (pool !== undefined) pools.set(several ? firstDatabase : undefined, pool);
   const watch = new RecordWatch(db, watchMetricsOf(metrics, several ? firstDatabase : undefined), logger);
-  // Once Postgres has answered, the pod stays ready and answers 503 itself (ARCHITECTURE.md,
-  // "Decisions").
+  // Once Postgres has answered, the pod stays ready and answers 503 itself
+  // (docs/decisions/readiness.md).
   probes.ready.set('postgres', () => watch.neverAnswered);
   probes.degraded.set('postgres', () => watch.problem);
   if (!several) {

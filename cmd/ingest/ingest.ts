@@ -70,8 +70,8 @@ export function createIngest(
   const onLimited = limitMetrics(registry, telemetry.organization);
   const overflow = createOverflow(config, shards, onLimited);
   const producer = createProducer(config, { shards, overflow, callers: connections }, telemetry);
-  // After the first admission the pod stays ready and answers 503 itself (ARCHITECTURE.md,
-  // "Decisions").
+  // After the first admission the pod stays ready and answers 503 itself
+  // (docs/decisions/readiness.md).
   probes.ready.set('redis', () => (shards.admittedOnce ? undefined : shards.rejection?.detail));
   probes.degraded.set('redis', () => shards.rejection?.detail);
   probes.ready.set('tokens', () => tokens.unready());

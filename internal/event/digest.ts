@@ -15,7 +15,7 @@ const room = Buffer.alloc(sealSize);
 
 /**
  * What proves an event, as a text for a job: its salt, 16 random bytes or zeros if it has no texts,
- * and the digest that its leaf holds (ARCHITECTURE.md, "The log").
+ * and the digest that its leaf holds (docs/design/log.md).
  */
 export function sealOf(event: AcceptedEvent, salt: Buffer | undefined = saltOf(event)): string {
   room.fill(0, 0, saltSize);

@@ -57,7 +57,7 @@ export function acceptEvent(request: EventRequest, organization: string, identit
   return event;
 }
 
-/** The answer to a registered event (ARCHITECTURE.md, "Contract"). */
+/** The answer to a registered event (docs/reference/api.md). */
 export interface RecordedEvent extends RecordedTexts {
   automation: string;
   execution_id: string;

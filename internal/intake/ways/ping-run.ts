@@ -22,7 +22,7 @@ export interface PingRunOptions extends BulkOptions {
 
 /**
  * `/ping/<ping key>/<automation_id or slug>[/start|/fail|/log|/<exit code>]`: records a run from
- * the pings of Healthchecks' clients (ARCHITECTURE.md, "Pings"). All events of a ping come into one
+ * the pings of Healthchecks' clients (docs/design/ways-in.md). All events of a ping come into one
  * commit.
  */
 export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState> {

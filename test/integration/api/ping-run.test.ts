@@ -223,7 +223,7 @@ inBothModes('/ping/', ({ startIngest, suiteIngest }) => {
   });
 
   describe('a slug', () => {
-    it('is the name of an automation, with the id that README.md computes', async () => {
+    it('is the name of an automation, with the id that its page computes', async () => {
       const { client } = suite.ingest;
       for (const end of ['/nightly-backup/start?create=1', '/Nightly-Backup/log', '/nightly-backup']) {
         const answer = await client.send({ method: 'POST', path: `/ping/${pingKey}${end}`, headers: noToken });

@@ -156,7 +156,7 @@ describe('jobs that hold what they should not', () => {
     const [repaired = ''] = ids;
     expect(await redis.use((client) => client.hget(`{runledger}:events:${repaired}`, 'data'))).to.equal(flipped);
     await redis.command('hset', `{runledger}:events:${repaired}`, 'data', sound);
-    const runbook = await readFile('deploy/runbooks/RunledgerJobsSetAside.md', 'utf8');
+    const runbook = await readFile('docs/operate/runbooks/RunledgerJobsSetAside.md', 'utf8');
     const fields = /HDEL "\$Q:7" (.*)/.exec(runbook)?.[1]?.split(' ') ?? [];
     await redis.command('hdel', `{runledger}:events:${repaired}`, ...fields);
     const script = /EVAL "(.*)" 3/.exec(runbook)?.[1] ?? '';
