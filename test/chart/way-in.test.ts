@@ -20,7 +20,9 @@ describe('chart, the way in', () => {
   it("lets the user's annotations win", async () => {
     const own = ['--set-string', 'ingress.annotations.nginx\\.ingress\\.kubernetes\\.io/ssl-redirect=true'];
     const ingress = objectOf(await render([...withValues('ingress-nginx'), ...own]), 'Ingress', 'runledger');
-    expect(ingress.metadata.annotations).to.include({ 'nginx.ingress.kubernetes.io/ssl-redirect': 'true' });
+    expect(ingress.metadata.annotations).to.include({
+      'nginx.ingress.kubernetes.io/ssl-redirect': 'true',
+    });
   });
 
   for (const [values, hostname, port] of [
@@ -98,6 +100,18 @@ describe('chart, the way in', () => {
     );
     expect(await notes('ingress-nginx')).to.include(`'https://record.example.com/v1/executions/?limit=1'`);
     expect(await notes('haproxy')).not.to.include('/v1/executions/');
+  });
+
+  it('says what replicas of Redis mean for a 201, and which Secrets it needs where', async () => {
+    expect(await notes('external-services')).to.match(
+      /These Secrets must be in the namespace runledger, and pods wait for them:\n/,
+    );
+    const acks = await notes('redis.enabled=false', 'externalRedis.host=redis', 'config.redisAcks=2');
+    expect(acks).to.match(/until config\.redisAcks=2 of the replicas of Redis have the event\..*run 3\./s);
+    const named = ['postgresql.enabled=false', 'externalPostgresql.host=db', 'externalPostgresql.sslMode=require'];
+    expect(await notes(...named))
+      .to.match(/the database runledger .* at db\./)
+      .and.match(/belongs into caBundle/);
   });
 
   it('makes the first tokens in a pod that is there, with the labels of the selector', async () => {

@@ -52,7 +52,7 @@ describe('the log, from the request to the proof', () => {
     expect(await figure(worker.telemetry.registry, 'runledger_log_failures_total')).to.equal(0);
   });
 
-  const changes = { 'a text': { description: 'paid 99' }, 'the digest': { seal: '*'.repeat(65) } };
+  const changes = { 'a text': { description: 'paid 99' }, 'the digest': { seal: '*'.repeat(64) } };
   for (const [what, change] of Object.entries(changes)) {
     it(`names an event if ${what} was changed in the queue, by the digest that ingest made`, async () => {
       const [redis, database] = await Promise.all([emptyRedis(), migratedUrl()]);

@@ -85,7 +85,9 @@ export class PostgresServer {
   /** Resolves once it takes connections, recovered from whatever happened. */
   async startAgain(): Promise<void> {
     const args = ['-D', this.#folder, '-p', String(this.port), '-k', this.#folder, '-c', 'listen_addresses=127.0.0.1'];
-    this.#child = new Child(await binary('postgres'), [...args, ...cheap, ...this.#settings], { ...this.user });
+    this.#child = new Child(await binary('postgres'), [...args, ...cheap, ...this.#settings], {
+      ...this.user,
+    });
     await this.#child.line(/database system is ready to accept (?:read-only )?connections/);
   }
 
@@ -157,9 +159,12 @@ export async function postgresUser(): Promise<UserIds> {
 }
 
 /**
- * Debian keeps the server's programs beside the PATH, in a folder per version; the newest is taken.
+ * A program of Postgres: in the folder POSTGRES_BIN, or in the newest of those that Debian keeps
+ * beside the PATH, one for each version.
  */
 export async function binary(name: string): Promise<string> {
+  const given = process.env['POSTGRES_BIN'];
+  if (given !== undefined) return join(given, name);
   const root = '/usr/lib/postgresql';
   const versions = await readdir(root).catch(() => []);
   const newest = versions

@@ -16,7 +16,7 @@ metadata:
   {{- include "runledger.meta" (pick . "root" "component") | nindent 2 }}
 spec:
   {{- if not (or (dig "autoscaling" "enabled" false $values) .scaled) }}
-  replicas: {{ include "runledger.replicas" $values }}
+  replicas: {{ $values.replicaCount }}
   {{- end }}
   revisionHistoryLimit: 3
   {{- with $values.progressDeadlineSeconds }}
@@ -129,14 +129,6 @@ volumeMounts:
   {{- with .values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
-{{- end -}}
-
-{{/*
-The number of pods. The old name `replicas` wins, since only a user sets it.
-Takes .Values.ingest or .Values.worker.
-*/}}
-{{- define "runledger.replicas" -}}
-{{- hasKey . "replicas" | ternary .replicas .replicaCount -}}
 {{- end -}}
 
 {{/*

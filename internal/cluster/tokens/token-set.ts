@@ -43,8 +43,7 @@ export interface TokenSet {
 }
 
 /**
- * Returns the token set of Secrets, by the rules of README.md, "Organization tokens: issue, rotate,
- * revoke".
+ * Returns the token set of Secrets, by the rules of docs/operate/tokens.md.
  */
 export function tokenSetOf(secrets: readonly SecretManifest[], organizationLabel: string): TokenSet {
   return mergeDigests(secrets.map((secret) => digestSecret(secret, organizationLabel)));

@@ -35,7 +35,7 @@ export const seal: Scenario = async (world, { sealEvents }) => {
       figure('Memory of verify, most', verifying.memory / 2 ** 20, 'MB'),
       figure('Sealing and verify', both, 's'),
       figure('The same for 20 million events, at this rate', (both * all) / sealEvents, 's', { atMost: 600 }),
-      figure('Bytes of the log in Postgres', bytes / sealEvents, 'B/event', { atMost: 60 }),
+      figure('Bytes of the log in Postgres', bytes / sealEvents, 'B/event', { atMost: 53 }),
     ],
   };
 };

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import { showToReaders } from './show-to-readers.ts';
 
 /**
- * The Merkle log (ARCHITECTURE.md, "The log"). Workers append leaves to `log_segments`; the sealer
+ * The Merkle log (docs/design/log.md). Workers append leaves to `log_segments`; the sealer
  * moves them, in the order of their index, to `log_tails` and, once there are 256, to `log_tiles`.
  * A leaf gets a place only if its segment has a valid MAC; the others stay there, `refused`.
  */
@@ -15,7 +15,7 @@ export async function createLog(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Level 0 of the tiles holds leaves, the others hold hashes; the index finds the tiles that may
+ * Level 0 of the tiles holds leaves (`packTile`), the others hold hashes; the index finds the tiles that may
  * hold an event. Hashes do not compress: `external` saves the attempt.
  */
 async function createLeaves(db: Kysely<unknown>): Promise<void> {
