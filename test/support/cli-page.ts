@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 /** Each command line of the page, by its title, and the arguments of Node that print its help. */
 const commandLines: readonly (readonly [title: string, args: readonly string[]])[] = [
-  ['runledger', ['cmd/exec/main.js', 'help']],
   ...['token', 'export', 'erase', 'seal', 'verify'].map((name) => [name, [`cmd/${name}/main.ts`, '--help']] as const),
 ];
 
@@ -12,8 +12,14 @@ export async function commandHelp(): Promise<string> {
   const sections = await Promise.all(
     commandLines.map(async ([title, args]) => {
       const { stdout, stderr } = await promisify(execFile)(process.execPath, args);
-      return `## ${title}\n\n\`\`\`text\n${(stdout || stderr).trim()}\n\`\`\``;
+      return sectionOf(title, stdout || stderr);
     }),
   );
-  return sections.join('\n\n');
+  // As `runledger help` prints it, which is in Go.
+  const help = await readFile('cmd/runledger/help.txt', 'utf8');
+  return [sectionOf('runledger', help), ...sections].join('\n\n');
+}
+
+function sectionOf(title: string, help: string): string {
+  return `## ${title}\n\n\`\`\`text\n${help.trim()}\n\`\`\``;
 }
