@@ -2,17 +2,15 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** Each command line of the page, by its title, and the arguments of Node that print its help. */
-const commandLines: readonly (readonly [title: string, args: readonly string[]])[] = [
-  ...['token', 'export', 'erase', 'seal', 'verify'].map((name) => [name, [`cmd/${name}/main.ts`, '--help']] as const),
-];
+/** The commands of `runledger-admin`, in the order of its own help. */
+const commands = ['migrate', 'token', 'export', 'erase', 'seal', 'move', 'verify'];
 
 /** The help of each command, as it prints it. */
 export async function commandHelp(): Promise<string> {
   const sections = await Promise.all(
-    commandLines.map(async ([title, args]) => {
-      const { stdout, stderr } = await promisify(execFile)(process.execPath, args);
-      return sectionOf(title, stdout || stderr);
+    commands.map(async (name) => {
+      const { stdout } = await promisify(execFile)(process.execPath, ['cmd/admin/main.ts', name, '--help']);
+      return sectionOf(`runledger-admin ${name}`, stdout);
     }),
   );
   // As `runledger help` prints it, which is in Go.
