@@ -1,15 +1,13 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-
-/** The commands of `runledger-admin`, in the order of its own help. */
-const commands = ['migrate', 'token', 'export', 'erase', 'seal', 'move', 'verify'];
+import { commands } from '../../cmd/admin/commands.ts';
 
 /** The help of each command, as it prints it. */
 export async function commandHelp(): Promise<string> {
   const sections = await Promise.all(
-    commands.map(async (name) => {
-      const { stdout } = await promisify(execFile)(process.execPath, ['cmd/admin/main.ts', name, '--help']);
+    Object.keys(commands).map(async (name) => {
+      const { stdout } = await promisify(execFile)(process.execPath, ['cmd/admin/main.ts', ...name.split(' '), '--help']);
       return sectionOf(`runledger-admin ${name}`, stdout);
     }),
   );
