@@ -17,7 +17,7 @@ const saltSize = 16;
 const [saltLength, digestLength] = [22, 43];
 
 /** The length of {@link sealText}. */
-export const sealLength = saltLength + digestLength;
+const sealLength = saltLength + digestLength;
 
 /** The salt of an event without texts, in a text. */
 const noSalt = 'A'.repeat(saltLength);
@@ -36,6 +36,17 @@ export function sealText({ salt, digest }: Seal): string {
 export function readSeal(text: string): Seal {
   const salt = text.slice(0, saltLength);
   return { salt: salt === noSalt ? null : Buffer.from(salt, 'base64url'), digest: text.slice(saltLength) };
+}
+
+/** The seals of events, one after the other. */
+export function joinSeals(events: readonly AcceptedEvent[]): string {
+  return events.map((event) => event.seal ?? sealText(sealOf(event))).join('');
+}
+
+/** Gives the seal of an event by its place. @throws when they are not those of so many events. */
+export function splitSeals(joined: string, events: number): (at: number) => string {
+  if (joined.length !== events * sealLength) throw new Error(`${joined.length} characters are no ${events} seals`);
+  return (at) => joined.slice(at * sealLength, (at + 1) * sealLength);
 }
 
 const randomSalt = createRandomSource(saltSize);
