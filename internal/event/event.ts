@@ -13,7 +13,7 @@ export interface AcceptedEvent extends EventIdentity, OptionalTexts {
   readonly kind: EventKind;
   /** When it happened, in ms since the Unix epoch; absent if the caller did not say. */
   readonly occurredAt?: number;
-  /** Its `sealText`, made at ingest; absent if ingest makes none (LEDGER_DIGESTS). */
+  /** Its `sealOf`, made at ingest; absent if ingest makes none (LEDGER_DIGESTS). */
   readonly seal?: string;
 }
 
@@ -57,7 +57,7 @@ export function acceptEvent(request: EventRequest, organization: string, identit
   return event;
 }
 
-/** The answer to a registered event (ARCHITECTURE.md, "Contract"). */
+/** The answer to a registered event (docs/reference/api.md). */
 export interface RecordedEvent extends RecordedTexts {
   automation: string;
   execution_id: string;

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
+import { saltSize, sealSize } from '../event/digest.ts';
 import type { AcceptedEvent } from '../event/event.ts';
 import { optionalFields } from '../event/fields.ts';
 import type { ExecutionState } from '../event/outcome/execution-state.ts';
@@ -49,11 +50,19 @@ export const outcome = sql`
   max(accepted_at) as last_accepted_at
 `;
 
+const noSalt = String.raw`\x` + '00'.repeat(saltSize);
+
 export interface InsertOptions {
   /** A stored event makes the statement fail (`isDuplicate`) or is skipped. */
   duplicates: 'refuse' | 'skip';
   /** Undefined without a log: then no row gets a salt. */
   proof: BatchProof | undefined;
+}
+
+/** The salt of the event at `place`: null for zeros. */
+function saltAt(seals: Buffer): RawBuilder<unknown> {
+  const salt = sql`substring(${seals}::bytea from ((place - 1) * ${sql.lit(sealSize)} + 1)::integer for ${sql.lit(saltSize)})`;
+  return sql`nullif(${salt}, ${sql.lit(noSalt)}::bytea)`;
 }
 
 /** The statement that inserts events and merges the changes into their executions. */
@@ -73,8 +82,9 @@ export function insertAndMerge(
         ${events.map((event) => event.kind)}::text[],
         ${events.map((event) => event.occurredAt ?? null)}::float8[],
         ${sql.join(optionalFields.map(({ property }) => sql`${events.map((event) => event[property])}::text[]`))}
-        ${onlyWithLog(sql`, ${proof?.salts}::text[]`)}
-      ) as t (organization, created_ms, id, automation, execution_id, kind, occurred_ms, ${texts} ${onlyWithLog(sql`, salt`)})
+      ) ${onlyWithLog(sql`with ordinality`)} as t (
+        organization, created_ms, id, automation, execution_id, kind, occurred_ms, ${texts} ${onlyWithLog(sql`, place`)}
+      )
     ),
     inserted as (
       insert into events (
@@ -83,7 +93,7 @@ export function insertAndMerge(
       )
       select
         organization, created_at, id, automation::uuid, nullif(automation, automation::uuid::text),
-        execution_id, kind, occurred_at, ${texts} ${onlyWithLog(sql`, decode(salt, 'hex')`)}
+        execution_id, kind, occurred_at, ${texts} ${proof === undefined ? sql`` : sql`, ${saltAt(proof.seals)}`}
       from input
       order by organization collate "C", created_at, id
       ${duplicates === 'skip' ? sql`on conflict do nothing` : sql``}

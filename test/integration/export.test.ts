@@ -5,7 +5,6 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { Client } from 'pg';
-import { run as verify } from '../../cmd/verify/run.ts';
 import { exportDays } from '../../internal/record/archive/export-days.ts';
 import { openObjects } from '../../internal/record/archive/open-objects.ts';
 import { macKeyText } from '../../internal/ledger/mac.ts';
@@ -29,7 +28,8 @@ import {
 import { failureOf } from '../support/failure.ts';
 import { day } from '../support/maintenance-day.ts';
 import { noon, storeEvents, type SomeEvent } from '../support/reading.ts';
-import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
+import { runVerify } from '../support/run-verify.ts';
+import { macKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
 import { eachDatabase, openDatabase } from '../support/store.ts';
 
 const acme21 = 'organization=acme/day=2026-11-21/events.ndjson';
@@ -228,10 +228,10 @@ describe('the command export', () => {
     await writeFile(kept, checkpoint ?? '');
     const object = join(folder.path, acme20);
     const said: string[] = [];
-    const stream = { write: (text: string) => said.push(text) };
-    const verifyExport = (file: string): Promise<number> => {
-      const args = ['--organization', 'acme', '--log', log, '--export', file, '--checkpoint', kept];
-      return verify(['--public-key', publicLogKey, ...args], { stdout: stream, stderr: stream });
+    const verifyExport = async (file: string): Promise<number> => {
+      const { code, stdout, stderr } = await runVerify('', ['--log', log, '--export', file, '--checkpoint', kept]);
+      said.push(stdout + stderr);
+      return code;
     };
     expect(await verifyExport(object), said.join('')).to.equal(0);
     await writeFile(object, (await readFile(object, 'utf8')).replace('"description":"a"', '"description":"x"'));

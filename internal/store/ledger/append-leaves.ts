@@ -16,6 +16,14 @@ export function appendLeaves(
 ): RawBuilder<unknown> {
   if (duplicates === 'refuse') {
     const segments = segmentsOf(events, leaves, key);
+    const [only, ...others] = segments;
+    if (only !== undefined && others.length === 0) {
+      return sql`
+        appended as (
+          insert into log_segments (organization, leaves, mac) values (${only.organization}, ${only.leaves}, ${only.mac})
+        ),
+      `;
+    }
     return sql`
       appended as (
         insert into log_segments (organization, leaves, mac)

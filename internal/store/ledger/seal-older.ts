@@ -1,5 +1,6 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { leafSize, splitLeaves } from '../../ledger/leaf.ts';
+import { unpackTile } from '../../ledger/tiles.ts';
 import { macOf, type MacKey } from '../../ledger/mac.ts';
 import { advisoryLocks } from '../advisory-locks.ts';
 import { appendAct } from './append-act.ts';
@@ -113,7 +114,7 @@ async function withoutThoseOfLog(
     union all select leaves from log_segments where organization = ${organization} and not refused
       and id <> all(${known}::bigint[])
   `.execute(db);
-  const present = new Set(rows.flatMap(({ leaves }) => splitLeaves(Buffer.from(leaves)).map(idOf)));
+  const present = new Set(rows.flatMap(({ leaves }) => splitLeaves(unpackTile(leaves)).map(idOf)));
   return pages
     .map((leaves) => Buffer.concat(splitLeaves(leaves).filter((leaf) => !present.has(idOf(leaf)))))
     .filter(({ length }) => length > 0);
