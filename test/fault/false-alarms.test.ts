@@ -17,7 +17,7 @@ import { anEvent, someEvent } from '../support/events.ts';
 import { Random, seedOfRun } from '../support/fault/random.ts';
 import { binary, PostgresServer } from '../support/postgres-server.ts';
 import { runVerify } from '../support/run-verify.ts';
-import { macKey, seal, withLeaves } from '../support/sealed-log.ts';
+import { macKey, seal, withLeaves } from '../support/sealed-ledger.ts';
 import { writeExport, writeServed } from '../support/served-export.ts';
 import { migrate, openDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';

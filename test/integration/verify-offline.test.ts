@@ -15,7 +15,7 @@ import { provenEventOf } from '../../internal/record/stored-event.ts';
 import { anEvent } from '../support/events.ts';
 import { findingsOf, runVerify, seal280, type Verified } from '../support/run-verify.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
-import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
+import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-ledger.ts';
 import { writeExport, writeServed } from '../support/served-export.ts';
 import { sql } from '../../internal/store/sql.ts';
 import { eachDatabase } from '../support/store.ts';
