@@ -2,7 +2,7 @@ import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { readMove } from '../../internal/store/organizations/move/fence.ts';
 import { firstDatabase, readPlaces } from '../../internal/store/organizations/organization-map.ts';
-import { writeErasure } from '../../internal/ledger/erasure-text.ts';
+import { writeErasure } from '../../internal/ledger/erasure.ts';
 import { macKeysOf } from '../../internal/ledger/mac.ts';
 import { readClock } from '../../internal/store/clock.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { ManifestActs } from '../../internal/record/archive/manifest-acts.ts';
-import { writeErasure } from '../../internal/ledger/erasure-text.ts';
+import { writeErasure } from '../../internal/ledger/erasure.ts';
 import { appendAct } from '../../internal/store/ledger/append-act.ts';
 import { dayOf } from '../../internal/store/partitions/days.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';

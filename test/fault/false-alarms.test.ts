@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { ManifestActs } from '../../internal/record/archive/manifest-acts.ts';
 import { formatNames } from '../../internal/record/formats/formats.ts';
-import { writeErasure } from '../../internal/ledger/erasure-text.ts';
+import { writeErasure } from '../../internal/ledger/erasure.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
 import { listErasures } from '../../internal/store/erase/list-erasures.ts';

@@ -3,7 +3,7 @@ import type { ManifestActs } from '../../internal/record/archive/manifest-acts.t
 import { folderOfDay, objectName } from '../../internal/record/archive/manifest.ts';
 import { openObjects } from '../../internal/record/archive/open-objects.ts';
 import type { FormatName } from '../../internal/record/formats/formats.ts';
-import { writeErasure } from '../../internal/ledger/erasure-text.ts';
+import { writeErasure } from '../../internal/ledger/erasure.ts';
 import { getCheckpoint } from '../../internal/record/ledger.ts';
 import { createQueries } from '../../internal/record/queries.ts';
 import type { Database } from '../../internal/store/database.ts';
