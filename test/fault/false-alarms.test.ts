@@ -125,7 +125,7 @@ class Run {
       const scope = { ...this.#random.pick(scopes), before };
       const automationId = 'executionId' in scope ? { automationId: anEvent().automationId } : {};
       await this.#retried(async () => {
-        if (this.#random.chance(0.4)) return void (await createStore(db, { ...store, retentionDays: 3 }).maintain());
+        if (this.#random.chance(0.4)) await createStore(db, { ...store, retentionDays: 3 }).maintain();
         for await (const erasure of eraseEvents(db, { ...request, ...scope, ...automationId }, 25)) void erasure;
       });
     }
