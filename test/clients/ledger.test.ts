@@ -19,7 +19,7 @@ import { testFiles } from '../support/test-files.ts';
 const count = Number(process.env['EVENTS'] ?? 3_000);
 
 describe('a program that was written from the page for auditors', function suite() {
-  this.timeout(180_000);
+  this.timeout(180_000 + count * 20);
   const database = eachDatabase();
   const files = testFiles();
 
