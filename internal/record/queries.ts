@@ -20,7 +20,7 @@ import { listErrors } from './list-errors.ts';
 import { listEvents } from './list-events.ts';
 import { listExecutions } from './list-executions.ts';
 import { listTimeline } from './list-timeline.ts';
-import { getCheckpoint, getProof, getSeal, getSignedCheckpoint, getTile, listActs } from './log.ts';
+import { getCheckpoint, getProof, getSeal, getSignedCheckpoint, getTile, listActs } from './ledger.ts';
 import { newestRuns } from './newest-runs.ts';
 import type { PageRequest } from './page.ts';
 import { pollStored } from './poll-stored.ts';
