@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { glob, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import { requestFields } from '../../internal/event/schema.ts';
 import { settings } from '../../internal/config/settings.ts';
 import { generatedFiles, generatedParts, withPart } from '../support/docs.ts';
 
@@ -18,6 +19,15 @@ describe('documents', () => {
       expect(await readFile(new URL(`../../${file}`, import.meta.url), 'utf8')).to.equal(await make());
     });
   }
+
+  it('the table of the contract has each field of a request', async () => {
+    const root = new URL('../../', import.meta.url);
+    const pages = ['README.md', 'ARCHITECTURE.md'];
+    for await (const page of glob('docs/**/*.md', { cwd: root })) pages.push(page);
+    const texts = await Promise.all(pages.map((page) => readFile(new URL(page, root), 'utf8')));
+    const missing = [...requestFields].filter((name) => !texts.some((text) => text.includes(`\n| \`${name}\` `)));
+    expect(missing).to.deep.equal([]);
+  });
 
   it('every setting says what it means', () => {
     const silent = Object.entries(settings).filter(([, { desc }]) => desc === undefined);
