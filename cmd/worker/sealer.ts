@@ -16,6 +16,7 @@ import { Witnesses } from '../../internal/ledger/witness/witnesses.ts';
 import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
 import { Sealer } from '../../internal/worker/sealer.ts';
 import { bucketWitnesses, folderMemories, httpWitnesses, publicKeysOf, quorumOf } from './witnesses.ts';
+import { messageOf } from '../../internal/kit/errors/message-of.ts';
 
 /**
  * Time between two looks for a log that a key has not signed, in ms. While workers with another key
@@ -31,7 +32,7 @@ export function ledgerKeys(config: Config<'LEDGER_KEY'>): SigningKey[] {
   try {
     return readSigningKeys(config.LEDGER_KEY ?? '');
   } catch (error) {
-    throw new ConfigError(`LEDGER_KEY: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new ConfigError(`LEDGER_KEY: ${messageOf(error)}`, { cause: error });
   }
 }
 

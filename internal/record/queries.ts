@@ -53,7 +53,7 @@ const idleRowsPerSecond = 250_000;
 /** Rows that figures read at most, about, and how long they may wait for the budget, in ms. */
 const [rowsOfFigures, figuresWithinMs] = [10_000, 5_000];
 
-/** The read operations of one database. Each reads one organization, which is its first argument. */
+/** The read operations of one database. The first argument of each is the organization. */
 export type Queries = ReturnType<typeof createQueries>;
 
 /**
