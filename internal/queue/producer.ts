@@ -58,7 +58,12 @@ export class Producer {
     this.#held = new HeldEvents(limits);
     this.#overflow = createOverflowLane(options, limits);
     const { shards, idempotencyHours, callers } = options;
-    this.#keys = new IdempotencyKeys(keyPlaces(shards.all), idempotencyHours * 3_600_000, callers);
+    this.#keys = new IdempotencyKeys(
+      keyPlaces(shards.all),
+      idempotencyHours * 3_600_000,
+      callers,
+      () => shards.keysFull,
+    );
   }
 
   /** The commits and events under way. */
