@@ -1,3 +1,4 @@
+import { Rounds } from '../kit/async/batches.ts';
 import { within } from '../kit/async/within.ts';
 import type { AcceptedEvent, EventGroup } from '../event/event.ts';
 import { mostHeldBytes, tooMuchHeld } from '../event/held-bytes.ts';
@@ -48,6 +49,7 @@ export class Producer {
   /** For organizations beyond their share; empty unless `overflow` is on. */
   readonly #overflow: Lane;
   readonly #keys: IdempotencyKeys;
+  readonly #rounds: Rounds;
   readonly #held: HeldEvents;
   readonly #underWay = new Set<Promise<unknown>>();
 
@@ -58,7 +60,13 @@ export class Producer {
     this.#held = new HeldEvents(limits);
     this.#overflow = createOverflowLane(options, limits);
     const { shards, idempotencyHours, callers } = options;
-    this.#keys = new IdempotencyKeys(keyPlaces(shards.all), idempotencyHours * 3_600_000, callers);
+    this.#rounds = new Rounds(callers);
+    this.#keys = new IdempotencyKeys(
+      keyPlaces(shards.all),
+      idempotencyHours * 3_600_000,
+      callers,
+      () => shards.keysFull,
+    );
   }
 
   /** The commits and events under way. */
@@ -121,7 +129,10 @@ export class Producer {
     const all = groups.flatMap(({ events }) => events);
     const { lane, bytes, own } = this.#hold(all);
     // They stay in memory until the work has ended, also if the caller does not wait for it.
-    const work = this.#enqueueKeyed(groups, which, lane).finally(() => this.#held.release(own, all, bytes));
+    const enqueue = () => this.#enqueueKeyed(groups, which, lane);
+    const work = (groups.some(hasKey) ? this.#rounds.join(enqueue) : enqueue()).finally(() =>
+      this.#held.release(own, all, bytes),
+    );
     try {
       return await within(withinMs, this.#track(work));
     } catch (error) {

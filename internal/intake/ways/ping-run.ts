@@ -33,18 +33,20 @@ export function pingRun(options: PingRunOptions): Middleware<AuthenticatedState>
     requireValid(address, options);
     const body = await readCutText(ctx, bodyLimit, bodies);
     const time = new TimeBudget(options.answerWithinMs);
-    const place = { ...address, organization, text: body.text, identify };
-    const run = await time.within(pingedRun(runs, place)).catch(notNow);
-    const intake = new Intake(organization, options);
-    const checked = eventsOf(address.signal, body, run.alone).map((part, index) => {
-      const request = { automation_id: address.automation, execution_id: run.id, ...part };
-      const key = address.rid === undefined || part.event === 'EVENT' ? undefined : keyOf(request);
-      const identity = run.identityOf(part.event);
-      return intake.check(index, () => ({ requests: [request], key, name: address.name, identity }));
+    await runs.together(async () => {
+      const place = { ...address, organization, text: body.text, identify };
+      const run = await time.within(pingedRun(runs, place)).catch(notNow);
+      const intake = new Intake(organization, options);
+      const checked = eventsOf(address.signal, body, run.alone).map((part, index) => {
+        const request = { automation_id: address.automation, execution_id: run.id, ...part };
+        const key = address.rid === undefined || part.event === 'EVENT' ? undefined : keyOf(request);
+        const identity = run.identityOf(part.event);
+        return intake.check(index, () => ({ requests: [request], key, name: address.name, identity }));
+      });
+      await record(() => intake.recordAll(checked, time.leftMs), run);
+      // The events are on disk: the ping has succeeded, even if Redis fails or is slow now.
+      await time.within(run.recorded()).catch(() => undefined);
     });
-    await record(() => intake.recordAll(checked, time.leftMs), run);
-    // The events are on disk: the ping has succeeded, even if Redis fails or is slow now.
-    await time.within(run.recorded()).catch(() => undefined);
     ctx.set('Ping-Body-Limit', String(bodyLimitOf(address.signal)));
     answerOk(ctx);
   };

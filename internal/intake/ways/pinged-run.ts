@@ -9,6 +9,8 @@ const startMs = 24 * 60 * 60 * 1_000;
 
 /** The runs of pings: `PingRuns` of `internal/queue`. */
 export interface Runs {
+  /** Runs the steps of a ping together with those of others. */
+  together<T>(work: () => Promise<T>): Promise<T>;
   open(organization: string, automation: string, fresh: string, text: string): Promise<{ run: string; same: boolean }>;
   confirm(organization: string, automation: string, run: string): Promise<void>;
   find(organization: string, automation: string): Promise<{ run: string; started: boolean } | undefined>;

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { BatchScheduler } from './batch-scheduler.ts';
 
 /** Most items of a call. */
@@ -6,8 +7,9 @@ const largest = 512;
 /** Time between the starts of two calls, in ms, unless all callers wait. */
 const intervalMs = 2;
 
-/** A call that takes longer, in ms, no longer holds up the next one. */
+/** A call, or a round, that takes longer, in ms, no longer holds up the next one. */
 const slowMs = 20;
+const slowRoundMs = 100;
 
 interface Waiting<Item, Reply> {
   readonly item: Item;
@@ -26,6 +28,7 @@ function ignore(): void {
 export class Batches<Item, Reply> {
   readonly #call: (items: readonly Item[]) => Promise<readonly Reply[]>;
   readonly #callers: { readonly open: number };
+  readonly #slowMs: number;
   readonly #scheduler = new BatchScheduler(() => this.#begin(), intervalMs);
   #waiting: Waiting<Item, Reply>[] = [];
   /** Items that a caller waits for. */
@@ -38,9 +41,14 @@ export class Batches<Item, Reply> {
    * @param call resolves with a reply for each item, in order.
    * @param callers a live counter of open connections.
    */
-  constructor(call: (items: readonly Item[]) => Promise<readonly Reply[]>, callers: { readonly open: number }) {
+  constructor(
+    call: (items: readonly Item[]) => Promise<readonly Reply[]>,
+    callers: { readonly open: number },
+    longestMs = slowMs,
+  ) {
     this.#call = call;
     this.#callers = callers;
+    this.#slowMs = longestMs;
   }
 
   /** Resolves with the reply to the item, or rejects with the error of its call. */
@@ -51,7 +59,7 @@ export class Batches<Item, Reply> {
     });
   }
 
-  /** As {@link ask}, for an item whose reply nobody waits for. It makes no call early. */
+  /** As {@link ask}, for an item whose reply nobody waits for. It holds up no call. */
   post(item: Item): void {
     this.#add({ item, resolve: ignore, reject: ignore });
   }
@@ -70,7 +78,8 @@ export class Batches<Item, Reply> {
   }
 
   #schedule(): void {
-    if (!this.#isBusy && this.#waiting.length > 0) this.#scheduler.schedule(this.#awaited >= this.#callers.open);
+    if (this.#isBusy || this.#waiting.length === 0) return;
+    this.#scheduler.schedule(this.#awaited === 0 || this.#awaited >= this.#callers.open);
   }
 
   #begin(): void {
@@ -80,11 +89,12 @@ export class Batches<Item, Reply> {
   }
 
   async #run(): Promise<void> {
-    this.#isBusy = true;
+    // What nobody waits for holds up nothing.
+    this.#isBusy = this.#awaited > 0;
     this.#scheduler.begun();
     const batch = this.#waiting.splice(0, largest);
     this.#awaited = this.#waiting.length;
-    const timer = setTimeout(() => this.#next(), slowMs);
+    const timer = setTimeout(() => this.#next(), this.#slowMs);
     try {
       const replies = await this.#call(batch.map(({ item }) => item));
       for (const [at, { resolve }] of batch.entries()) resolve(replies[at] as Reply);
@@ -99,5 +109,29 @@ export class Batches<Item, Reply> {
   #next(): void {
     this.#isBusy = false;
     this.#schedule();
+  }
+}
+
+/**
+ * Lets what arrives during a round wait for the next one. All of a round go through their steps
+ * together, so that each step is one call for all of them.
+ */
+export class Rounds {
+  readonly #batches: Batches<() => Promise<unknown>, undefined>;
+
+  /** @param callers a live counter of open connections. */
+  constructor(callers: { readonly open: number }) {
+    const run = async (all: readonly (() => Promise<unknown>)[]): Promise<undefined[]> => {
+      await Promise.allSettled(all.map((work) => work()));
+      return [];
+    };
+    this.#batches = new Batches(run, callers, slowRoundMs);
+  }
+
+  /** Resolves or rejects as `work` does in its round. */
+  join<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      void this.#batches.ask(AsyncResource.bind(() => work().then(resolve, reject)));
+    });
   }
 }

@@ -56,6 +56,14 @@ export function admit({ backlog, missing, replica, replicas }: Found, limits: Ad
   return jobs >= limits.maxJobs ? { reason: 'backlog', detail: 'The backlog is too long.' } : undefined;
 }
 
+/** Share of `maxMemoryShare` from which new keys are refused: the rest is for events without one. */
+const keysShare = 0.9;
+
+/** True when Redis takes no new idempotency keys, which stay there for a day or two. */
+export function isFullOfKeys({ memoryShare }: Backlog, { maxMemoryShare }: AdmissionLimits): boolean {
+  return memoryShare >= maxMemoryShare * keysShare;
+}
+
 /** True when the overflow lane takes no more events: the rest of Redis is for everybody else. */
 export function isOverflowFull(backlog: Backlog, { maxJobs, maxMemoryShare, overflowShare }: AdmissionLimits): boolean {
   return backlog.overflow >= maxJobs * overflowShare || backlog.memoryShare >= maxMemoryShare * overflowShare;

@@ -10,6 +10,7 @@ import { countReplicas } from '../shards/replicas.ts';
 import {
   isDemoted,
   admit,
+  isFullOfKeys,
   isOverflowFull,
   notChecked,
   type Rejection,
@@ -41,6 +42,7 @@ export class BacklogGuard implements ConnectionListener {
   readonly #logger: Logger;
   #rejection: Rejection | undefined = notChecked;
   #overflowFull = false;
+  #keysFull = false;
   #admittedOnce = false;
   readonly #connection: ConnectionState;
   readonly #durability: DurabilityReport;
@@ -70,6 +72,11 @@ export class BacklogGuard implements ConnectionListener {
   /** True while the overflow lane takes no more events. */
   get overflowFull(): boolean {
     return this.#overflowFull;
+  }
+
+  /** True while new idempotency keys are refused. */
+  get keysFull(): boolean {
+    return this.#keysFull;
   }
 
   /** True from the first time that events were admitted. */
@@ -136,6 +143,7 @@ export class BacklogGuard implements ConnectionListener {
       this.#durability.found(missing);
       this.#report(backlog);
       this.#overflowFull = isOverflowFull(backlog, this.#limits);
+      this.#keysFull = isFullOfKeys(backlog, this.#limits);
       this.#change(admit({ backlog, missing, replica, replicas }, this.#limits));
       if (replica) this.#leave();
     } catch (error) {

@@ -1,4 +1,4 @@
-import { Batches } from '../../kit/async/batches.ts';
+import { Batches, Rounds } from '../../kit/async/batches.ts';
 import { RedisScript } from '../redis-script.ts';
 import { hashedName, queueKey } from './keys.ts';
 import type { RedisClient } from '../redis.ts';
@@ -124,10 +124,12 @@ type Item = readonly [operation: string, key: string, ...args: [string, string]]
 export class PingRuns {
   readonly #queueName: string;
   readonly #batches: Batches<Item, string[]>;
+  readonly #rounds: Rounds;
 
   /** @param callers a live counter of open connections. */
   constructor(redis: RedisClient, queueName: string, callers: { readonly open: number }) {
     this.#queueName = queueName;
+    this.#rounds = new Rounds(callers);
     this.#batches = new Batches(async (items) => {
       const keys = items.map(([, key]) => key);
       const reply = await script.run(
@@ -137,6 +139,11 @@ export class PingRuns {
       );
       return (reply as Buffer[][]).map((texts) => texts.map(String));
     }, callers);
+  }
+
+  /** Runs the steps of a ping together with those of others. */
+  together<T>(work: () => Promise<T>): Promise<T> {
+    return this.#rounds.join(work);
   }
 
   /**

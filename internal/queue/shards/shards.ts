@@ -13,7 +13,7 @@ const avoidMs = 30_000;
 
 /** A shard of the queue, and its checks. No two have the same client. */
 export interface Shard extends ShardQueue {
-  guard: Pick<BacklogGuard, 'rejection' | 'overflowFull' | 'admittedOnce'>;
+  guard: Pick<BacklogGuard, 'rejection' | 'overflowFull' | 'keysFull' | 'admittedOnce'>;
 }
 
 /** A shard, and when it may be used again, in ms of the monotonic clock. */
@@ -73,6 +73,11 @@ export class Shards {
   /** True while the overflow lane of the shard in use takes no more events. */
   get overflowFull(): boolean {
     return (this.#next() ?? this.#places[0])?.shard.guard.overflowFull === true;
+  }
+
+  /** True while a shard that may have idempotency keys takes no new ones. */
+  get keysFull(): boolean {
+    return this.#options.shards.some(({ guard }) => guard.keysFull);
   }
 
   /** True from the first time that events were admitted. */

@@ -1,12 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../../internal/event/event.ts';
 import { createIdentitySource } from '../../../internal/event/identity.ts';
 import type { Keyed } from '../../../internal/queue/keys/idempotency.ts';
 import { PingRuns } from '../../../internal/queue/keys/ping-runs.ts';
-import { anEvent } from '../../support/events.ts';
+import { anEvent, eventBody } from '../../support/events.ts';
 import { claimed, keysIn, stateOf } from '../../support/keys.ts';
+import { startIngest } from '../../support/pipeline.ts';
+import { figure } from '../../support/rows.ts';
 import { emptyRedis } from '../../support/servers.ts';
+import { until } from '../../support/until.ts';
 
 const keyed = (...events: AcceptedEvent[]): Keyed => ({ key: ['caller', 'k'], events });
 
@@ -66,6 +70,54 @@ describe('the key of a message that becomes several events', () => {
         expect(await stateOf(keys, group('second'))).to.equal('idempotency-key-reused');
       }
     });
+  });
+});
+
+describe('the memory of idempotency keys', () => {
+  it('is less than 100 bytes a key', async () => {
+    const server = await emptyRedis();
+    await server.use(async (redis) => {
+      await redis.flushall();
+      const keys = keysIn(redis);
+      const before = (await server.memory()).used;
+      const count = 50_000;
+      for (let key = 0; key < count; key += 1_000) {
+        const groups = Array.from({ length: 1_000 }, (_, at): Keyed => {
+          return { key: ['caller', `key ${key + at}`], events: [anEvent({ executionId: String(key + at) })] };
+        });
+        for (const claim of await Promise.all(groups.map((group) => claimed(keys, group)))) keys.markCommitted(claim);
+      }
+      await keys.drained();
+      const bytes = ((await server.memory()).used - before) / count;
+      console.log(`      ${bytes.toFixed(0)} bytes a key`);
+      expect(bytes).to.be.below(100);
+    });
+  });
+});
+
+describe('idempotency keys, when Redis is nearly full', () => {
+  it('are refused when they are new, and known ones get their first answer', async () => {
+    const server = await emptyRedis();
+    const full = String(1_000_000_000);
+    await using ingest = await startIngest({ REDIS_URL: server.url, REDIS_MAX_MEMORY_RATIO: '0.5' });
+    const register = (key?: string) =>
+      ingest.client.register(body, key === undefined ? {} : { 'idempotency-key': key });
+    const body = eventBody();
+    try {
+      const known = await register('known');
+      expect(known.status).to.equal(201);
+      // 47 % of Redis: more than nine tenths of the limit for all events.
+      await server.command('config', 'set', 'maxmemory', String(Math.round((await server.memory()).used / 0.47)));
+      await until('new keys are refused', async () => (await register(randomUUID())).status === 503);
+      expect((await register('known')).body).to.equal(known.body);
+      expect((await register()).status).to.equal(201);
+      const { registry } = ingest.telemetry;
+      expect(await figure(registry, 'runledger_rejections_total', { reason: 'idempotency-keys' })).to.be.above(0);
+      await server.command('config', 'set', 'maxmemory', full);
+      await until('new keys are taken', async () => (await register(randomUUID())).status === 201);
+    } finally {
+      await server.command('config', 'set', 'maxmemory', '0');
+    }
   });
 });
 

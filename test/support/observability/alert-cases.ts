@@ -22,6 +22,7 @@ import { workerAlertCases } from './worker-alert-cases.ts';
 
 const refused = 'runledger_token_secrets_refused{namespace="rl",pod="i",reason="shared"}';
 const plain = 'runledger_plain_http_requests_total{namespace="rl",pod="i",token="true"}';
+const keysRefused = 'runledger_rejections_total{namespace="rl",pod="i",reason="idempotency-keys"}';
 const ofShard = (shard: number): string => `runledger_shard_admitting{namespace="rl",pod="i",shard="${shard}"}`;
 const waitingIn = (shard: number): string => waiting.replace('}', `,shard="${shard}"}`);
 const oldestJob = ofIngest('queue_oldest_job_age_seconds');
@@ -128,6 +129,10 @@ export const alertCases: Record<string, AlertCase> = {
     fires: { [ofIngest('redis_memory_ratio')]: steady(0.8) },
     with: ['RunledgerRedisMemoryHigh'],
     nearly: { [ofIngest('redis_memory_ratio')]: `0.2x115 0.8x1 0.2x40` },
+  },
+  RunledgerIdempotencyKeysRefused: {
+    fires: { [keysRefused]: growing(1) },
+    nearly: { [keysRefused.replace('idempotency-keys', 'under-way')]: growing(100) },
   },
   RunledgerRedisNotDurable: {
     fires: { [ofWorker('worker_redis_durable')]: steady(0) },

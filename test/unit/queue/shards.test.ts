@@ -15,7 +15,7 @@ function threeShards(replyMs = 60_000) {
     redis: {} as RedisClient,
     queueName: 'events',
     registered: true,
-    guard: { rejection: undefined as Rejection | undefined, overflowFull: false, admittedOnce: true },
+    guard: { rejection: undefined as Rejection | undefined, overflowFull: false, keysFull: false, admittedOnce: true },
   }));
   const shards = new Shards({
     shards: state,
