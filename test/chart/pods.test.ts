@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { chart, helm, render, renderWith } from '../support/helm.ts';
+import { render, renderWith } from '../support/helm.ts';
 import { specOf, thePod, type Manifest } from '../support/helm-manifests.ts';
 
 for (const name of ['ingest', 'worker']) {

@@ -1,19 +1,34 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { commands } from '../../cmd/admin/commands.ts';
+import { usageOf } from '../../cmd/admin/help.ts';
+import { settings } from '../../internal/config/settings.ts';
+import { compactTable } from './api-page.ts';
 
-/** Each command line of the page, by its title, and the arguments of Node that print its help. */
-const commandLines: readonly (readonly [title: string, args: readonly string[]])[] = [
-  ['runledger', ['cmd/exec/main.js', 'help']],
-  ...['token', 'export', 'erase', 'seal', 'verify'].map((name) => [name, [`cmd/${name}/main.ts`, '--help']] as const),
-];
-
-/** The help of each command, as it prints it. */
-export async function commandHelp(): Promise<string> {
-  const sections = await Promise.all(
-    commandLines.map(async ([title, args]) => {
-      const { stdout, stderr } = await promisify(execFile)(process.execPath, args);
-      return `## ${title}\n\n\`\`\`text\n${(stdout || stderr).trim()}\n\`\`\``;
-    }),
-  );
+/** Each command of `runledger-admin` by its declaration: usage, options, notes and settings. */
+export function commandTables(): string {
+  const sections = Object.entries(commands).map(([name, { declaration }]) => {
+    const { summary, options, settings: read, notes } = declaration;
+    const known = read.filter((setting) => setting in settings).map((setting) => `\`${setting}\``);
+    const rows = Object.entries(options).map(([option, spec]) => [
+      `\`--${option}${'value' in spec ? ` ${spec.value}` : ''}${'multiple' in spec ? ' …' : ''}\``,
+      spec.text.replaceAll('|', '\\|'),
+    ]);
+    const parts = [
+      `### ${name}`,
+      summary,
+      `\`\`\`text\n${usageOf(name, declaration).replace('Usage: ', '')}\n\`\`\``,
+      ...(rows.length > 0 ? [compactTable(['Option', 'Meaning'], rows)] : []),
+      ...(notes === undefined ? [] : [`<!-- prettier-ignore -->\n${wrapped(notes)}`]),
+      ...(known.length > 0 ? [`<!-- prettier-ignore -->\n${wrapped(`It reads ${known.join(', ')}.`)}`] : []),
+    ];
+    return parts.join('\n\n');
+  });
   return sections.join('\n\n');
+}
+
+/** Lines of paragraphs. */
+function wrapped(text: string): string {
+  return text
+    .replaceAll(/(.{1,99})(?: |$)/gm, '$1\n')
+    .replaceAll(/\n\n\n+/g, '\n\n')
+    .trimEnd();
 }

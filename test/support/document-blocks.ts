@@ -18,7 +18,7 @@ export const marks: Readonly<Record<string, string>> = {
   endless: 'does not end',
   cluster: 'needs a cluster: test/node and test/cluster install and use the chart',
   example: 'has names, servers and files that only its reader has',
-  install: 'changes the machine: test/integration/exec/package.test.ts does the same',
+  command: 'test/command runs the command, also with these arguments',
   ledger: 'needs a log that began with `make run`, and changes an export by hand',
 };
 
