@@ -18,7 +18,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   readapi: ['event', 'intake', 'kit', 'ledger', 'record'],
   record: ['event', 'expectation', 'kit', 'ledger', 'store'],
   store: ['event', 'kit', 'ledger'],
-  wiring: ['cluster', 'config', 'intake', 'kit', 'queue'],
+  wiring: ['cluster', 'config', 'intake', 'kit', 'queue', 'store'],
   worker: ['event', 'kit'],
 };
 

@@ -43,7 +43,8 @@ test: $(PACKAGES) ## Every test that needs no Go: unit, integration, chart, end 
 # an entry of its own (cmd/runledger/start_linux_amd64.s).
 VERSION ?= development
 SYSTEMS := linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 windows-amd64.exe windows-arm64.exe
-.cache/runledger/%: $(wildcard cmd/runledger/*.go cmd/runledger/*.s) cmd/runledger/go.mod
+SOURCES_OF_COMMAND := $(wildcard cmd/runledger/*.go cmd/runledger/*.s cmd/runledger/*.txt) cmd/runledger/go.mod
+.cache/runledger/%: $(SOURCES_OF_COMMAND)
 	@deploy/install.sh go
 	@cd cmd/runledger && GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$(basename $*))) CGO_ENABLED=0 \
 	  go build -trimpath -ldflags="-s -w -X main.version=$(VERSION) $(if $(filter linux-%,$*),-E entry)" -o "$(CURDIR)/$@" .
@@ -51,7 +52,7 @@ SYSTEMS := linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 windows-amd64.exe w
 commands: $(addprefix .cache/runledger/,$(SYSTEMS)) ## Build the command `runledger` for each system, into .cache/runledger (needs Go)
 
 command: .cache/runledger/runledger ## Build the command `runledger` for this system (needs Go)
-.cache/runledger/runledger: $(wildcard cmd/runledger/*.go cmd/runledger/*.s) cmd/runledger/go.mod
+.cache/runledger/runledger: $(SOURCES_OF_COMMAND)
 	@deploy/install.sh go
 	@$(MAKE) --no-print-directory .cache/runledger/$$(go env GOOS)-$$(go env GOARCH)
 	@ln -f .cache/runledger/$$(go env GOOS)-$$(go env GOARCH) $@

@@ -1,7 +1,7 @@
-import { namedUrls } from '../../internal/config/named-urls.ts';
 import type { Config } from '../../internal/config/read.ts';
 import type { Logger } from '../../internal/kit/telemetry/logger.ts';
-import { openPostgres, type Database } from '../../internal/store/database.ts';
+import type { Database } from '../../internal/store/database.ts';
+import { openDatabase, openOtherDatabases } from '../../internal/wiring/databases.ts';
 import type { databaseSettings } from './databases-settings.ts';
 import { firstDatabase, readPlaces } from '../../internal/store/organizations/organization-map.ts';
 
@@ -29,11 +29,11 @@ export interface Databases extends AsyncDisposable {
 /** Opens them. Each connects when it is used. */
 export function openDatabases(
   { DATABASE_URL: url, DATABASE_URLS: urls }: Config<(typeof databaseSettings)[number]>,
-  connections: Connections,
+  { command, most: connections, statementTimeout = 0, logger }: Connections,
 ): Databases {
-  const first = openOne(firstDatabase, url, connections);
-  const others = Array.from(namedUrls(urls), ([name, other]) => [name, openOne(name, other, connections)] as const);
-  const all = new Map([[firstDatabase, first], ...others]);
+  const use = { process: command, connections, statementTimeout, preparesStatements: false };
+  const first = openDatabase(url, use, logger);
+  const all = new Map([[firstDatabase, first], ...openOtherDatabases(urls, use, logger)]);
   const nameOf = async (organization: string): Promise<string> =>
     (await readPlaces(first)).get(organization)?.database ?? firstDatabase;
   return {
@@ -50,20 +50,4 @@ export function openDatabases(
       await Promise.all(Array.from(all.values(), (db) => db.destroy()));
     },
   };
-}
-
-function openOne(
-  database: string,
-  url: string,
-  { command, most, statementTimeout = 0, logger }: Connections,
-): Database {
-  return openPostgres({
-    url,
-    maxConnections: most,
-    statementTimeout,
-    preparesStatements: false,
-    applicationName: `runledger-${command}`,
-    onIdleError: (error) => logger?.warn({ error, database }, 'idle postgres connection lost'),
-    onNotDurable: (missing) => logger?.error({ missing, database }, 'postgres may lose what it has stored'),
-  });
 }

@@ -1,5 +1,6 @@
 import { isGiven, readConfig, type Config } from '../../internal/config/read.ts';
-import { openPostgres, type Database, type PoolCounters } from '../../internal/store/database.ts';
+import type { Database, PoolCounters } from '../../internal/store/database.ts';
+import { openDatabase } from '../../internal/wiring/databases.ts';
 import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 
 export const consoleDatabaseSettings = ['CONSOLE_DATABASE_CONNECTIONS', 'READ_STATEMENT_TIMEOUT_MS'] as const;
@@ -58,37 +59,20 @@ export function openConsoleDatabase(
   loginUrl?: string,
 ): ConsoleDatabase {
   let pool: PoolCounters | undefined;
-  const db = openPostgres({
-    ...commonOptions(config, logger),
-    url,
-    maxConnections: config.CONSOLE_DATABASE_CONNECTIONS,
-    applicationName: 'runledger-console',
-    onOpen: (counters) => {
-      pool = counters;
-    },
-  });
+  const onOpen = (counters: PoolCounters): void => void (pool = counters);
+  const use = { ...useOf(config), process: 'console', connections: config.CONSOLE_DATABASE_CONNECTIONS, onOpen };
+  const db = openDatabase(url, use, logger);
   if (loginUrl === undefined) return { db, pool, login: { db, setting: 'CONSOLE_DATABASE_URL or DATABASE_URL' } };
   return { db, pool, login: { db: openWrittenDatabase(loginUrl, config, logger), setting: 'DATABASE_URL' } };
 }
 
 /** Connections for the little that a console writes, beside a replica that it reads. */
 export function openWrittenDatabase(url: string, config: DatabaseConfig, logger: Logger): Database {
-  return openPostgres({
-    ...commonOptions(config, logger),
-    url,
-    maxConnections: loginConnections,
-    applicationName: 'runledger-login',
-  });
+  return openDatabase(url, { ...useOf(config), process: 'login', connections: loginConnections }, logger);
 }
 
-function commonOptions(config: DatabaseConfig, logger: Logger) {
-  return {
-    statementTimeout: config.READ_STATEMENT_TIMEOUT_MS,
-    preparesStatements: false,
-    onIdleError: (error: Error) => logger.warn({ error }, 'idle postgres connection lost'),
-    // The console writes nothing that a crash of Postgres must not lose.
-    onNotDurable: () => undefined,
-  };
+function useOf({ READ_STATEMENT_TIMEOUT_MS: statementTimeout }: DatabaseConfig) {
+  return { statementTimeout, preparesStatements: false, onlyReads: true } as const;
 }
 
 /** Closes the connections of a console. */

@@ -1,10 +1,18 @@
-import { namedUrls } from '../../internal/config/named-urls.ts';
 import type { Config } from '../../internal/config/read.ts';
 import { firstDatabase, OrganizationMap } from '../../internal/store/organizations/organization-map.ts';
 import { Residents } from '../../internal/store/organizations/residents.ts';
 import type { Database } from '../../internal/store/database.ts';
 import type { Logger } from '../../internal/kit/telemetry/logger.ts';
-import { openControllerDatabase } from './database.ts';
+import { openDatabase, openOtherDatabases, type DatabaseUse } from '../../internal/wiring/databases.ts';
+
+/** The next tick repeats a statement that takes longer. */
+export const controllerDatabase: DatabaseUse = {
+  process: 'controller',
+  connections: 5,
+  statementTimeout: 30_000,
+  // Its statements are rare, and a tick plans each one for its values.
+  preparesStatements: false,
+};
 
 /** A database among those of a controller. */
 export interface ControlledDatabase {
@@ -31,18 +39,13 @@ export function openControllerDatabases(
   config: Config<'DATABASE_URL' | 'DATABASE_URLS'>,
   logger: Logger,
 ): ControllerDatabases {
-  const db = openControllerDatabase(config.DATABASE_URL, logger);
-  const urls = namedUrls(config.DATABASE_URLS);
-  if (urls.size === 0) {
+  const db = openDatabase(config.DATABASE_URL, controllerDatabase, logger);
+  const byName = openOtherDatabases(config.DATABASE_URLS, controllerDatabase, logger);
+  if (byName.size === 0) {
     const all = [{ name: undefined, db, residents: undefined }] as const;
     return { all, map: undefined, otherOf: () => undefined, close: () => db.destroy() };
   }
-  const others = Array.from(urls, ([name, url]) => ({
-    name,
-    db: openControllerDatabase(url, logger.child({ database: name })),
-    residents: new Residents(name, db),
-  }));
-  const byName = new Map(others.map((other) => [other.name, other.db]));
+  const others = Array.from(byName, ([name, other]) => ({ name, db: other, residents: new Residents(name, db) }));
   const map = new OrganizationMap(db, logger);
   return {
     all: [{ name: firstDatabase, db, residents: new Residents(firstDatabase, db) }, ...others],

@@ -18,7 +18,8 @@ import { createDeclarationSource, followDeclarations } from '../controller/decla
 import { consoleUrl, createNotifier, notifierSettings } from '../controller/notifier.ts';
 import { createIngest, ingestSettings } from '../ingest/ingest.ts';
 import { createTokenSource, tokenSettings } from '../../internal/wiring/tokens.ts';
-import { databaseSettings, openDatabase } from '../worker/database.ts';
+import { openDatabase } from '../../internal/wiring/databases.ts';
+import { workerDatabase } from '../worker/service.ts';
 import { createWorker, workerSettings } from '../worker/worker.ts';
 import { createStandaloneConsole, openOwnDatabase } from './console.ts';
 import { shown } from './shown-path.ts';
@@ -118,7 +119,7 @@ export class Standalone implements Component {
     if (isGiven('DATABASE_URLS')) throw new ConfigError('DATABASE_URLS is for the processes of a cluster, unset it');
     const given = isGiven('DATABASE_URL');
     const db = given
-      ? openDatabase(readConfig(databaseSettings), this.#telemetry.logger)
+      ? openDatabase(readConfig(['DATABASE_URL']).DATABASE_URL, workerDatabase, this.#telemetry.logger)
       : await openEmbedded(this.#folder.postgres);
     await this.#parts.begin(component('database', { stop: () => db.destroy() }));
     await migrateToLatest(db, { concurrently: given }).catch((error: unknown) => {

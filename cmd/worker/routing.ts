@@ -1,5 +1,5 @@
 import type { Config } from '../../internal/config/read.ts';
-import { OrganizationMap } from '../../internal/store/organizations/organization-map.ts';
+import { firstDatabase, OrganizationMap } from '../../internal/store/organizations/organization-map.ts';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import { AsideQueues } from '../../internal/queue/aside-queues.ts';
 import { movingQueue, waitingQueue } from '../../internal/queue/keys/keys.ts';
@@ -15,7 +15,6 @@ import type { Storage } from '../../internal/worker/storage.ts';
 import type { RedisAddress } from '../../internal/queue/redis.ts';
 import type { durabilitySettings } from '../../internal/wiring/limits.ts';
 import { redisAddresses, type redisSettings } from '../../internal/wiring/redis.ts';
-import { allOf } from './databases.ts';
 import { createLane, stuck, type Lane, type LaneConfig } from './lane.ts';
 import type { Rooms } from './rooms.ts';
 import { inSeveralDatabases } from './storage.ts';
@@ -54,7 +53,7 @@ export function createRouting(parts: RoutingParts, telemetry: Telemetry): Routin
   const { config, rooms, db, store, consumed, stored, overflowed } = parts;
   const { logger, registry, probes, tracing } = telemetry;
   const { QUEUE_NAME: queueName } = config;
-  const stores = allOf(store, parts.others);
+  const stores = new Map([[firstDatabase, store], ...parts.others]);
   const map = new OrganizationMap(db, logger);
   const { REQUIRE_DURABLE_REDIS: requireDurable, REDIS_ACKS: replicaAcks } = config;
   const aside = new AsideQueues({

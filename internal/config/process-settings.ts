@@ -13,7 +13,6 @@ export const processSettings = [
   'OTEL_TRACES_SAMPLER_ARG',
   'OTEL_BSP_SCHEDULE_DELAY',
   'OTEL_SDK_DISABLED',
-  'DRAIN_DELAY_MS',
   'SHUTDOWN_TIMEOUT_MS',
 ] as const;
 

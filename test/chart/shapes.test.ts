@@ -95,12 +95,13 @@ for (const shape of await shapes()) {
       }
     });
 
-    it('sets what each process accepts, and nothing that it does not read', () => {
+    it('sets what each process accepts, and nothing that it does not read', async () => {
       const containers = podsOf(manifests).flatMap(({ spec }) => containersOf(spec));
-      const found = containers.flatMap((container) => {
+      const found: [string, string[]][] = [];
+      for (const container of containers) {
         const name = processOf(container);
-        return name === undefined ? [] : [[name, wireProcess(name, container)] as const];
-      });
+        if (name !== undefined) found.push([name, await wireProcess(name, container)]);
+      }
       expect(found.map(([name]) => name)).to.include.members(['ingest', 'worker', 'migrate', 'controller']);
       for (const [name, unread] of found) expect(unread, name).to.deep.equal([]);
     });

@@ -75,12 +75,18 @@ describe('runledger exec and the record', () => {
     });
   }
 
-  it('has the last lines also when standard error is a file, and when it is /dev/null', async () => {
+  it('has the last lines, and nothing of others, when standard error is a file or /dev/null', async () => {
     const file = join(folder, 'log');
     await writeFile(file, 'of an earlier run\n');
     for (const target of [`>>${file}`, '>/dev/null']) {
       await outcomeOf(
-        ['sh', '-c', `exec "$@" 2${target}`, 'sh', ...reported(['sh', '-c', 'echo here >&2; exit 1'])],
+        [
+          'sh',
+          '-c',
+          `exec "$@" 2${target}`,
+          'sh',
+          ...reported(['sh', '-c', `echo of another process >>${file}; echo here >&2; exit 1`]),
+        ],
         env,
       );
     }

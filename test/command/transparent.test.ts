@@ -65,14 +65,16 @@ describe('runledger exec', () => {
     });
   }
 
-  it('keeps the order of both outputs in one pipe and in one file', async () => {
+  it('keeps the order of both outputs in one pipe and in one file, also where it reads both', async () => {
     const command = ['sh', '-c', 'for n in $(seq 1 2000); do echo $n; echo $n >&2; done'];
     const numbers = Array.from({ length: 2_000 }, (_, index) => `${index + 1}\n${index + 1}\n`).join('');
-    const piped = await outcomeOf(['sh', '-c', 'exec "$@" 2>&1', 'sh', ...reported(command)], env);
-    expect(piped.stdout === numbers, 'in one pipe').to.equal(true);
-    const file = join(folder, 'both');
-    await outcomeOf(['sh', '-c', `exec "$@" >${file} 2>&1`, 'sh', ...reported(command)], env);
-    expect((await readFile(file, 'utf8')) === numbers, 'in one file').to.equal(true);
+    for (const options of [[], ['--tail']]) {
+      const piped = await outcomeOf(['sh', '-c', 'exec "$@" 2>&1', 'sh', ...reported(command, options)], env);
+      expect(piped.stdout === numbers, 'in one pipe').to.equal(true);
+      const file = join(folder, 'both');
+      await outcomeOf(['sh', '-c', `exec "$@" >${file} 2>&1`, 'sh', ...reported(command, options)], env);
+      expect((await readFile(file, 'utf8')) === numbers, 'in one file').to.equal(true);
+    }
   });
 
   it('gives standard input to the program', async () => {

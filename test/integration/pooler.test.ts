@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { openControllerDatabase } from '../../cmd/controller/database.ts';
+import { controllerDatabase } from '../../cmd/controller/databases.ts';
+import { openDatabase as openDatabaseFor } from '../../internal/wiring/databases.ts';
 import { readAs } from '../../internal/record/read-as.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
@@ -73,7 +74,7 @@ describe('behind PgBouncer in transaction mode', () => {
       await until('the event', async () => (await query(database, 'select from events')).length === stored);
     };
     await report(1);
-    await using controller = openControllerDatabase(pooler.url, createLogger('controller', 'silent'));
+    await using controller = openDatabaseFor(pooler.url, controllerDatabase, createLogger('controller', 'silent'));
     await tickAt(controller, Date.now());
 
     // Their connections stay, and get sessions with other settings.

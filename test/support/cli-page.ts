@@ -1,10 +1,20 @@
+import { readFile } from 'node:fs/promises';
 import { commands } from '../../cmd/admin/commands.ts';
 import { usageOf } from '../../cmd/admin/help.ts';
 import { settings } from '../../internal/config/settings.ts';
 import { compactTable } from './api-page.ts';
 
-/** Each command of `runledger-admin` by its declaration: usage, options, notes and settings. */
-export function commandTables(): string {
+/**
+ * The help of `runledger`, as it prints it, and each command of `runledger-admin` by its
+ * declaration: usage, options, notes and settings.
+ */
+export async function commandTables(): Promise<string> {
+  const help = await readFile('cmd/runledger/help.txt', 'utf8');
+  const others = `## runledger-admin\n\n${adminCommands()}`;
+  return `## runledger\n\n\`\`\`text\n${help.trim()}\n\`\`\`\n\n${others}`;
+}
+
+function adminCommands(): string {
   const sections = Object.entries(commands).map(([name, { declaration }]) => {
     const { summary, options, settings: read, notes } = declaration;
     const known = read.filter((setting) => setting in settings).map((setting) => `\`${setting}\``);

@@ -34,7 +34,7 @@ export const generatedParts = [
     make: () => Promise.resolve(restoringStatement()),
   },
   { file: 'docs/reference/api.md', part: 'endpoints', make: apiTables },
-  { file: 'docs/reference/cli.md', part: 'commands', make: () => Promise.resolve(commandTables()) },
+  { file: 'docs/reference/cli.md', part: 'commands', make: commandTables },
   {
     file: 'ARCHITECTURE.md',
     part: 'arrows',

@@ -18,7 +18,7 @@ export const marks: Readonly<Record<string, string>> = {
   endless: 'does not end',
   cluster: 'needs a cluster: test/node and test/cluster install and use the chart',
   example: 'has names, servers and files that only its reader has',
-  command: 'test/command runs the command, also with these arguments',
+  install: 'changes the machine: test/command/tools.test.ts does the same',
   ledger: 'needs a log that began with `make run`, and changes an export by hand',
 };
 

@@ -1,7 +1,7 @@
 import { createIngest, ingestSettings } from '../../cmd/ingest/ingest.ts';
 import { createWorker, workerSettings } from '../../cmd/worker/worker.ts';
-import { databaseSettings, openDatabase } from '../../cmd/worker/database.ts';
-import { databasesSettings, openOtherDatabases } from '../../cmd/worker/databases.ts';
+import { workerDatabase } from '../../cmd/worker/service.ts';
+import { databaseSettings, openDatabase, openOtherDatabases } from '../../internal/wiring/databases.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import { migrateToLatest } from '../../internal/store/migrate.ts';
@@ -86,9 +86,9 @@ export async function startWorker(
   { migrate } = { migrate: true },
 ): Promise<AsyncDisposable & { telemetry: Telemetry }> {
   const telemetry = createTelemetry('worker', 'silent');
-  const config = readConfig([...workerSettings, ...databaseSettings, ...databasesSettings], tuned(settings));
-  const db = openDatabase(config, telemetry.logger);
-  const others = openOtherDatabases(config, telemetry.logger);
+  const config = readConfig([...workerSettings, ...databaseSettings], tuned(settings));
+  const db = openDatabase(config.DATABASE_URL, workerDatabase, telemetry.logger);
+  const others = openOtherDatabases(config.DATABASE_URLS, workerDatabase, telemetry.logger);
   if (migrate) for (const one of [db, ...others.values()]) await migrateToLatest(one);
   const worker = createWorker(config, db, telemetry, others);
   await worker.start();

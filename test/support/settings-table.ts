@@ -1,44 +1,22 @@
-import { consoleSettings } from '../../cmd/console/console.ts';
-import { consoleDatabaseSettings } from '../../cmd/console/database.ts';
-import { controllerSettings } from '../../cmd/controller/controller.ts';
-import { controllerDatabaseSettings } from '../../cmd/controller/database.ts';
-import { declarationSettings } from '../../cmd/controller/declaration-settings.ts';
-import { jobSettings } from '../../cmd/controller/job-settings.ts';
-import { notifierSettings } from '../../cmd/controller/notifier.ts';
 import { commands } from '../../cmd/admin/commands.ts';
-import { ingestSettings } from '../../cmd/ingest/ingest.ts';
-import { tokenSettings } from '../../internal/wiring/tokens.ts';
-import { consoleDatabasesSettings } from '../../cmd/console/databases.ts';
-import { databaseSettings } from '../../cmd/worker/database.ts';
-import { databasesSettings } from '../../cmd/worker/databases.ts';
-import { workerSettings } from '../../cmd/worker/worker.ts';
-import { processSettings } from '../../internal/config/process-settings.ts';
+import { consoleService } from '../../cmd/console/service.ts';
+import { controller } from '../../cmd/controller/service.ts';
+import { ingest } from '../../cmd/ingest/service.ts';
+import { worker } from '../../cmd/worker/service.ts';
 import { compactTable } from './api-page.ts';
 import type { ConfigName } from '../../internal/config/read.ts';
 import { settings, type SettingName } from '../../internal/config/settings.ts';
+import { settingsOf, type Service } from '../../internal/wiring/service.ts';
 
-/** Which settings each process takes. Standalone takes those of the others as well. */
+/** The long-running processes, by name. */
+export const services: Record<string, Service> = { ingest, worker, console: consoleService, controller };
+
+/**
+ * Which settings each process and command reads: what its `main.ts` reads. Standalone takes those
+ * of the others as well.
+ */
 export const processes: Record<string, readonly ConfigName[]> = {
-  ingest: [...processSettings, ...ingestSettings, ...tokenSettings],
-  worker: [...processSettings, ...workerSettings, ...databaseSettings, ...databasesSettings],
-  console: [
-    ...processSettings,
-    ...consoleSettings,
-    ...consoleDatabaseSettings,
-    ...consoleDatabasesSettings,
-    ...tokenSettings,
-    'CONSOLE_DATABASE_URL',
-    'DATABASE_URL',
-  ],
-  controller: [
-    ...processSettings,
-    ...controllerSettings,
-    ...controllerDatabaseSettings,
-    ...declarationSettings,
-    ...jobSettings,
-    ...notifierSettings,
-    'CONSOLE_PUBLIC_URL',
-  ],
+  ...Object.fromEntries(Object.values(services).map((service) => [service.name, settingsOf(service)])),
   ...Object.fromEntries(Object.entries(commands).map(([name, { declaration }]) => [name, declaration.settings])),
   standalone: ['DATA_DIR', 'CONSOLE_PORT'],
 };

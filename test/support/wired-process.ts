@@ -1,61 +1,11 @@
 import { mkdirSync, mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createConsole, consoleSettings } from '../../cmd/console/console.ts';
-import {
-  consoleDatabaseSettings,
-  consoleDatabaseUrl,
-  loginDatabaseUrl,
-  openConsoleDatabase,
-} from '../../cmd/console/database.ts';
-import { consoleDatabasesSettings, openOtherConsoleDatabases } from '../../cmd/console/databases.ts';
-import { controllerSettings } from '../../cmd/controller/controller.ts';
-import { createIngest, ingestSettings } from '../../cmd/ingest/ingest.ts';
-import { drainedShards, takingShards } from '../../internal/wiring/redis.ts';
-import { createTokenSource, tokenSettings } from '../../internal/wiring/tokens.ts';
-import { databaseSettings, openDatabase } from '../../cmd/worker/database.ts';
-import { databasesSettings, openOtherDatabases } from '../../cmd/worker/databases.ts';
-import { createWorker, workerSettings } from '../../cmd/worker/worker.ts';
-import { processSettings, requireTimeToStop } from '../../internal/config/process-settings.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
+import { drainDelayOf } from '../../internal/wiring/service.ts';
 import { secretFilesOf, secretsFolder, type Container } from './helm-manifests.ts';
-import { processes } from './settings-table.ts';
-
-/** Wire a process as its `main.ts` does, and start nothing. They throw what would end it. */
-const wire: Record<string, (environment: NodeJS.ProcessEnv) => void> = {
-  ingest: (environment) => {
-    const telemetry = createTelemetry('ingest', 'silent');
-    const config = readConfig([...processSettings, ...ingestSettings, ...tokenSettings], environment);
-    requireTimeToStop(config);
-    createIngest(config, createTokenSource(config, telemetry), telemetry);
-  },
-  worker: (environment) => {
-    const telemetry = createTelemetry('worker', 'silent');
-    const config = readConfig([...workerSettings, ...databaseSettings, ...databasesSettings], environment);
-    const others = openOtherDatabases(config, telemetry.logger);
-    createWorker(config, openDatabase(config, telemetry.logger), telemetry, others);
-  },
-  console: (environment) => {
-    const telemetry = createTelemetry('console', 'silent');
-    const names = [
-      ...consoleSettings,
-      ...consoleDatabaseSettings,
-      ...consoleDatabasesSettings,
-      ...tokenSettings,
-    ] as const;
-    const config = readConfig(names, environment);
-    const [url, loginUrl] = [consoleDatabaseUrl(environment), loginDatabaseUrl(environment)];
-    const others = openOtherConsoleDatabases(config, telemetry.logger);
-    const database = { ...openConsoleDatabase(url, config, telemetry.logger, loginUrl), others };
-    createConsole(config, database, createTokenSource(config, telemetry), telemetry);
-  },
-  controller: (environment) => {
-    const config = readConfig(controllerSettings, environment);
-    takingShards(config);
-    drainedShards(config);
-  },
-};
+import { processes, services } from './settings-table.ts';
 
 /** Variables that libraries read. */
 const ofLibraries = /^(PG(USER|PASSWORD)(_FILE)?|PGSSLMODE|NODE_EXTRA_CA_CERTS|AWS_\w+)$/;
@@ -77,7 +27,7 @@ export function processOf({ args = [] }: Container): string | undefined {
  * end the process.
  * @returns the variables that the process does not read.
  */
-export function wireProcess(name: string, container: Container): string[] {
+export async function wireProcess(name: string, container: Container): Promise<string[]> {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'runledger-secrets-'));
   const environment: Record<string, string> = { KUBERNETES_SERVICE_HOST: '10.0.0.1' };
   for (const { name: variable, value = '' } of container.env ?? []) {
@@ -88,13 +38,10 @@ export function wireProcess(name: string, container: Container): string[] {
     }
   }
   const names = processes[name] ?? [];
-  readConfig(names, environment);
-  wire[name]?.(environment);
-  const known = new Set<string>([
-    ...names,
-    ...names.map((setting) => `${setting}_FILE`),
-    'PUBLIC_URL',
-    'KUBERNETES_SERVICE_HOST',
-  ]);
+  const service = services[name];
+  const config = readConfig(service?.settings ?? names, environment);
+  if (service?.drains === true) drainDelayOf(environment);
+  await service?.wire(config, createTelemetry(name, 'silent'), environment);
+  const known = new Set<string>([...names, ...names.map((setting) => `${setting}_FILE`), 'KUBERNETES_SERVICE_HOST']);
   return Object.keys(environment).filter((variable) => !known.has(variable) && !ofLibraries.test(variable));
 }
