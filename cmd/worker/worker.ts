@@ -28,7 +28,6 @@ import { RegisteredShards } from './registered-shards.ts';
 import { createRooms } from './rooms.ts';
 import { createRouting } from './routing.ts';
 import { firstDatabase } from '../../internal/store/organizations/organization-map.ts';
-import { allOf } from './databases.ts';
 import { createSealers, ledgerSettings, workerMacKey } from './sealer.ts';
 import { inOneDatabase } from './storage.ts';
 
@@ -66,7 +65,7 @@ export function createWorker(
   others: ReadonlyMap<string, Database> = new Map(),
 ): ComponentGroup {
   const { logger, registry, probes, organization } = telemetry;
-  const sealers = createSealers(config, allOf(db, others), telemetry);
+  const sealers = createSealers(config, new Map([[firstDatabase, db], ...others]), telemetry);
   const archives: Archive[] = [];
   const storeOf = (database: Database, name = firstDatabase): Store => {
     const archive =

@@ -8,7 +8,7 @@ import { isoTime } from './iso-time.ts';
 export const [saltSize, sealSize] = [16, 48];
 
 /** The length of a seal in a job: base64url. */
-export const sealLength = 64;
+const sealLength = 64;
 
 /** Room for one seal. */
 const room = Buffer.alloc(sealSize);
@@ -31,6 +31,17 @@ export function readSeals(texts: readonly string[]): Buffer {
   if (seals.length === texts.length * sealSize) return seals;
   const whole = (text: string): Buffer => Buffer.concat([Buffer.from(text, 'base64url')], sealSize);
   return Buffer.concat(texts.map(whole));
+}
+
+/** The seals of events, one after the other. */
+export function joinSeals(events: readonly AcceptedEvent[]): string {
+  return events.map((event) => event.seal ?? sealOf(event)).join('');
+}
+
+/** Gives the seal of an event by its place. @throws when they are not those of so many events. */
+export function splitSeals(joined: string, events: number): (at: number) => string {
+  if (joined.length !== events * sealLength) throw new Error(`${joined.length} characters are no ${events} seals`);
+  return (at) => joined.slice(at * sealLength, (at + 1) * sealLength);
 }
 
 const randomSalt = createRandomSource(saltSize);

@@ -1,5 +1,4 @@
 import { _, Ajv2020, type CodeKeywordDefinition, type ErrorObject } from 'ajv/dist/2020.js';
-import { isDeeperThan } from './depth.ts';
 import { RequestError, type FieldError } from '../kit/errors/request-error.ts';
 import { mayHaveOccurred, timeOf } from './occurred-at.ts';
 import { eventKinds, validatedSchema, type EventRequest } from './schema.ts';
@@ -107,4 +106,15 @@ function explain(error: ErrorObject): string {
     default:
       return error.message ?? 'is not valid';
   }
+}
+
+/**
+ * True when arrays and objects are nested deeper than `limit` levels. Recursion ends one level past
+ * the limit, so a body of 200,000 levels cannot overflow the call stack.
+ */
+function isDeeperThan(limit: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (limit === 0) return true;
+  for (const inner of Object.values(value)) if (isDeeperThan(limit - 1, inner)) return true;
+  return false;
 }

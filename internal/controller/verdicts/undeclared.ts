@@ -13,7 +13,7 @@ const keptMs = dayMs;
 /** Runs that are older may be lost, by the default of `lostAfter`. */
 const lostAfterMs = 7 * dayMs;
 
-/** Most automations without a declaration that a tick adds. */
+/** Most automations without a declaration that a tick adds, of each organization in turn. */
 const mostAdded = 10_000;
 
 /**
@@ -88,12 +88,14 @@ export async function insertUndeclared(
       links, expect, alert_labels, suspend, rules, declared, declared_at)
     select f.organization, f.automation_id, 'undeclared', f.automation_id::text, '', 0, f.display_name, '', '[]', null,
       '{}', false, ${JSON.stringify({ ...rules, failures })}::jsonb, false, ${new Date(since)}
-    from (${found}) as f
-    where not exists (
-      select from automations a where a.organization = f.organization and a.automation_id = f.automation_id
-        and (a.declared or f.display_name in ('', a.display_name))
-    ) and not exists (select from moved_organizations m where m.organization = f.organization and m.closed)
-    limit ${sql.lit(mostAdded)}
+    from (
+      select *, row_number() over (partition by organization) as turn from (${found}) as f
+      where not exists (
+        select from automations a where a.organization = f.organization and a.automation_id = f.automation_id
+          and (a.declared or f.display_name in ('', a.display_name))
+      ) and not exists (select from moved_organizations m where m.organization = f.organization and m.closed)
+    ) as f
+    order by turn limit ${sql.lit(mostAdded)}
     on conflict (organization, automation_id) do update set display_name = excluded.display_name
       where not old.declared and excluded.display_name <> ''
   `.execute(trx);

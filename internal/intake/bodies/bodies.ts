@@ -151,7 +151,7 @@ export class Bodies {
     return this.isLarge(ctx) ? this.#turns.map(organizationOf(ctx), items, map) : items.map(map);
   }
 
-  /** The JSON array of what a body became, in UTF-8: it may be as large, and is written as bytes. */
+  /** The JSON array of what a body became. It may be as large: then it comes as bytes. */
   async jsonList<A>(ctx: Context, items: readonly A[], form: (item: A) => object): Promise<string | Buffer> {
     if (!this.isLarge(ctx)) return JSON.stringify(items.map(form));
     const pieces = await this.map(ctx, items, (item, index) =>

@@ -13,10 +13,8 @@ import type { ShowError } from './page-route.ts';
 import { plainKoa } from './plain-koa.ts';
 import { answerProblem } from './problem.ts';
 import { identifyRequests, requestIdOf } from './request-id.ts';
-import { requireHost } from './require-host.ts';
 import { routeNameOf } from './route-name.ts';
 import { requireSecureTransport } from './secure-transport.ts';
-import { traceRequests } from './trace-requests.ts';
 
 export interface ServeOptions {
   /** The https address of redirects. */
@@ -98,4 +96,29 @@ function reportDefect(error: unknown, ctx: Context | undefined, logger: Logger):
   if (error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
   if (error instanceof RequestError) logger.warn({ error, reason: error.message }, 'answer ended in the middle');
   else logger.error({ error }, 'request failed unexpectedly');
+}
+
+/**
+ * Records a span for each request, in the trace that its `traceparent` names (W3C Trace Context).
+ */
+function traceRequests(tracing: Tracing): Middleware {
+  return (ctx, next) =>
+    tracing.serve(ctx.method, ctx.headers, next, () => ({
+      route: routeNameOf(ctx),
+      status: ctx.status,
+      attributes: {
+        'runledger.organization': (ctx.state as Partial<AuthenticatedState>).organization,
+        'runledger.request_id': requestIdOf(ctx),
+      },
+    }));
+}
+
+/**
+ * @throws {RequestError} for HTTP/1.1 without `Host` (RFC 9112, section 3.2), which Node would
+ * answer without a problem document.
+ */
+function requireHost({ req }: Context): void {
+  if (req.headers.host === undefined && req.httpVersion === '1.1') {
+    throw new RequestError('malformed-request', 'The header Host is missing.');
+  }
 }

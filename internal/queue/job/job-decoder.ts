@@ -1,6 +1,6 @@
 import type { AcceptedEvent } from '../../event/event.ts';
 import { Decompression } from './decompression.ts';
-import { splitSeals } from './seals.ts';
+import { splitSeals } from '../../event/digest.ts';
 import { contentSizeOf } from './frame.ts';
 import { checksumOf, DamagedJob, fromRow, isKnownRow, isRow, jobVersion, UnknownFormat } from './job.ts';
 import { parseRows } from './parse-rows.ts';

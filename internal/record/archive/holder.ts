@@ -21,8 +21,9 @@ export interface DayInArchive {
 }
 
 /**
- * The manifest of an object that has exactly these events, as erasures and sealings have left them, and whose
- * bytes have the SHA-256 of the manifest; undefined if there is none. Reads the object.
+ * The manifest of an object that has exactly these events, as erasures and sealings have left
+ * them, and whose bytes have the SHA-256 of the manifest; undefined if there is none. Reads the
+ * object.
  */
 export async function findHolder(
   { objects, names, day }: DayInArchive,

@@ -103,7 +103,7 @@ const lost = ({ refused, broken }: Answers): number => refused + broken;
 /** In ms, since the last call. */
 async function eventLoopLag(opsPort: number): Promise<number> {
   const metrics = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
-  return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(metrics)?.[1]) * 1_000;
+  return Number(/^nodejs_eventloop_lag_p99_seconds\{.*\} (\S+)$/m.exec(metrics)?.[1]) * 1_000;
 }
 
 async function createGroup(bytes: number): Promise<Cgroup> {

@@ -35,6 +35,20 @@ describe('a tick of several organizations', () => {
     expect(await database.db.selectFrom('alerts').select('id').execute()).to.have.length(451);
   });
 
+  it('hears of the failure of an organization beside 10,000 failing automations of another', async () => {
+    const { db } = database;
+    const idOf = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+    await tickAt(db, when('02:40'));
+    const failure = { kind: 'ERROR', createdAt: at('02:40:30') } as const;
+    const hostile = Array.from({ length: 10_000 }, (_, index) =>
+      anEvent({ ...failure, organization: 'a-hostile', automationId: idOf(index) }),
+    );
+    for (let from = 0; from < hostile.length; from += 1_000) await recordEvents(db, hostile.slice(from, from + 1_000));
+    await recordEvents(db, [anEvent({ ...failure, organization: 'quiet', automationId })]);
+    const { transitions } = await tickAt(db, when('02:41'), { turnsMs: 0 });
+    expect(transitions.map(({ alert }) => alert.organization)).to.include('quiet');
+  });
+
   it('keeps gaps that touch as one row, and reads those that an evaluation can need', async () => {
     const declaredAt = at('00:00');
     await declare(database.db, { automationId, expect: nightly, declaredAt });
