@@ -10,6 +10,7 @@ import type { Component } from '../../internal/kit/lifecycle/component.ts';
 import { loginMetrics } from '../../internal/kit/telemetry/login-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import type { LoginDatabase } from './database.ts';
+import { messageOf } from '../../internal/kit/errors/message-of.ts';
 
 /** The settings of the login to the console. */
 export const loginSettings = [
@@ -96,6 +97,6 @@ function organizationsOf(text: string | undefined): OrganizationMap {
   try {
     return OrganizationMap.parse(text);
   } catch (error) {
-    throw new ConfigError(`OIDC_ORGANIZATIONS ${error instanceof Error ? error.message : String(error)}`);
+    throw new ConfigError(`OIDC_ORGANIZATIONS ${messageOf(error)}`);
   }
 }

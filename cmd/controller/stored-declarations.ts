@@ -6,6 +6,7 @@ import type {
 } from '../../internal/controller/declarations/declarations.ts';
 import type { Unstored } from '../../internal/controller/declarations/table-sync.ts';
 import type { Residents } from '../../internal/store/organizations/residents.ts';
+import { messageOf } from '../../internal/kit/errors/message-of.ts';
 
 /** Which of all declarations go into the tables of a database. */
 export class StoredDeclarations {
@@ -42,7 +43,7 @@ export class StoredDeclarations {
     ];
     if (all.length > 0) this.#refused = new Set([...this.#refused, ...all.map(({ item }) => versionOf(item))]);
     return all.map(({ kind, item: { namespace, name }, error }) => {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       return { kind, namespace, name, message: `the database refuses the declaration: ${why}` };
     });
   }

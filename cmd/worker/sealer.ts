@@ -4,10 +4,10 @@ import { readSigningKeys, type SigningKey } from '../../internal/ledger/keys.ts'
 import { macKeyOf, type MacKey } from '../../internal/ledger/mac.ts';
 import { SignedHeads } from '../../internal/ledger/memory.ts';
 import { HeadSigner } from '../../internal/ledger/signer.ts';
-import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosigned-logs.ts';
+import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosignatures.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { extendLogs, retryRefused } from '../../internal/store/ledger/extend-logs.ts';
-import { signLogs, type LastSigned } from '../../internal/store/ledger/sign-logs.ts';
+import { extendLedgers, retryRefused } from '../../internal/store/ledger/extend-ledgers.ts';
+import { signLedgers, type LastSigned } from '../../internal/store/ledger/sign-ledgers.ts';
 import type { Logger } from '../../internal/kit/telemetry/logger.ts';
 import { sealerMetrics, type SealerMetrics } from '../../internal/kit/telemetry/sealer-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
@@ -16,6 +16,7 @@ import { Witnesses } from '../../internal/ledger/witness/witnesses.ts';
 import { sealerLimits } from '../../internal/worker/seal-schedule.ts';
 import { Sealer } from '../../internal/worker/sealer.ts';
 import { bucketWitnesses, folderMemories, httpWitnesses, publicKeysOf, quorumOf } from './witnesses.ts';
+import { messageOf } from '../../internal/kit/errors/message-of.ts';
 
 /**
  * Time between two looks for a log that a key has not signed, in ms. While workers with another key
@@ -24,20 +25,20 @@ import { bucketWitnesses, folderMemories, httpWitnesses, publicKeysOf, quorumOf 
 const lookAtKeysMs = 10 * 60 * 1_000;
 
 export const ledgerSettings = ['LEDGER_KEY', 'LEDGER_WITNESSES'] as const;
-export type LogConfig = Config<(typeof ledgerSettings)[number]>;
+export type LedgerConfig = Config<(typeof ledgerSettings)[number]>;
 
 /** The keys of LEDGER_KEY; none while the log is off. @throws {ConfigError} */
-export function logKeys(config: Config<'LEDGER_KEY'>): SigningKey[] {
+export function ledgerKeys(config: Config<'LEDGER_KEY'>): SigningKey[] {
   try {
     return readSigningKeys(config.LEDGER_KEY ?? '');
   } catch (error) {
-    throw new ConfigError(`LEDGER_KEY: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new ConfigError(`LEDGER_KEY: ${messageOf(error)}`, { cause: error });
   }
 }
 
 /** The key of the MACs that a worker makes: that of the first key. Undefined without a log. */
 export function workerMacKey(config: Config<'LEDGER_KEY'>): MacKey | undefined {
-  return logKeys(config).map(macKeyOf)[0];
+  return ledgerKeys(config).map(macKeyOf)[0];
 }
 
 /**
@@ -45,11 +46,11 @@ export function workerMacKey(config: Config<'LEDGER_KEY'>): MacKey | undefined {
  * that are there. None while the log is off. @throws {ConfigError}
  */
 export function createSealers(
-  config: LogConfig,
+  config: LedgerConfig,
   databases: ReadonlyMap<string, Database>,
   { registry, logger }: Pick<Telemetry, 'registry' | 'logger'>,
 ): ReadonlyMap<string, Sealer> {
-  if (logKeys(config).length === 0) return new Map();
+  if (ledgerKeys(config).length === 0) return new Map();
   const metrics = sealerMetrics(registry);
   const contradicted = new Map<string, number>();
   const metricsOf = (name: string): SealerMetrics => ({
@@ -66,8 +67,8 @@ export function createSealers(
   );
 }
 
-function createSealer(config: LogConfig, db: Database, metrics: SealerMetrics, logger: Logger): Sealer {
-  const keys = logKeys(config);
+function createSealer(config: LedgerConfig, db: Database, metrics: SealerMetrics, logger: Logger): Sealer {
+  const keys = ledgerKeys(config);
   const [publicKeys, macKeys] = [publicKeysOf(keys), keys.map(macKeyOf)];
   const onAway = (witness: string, error: unknown, organization?: string): void => {
     metrics.notCosigned.inc({ witness });
@@ -104,12 +105,12 @@ function createSealer(config: LogConfig, db: Database, metrics: SealerMetrics, l
   const isSigned = (organization: string, note: string): boolean => isSignedByAll(note, organization, publicKeys);
   let lookedAt = -Infinity;
   const store = {
-    extendLogs: (mostLeaves: number) => extendLogs(db, macKeys, mostLeaves),
-    signLogs: async () => {
+    extendLedgers: (mostLeaves: number) => extendLedgers(db, macKeys, mostLeaves),
+    signLedgers: async () => {
       const now = performance.now();
       const looks = now - lookedAt >= lookAtKeysMs;
       const options = { before, isSigned: looks ? isSigned : undefined, publishes: quorum.least === 0 };
-      const report = await signLogs(db, (log) => signer.sign(log), options);
+      const report = await signLedgers(db, (log) => signer.sign(log), options);
       if (looks && report !== undefined) lookedAt = now;
       return report;
     },

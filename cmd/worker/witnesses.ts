@@ -8,10 +8,11 @@ import {
   type SigningKey,
   type VerifierKey,
 } from '../../internal/ledger/keys.ts';
-import type { WitnessQuorum } from '../../internal/store/ledger/cosigned-logs.ts';
+import type { WitnessQuorum } from '../../internal/store/ledger/cosignatures.ts';
 import { BucketWitness } from '../../internal/ledger/witness/bucket-witness.ts';
 import { FolderMemory } from '../../internal/ledger/witness/folder-memory.ts';
 import { HttpWitness } from '../../internal/ledger/witness/http-witness.ts';
+import { messageOf } from '../../internal/kit/errors/message-of.ts';
 
 type WitnessConfig = Config<'LEDGER_WITNESSES'>;
 
@@ -48,7 +49,7 @@ export function httpWitnesses(config: WitnessConfig): HttpWitness[] {
     try {
       return new HttpWitness(url, readWitnessKey(decodeURIComponent(url.hash.slice(1))));
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       throw new ConfigError(`LEDGER_WITNESSES: the key of ${url.host} ${message}`, { cause: error });
     }
   });

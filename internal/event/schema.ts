@@ -1,4 +1,5 @@
 import { optionalFields, type OptionalProperty, type RecordedTexts, type RequestTexts } from './fields.ts';
+import { uuidPattern } from './uuid.ts';
 
 /** The kinds of event that a caller may send (docs/reference/api.md). */
 export const eventKinds = ['START', 'EVENT', 'WARNING', 'ERROR', 'END'] as const;
@@ -28,7 +29,7 @@ export function eventRequestSchema() {
     properties: {
       automation_id: {
         type: 'string',
-        pattern: '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+        pattern: uuidPattern,
       },
       execution_id: { type: 'string', minLength: 1, maxLength: fieldLimits.executionId, format: 'storable' },
       event: { type: 'string', enum: eventKinds },

@@ -1,8 +1,8 @@
+import { isUuid } from '../event/uuid.ts';
 import type { AutomationLink, AutomationSpec } from './automation.ts';
 import { Fields } from './fields.ts';
 import { readExpectation } from './read-expectation.ts';
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const labelName = /^[a-zA-Z_][a-zA-Z0-9_]{0,62}$/;
 const mostLabels = 16;
 
@@ -17,7 +17,7 @@ export function readAutomation(given: unknown): ReadAutomation {
   const fields = new Fields(given, '');
   fields.only(['automationId', 'displayName', 'owner', 'links', 'expect', 'alertLabels', 'suspend']);
   const automationId = fields.text('automationId') ?? fields.missing('automationId') ?? '';
-  if (automationId !== '' && !uuid.test(automationId)) fields.problem('automationId', 'must be a UUID');
+  if (automationId !== '' && !isUuid(automationId)) fields.problem('automationId', 'must be a UUID');
   const expect = fields.group('expect');
   const spec: AutomationSpec = {
     automationId: automationId.toLowerCase(),

@@ -14,6 +14,7 @@ import {
 import { groupsOf, hasTooManyGroups, type Claims } from './claims.ts';
 import { isFor, isFromTheFuture } from './id-token.ts';
 import type { Provider } from './provider.ts';
+import { messageOf } from '../kit/errors/message-of.ts';
 
 /** What the browser keeps between the begin and the end of a login. */
 export interface LoginChecks {
@@ -33,7 +34,7 @@ export class CodeFlowError extends Error {
   readonly failure: CodeFlowFailure;
 
   constructor(failure: CodeFlowFailure, cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    super(messageOf(cause), { cause });
     this.failure = failure;
   }
 }

@@ -1,17 +1,16 @@
 import { faultOfText } from '../event/stored-text.ts';
 import { timeOf } from '../event/occurred-at.ts';
 import { relativeTime } from '../event/relative-time.ts';
+import { isUuid } from '../event/uuid.ts';
 import { Fault } from './fault.ts';
 
 /** Reads the text of a query or path parameter. */
 export type Parameter<Value> = (text: string) => Value | Fault;
 
-const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
-
 /** A UUID in any letter case; the value is in lower case, as the record holds it. */
 export const uuid: Parameter<string> = (text) => {
   const lower = text.toLowerCase();
-  return uuidForm.test(lower) ? lower : new Fault('must be a UUID such as 123e4567-e89b-12d3-a456-426614174000');
+  return isUuid(lower) ? lower : new Fault('must be a UUID such as 123e4567-e89b-12d3-a456-426614174000');
 };
 
 /** One of some words. */

@@ -20,7 +20,7 @@ import { listErrors } from './list-errors.ts';
 import { listEvents } from './list-events.ts';
 import { listExecutions } from './list-executions.ts';
 import { listTimeline } from './list-timeline.ts';
-import { getCheckpoint, getProof, getSeal, getSignedCheckpoint, getTile, listActs } from './log.ts';
+import { getCheckpoint, getProof, getSeal, getSignedCheckpoint, getTile, listActs } from './ledger.ts';
 import { newestRuns } from './newest-runs.ts';
 import type { PageRequest } from './page.ts';
 import { pollStored } from './poll-stored.ts';
@@ -53,7 +53,7 @@ const idleRowsPerSecond = 250_000;
 /** Rows that figures read at most, about, and how long they may wait for the budget, in ms. */
 const [rowsOfFigures, figuresWithinMs] = [10_000, 5_000];
 
-/** The read operations of one database. Each reads one organization, which is its first argument. */
+/** The read operations of one database. The first argument of each is the organization. */
 export type Queries = ReturnType<typeof createQueries>;
 
 /**

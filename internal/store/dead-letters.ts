@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { AcceptedEvent } from '../event/event.ts';
 import { storable } from '../event/stored-text.ts';
+import { isUuid } from '../event/uuid.ts';
 import type { MacKey } from '../ledger/mac.ts';
 import { appendAct } from './ledger/append-act.ts';
 import type { Database, Tables } from './database.ts';
@@ -52,5 +53,5 @@ export async function noteDeletedLetters(
 
 /** An act stays for ever: the rejected value may be an id that is a text. */
 function uuidOf(id: string): string {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id) ? id.toLowerCase() : 'no-uuid';
+  return isUuid(id) ? id.toLowerCase() : 'no-uuid';
 }

@@ -1,3 +1,5 @@
+import { messageOf } from '../kit/errors/message-of.ts';
+
 /**
  * SQLSTATE classes of errors in the data: data exception, constraint violation, program limit,
  * trigger.
@@ -67,10 +69,6 @@ export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined) return lostConnection.test(messageOf(error));
   return code.length === 5 ? passing.test(code) : /^E[A-Z]+$/.test(code);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : '';
 }
 
 /** The SQLSTATE of an error of Postgres, or Node's code of a connection error. */

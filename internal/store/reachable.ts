@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 import { codeOf } from './errors.ts';
+import { messageOf } from '../kit/errors/message-of.ts';
 
 /**
  * Errors that waiting cannot solve: wrong credentials (class 28), no such database (3D), no
@@ -45,6 +46,6 @@ function lasts(error: unknown): boolean {
 
 function notWithin(ms: number, error: unknown): Error {
   // The error for several unreachable addresses has a code and no message.
-  const seen = (error instanceof Error ? error.message : String(error)) || codeOf(error);
+  const seen = messageOf(error) || codeOf(error);
   return new Error(`Postgres did not answer within ${ms} ms: ${seen}`, { cause: error });
 }

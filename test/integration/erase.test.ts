@@ -11,7 +11,7 @@ import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { runAdmin, type AdminRun } from '../support/admin.ts';
 import { anEvent } from '../support/events.ts';
-import { logKey, macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
+import { logKey, macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-ledger.ts';
 import { eachDatabase, migratedDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
 import { place } from '../support/two-databases.ts';

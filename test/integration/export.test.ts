@@ -8,7 +8,7 @@ import { Client } from 'pg';
 import { exportDays } from '../../internal/record/archive/export-days.ts';
 import { openObjects } from '../../internal/record/archive/open-objects.ts';
 import { macKeyText } from '../../internal/ledger/mac.ts';
-import { getCheckpoint } from '../../internal/record/log.ts';
+import { getCheckpoint } from '../../internal/record/ledger.ts';
 import { createQueries } from '../../internal/record/queries.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
 import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
@@ -29,7 +29,7 @@ import { failureOf } from '../support/failure.ts';
 import { day } from '../support/maintenance-day.ts';
 import { noon, storeEvents, type SomeEvent } from '../support/reading.ts';
 import { runVerify } from '../support/run-verify.ts';
-import { macKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
+import { macKey, seal, servedBy, withLeaves } from '../support/sealed-ledger.ts';
 import { eachDatabase, openDatabase } from '../support/store.ts';
 
 const acme21 = 'organization=acme/day=2026-11-21/events.ndjson';

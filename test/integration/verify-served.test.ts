@@ -7,7 +7,7 @@ import { createKeyPair } from '../support/certificate.ts';
 import { anEvent } from '../support/events.ts';
 import type { AdminRun } from '../support/admin.ts';
 import { findingsOf, runVerify, seal280 } from '../support/run-verify.ts';
-import { servedBy } from '../support/sealed-log.ts';
+import { servedBy } from '../support/sealed-ledger.ts';
 import { eachDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
 import { startWitness } from '../support/witness-server.ts';

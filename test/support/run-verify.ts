@@ -4,7 +4,7 @@ import type { Database } from '../../internal/store/database.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { runAdmin, type AdminRun } from './admin.ts';
 import { anEvent } from './events.ts';
-import { publicLogKey, seal, withLeaves } from './sealed-log.ts';
+import { publicLogKey, seal, withLeaves } from './sealed-ledger.ts';
 
 /** The sentences about what was lost, added or changed: a report without its verdict. */
 export function findingsOf({ code, stdout, stderr }: AdminRun): string {

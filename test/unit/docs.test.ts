@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
+import { requestFields } from '../../internal/event/schema.ts';
 import { settings } from '../../internal/config/settings.ts';
 import { documentBlocks, marks, runnablePages } from '../support/document-blocks.ts';
 import { generatedFiles, generatedParts, withPart } from '../support/docs.ts';
@@ -53,6 +54,13 @@ describe('documents', () => {
     expect(lines('README.md')).to.be.at.most(200);
     expect(lines('ARCHITECTURE.md')).to.be.at.most(350);
     expect(lines('CHANGELOG.md')).to.be.at.most(100);
+  });
+
+  it('the table of the contract has each field of a request', async () => {
+    const pages = ['README.md', 'ARCHITECTURE.md'];
+    const texts = [...pages, ...globSync('docs/**/*.md', { cwd: root })].map((page) => readFileSync(join(root, page), 'utf8'));
+    const missing = [...requestFields].filter((name) => !texts.some((text) => text.includes(`\n| \`${name}\` `)));
+    expect(missing).to.deep.equal([]);
   });
 
   it('every setting says what it means', () => {

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../../internal/config/read.ts';
-import { writeErasure } from '../../../internal/ledger/erasure-text.ts';
+import { writeErasure } from '../../../internal/ledger/erasure.ts';
 import { macKeysOf } from '../../../internal/ledger/mac.ts';
 import { readClock } from '../../../internal/store/clock.ts';
 import type { Database } from '../../../internal/store/database.ts';
@@ -7,7 +7,7 @@ import { countErasable, eraseEvents, type Erasable } from '../../../internal/sto
 import { eraseTraces } from '../../../internal/store/erase/erase-traces.ts';
 import type { ErasureRequest } from '../../../internal/store/erase/erasure-scope.ts';
 import { listErasures } from '../../../internal/store/erase/list-erasures.ts';
-import { hasLog } from '../../../internal/store/ledger/has-log.ts';
+import { hasLedger } from '../../../internal/store/ledger/has-ledger.ts';
 import { readMove } from '../../../internal/store/organizations/move/fence.ts';
 import type { ContextOf, Run } from '../command.ts';
 import { openDatabases } from '../databases.ts';
@@ -41,7 +41,7 @@ async function requireOpen(db: Database, organization: string): Promise<void> {
 
 /** @throws if the organization has a log: an erasure that the log does not know excuses nothing. */
 async function requireNoLog(db: Database, organization: string): Promise<void> {
-  if (!(await hasLog(db, organization))) return;
+  if (!(await hasLedger(db, organization))) return;
   throw new ConfigError(`${organization} has a log: set LEDGER_MAC_KEY, so that the log knows the erasure`);
 }
 

@@ -13,6 +13,7 @@ import type { SecretManifest } from '../secret.ts';
 import { showTokenSet } from './token-gauges.ts';
 import { digestSecret, mergeDigests, type SecretDigests, type TokenSet } from './token-set.ts';
 import { authenticateDigestIn, authenticateIn, type Authentication, type TokenSource } from './token-source.ts';
+import { messageOf } from '../../kit/errors/message-of.ts';
 
 export interface SecretTokenSourceOptions {
   readonly connect: ConnectToCluster;
@@ -84,7 +85,7 @@ export class SecretTokenSource implements TokenSource {
 
   #failed(error: unknown, pauseMs: number): void {
     const { logger, metrics } = this.#options;
-    this.#problem = `Secrets cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    this.#problem = `Secrets cannot be read: ${messageOf(error)}`;
     metrics.watchRestarts.inc();
     logger.warn({ error, pauseMs, serving: this.#set !== undefined }, 'token watch failed, restarting');
   }

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../cluster/object.ts';
+import { isUuid } from '../../event/uuid.ts';
 
 /** The label of a Job, of the template of its CronJob, or of its namespace. */
 export const captureLabel = 'runledger.dev/capture';
@@ -80,8 +81,4 @@ export function controllerOf({ metadata }: Owned, kind: string): OwnerReference 
 export function annotatedAutomation(metadata: KubernetesObject['metadata']): string | undefined {
   const id = metadata?.annotations?.[automationAnnotation];
   return isUuid(id) ? id.toLowerCase() : undefined;
-}
-
-export function isUuid(text: unknown): text is string {
-  return typeof text === 'string' && /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text);
 }

@@ -19,6 +19,7 @@ import { JobView } from './job-view.ts';
 import { recordJobs, type RecordedJobs, type QueryOptions } from './record-jobs.ts';
 import { Rounds, type RoundTimes } from './rounds.ts';
 import { TrackedJobs, type Candidate } from './tracked-jobs.ts';
+import { messageOf } from '../../kit/errors/message-of.ts';
 
 /** Most Jobs of one transaction. */
 const chunkSize = 200;
@@ -115,7 +116,7 @@ export class JobCapture {
 
   #failed(error: unknown, pauseMs: number): void {
     const { logger, metrics } = this.#options;
-    this.#problem = `Jobs cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    this.#problem = `Jobs cannot be read: ${messageOf(error)}`;
     metrics.watchRestarts.inc();
     // They wait until the next complete list.
     this.#rounds.changed();

@@ -1,13 +1,7 @@
+import { isUuid } from '../../event/uuid.ts';
 import { timeOf } from '../../event/occurred-at.ts';
 import { storable } from '../../event/stored-text.ts';
-import {
-  annotatedAutomation,
-  automationAnnotation,
-  captureLabel,
-  controllerOf,
-  isUuid,
-  type JobManifest,
-} from './batch.ts';
+import { annotatedAutomation, automationAnnotation, captureLabel, controllerOf, type JobManifest } from './batch.ts';
 
 /** The annotation of a Job of a CronJob: the time of its schedule. */
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';

@@ -15,6 +15,7 @@ import { KnownAutomations } from './known-automations.ts';
 import { SecretPoll } from './secret-poll.ts';
 import { StatusWriter } from './status-writer.ts';
 import { UnstoredResources } from './unstored.ts';
+import { messageOf } from '../../kit/errors/message-of.ts';
 
 export interface ClusterSourceOptions {
   readonly connect: ConnectToCluster;
@@ -125,7 +126,7 @@ export class ClusterDeclarationSource implements DeclarationSource {
 
   #failed(error: unknown, pauseMs: number): void {
     const { logger, metrics } = this.#options;
-    this.#problem = `automations cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    this.#problem = `automations cannot be read: ${messageOf(error)}`;
     metrics.watchRestarts.inc();
     logger.warn({ error, pauseMs, serving: this.#declarations !== undefined }, 'automation watch failed, restarting');
   }

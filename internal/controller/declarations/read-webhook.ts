@@ -1,3 +1,4 @@
+import { isUuid } from '../../event/uuid.ts';
 import { Fields } from '../../expectation/fields.ts';
 import type { WebhookSpec } from './declarations.ts';
 
@@ -18,8 +19,6 @@ export const webhookKinds = [
 /** The form of the name of a Secret. */
 const secretName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** A checked declaration, or every problem of it, as `field: problem`. */
 export type ReadWebhook = { spec: WebhookSpec; problems: [] } | { spec?: undefined; problems: string[] };
 
@@ -36,7 +35,7 @@ export function readWebhook(given: unknown): ReadWebhook {
   const filter = fields.group('filter');
   filter?.only(['automations', 'owners']);
   const automations = filter?.texts('automations', 500, 36);
-  for (const id of automations ?? []) if (!uuid.test(id)) filter?.problem('automations', `${id} is not a UUID`);
+  for (const id of automations ?? []) if (!isUuid(id)) filter?.problem('automations', `${id} is not a UUID`);
   const owners = filter?.texts('owners', 100, 200);
   const kinds = fields.texts('kinds', 20, 100) ?? [];
   for (const kind of kinds) {

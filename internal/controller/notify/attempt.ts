@@ -3,6 +3,7 @@ import { storable } from '../../event/stored-text.ts';
 import type { Claim } from './claim.ts';
 import { post } from './post.ts';
 import { signedHeaders, signingKey } from './signature.ts';
+import { messageOf } from '../../kit/errors/message-of.ts';
 
 /** The result of an attempt. `error` is a sentence for people, without internal texts. */
 export type AttemptResult =
@@ -47,7 +48,7 @@ function failed(error: string): AttemptResult {
 function reasonOf(error: unknown): string {
   const code = codeOf(error);
   if (code === 'ERR_IP_BLOCKED') return 'its address is private, and private addresses are not allowed';
-  return code ?? (error instanceof Error ? error.message : String(error));
+  return code ?? messageOf(error);
 }
 
 /** The code of an error, or of the first address that was tried. */

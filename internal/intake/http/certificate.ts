@@ -5,6 +5,7 @@ import { Server as HttpsServer } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { Repeating } from '../../kit/async/repeating.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
+import { messageOf } from '../../kit/errors/message-of.ts';
 
 /**
  * Interval of checks for changed files, in ms. Polling also sees the symbolic links that Kubernetes
@@ -39,7 +40,7 @@ export class Certificate {
     try {
       await this.#load(server);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       throw new Error(`TLS_CERT_FILE and TLS_KEY_FILE cannot be used: ${reason}`, { cause: error });
     }
     this.#reloads = new Repeating(async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Probes } from '../ops/probes.ts';
 import type { Component } from './component.ts';
+import { messageOf } from '../errors/message-of.ts';
 
 /** SIGTERM comes from an orchestrator, SIGINT from Ctrl-C. */
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
@@ -22,7 +23,7 @@ export class StartError extends Error {
   override readonly name = 'StartError';
 
   constructor(cause: unknown) {
-    super(`could not start: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    super(`could not start: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -8,6 +8,7 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { queueTracing } from './queue-tracing.ts';
 import { samplerOf } from './sampler.ts';
 import type { AnsweredRequest, Attributes, SpanContext, TraceSettings, Tracing } from './tracing.ts';
+import { messageOf } from '../errors/message-of.ts';
 
 /** Most links of one span: collectors keep this many. */
 const mostLinks = 128;
@@ -97,7 +98,7 @@ async function ended<T>(span: Span, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     // The message only: errors of libraries have payloads that must not leave the process.
-    span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
+    span.setStatus({ code: SpanStatusCode.ERROR, message: messageOf(error) });
     throw error;
   } finally {
     span.end();

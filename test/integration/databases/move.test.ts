@@ -20,7 +20,7 @@ import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { declare, declareWebhook, invoices, storeAlert, transition } from '../../support/notify/expectations.ts';
 import { executionsOf } from '../../support/outcome-oracle.ts';
-import { headOf, idsInLog, seal, withLeaves } from '../../support/sealed-log.ts';
+import { headOf, idsInLog, seal, withLeaves } from '../../support/sealed-ledger.ts';
 import { PostgresServer } from '../../support/postgres-server.ts';
 import { migrate, openDatabase, storedEvents, storedExecutions, wrongRunning } from '../../support/store.ts';
 import { twoDatabases, type TwoDatabases } from '../../support/two-databases.ts';

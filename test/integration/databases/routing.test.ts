@@ -14,7 +14,7 @@ import { replicated, startReplica } from '../../support/replica.ts';
 import { expectStored, figure, storedMarks } from '../../support/rows.ts';
 import { emptyRedis } from '../../support/servers.ts';
 import { migrate, migratedDatabase } from '../../support/store.ts';
-import { logKey } from '../../support/sealed-log.ts';
+import { logKey } from '../../support/sealed-ledger.ts';
 import { place, tokenNamesOrganization, twoDatabases } from '../../support/two-databases.ts';
 import { until } from '../../support/until.ts';
 

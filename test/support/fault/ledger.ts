@@ -1,4 +1,4 @@
-import type { RequestTexts } from '../../../internal/event/fields.ts';
+import { optionalFields, type RequestTexts } from '../../../internal/event/fields.ts';
 import type { EventKind } from '../../../internal/event/schema.ts';
 
 /** What a caller sends. */
@@ -88,9 +88,7 @@ export class Ledger {
       automation: body.automation_id,
       execution_id: body.execution_id,
       type_of_event: body.event,
-      description: body.description,
-      error_id: body.error_id ?? '',
-      error_description_detail: body.error_description ?? '',
+      ...Object.fromEntries(optionalFields.map(({ request, recorded }) => [recorded, body[request] ?? ''])),
     };
     if (!Object.entries(expected).every(([field, value]) => echoed[field] === value)) {
       this.invalidAnswers.push(`receipt does not repeat the event: ${text.slice(0, 300)}`);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { eventRequestSchema } from '../../../internal/event/schema.ts';
+import { optionalFields } from '../../../internal/event/fields.ts';
 import { readOpenApi } from '../../support/openapi.ts';
 
 const readPaths = [
@@ -30,6 +31,16 @@ describe('openapi.yaml', () => {
       'requestBody.content.application/json.schema.$ref',
       '#/components/schemas/EventRequest',
     );
+  });
+
+  it('has each text of an event in every schema of a recorded one', async () => {
+    const { components } = await readOpenApi();
+    for (const name of ['RecordedEvent', 'StoredEvent']) {
+      const texts = optionalFields.map(({ recorded }) => recorded);
+      const { required, properties } = components.schemas[name] as { required: string[]; properties: object };
+      expect(required, name).to.include.members(texts);
+      expect(properties, name).to.include.keys(texts);
+    }
   });
 
   it('has every path with all its methods, and the token on each', async () => {
