@@ -24,9 +24,7 @@ describe('chart, workloads', () => {
     const ingest = environment(manifests, 'runledger-ingest');
     expect(ingest).not.to.have.property('LEDGER_KEY');
     for (const name of ['ingest', 'controller']) {
-      expect(environment(manifests, `runledger-${name}`), name).to.include({
-        LEDGER_DIGESTS: 'true',
-      });
+      expect(environment(manifests, `runledger-${name}`), name).to.include({ LEDGER_DIGESTS: 'true' });
     }
     expect(environment(await render(), 'runledger-ingest')).not.to.have.property('LEDGER_DIGESTS');
   });

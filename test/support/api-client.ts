@@ -87,11 +87,7 @@ export class ApiClient {
     return this.send({
       method: 'POST',
       path,
-      headers: {
-        'content-type': 'application/json',
-        'content-length': String(Buffer.byteLength(raw)),
-        ...headers,
-      },
+      headers: { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(raw)), ...headers },
       body: raw,
       timeoutMs,
     });

@@ -15,7 +15,7 @@ const roles: Readonly<Record<string, string>> = {
 
 /** The endpoints by the token that they need, and the fields of an event: from openapi.yaml. */
 export async function apiTables(): Promise<string> {
-  const document = (await readOpenApi()) as unknown as OpenApiDocument;
+  const document = await readOpenApi();
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) =>
       method === 'parameters' || method === 'head' ? [] : [{ path, method, operation }],

@@ -51,20 +51,8 @@ export async function startApi(
     metrics: apiMetrics(new Registry()),
     logger,
   });
-  const server = new ApiServer({
-    port: 0,
-    handler,
-    fastPath,
-    logger,
-    limits: { ...defaultServerLimits, ...limits },
-  });
+  const server = new ApiServer({ port: 0, handler, fastPath, logger, limits: { ...defaultServerLimits, ...limits } });
   await server.start();
   const headers = { token: 'x', 'x-forwarded-proto': 'https' };
-  return {
-    server,
-    port: server.port,
-    headers,
-    records,
-    [Symbol.asyncDispose]: () => server.stop(),
-  };
+  return { server, port: server.port, headers, records, [Symbol.asyncDispose]: () => server.stop() };
 }

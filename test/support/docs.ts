@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { capacityTables } from '../bench/capacity/paper.ts';
 import { dashboard } from '../../deploy/grafana/dashboard.ts';
 import { apiTables } from './api-page.ts';
-import { commandHelp } from './cli-page.ts';
+import { commandTables } from './cli-page.ts';
 import { chartReadme } from '../chart/readme.ts';
 import { arrowsGraph, projectImports } from './import-arrows.ts';
 import { metricsTables } from './metrics-page.ts';
@@ -34,7 +34,7 @@ export const generatedParts = [
     make: () => Promise.resolve(restoringStatement()),
   },
   { file: 'docs/reference/api.md', part: 'endpoints', make: apiTables },
-  { file: 'docs/reference/cli.md', part: 'help', make: commandHelp },
+  { file: 'docs/reference/cli.md', part: 'commands', make: commandTables },
   {
     file: 'ARCHITECTURE.md',
     part: 'arrows',

@@ -34,12 +34,7 @@ export function runledger(...args: string[]): string[] {
 /** The environment of a command: that of a plain login, and the settings. */
 export function environmentWith(settings: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { HOME, TMPDIR } = process.env;
-  return {
-    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
-    HOME,
-    ...(TMPDIR && { TMPDIR }),
-    ...settings,
-  };
+  return { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME, ...(TMPDIR && { TMPDIR }), ...settings };
 }
 
 /**
@@ -53,11 +48,7 @@ export async function outcomeOf(
   meanwhile: (pid: number) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Outcome> {
   const [out, error] = [pipe(), pipe()];
-  const child = spawn(program, args, {
-    stdio: ['ignore', out.writer, error.writer],
-    env,
-    ...options,
-  });
+  const child = spawn(program, args, { stdio: ['ignore', out.writer, error.writer], env, ...options });
   closeSync(out.writer);
   closeSync(error.writer);
   const [[code, signal], stdout, stderr] = await Promise.all([

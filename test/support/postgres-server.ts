@@ -85,9 +85,7 @@ export class PostgresServer {
   /** Resolves once it takes connections, recovered from whatever happened. */
   async startAgain(): Promise<void> {
     const args = ['-D', this.#folder, '-p', String(this.port), '-k', this.#folder, '-c', 'listen_addresses=127.0.0.1'];
-    this.#child = new Child(await binary('postgres'), [...args, ...cheap, ...this.#settings], {
-      ...this.user,
-    });
+    this.#child = new Child(await binary('postgres'), [...args, ...cheap, ...this.#settings], { ...this.user });
     await this.#child.line(/database system is ready to accept (?:read-only )?connections/);
   }
 

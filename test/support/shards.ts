@@ -21,10 +21,7 @@ interface Place {
   url: string;
 }
 
-export const keyedHeaders = (key: string) => ({
-  'content-type': 'application/json',
-  'idempotency-key': key,
-});
+export const keyedHeaders = (key: string) => ({ 'content-type': 'application/json', 'idempotency-key': key });
 
 /** Half of the callers have idempotency keys. */
 export function call(ingest: () => RunningIngest): Callers {
@@ -63,12 +60,7 @@ export function ownEvent(): Record<string, unknown> {
 
 function registerBulk({ client }: RunningIngest, events: readonly object[]): Promise<Answer> {
   const headers = { 'content-type': 'application/json' };
-  return client.send({
-    method: 'POST',
-    path: '/v1/register/bulk/',
-    headers,
-    body: JSON.stringify(events),
-  });
+  return client.send({ method: 'POST', path: '/v1/register/bulk/', headers, body: JSON.stringify(events) });
 }
 
 /** The body of a 201. A repeat gets 409 while the first request is under way. */
@@ -92,10 +84,7 @@ export async function expectRepeats(first: RunningIngest, other: RunningIngest):
       return ({ client }: RunningIngest) => client.register(event, keyedHeaders(key));
     },
     () => {
-      const events = Array.from({ length: 50 }, () => ({
-        ...ownEvent(),
-        idempotency_key: randomUUID(),
-      }));
+      const events = Array.from({ length: 50 }, () => ({ ...ownEvent(), idempotency_key: randomUUID() }));
       return (pod: RunningIngest) => registerBulk(pod, events);
     },
   ];

@@ -177,20 +177,8 @@ function ofEvents(events: readonly AcceptedEvent[], first: string, second: strin
 function ofErasures(first: string, second: string): Record<string, Tampering> {
   const record = async (db: Database, erasure: Partial<Erasure>): Promise<Erasure> => {
     const { id, createdAt } = anEvent();
-    const told = {
-      organization: 'acme',
-      erased_at: new Date(createdAt),
-      erased_by: 'ana',
-      reason: 'ticket 7',
-    };
-    const whole: Erasure = {
-      ...told,
-      id,
-      scope: 'text',
-      automation_id: null,
-      event_ids: joinIds([first]),
-      ...erasure,
-    };
+    const told = { organization: 'acme', erased_at: new Date(createdAt), erased_by: 'ana', reason: 'ticket 7' };
+    const whole: Erasure = { ...told, id, scope: 'text', automation_id: null, event_ids: joinIds([first]), ...erasure };
     await db.insertInto('erasures').values(whole).execute();
     return whole;
   };
@@ -320,16 +308,12 @@ function ofTheLog(events: readonly AcceptedEvent[]): Record<string, Tampering> {
     },
     'changes which ids a tile of leaves says to have': {
       tamper: (db) => sql`update log_tiles set first_id = last_id where level = 0`.execute(db),
-      found: {
-        live: ['Tile {n} of the log has other ids than its row says: the row was changed.'],
-      },
+      found: { live: ['Tile {n} of the log has other ids than its row says: the row was changed.'] },
     },
     'changes a hash of the log': {
       tamper: (db) =>
         sql`update log_tiles set content = set_byte(content, 1, get_byte(content, 1) # 1) where level = 1`.execute(db),
-      found: {
-        live: ['The hashes that the log has are not those of its leaves: they were changed.'],
-      },
+      found: { live: ['The hashes that the log has are not those of its leaves: they were changed.'] },
     },
     'adds an event with a leaf outside of the tree': {
       tamper: async (db) => {
@@ -434,9 +418,7 @@ function ofExecutions(): Record<string, Tampering> {
     },
     'removes an execution': {
       tamper: (db) => sql`delete from executions where execution_id = 'run 3'`.execute(db),
-      found: {
-        live: ['Execution {id} of automation {id} has events, and is not in the record: it was removed.'],
-      },
+      found: { live: ['Execution {id} of automation {id} has events, and is not in the record: it was removed.'] },
     },
     'hides executions that run': {
       tamper: (db) => sql`delete from running_executions`.execute(db),

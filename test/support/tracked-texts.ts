@@ -19,9 +19,7 @@ const isGenerated = /package-lock|snapshots|results\//;
  * forbidden words.
  */
 export function readTree(): Tree {
-  const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    encoding: 'utf8',
-  })
+  const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
     .trim()
     .split('\n')
     .filter(existsSync);
