@@ -2,14 +2,14 @@ import { UsageError } from '../../internal/config/arguments.ts';
 import { readConfig } from '../../internal/config/read.ts';
 import { readMove } from '../../internal/store/organizations/move/fence.ts';
 import { firstDatabase, readPlaces } from '../../internal/store/organizations/organization-map.ts';
-import { writeErasure } from '../../internal/ledger/erasure-text.ts';
+import { writeErasure } from '../../internal/ledger/erasure.ts';
 import { macKeysOf } from '../../internal/ledger/mac.ts';
 import { readClock } from '../../internal/store/clock.ts';
 import { openPostgres, type Database } from '../../internal/store/database.ts';
 import { eraseTraces } from '../../internal/store/erase/erase-traces.ts';
 import { countErasable, eraseEvents, type Erasable } from '../../internal/store/erase/erase.ts';
 import type { ErasureRequest } from '../../internal/store/erase/erasure-scope.ts';
-import { hasLog } from '../../internal/store/ledger/has-log.ts';
+import { hasLedger } from '../../internal/store/ledger/has-ledger.ts';
 import { listErasures } from '../../internal/store/erase/list-erasures.ts';
 import { readOptions, usage } from './options.ts';
 
@@ -77,7 +77,7 @@ async function requireHere(db: Database, organization: string): Promise<void> {
 
 /** @throws if the organization has a log: an erasure that the log does not know excuses nothing. */
 async function requireNoLog(db: Database, organization: string): Promise<void> {
-  if (!(await hasLog(db, organization))) return;
+  if (!(await hasLedger(db, organization))) return;
   throw new Error(`${organization} has a log: set LEDGER_MAC_KEY, so that the log knows the erasure`);
 }
 

@@ -4,10 +4,10 @@ import { readSigningKeys, type SigningKey } from '../../internal/ledger/keys.ts'
 import { macKeyOf, type MacKey } from '../../internal/ledger/mac.ts';
 import { SignedHeads } from '../../internal/ledger/memory.ts';
 import { HeadSigner } from '../../internal/ledger/signer.ts';
-import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosigned-logs.ts';
+import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosignatures.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { extendLogs, retryRefused } from '../../internal/store/ledger/extend-logs.ts';
-import { signLogs, type LastSigned } from '../../internal/store/ledger/sign-logs.ts';
+import { extendLedgers, retryRefused } from '../../internal/store/ledger/extend-ledgers.ts';
+import { signLedgers, type LastSigned } from '../../internal/store/ledger/sign-ledgers.ts';
 import { sealerMetrics } from '../../internal/kit/telemetry/sealer-metrics.ts';
 import type { Telemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { WitnessRefusal } from '../../internal/ledger/witness/refusal.ts';
@@ -23,10 +23,10 @@ import { bucketWitnesses, folderMemories, httpWitnesses, publicKeysOf, quorumOf 
 const lookAtKeysMs = 10 * 60 * 1_000;
 
 export const ledgerSettings = ['LEDGER_KEY', 'LEDGER_WITNESSES'] as const;
-export type LogConfig = Config<(typeof ledgerSettings)[number]>;
+export type LedgerConfig = Config<(typeof ledgerSettings)[number]>;
 
 /** The keys of LEDGER_KEY; none while the log is off. @throws {ConfigError} */
-export function logKeys(config: Config<'LEDGER_KEY'>): SigningKey[] {
+export function ledgerKeys(config: Config<'LEDGER_KEY'>): SigningKey[] {
   try {
     return readSigningKeys(config.LEDGER_KEY ?? '');
   } catch (error) {
@@ -36,12 +36,12 @@ export function logKeys(config: Config<'LEDGER_KEY'>): SigningKey[] {
 
 /** The key of the MACs that a worker makes: that of the first key. Undefined without a log. */
 export function workerMacKey(config: Config<'LEDGER_KEY'>): MacKey | undefined {
-  return logKeys(config).map(macKeyOf)[0];
+  return ledgerKeys(config).map(macKeyOf)[0];
 }
 
 /** Wires the sealer of a worker; undefined while the log is off. @throws {ConfigError} */
-export function createSealer(config: LogConfig, db: Database, { registry, logger }: Telemetry): Sealer | undefined {
-  const keys = logKeys(config);
+export function createSealer(config: LedgerConfig, db: Database, { registry, logger }: Telemetry): Sealer | undefined {
+  const keys = ledgerKeys(config);
   if (keys.length === 0) return undefined;
   const [publicKeys, macKeys] = [publicKeysOf(keys), keys.map(macKeyOf)];
   const metrics = sealerMetrics(registry);
@@ -80,12 +80,12 @@ export function createSealer(config: LogConfig, db: Database, { registry, logger
   const isSigned = (organization: string, note: string): boolean => isSignedByAll(note, organization, publicKeys);
   let lookedAt = -Infinity;
   const store = {
-    extendLogs: (mostLeaves: number) => extendLogs(db, macKeys, mostLeaves),
-    signLogs: async () => {
+    extendLedgers: (mostLeaves: number) => extendLedgers(db, macKeys, mostLeaves),
+    signLedgers: async () => {
       const now = performance.now();
       const looks = now - lookedAt >= lookAtKeysMs;
       const options = { before, isSigned: looks ? isSigned : undefined, publishes: quorum.least === 0 };
-      const report = await signLogs(db, (log) => signer.sign(log), options);
+      const report = await signLedgers(db, (log) => signer.sign(log), options);
       if (looks && report !== undefined) lookedAt = now;
       return report;
     },

@@ -8,7 +8,7 @@ import {
   type SigningKey,
   type VerifierKey,
 } from '../../internal/ledger/keys.ts';
-import type { WitnessQuorum } from '../../internal/store/ledger/cosigned-logs.ts';
+import type { WitnessQuorum } from '../../internal/store/ledger/cosignatures.ts';
 import { BucketWitness } from '../../internal/ledger/witness/bucket-witness.ts';
 import { FolderMemory } from '../../internal/ledger/witness/folder-memory.ts';
 import { HttpWitness } from '../../internal/ledger/witness/http-witness.ts';

@@ -15,7 +15,7 @@ import { listAutomations } from './list-automations.ts';
 import { listErrors } from './list-errors.ts';
 import { listEvents } from './list-events.ts';
 import { listExecutions } from './list-executions.ts';
-import { logActs, logCheckpoint, logProof, logSignedCheckpoint, logTile } from './log.ts';
+import { logActs, logCheckpoint, logProof, logSignedCheckpoint, logTile } from './ledger.ts';
 import { noteReads, type NoteAccess } from './note-access.ts';
 import type { ReadOptions } from './read-options.ts';
 import type { RoomOptions } from './with-room.ts';

@@ -33,7 +33,7 @@ import {
   listActs,
   type Seal,
   type SignedCheckpoint,
-} from './log.ts';
+} from './ledger.ts';
 import { newestRuns, type AutomationRuns } from './newest-runs.ts';
 import type { Page, PageRequest } from './page.ts';
 import { pollStored } from './poll-stored.ts';

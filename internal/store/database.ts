@@ -23,7 +23,7 @@ import type {
   LogTailsTable,
   LogTilesTable,
   LogTreesTable,
-} from './tables/log-tables.ts';
+} from './tables/ledger-tables.ts';
 import type { Settings } from './query-with-settings.ts';
 import type { RunningExecutionsTable } from './tables/running-executions-table.ts';
 import { prepareSession, settings } from './session.ts';

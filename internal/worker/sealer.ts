@@ -5,14 +5,14 @@ import type { SealerMetrics } from '../kit/telemetry/sealer-metrics.ts';
 import { SealSchedule, type SealerLimits } from './seal-schedule.ts';
 
 /**
- * The operations of the store that the sealer needs. `extendLogs` and `signLogs` resolve with
+ * The operations of the store that the sealer needs. `extendLedgers` and `signLedgers` resolve with
  * undefined while another worker has the turn.
  */
 export interface SealedStore {
   /** Places about `mostLeaves` waiting leaves, but none without a MAC. */
-  extendLogs(mostLeaves: number): Promise<{ placed: number; refused: RefusedLeaves[] } | undefined>;
+  extendLedgers(mostLeaves: number): Promise<{ placed: number; refused: RefusedLeaves[] } | undefined>;
   /** Signs a checkpoint of each log that has grown. */
-  signLogs(): Promise<{ signed: number; refused: { organization: string; reason: string }[] } | undefined>;
+  signLedgers(): Promise<{ signed: number; refused: { organization: string; reason: string }[] } | undefined>;
   /** Sends checkpoints to the witnesses; resolves with the organizations whose logs they refuse. */
   cosign(): Promise<readonly string[]>;
   /** Has leaves looked at again that were refused; resolves once at the start. */
@@ -124,7 +124,7 @@ export class Sealer {
   /** Resolves with the number of leaves that got their places. */
   async #extend(): Promise<number> {
     const began = performance.now();
-    const report = await this.#store.extendLogs(this.#limits.mostLeaves);
+    const report = await this.#store.extendLedgers(this.#limits.mostLeaves);
     // Undefined: another worker seals.
     if (report?.placed !== 0) this.#schedule.onPlaced(began);
     for (const refusal of report?.refused ?? []) {
@@ -136,7 +136,7 @@ export class Sealer {
   }
 
   async #sign(): Promise<void> {
-    const report = await this.#store.signLogs();
+    const report = await this.#store.signLedgers();
     if (report === undefined) return;
     this.#metrics.checkpoints.inc(report.signed);
     for (const refusal of report.refused) {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ApiClient } from '../support/api-client.ts';
 import { MakeRun } from '../support/make-run.ts';
-import { logKey } from '../support/sealed-log.ts';
+import { logKey } from '../support/sealed-ledger.ts';
 
 /** What a client needs to report to `make run`, and a reader to see it. */
 export interface ClientRun {

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { run as verify } from '../../cmd/verify/run.ts';
-import { getProof } from '../../internal/record/log.ts';
+import { getProof } from '../../internal/record/ledger.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { sql } from '../../internal/store/sql.ts';
 import { anEvent } from '../support/events.ts';
 import { goProgram } from '../support/go-program.ts';
-import { publicKeyOf, publicLogKey, seal, withLeaves } from '../support/sealed-log.ts';
+import { publicKeyOf, publicLogKey, seal, withLeaves } from '../support/sealed-ledger.ts';
 import { cosignedAt, sealUntil } from '../support/sealing-worker.ts';
 import { eachDatabase } from '../support/store.ts';
 

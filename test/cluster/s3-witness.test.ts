@@ -11,13 +11,13 @@ import {
 } from '@aws-sdk/client-s3';
 import { expect } from 'chai';
 import { run } from '../../cmd/verify/run.ts';
-import { getCheckpoint, getSeal, getSignedCheckpoint } from '../../internal/record/log.ts';
+import { getCheckpoint, getSeal, getSignedCheckpoint } from '../../internal/record/ledger.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { sql } from '../../internal/store/sql.ts';
 import { anEvent } from '../support/events.ts';
 import { failureOf } from '../support/failure.ts';
 import { S3Server } from '../support/s3-server.ts';
-import { publicLogKey, withLeaves } from '../support/sealed-log.ts';
+import { publicLogKey, withLeaves } from '../support/sealed-ledger.ts';
 import { cosignedAt, sealUntil } from '../support/sealing-worker.ts';
 import { eachDatabase } from '../support/store.ts';
 

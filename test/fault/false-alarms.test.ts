@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import type { AcceptedEvent } from '../../internal/event/event.ts';
 import { ManifestActs } from '../../internal/record/archive/manifest-acts.ts';
 import { formatNames } from '../../internal/record/formats/formats.ts';
-import { writeErasure } from '../../internal/ledger/erasure-text.ts';
+import { writeErasure } from '../../internal/ledger/erasure.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
 import { listErasures } from '../../internal/store/erase/list-erasures.ts';
@@ -17,7 +17,7 @@ import { anEvent, someEvent } from '../support/events.ts';
 import { Random, seedOfRun } from '../support/fault/random.ts';
 import { binary, PostgresServer } from '../support/postgres-server.ts';
 import { runVerify } from '../support/run-verify.ts';
-import { macKey, seal, withLeaves } from '../support/sealed-log.ts';
+import { macKey, seal, withLeaves } from '../support/sealed-ledger.ts';
 import { writeExport, writeServed } from '../support/served-export.ts';
 import { migrate, openDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
@@ -125,7 +125,7 @@ class Run {
       const scope = { ...this.#random.pick(scopes), before };
       const automationId = 'executionId' in scope ? { automationId: anEvent().automationId } : {};
       await this.#retried(async () => {
-        if (this.#random.chance(0.4)) return void (await createStore(db, { ...store, retentionDays: 3 }).maintain());
+        if (this.#random.chance(0.4)) await createStore(db, { ...store, retentionDays: 3 }).maintain();
         for await (const erasure of eraseEvents(db, { ...request, ...scope, ...automationId }, 25)) void erasure;
       });
     }

@@ -8,7 +8,7 @@ import { sql } from '../../internal/store/sql.ts';
 import { anEvent } from '../support/events.ts';
 import { executionsOf } from '../support/outcome-oracle.ts';
 import { runVerify } from '../support/run-verify.ts';
-import { logKey, macKey, seal, withLeaves } from '../support/sealed-log.ts';
+import { logKey, macKey, seal, withLeaves } from '../support/sealed-ledger.ts';
 import { eachDatabase, storedEvents, storedExecutions, wrongRunning } from '../support/store.ts';
 import { until } from '../support/until.ts';
 

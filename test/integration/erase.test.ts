@@ -13,7 +13,7 @@ import { storedJson } from '../../internal/ledger/stored-json.ts';
 import { provenEventOf } from '../../internal/record/stored-event.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
-import { logKey, macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
+import { logKey, macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-ledger.ts';
 import { eachDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
 import { place } from '../support/two-databases.ts';

@@ -9,7 +9,7 @@ import { run as verify } from '../../cmd/verify/run.ts';
 import { exportDays } from '../../internal/record/archive/export-days.ts';
 import { openObjects } from '../../internal/record/archive/open-objects.ts';
 import { macKeyText } from '../../internal/ledger/mac.ts';
-import { getCheckpoint } from '../../internal/record/log.ts';
+import { getCheckpoint } from '../../internal/record/ledger.ts';
 import { createQueries } from '../../internal/record/queries.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
@@ -28,7 +28,7 @@ import {
 import { failureOf } from '../support/failure.ts';
 import { day } from '../support/maintenance-day.ts';
 import { noon, storeEvents, type SomeEvent } from '../support/reading.ts';
-import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
+import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-ledger.ts';
 import { eachDatabase, openDatabase } from '../support/store.ts';
 
 const acme21 = 'organization=acme/day=2026-11-21/events.ndjson';

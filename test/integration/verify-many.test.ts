@@ -6,7 +6,7 @@ import { leafHashText } from '../../internal/ledger/hashing.ts';
 import { leafOf } from '../../internal/ledger/leaf.ts';
 import { entryBundle, tilePath, tilesOf, tileWidth } from '../../internal/ledger/tiles.ts';
 import { findingsOf, runVerify } from '../support/run-verify.ts';
-import { logKeys } from '../support/sealed-log.ts';
+import { logKeys } from '../support/sealed-ledger.ts';
 import { testFiles } from '../support/test-files.ts';
 
 const begin = Date.parse('2026-11-21T10:00:00Z');

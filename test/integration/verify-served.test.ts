@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { createKeyPair } from '../support/certificate.ts';
 import { anEvent } from '../support/events.ts';
 import { findingsOf, runVerify, seal280, type Verified } from '../support/run-verify.ts';
-import { servedBy } from '../support/sealed-log.ts';
+import { servedBy } from '../support/sealed-ledger.ts';
 import { eachDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
 import { startWitness } from '../support/witness-server.ts';

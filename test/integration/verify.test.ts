@@ -5,9 +5,9 @@ import { run } from '../../cmd/verify/run.ts';
 import { inSnapshot } from '../../internal/record/audit/snapshot.ts';
 import { createSigningKey, readSigningKeys, readWitnessKey, verifierKeyText } from '../../internal/ledger/keys.ts';
 import { HttpWitness } from '../../internal/ledger/witness/http-witness.ts';
-import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosigned-logs.ts';
+import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosignatures.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { extendLogs } from '../../internal/store/ledger/extend-logs.ts';
+import { extendLedgers } from '../../internal/store/ledger/extend-ledgers.ts';
 import { listPartitions } from '../../internal/store/partitions/partitions.ts';
 import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
 import { createStore } from '../../internal/store/store.ts';
@@ -17,7 +17,7 @@ import { failureOf } from '../support/failure.ts';
 import { freePort } from '../support/free-port.ts';
 import { PgBouncer } from '../support/pgbouncer.ts';
 import { findingsOf, runVerify, seal280, type Verified } from '../support/run-verify.ts';
-import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
+import { macKey, publicLogKey, seal, servedBy, withLeaves } from '../support/sealed-ledger.ts';
 import { exportArguments } from '../support/served-export.ts';
 import { eachDatabase, migratedDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
@@ -236,7 +236,7 @@ describe('verify', () => {
     const { db } = database;
     await recordEvents(db, [anEvent({ createdAt: Date.now() - 3 * 3_600_000 })], withLeaves);
     for (const placed of [false, true]) {
-      if (placed) await extendLogs(db, [macKey], 1_000);
+      if (placed) await extendLedgers(db, [macKey], 1_000);
       const { code, stdout } = await verify();
       expect(stdout).to.match(
         /^Not everything could be checked\.\nEvents that were accepted more than an hour ago, and that no checkpoint covers: 1\. Nothing proves them yet: check again in a minute\.\nWhat was checked was not changed: 281 events/,

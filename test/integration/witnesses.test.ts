@@ -11,17 +11,17 @@ import { signCheckpoint } from '../../internal/ledger/checkpoint.ts';
 import { readWitnessKey } from '../../internal/ledger/keys.ts';
 import type { GrownLog } from '../../internal/ledger/signer.ts';
 import { splitNote } from '../../internal/ledger/note.ts';
-import { getCheckpoint, getProof, getSignedCheckpoint } from '../../internal/record/log.ts';
-import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosigned-logs.ts';
-import { extendLogs } from '../../internal/store/ledger/extend-logs.ts';
+import { getCheckpoint, getProof, getSignedCheckpoint } from '../../internal/record/ledger.ts';
+import { addCosignature, listUncosigned } from '../../internal/store/ledger/cosignatures.ts';
+import { extendLedgers } from '../../internal/store/ledger/extend-ledgers.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
-import { signLogs } from '../../internal/store/ledger/sign-logs.ts';
+import { signLedgers } from '../../internal/store/ledger/sign-ledgers.ts';
 import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { HttpWitness } from '../../internal/ledger/witness/http-witness.ts';
 import { Witnesses } from '../../internal/ledger/witness/witnesses.ts';
 import { anEvent } from '../support/events.ts';
 import { findingsOf, runVerify, type Verified } from '../support/run-verify.ts';
-import { headOf, logKey, logKeys, macKey, publicLogKey, seal, withLeaves } from '../support/sealed-log.ts';
+import { headOf, logKey, logKeys, macKey, publicLogKey, seal, withLeaves } from '../support/sealed-ledger.ts';
 import { sealUntil } from '../support/sealing-worker.ts';
 import { eachDatabase } from '../support/store.ts';
 import { until } from '../support/until.ts';
@@ -123,10 +123,10 @@ describe('witnesses of the log', () => {
         Array.from({ length: count }, () => anEvent()),
         withLeaves,
       );
-      await extendLogs(db, [macKey], 1_000);
+      await extendLedgers(db, [macKey], 1_000);
       const sign = ({ organization, head }: GrownLog) =>
         Promise.resolve({ note: signCheckpoint(organization, head, logKeys) });
-      await signLogs(db, sign, { publishes: false });
+      await signLedgers(db, sign, { publishes: false });
     };
     await growUnpublished(5);
     expect([await published(), await signed()]).to.deep.equal([undefined, 5]);

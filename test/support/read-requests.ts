@@ -11,7 +11,7 @@ export interface ReadEndpoint {
 
 /**
  * The endpoints that need a read token, without those of the log: its answers are no JSON, and its
- * ids lead to one organization each. test/integration/read/log.test.ts has the same checks for it.
+ * ids lead to one organization each. test/integration/read/ledger.test.ts has the same checks.
  */
 export async function readEndpoints(): Promise<ReadEndpoint[]> {
   const { paths } = await readOpenApi({ dereferenced: true });

@@ -4,7 +4,7 @@ import type { AcceptedEvent } from '../../internal/event/event.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from './events.ts';
-import { publicLogKey, seal, withLeaves } from './sealed-log.ts';
+import { publicLogKey, seal, withLeaves } from './sealed-ledger.ts';
 
 /** What a run of the command verify printed, and its exit code. */
 export interface Verified {

@@ -3,7 +3,7 @@ import { readConfig } from '../../internal/config/read.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
 import { recordingLogger } from './recording-logger.ts';
-import { logKey } from './sealed-log.ts';
+import { logKey } from './sealed-ledger.ts';
 import { until } from './until.ts';
 
 /**

@@ -3,13 +3,13 @@ import type { ManifestActs } from '../../internal/record/archive/manifest-acts.t
 import { folderOfDay, objectName } from '../../internal/record/archive/manifest.ts';
 import { openObjects } from '../../internal/record/archive/open-objects.ts';
 import type { FormatName } from '../../internal/record/formats/formats.ts';
-import { writeErasure } from '../../internal/ledger/erasure-text.ts';
-import { getCheckpoint } from '../../internal/record/log.ts';
+import { writeErasure } from '../../internal/ledger/erasure.ts';
+import { getCheckpoint } from '../../internal/record/ledger.ts';
 import { createQueries } from '../../internal/record/queries.ts';
 import type { Database } from '../../internal/store/database.ts';
 import { dayOf } from '../../internal/store/partitions/days.ts';
 import { listErasures } from '../../internal/store/erase/list-erasures.ts';
-import { servedBy } from './sealed-log.ts';
+import { servedBy } from './sealed-ledger.ts';
 import type { testFiles } from './test-files.ts';
 
 type Files = ReturnType<typeof testFiles>;

@@ -14,7 +14,7 @@ import type { EventRow } from '../../internal/store/tables/events-table.ts';
 import { maintain } from '../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from './events.ts';
-import { macKey, seal, withLeaves } from './sealed-log.ts';
+import { macKey, seal, withLeaves } from './sealed-ledger.ts';
 
 /**
  * How somebody checks. `live`: `verify` with Postgres. `kept` and `state`: the same with

@@ -1,6 +1,6 @@
 import type { Surroundings } from '../../record/around-execution.ts';
 import type { Execution } from '../../record/execution.ts';
-import type { Seal } from '../../record/log.ts';
+import type { Seal } from '../../record/ledger.ts';
 import type { Timeline } from '../../record/list-timeline.ts';
 import type { TimelineQuery } from './timeline-query.ts';
 

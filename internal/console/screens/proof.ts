@@ -1,4 +1,4 @@
-import { noProof } from '../../readapi/log.ts';
+import { noProof } from '../../readapi/ledger.ts';
 import { eventOf } from '../path-ids.ts';
 import type { Screen } from '../visit.ts';
 

@@ -6,7 +6,7 @@ import { byId, compareEvents, lostEvent } from './compare-events.ts';
 import type { Acts } from './acts.ts';
 import type { Erased } from './erased.ts';
 import type { Finding } from './finding.ts';
-import { LogReader, WrongTileIds } from './log-reader.ts';
+import { LeafReader, WrongTileIds } from './leaf-reader.ts';
 import type { Reading } from './read-database.ts';
 import { countOverdue } from './overdue.ts';
 
@@ -64,17 +64,17 @@ export function nothingCompared(): Comparison {
 export async function compareRecord(record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
   const { trx, organization } = record;
   try {
-    return await compareWith(new LogReader(trx, organization), record, onCompared);
+    return await compareWith(new LeafReader(trx, organization), record, onCompared);
   } catch (error) {
     if (!(error instanceof WrongTileIds)) throw error;
   }
-  const log = new LogReader(trx, organization);
+  const log = new LeafReader(trx, organization);
   const wrong = await log.sortTiles();
   const result = await compareWith(log, record, onCompared);
   return { ...result, findings: [...wrong, ...result.findings] };
 }
 
-async function compareWith(log: LogReader, record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
+async function compareWith(log: LeafReader, record: ComparedRecord, onCompared: OnCompared): Promise<Comparison> {
   const { beside, organization } = record;
   const result = nothingCompared();
   for await (const page of readStoredEvents(beside, { organization, pageSize })) {

@@ -1,5 +1,4 @@
-import type { Erasure } from '../../ledger/erasure.ts';
-import { readErasure } from '../../ledger/erasure-text.ts';
+import { type Erasure, readErasure } from '../../ledger/erasure.ts';
 import type { LeavesById } from './compare-events.ts';
 import { Erased } from './erased.ts';
 import { CannotCheck } from './finding.ts';

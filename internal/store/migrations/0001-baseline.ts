@@ -3,7 +3,7 @@ import { createConsole } from './baseline/console.ts';
 import { createEvents } from './baseline/events.ts';
 import { createExecutions } from './baseline/executions.ts';
 import { createExpectations } from './baseline/expectations.ts';
-import { createLog } from './baseline/log.ts';
+import { createLedger } from './baseline/ledger.ts';
 import { createNotifications } from './baseline/notifications.ts';
 import { createOperations } from './baseline/operations.ts';
 
@@ -18,6 +18,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createConsole(db);
   await createExpectations(db);
   await createNotifications(db);
-  await createLog(db);
+  await createLedger(db);
   await createOperations(db);
 }

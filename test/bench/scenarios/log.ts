@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { sealerLimits } from '../../../internal/worker/seal-schedule.ts';
 import { query } from '../../support/postgres-server.ts';
-import { logKey } from '../../support/sealed-log.ts';
+import { logKey } from '../../support/sealed-ledger.ts';
 import { until } from '../../support/until.ts';
 import { compare, compareAtOnce, figure, type Figure } from '../harness/figures.ts';
 import type { Program } from '../harness/program.ts';

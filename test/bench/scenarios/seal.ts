@@ -1,5 +1,5 @@
 import { query } from '../../support/postgres-server.ts';
-import { logKey, publicLogKey } from '../../support/sealed-log.ts';
+import { logKey, publicLogKey } from '../../support/sealed-ledger.ts';
 import { until } from '../../support/until.ts';
 import { figure } from '../harness/figures.ts';
 import { startRunledgerWorker } from '../harness/sides.ts';

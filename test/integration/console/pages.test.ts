@@ -7,7 +7,7 @@ import { readLeaf } from '../../../internal/ledger/leaf.ts';
 import { readProof } from '../../../internal/ledger/proof-text.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
-import { seal, withLeaves } from '../../support/sealed-log.ts';
+import { seal, withLeaves } from '../../support/sealed-ledger.ts';
 import { readToken, startConsole, type RunningConsole } from '../../support/console.ts';
 import { storeEvents } from '../../support/reading.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/store.ts';

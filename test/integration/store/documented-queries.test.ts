@@ -6,7 +6,7 @@ import { sealOlder } from '../../../internal/store/ledger/seal-older.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { anEvent } from '../../support/events.ts';
 import { eachDatabase, storedEvents, storedExecutions } from '../../support/store.ts';
-import { macKey, withLeaves } from '../../support/sealed-log.ts';
+import { macKey, withLeaves } from '../../support/sealed-ledger.ts';
 
 /** The statements of a document that can be pasted. */
 async function statementsOf(document: string): Promise<string[]> {

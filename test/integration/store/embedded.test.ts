@@ -10,10 +10,10 @@ import { migrateToLatest } from '../../../internal/store/migrate.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { sealOlder } from '../../../internal/store/ledger/seal-older.ts';
 import { createStore } from '../../../internal/store/store.ts';
-import { checkLog } from '../../support/check-log.ts';
+import { checkLog } from '../../support/check-ledger.ts';
 import { failureOf } from '../../support/failure.ts';
 import { anEvent } from '../../support/events.ts';
-import { seal, macKey, withLeaves } from '../../support/sealed-log.ts';
+import { seal, macKey, withLeaves } from '../../support/sealed-ledger.ts';
 import { storedEvents, storedExecutions } from '../../support/store.ts';
 
 describe('embedded Postgres', function () {

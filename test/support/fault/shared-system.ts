@@ -1,4 +1,4 @@
-import { logKey } from '../sealed-log.ts';
+import { logKey } from '../sealed-ledger.ts';
 import { System } from './system.ts';
 
 let system: Promise<System> | undefined;

@@ -11,7 +11,7 @@ import type { Balancer } from '../fault/balancer.ts';
 import type { Ledger, Sample } from '../fault/ledger.ts';
 import { Load } from '../fault/load.ts';
 import { chart } from '../helm.ts';
-import { logKey } from '../sealed-log.ts';
+import { logKey } from '../sealed-ledger.ts';
 import { until } from '../until.ts';
 import type { Kubernetes } from './kubernetes.ts';
 

@@ -1,5 +1,5 @@
 import { run as verify } from '../../../cmd/verify/run.ts';
-import { publicLogKey } from '../sealed-log.ts';
+import { publicLogKey } from '../sealed-ledger.ts';
 import { until } from '../until.ts';
 import type { Kubernetes } from './kubernetes.ts';
 

@@ -6,7 +6,7 @@ import { createSigningKey, readSigningKeys, readVerifierKey, verifierKeyText } f
 import { BucketWitness } from '../../../internal/ledger/witness/bucket-witness.ts';
 import type { LockedObjects } from '../../../internal/ledger/witness/bucket-checkpoints.ts';
 import { failureOf } from '../../support/failure.ts';
-import { logKeys, publicLogKey } from '../../support/sealed-log.ts';
+import { logKeys, publicLogKey } from '../../support/sealed-ledger.ts';
 
 /** A bucket in memory. `away`: each request fails. */
 function bucketInMemory() {

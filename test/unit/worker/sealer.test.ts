@@ -14,9 +14,9 @@ function sealerOf(find: (round: number) => Promise<number | undefined>, limits: 
   const store: SealedStore = {
     retryRefused: () => Promise.resolve(),
     cosign: () => Promise.resolve([]),
-    signLogs: () =>
+    signLedgers: () =>
       Promise.resolve({ signed: 1, refused: rounds === 3 ? [{ organization: 'acme', reason: 'smaller' }] : [] }),
-    extendLogs: async () => {
+    extendLedgers: async () => {
       rounds += 1;
       reached[rounds]?.resolve(undefined);
       const placed = await find(rounds);

@@ -13,9 +13,9 @@ import { sql } from '../../internal/store/sql.ts';
 import { readToken } from '../support/console.ts';
 import { anEvent } from '../support/events.ts';
 import { failureOf } from '../support/failure.ts';
-import { checkByGo, checkByTessera } from '../support/log-by-go.ts';
+import { checkByGo, checkByTessera } from '../support/ledger-by-go.ts';
 import { suiteConsole } from '../support/reading.ts';
-import { publicKeyOf, seal, servedBy, withLeaves } from '../support/sealed-log.ts';
+import { publicKeyOf, seal, servedBy, withLeaves } from '../support/sealed-ledger.ts';
 
 const keys = readSigningKeys(createSigningKey('log.example.org'));
 const publicKey = keys.map((key) => verifierKeyText(forOrganization(key, 'acme'))).join();

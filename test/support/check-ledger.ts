@@ -7,9 +7,9 @@ import { readVerifierKey } from '../../internal/ledger/keys.ts';
 import { readProof } from '../../internal/ledger/proof-text.ts';
 import { rootOfInclusion } from '../../internal/ledger/proofs.ts';
 import { tilesOf } from '../../internal/ledger/tiles.ts';
-import { getProof, getTile } from '../../internal/record/log.ts';
+import { getProof, getTile } from '../../internal/record/ledger.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { headOf, publicLogKey } from './sealed-log.ts';
+import { headOf, publicLogKey } from './sealed-ledger.ts';
 
 /** Checks that a log is the tree of its checkpoint, with the leaf of each row, and can prove it. */
 export async function checkLog(db: Database, organization: string): Promise<void> {

@@ -13,10 +13,10 @@ import { readLeaf, splitLeaves } from '../../internal/ledger/leaf.ts';
 import { hashSize } from '../../internal/ledger/hashing.ts';
 import { leafSize } from '../../internal/ledger/leaf.ts';
 import { entryBundle, tilePath, tilesOf } from '../../internal/ledger/tiles.ts';
-import { getCheckpoint, getProof, getTile, listActs } from '../../internal/record/log.ts';
+import { getCheckpoint, getProof, getTile, listActs } from '../../internal/record/ledger.ts';
 import type { Database } from '../../internal/store/database.ts';
-import { extendLogs } from '../../internal/store/ledger/extend-logs.ts';
-import { signLogs } from '../../internal/store/ledger/sign-logs.ts';
+import { extendLedgers } from '../../internal/store/ledger/extend-ledgers.ts';
+import { signLedgers } from '../../internal/store/ledger/sign-ledgers.ts';
 
 /** A key that signs the logs of a test. */
 export const logKey = createSigningKey('log.example.org');
@@ -29,8 +29,8 @@ export const withLeaves = { macKey };
 
 /** Extends and signs the logs until no leaf waits. */
 export async function seal(db: Database, mostLeaves = 1_000): Promise<void> {
-  while (((await extendLogs(db, [macKey], mostLeaves))?.placed ?? 0) > 0);
-  await signLogs(db, async ({ organization, head }) => ({ note: signCheckpoint(organization, head, logKeys) }));
+  while (((await extendLedgers(db, [macKey], mostLeaves))?.placed ?? 0) > 0);
+  await signLedgers(db, async ({ organization, head }) => ({ note: signCheckpoint(organization, head, logKeys) }));
 }
 
 /** The newest checkpoint, with its signature checked. */

@@ -9,18 +9,18 @@ import { leafOf } from '../../../internal/ledger/leaf.ts';
 import { SignedHeads, type HeadMemory } from '../../../internal/ledger/memory.ts';
 import { HeadSigner } from '../../../internal/ledger/signer.ts';
 import { nodesOfTiles } from '../../../internal/ledger/tiles.ts';
-import { getCheckpoint, getTile } from '../../../internal/record/log.ts';
-import { extendLogs, retryRefused } from '../../../internal/store/ledger/extend-logs.ts';
+import { getCheckpoint, getTile } from '../../../internal/record/ledger.ts';
+import { extendLedgers, retryRefused } from '../../../internal/store/ledger/extend-ledgers.ts';
 import { segmentOf } from '../../../internal/store/ledger/leaves-of-batch.ts';
 import { recordEvents } from '../../../internal/store/record-events.ts';
 import { countUnsealed, sealOlder } from '../../../internal/store/ledger/seal-older.ts';
 import { inSealTurn } from '../../../internal/store/ledger/seal-turn.ts';
-import { signLogs, type SignHead } from '../../../internal/store/ledger/sign-logs.ts';
+import { signLedgers, type SignHead } from '../../../internal/store/ledger/sign-ledgers.ts';
 import { FolderMemory } from '../../../internal/ledger/witness/folder-memory.ts';
 import { anEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
-import { checkLog } from '../../support/check-log.ts';
-import { headOf, idsInLog, logKeys, publicLogKey, seal, macKey, withLeaves } from '../../support/sealed-log.ts';
+import { checkLog } from '../../support/check-ledger.ts';
+import { headOf, idsInLog, logKeys, publicLogKey, seal, macKey, withLeaves } from '../../support/sealed-ledger.ts';
 import { eachDatabase } from '../../support/store.ts';
 
 const several = (count: number, organization = 'acme') =>
@@ -72,10 +72,10 @@ describe('the sealer', () => {
     const { db } = database;
     await recordEvents(db, several(1), withLeaves);
     await inSealTurn(db, async () => {
-      expect(await extendLogs(db, [macKey], 10)).to.equal(undefined);
-      expect(await signLogs(db, async () => ({ note: 'note' }))).to.equal(undefined);
+      expect(await extendLedgers(db, [macKey], 10)).to.equal(undefined);
+      expect(await signLedgers(db, async () => ({ note: 'note' }))).to.equal(undefined);
     });
-    expect(await extendLogs(db, [macKey], 10)).to.deep.equal({ placed: 1, refused: [] });
+    expect(await extendLedgers(db, [macKey], 10)).to.deep.equal({ placed: 1, refused: [] });
   });
 
   it('signs only what is committed, and nothing twice', async () => {
@@ -83,21 +83,21 @@ describe('the sealer', () => {
     await recordEvents(db, several(1), withLeaves);
     const signed: number[] = [];
     const sign: SignHead = async ({ head }) => ({ note: `note ${signed.push(head.size)}` });
-    expect(await signLogs(db, sign)).to.deep.equal({ signed: 0, refused: [] });
-    await extendLogs(db, [macKey], 10);
-    expect(await signLogs(db, sign)).to.deep.equal({ signed: 1, refused: [] });
-    expect(await signLogs(db, sign)).to.deep.equal({ signed: 0, refused: [] });
+    expect(await signLedgers(db, sign)).to.deep.equal({ signed: 0, refused: [] });
+    await extendLedgers(db, [macKey], 10);
+    expect(await signLedgers(db, sign)).to.deep.equal({ signed: 1, refused: [] });
+    expect(await signLedgers(db, sign)).to.deep.equal({ signed: 0, refused: [] });
     expect(signed).to.deep.equal([1]);
   });
 
   /** Signs as a worker does that remembers what these memories have. */
   const signWith = (...memories: HeadMemory[]) => {
     const signer = new HeadSigner(logKeys, memories);
-    return () => signLogs(database.db, (log) => signer.sign(log));
+    return () => signLedgers(database.db, (log) => signer.sign(log));
   };
   const storeAndPlace = async (count: number): Promise<void> => {
     await recordEvents(database.db, several(count), withLeaves);
-    await extendLogs(database.db, [macKey], 100);
+    await extendLedgers(database.db, [macKey], 100);
   };
   /** The database of before, where other events follow. */
   const restoreOlder = async (...tables: ('log_checkpoints' | 'log_segments')[]): Promise<void> => {
@@ -131,7 +131,7 @@ describe('the sealer', () => {
     const folder = await mkdtemp(join(tmpdir(), 'runledger-heads-'));
     try {
       // Each has just started.
-      const sign = (): ReturnType<typeof signLogs> =>
+      const sign = (): ReturnType<typeof signLedgers> =>
         signWith(new FolderMemory(folder, [readVerifierKey(publicLogKey)]))();
       for (const count of [2, 3]) {
         await storeAndPlace(count);
@@ -167,7 +167,7 @@ describe('events that were stored without a log', () => {
     await recordEvents(db, before);
     await recordEvents(db, several(2, 'globex'));
     await recordEvents(db, during, withLeaves);
-    await extendLogs(db, [macKey], 10);
+    await extendLedgers(db, [macKey], 10);
     await recordEvents(db, after, withLeaves);
     await seal(db);
     expect((await idsInLog(db)).sort()).to.deep.equal([...during, ...after].map(({ id }) => id).sort());
@@ -224,13 +224,13 @@ describe('leaves without a MAC', () => {
       ids: events.map(({ id }) => id),
       leaves: events.length,
     }));
-    expect(await extendLogs(db, [macKey], 100)).to.deep.equal({ placed: 2, refused });
-    expect(await extendLogs(db, [macKey], 100)).to.deep.equal({ placed: 0, refused: [] });
+    expect(await extendLedgers(db, [macKey], 100)).to.deep.equal({ placed: 2, refused });
+    expect(await extendLedgers(db, [macKey], 100)).to.deep.equal({ placed: 0, refused: [] });
     await seal(db);
     expect((await idsInLog(db)).sort()).to.deep.equal(own.map(({ id }) => id).sort());
 
     expect(await retryRefused(db)).to.equal(4);
-    const report = await extendLogs(db, [macKey, Buffer.alloc(32, 7)], 100);
+    const report = await extendLedgers(db, [macKey, Buffer.alloc(32, 7)], 100);
     expect([report?.placed, report?.refused.length]).to.deep.equal([1, 3]);
   });
 });

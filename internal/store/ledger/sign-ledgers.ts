@@ -47,7 +47,7 @@ export interface SignReport {
  * Signs a checkpoint of each log that has grown, and keeps the newest of each hour. The trees were
  * committed before, so they are on disk. Resolves with undefined while another worker has the turn.
  */
-export function signLogs(
+export function signLedgers(
   db: Database,
   sign: SignHead,
   { before, isSigned, publishes = true }: SignOptions = {},

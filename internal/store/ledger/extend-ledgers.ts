@@ -40,7 +40,7 @@ export interface Refused {
  * transaction. Leaves without a MAC of one of the keys get none, and stay. Resolves with undefined
  * while another worker has the turn.
  */
-export function extendLogs(
+export function extendLedgers(
   db: Database,
   keys: readonly MacKey[],
   mostLeaves: number,

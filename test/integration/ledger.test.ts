@@ -11,10 +11,10 @@ import { SignedHeads } from '../../internal/ledger/memory.ts';
 import { HeadSigner } from '../../internal/ledger/signer.ts';
 import { JobDecoder } from '../../internal/queue/job/job-decoder.ts';
 import { encodeJob } from '../../internal/queue/job/job-encoder.ts';
-import { getCheckpoint } from '../../internal/record/log.ts';
-import { extendLogs } from '../../internal/store/ledger/extend-logs.ts';
+import { getCheckpoint } from '../../internal/record/ledger.ts';
+import { extendLedgers } from '../../internal/store/ledger/extend-ledgers.ts';
 import { sealOlder } from '../../internal/store/ledger/seal-older.ts';
-import { signLogs } from '../../internal/store/ledger/sign-logs.ts';
+import { signLedgers } from '../../internal/store/ledger/sign-ledgers.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { sealerMetrics } from '../../internal/kit/telemetry/sealer-metrics.ts';
 import { createTelemetry } from '../../internal/kit/telemetry/telemetry.ts';
@@ -25,8 +25,8 @@ import { anEvent, eventBody } from '../support/events.ts';
 import { failureOf } from '../support/failure.ts';
 import { startIngest, startWorker } from '../support/pipeline.ts';
 import { figure } from '../support/rows.ts';
-import { checkLog } from '../support/check-log.ts';
-import { idsInLog, logKey, logKeys, macKey, publicLogKey, withLeaves } from '../support/sealed-log.ts';
+import { checkLog } from '../support/check-ledger.ts';
+import { idsInLog, logKey, logKeys, macKey, publicLogKey, withLeaves } from '../support/sealed-ledger.ts';
 import { withQueue } from '../support/queue.ts';
 import { emptyRedis } from '../support/servers.ts';
 import { migratedDatabase, migratedUrl } from '../support/store.ts';
@@ -124,8 +124,8 @@ describe('the log, from the request to the proof', () => {
     const sealers = [1, 2].map(() => {
       const signer = new HeadSigner(logKeys, [new SignedHeads()]);
       const store = {
-        extendLogs: (mostLeaves: number) => extendLogs(db, [macKey], mostLeaves),
-        signLogs: () => signLogs(db, (log) => signer.sign(log)),
+        extendLedgers: (mostLeaves: number) => extendLedgers(db, [macKey], mostLeaves),
+        signLedgers: () => signLedgers(db, (log) => signer.sign(log)),
         cosign: () => Promise.resolve([]),
         retryRefused: () => Promise.resolve(),
       };

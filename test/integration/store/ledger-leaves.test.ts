@@ -9,7 +9,7 @@ import { readStoredEvents, type StoredPage } from '../../../internal/store/store
 import { anEvent, someEvent } from '../../support/events.ts';
 import { failureOf } from '../../support/failure.ts';
 import { eachDatabase } from '../../support/store.ts';
-import { withLeaves } from '../../support/sealed-log.ts';
+import { withLeaves } from '../../support/sealed-ledger.ts';
 
 /** The leaves that wait for the sealer, by organization. */
 async function waitingLeaves(db: Database): Promise<Record<string, Buffer[]>> {

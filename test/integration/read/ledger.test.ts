@@ -10,7 +10,7 @@ import { readToken } from '../../support/console.ts';
 import { anEvent } from '../../support/events.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { suiteConsole } from '../../support/reading.ts';
-import { publicLogKey, seal, withLeaves } from '../../support/sealed-log.ts';
+import { publicLogKey, seal, withLeaves } from '../../support/sealed-ledger.ts';
 
 describe('GET /v1/log/', () => {
   const suite = suiteConsole();

@@ -4,14 +4,14 @@ import { run as erase } from '../../cmd/erase/run.ts';
 import { run as sealCommand } from '../../cmd/seal/run.ts';
 import { readAct } from '../../internal/ledger/act.ts';
 import { leafOfAct } from '../../internal/ledger/act.ts';
-import { extendLogs } from '../../internal/store/ledger/extend-logs.ts';
+import { extendLedgers } from '../../internal/store/ledger/extend-ledgers.ts';
 import { keepDeadLetter } from '../../internal/store/dead-letters.ts';
 import { findLeaf } from '../../internal/store/ledger/find-leaf.ts';
 import { maintain } from '../../internal/store/partitions/maintain.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent } from '../support/events.ts';
 import { runVerify } from '../support/run-verify.ts';
-import { logKey, macKey, seal, withLeaves } from '../support/sealed-log.ts';
+import { logKey, macKey, seal, withLeaves } from '../support/sealed-ledger.ts';
 import { eachDatabase } from '../support/store.ts';
 
 const day = 86_400_000;
@@ -78,7 +78,7 @@ describe('acts in the log', () => {
     await recordEvents(db, first && last ? [first, last] : [], withLeaves);
     await seal(db);
     await recordEvents(db, inserted ? [inserted] : []);
-    for (let round = 0; round < 2; round += 1) await extendLogs(db, [macKey], 100);
+    for (let round = 0; round < 2; round += 1) await extendLedgers(db, [macKey], 100);
     const { code, stdout } = await runVerify(url, []);
     expect(stdout).to.contain(`Event ${inserted?.id} is in the record, and not in the log: it was added.\n`);
     expect(code).to.equal(1);

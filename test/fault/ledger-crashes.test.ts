@@ -12,7 +12,7 @@ import { Random, seedOfRun } from '../support/fault/random.ts';
 import { sharedSystem } from '../support/fault/shared-system.ts';
 import type { SlotName, System } from '../support/fault/system.ts';
 import { organization } from '../support/fault/tokens.ts';
-import { publicLogKey } from '../support/sealed-log.ts';
+import { publicLogKey } from '../support/sealed-ledger.ts';
 import { openDatabase } from '../support/store.ts';
 import { until } from '../support/until.ts';
 

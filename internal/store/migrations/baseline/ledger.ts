@@ -6,7 +6,7 @@ import { showToReaders } from './show-to-readers.ts';
  * moves them, in the order of their index, to `log_tails` and, once there are 256, to `log_tiles`.
  * A leaf gets a place only if its segment has a valid MAC; the others stay there, `refused`.
  */
-export async function createLog(db: Kysely<unknown>): Promise<void> {
+export async function createLedger(db: Kysely<unknown>): Promise<void> {
   await createLeaves(db);
   await createTrees(db);
   await createErasures(db);
@@ -15,8 +15,8 @@ export async function createLog(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Level 0 of the tiles holds leaves (`packTile`), the others hold hashes; the index finds the tiles that may
- * hold an event. Hashes do not compress: `external` saves the attempt.
+ * Level 0 of the tiles holds leaves (`packTile`), the others hold hashes; the index finds the tiles
+ * that may hold an event. Hashes do not compress: `external` saves the attempt.
  */
 async function createLeaves(db: Kysely<unknown>): Promise<void> {
   await sql`

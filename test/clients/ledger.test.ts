@@ -4,13 +4,13 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { ManifestActs } from '../../internal/record/archive/manifest-acts.ts';
-import { writeErasure } from '../../internal/ledger/erasure-text.ts';
+import { writeErasure } from '../../internal/ledger/erasure.ts';
 import { appendAct } from '../../internal/store/ledger/append-act.ts';
 import { dayOf } from '../../internal/store/partitions/days.ts';
 import { eraseEvents } from '../../internal/store/erase/erase.ts';
 import { recordEvents } from '../../internal/store/record-events.ts';
 import { anEvent, someEvent } from '../support/events.ts';
-import { macKey, seal, withLeaves } from '../support/sealed-log.ts';
+import { macKey, seal, withLeaves } from '../support/sealed-ledger.ts';
 import { writeExport, writeServed } from '../support/served-export.ts';
 import { eachDatabase } from '../support/store.ts';
 import { testFiles } from '../support/test-files.ts';
@@ -19,7 +19,7 @@ import { testFiles } from '../support/test-files.ts';
 const count = Number(process.env['EVENTS'] ?? 3_000);
 
 describe('a program that was written from the page for auditors', function suite() {
-  this.timeout(180_000);
+  this.timeout(180_000 + count * 20);
   const database = eachDatabase();
   const files = testFiles();
 
@@ -57,7 +57,7 @@ describe('a program that was written from the page for auditors', function suite
     const exported = await writeExport(db, files, { at, acts: new ManifestActs(db, macKey) });
     await seal(db);
     const args = [await writeServed(db, files), 'acme', exported, await files.write('erasures', records.join('\n'))];
-    const { stdout } = await promisify(execFile)('python3', [join(import.meta.dirname, 'log_by_page.py'), ...args]);
+    const { stdout } = await promisify(execFile)('python3', [join(import.meta.dirname, 'ledger_by_page.py'), ...args]);
     expect(stdout).to.equal(`${count + 300} events, 4 erasures, 2 acts, 50 erased\n`);
   });
 });

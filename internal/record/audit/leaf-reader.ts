@@ -25,7 +25,7 @@ export class WrongTileIds extends Error {
  * Gives each leaf of a log once, those with the lowest ids first. Postgres sorts the tiles by their
  * lowest ids, once. To look for the tiles of each page would read all of them each time.
  */
-export class LogReader {
+export class LeafReader {
   readonly #trx: Reading;
   readonly #organization: string;
   /** The tiles in the order of their lowest ids, once {@link sortTiles} has looked into them. */
