@@ -116,8 +116,9 @@ export class Producer {
   /**
    * As {@link enqueue}, for several events of one organization: they come into one commit, so that
    * all of them are on disk or none is. Resolves with the result of each group, in order. A group
-   * whose key cannot be reserved gives an error (see {@link IdempotencyKeys.reserve}), and none of its events
-   * is enqueued. With `all`, one such error means that no event is; with `each`, the others are.
+   * whose key cannot be reserved gives an error (see {@link IdempotencyKeys.reserve}), and none of
+   * its events is enqueued. With `all`, one such error means that no event is; with `each`, the
+   * others are.
    * @param withinMs what is left of the time for the answer.
    * @throws {RequestError} `unavailable`, `too-many-requests`, `payload-too-large`
    */
@@ -205,7 +206,7 @@ export class Producer {
    * others are given up, so that a repeat need not wait for their leases.
    */
   async #reserve(groups: readonly EventGroup[]): Promise<(Claim | EventGroup | RequestError)[]> {
-    const asked = groups.map((group) => (hasKey(group) ? this.#keys.reserve(group) : group));
+    const asked = groups.map(async (group) => (hasKey(group) ? this.#keys.reserve(group) : group));
     try {
       return await Promise.all(asked);
     } catch (error) {

@@ -36,8 +36,8 @@ export class StepProxy implements AsyncDisposable {
   }
 
   /**
-   * Stops at a message to Redis that has the text, when it has gone by `nth` times: before Redis has
-   * it, or after Redis has answered and before the answer arrives. Then `act` runs and all
+   * Stops at a message to Redis that has the text, when it has gone by `nth` times: before Redis
+   * has it, or after Redis has answered and before the answer arrives. Then `act` runs and all
    * connections end. Resolves once that has happened.
    */
   stopAt(text: string, nth: number, side: 'before' | 'after', act: () => Promise<void>): Promise<void> {

@@ -71,8 +71,8 @@ function answerOk(ctx: Context): void {
 }
 
 /**
- * The same ping with the same `rid` gives the same key. Each event has one of its own: two pings may
- * share the END of their run, and both count it once.
+ * The same ping with the same `rid` gives the same key. Each event has one of its own: two pings
+ * may share the END of their run, and both count it once.
  */
 function keyOf({ automation_id, execution_id, event, description, error_id }: EventRequest): RepeatKey {
   return ['ping', automation_id.toLowerCase(), execution_id, event, description ?? '', error_id ?? ''];

@@ -56,7 +56,7 @@ export function admit({ backlog, missing, replica, replicas }: Found, limits: Ad
   return jobs >= limits.maxJobs ? { reason: 'backlog', detail: 'The backlog is too long.' } : undefined;
 }
 
-/** Share of `maxMemoryShare` from which new keys are refused: the rest is for events without one. */
+/** Share of `maxMemoryShare` from which new keys are refused: the rest is for other events. */
 const keysShare = 0.9;
 
 /** True when Redis takes no new idempotency keys, which stay there for a day or two. */

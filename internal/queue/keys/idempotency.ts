@@ -18,7 +18,7 @@ const leaseMs = 2_500;
 /** Longest wait for one of two places, in ms, before the other one counts alone. */
 export const placeReplyMs = 500;
 
-/** Bytes of an item of the script: operation, derivation, name, identity, fingerprint, later fields. */
+/** Bytes of an item: operation, derivation, name, identity, fingerprint, later fields. */
 const size = 2 + 16 + 16 + 8 + 4 * (1 + optionalFields.length - firstFields);
 const [atName, atId, atFingerprint] = [2, 18, 34];
 
@@ -224,10 +224,10 @@ function itemOf({ key, events }: Keyed): Buffer {
 }
 
 /**
- * Equal for equal requests, over the fields of the first release; then the times at which the events
- * occurred, and each field of a later release. Two releases compare only the fields that both know.
- * A retry across a deploy that added a field is then still the same request. The letter case of an
- * automation's id says nothing.
+ * Equal for equal requests, over the fields of the first release; then the times at which the
+ * events occurred, and each field of a later release. Two releases compare only the fields that
+ * both know. A retry across a deploy that added a field is then still the same request. The letter
+ * case of an automation's id says nothing.
  */
 function writeFingerprint(events: readonly AcceptedEvent[], item: Buffer): void {
   const texts = events.map(textsOf);

@@ -30,8 +30,9 @@ const mostNames = 128;
 /**
  * Each item is an operation on the hash of an automation, with two arguments. An open run is
  * confirmed once its START is on disk; `opening` and `ending` are when a ping's time for it ends.
- * `text` is that of its START; `end` is the identity of its end, with its text. A named run is a letter (`s`tarted, `e`nded), the time of
- * it, and the run if that is not the name. Too many names: the older half is forgotten.
+ * `text` is that of its START; `end` is the identity of its end, with its text. A named run is a
+ * letter (`s`tarted, `e`nded), the time of it, and the run if that is not the name. Too many names:
+ * the older half is forgotten.
  */
 const script = new RedisScript(`
 local clock = redis.call('TIME')
@@ -147,8 +148,8 @@ export class PingRuns {
   }
 
   /**
-   * Opens the run, and resolves with it. Resolves with an earlier one whose START has failed; `same`
-   * says if that had the same text.
+   * Opens the run, and resolves with it. Resolves with an earlier one whose START has failed;
+   * `same` says if that had the same text.
    */
   async open(organization: string, automation: string, fresh: string, text: string) {
     const [run = fresh, same] = await this.#ask('open', 'open-run', organization, automation, fresh, hashedName(text));

@@ -1,9 +1,9 @@
 -- Requests for wrk: executions of five events (START, three EVENTs, END; in one of twenty an EVENT
 -- is a WARNING) of the automations that test/support/seed-record.ts stores. Each event is a JSON
 -- body of 300 bytes. Arguments after `--`: tokens, of which each execution takes one, and
--- optionally the mean pause of a connection in ms, a seed, the events of a request (more than one go
--- to the bulk endpoint), and their kind: `plain`, `keyed` with an Idempotency-Key each, or `ping`,
--- which is a start or an end of a run without a rid.
+-- optionally the mean pause of a connection in ms, a seed, the events of a request (more than one
+-- go to the bulk endpoint), and their kind: `plain`, `keyed` with an Idempotency-Key each, or
+-- `ping`, which is a start or an end of a run without a rid.
 local started = 0
 
 function setup(thread)
