@@ -15,6 +15,7 @@ import { openControllerDatabases } from './databases.ts';
 import { declarationSettings } from './declaration-settings.ts';
 import { createDeclarationSource, followDeclarations } from './declarations.ts';
 import { jobSettings } from './job-settings.ts';
+import { createOwnedTokens, ownerSettings } from './tokens.ts';
 import { consoleUrl, createNotifier, notifierSettings } from './notifier.ts';
 
 runMain(async () => {
@@ -25,6 +26,7 @@ runMain(async () => {
     ...declarationSettings,
     ...jobSettings,
     ...notifierSettings,
+    ...ownerSettings,
   ]);
   const tracing = await createTracing('controller', config);
   const telemetry = { ...createTelemetry('controller', config.LOG_LEVEL, config.METRICS_ORGANIZATIONS), tracing };
@@ -61,7 +63,7 @@ runMain(async () => {
   const sources = [...(databases.map ? [databases.map] : []), source, ...(jobs?.parts ?? []), ...notifiers];
   const controller = createController(
     config,
-    { databases: ticked, databaseOf, sources, capture: jobs?.capture },
+    { databases: ticked, databaseOf, sources, capture: jobs?.capture, tokens: await createOwnedTokens(config) },
     telemetry,
   );
   await runProcess({

@@ -11,6 +11,7 @@ import { AdmissionJournal } from '../../internal/queue/admission/admission-journ
 import { readLaneStats } from '../../internal/queue/queue-stats.ts';
 import type { Callers } from '../../internal/queue/group-commit.ts';
 import { Overflow } from '../../internal/queue/admission/overflow.ts';
+import { TokenUses } from '../../internal/queue/keys/token-uses.ts';
 import { AutomationNames } from '../../internal/queue/keys/automation-names.ts';
 import { NamedRuns } from '../../internal/queue/keys/named-runs.ts';
 import { OpenRuns } from '../../internal/queue/keys/open-runs.ts';
@@ -83,6 +84,7 @@ export function createIngest(
       runs: new OpenRuns(first.redis, first.queueName),
       ridRuns: new NamedRuns(first.redis, first.queueName),
       names: new AutomationNames(first.redis, first.queueName),
+      uses: new TokenUses(first.redis, first.queueName),
       onNotServed: noteIn(journal, registry),
     },
     { rate: config.ORGANIZATION_RATE, onLimited, overflow },
@@ -150,12 +152,13 @@ interface HandlerParts {
   runs: OpenRuns;
   ridRuns: NamedRuns;
   names: AutomationNames;
+  uses: TokenUses;
   onNotServed: (error: unknown) => void;
 }
 
 function createHandler(
   config: IngestConfig,
-  { producer, runs, ridRuns, names, onNotServed }: HandlerParts,
+  { producer, runs, ridRuns, names, uses, onNotServed }: HandlerParts,
   organizationLimits: OrganizationLimits,
   tokens: TokenSource,
   { logger, tracing }: Telemetry,
@@ -170,7 +173,11 @@ function createHandler(
     ridRuns,
     named: (organization, automation, name) => names.note(organization, automation, name),
     answerWithinMs,
-    authenticate: (token) => tokens.authenticate(token),
+    authenticate: (token) => {
+      const known = tokens.authenticate(token);
+      if (known.status === 'known') uses.note(known.tokenId);
+      return known;
+    },
     onNotServed,
     publicUrl: config.PUBLIC_URL,
     trustProxy: config.TRUST_PROXY,

@@ -32,6 +32,7 @@ import type { RetentionApprovalsTable } from './tables/retention-approvals-table
 import type { RewrittenEventsTable } from './erase/rewritten-events.ts';
 import type { KnownOrganizationsTable, ScheduledRunsTable } from './tables/scheduled-runs-table.ts';
 import type { SessionsTable } from './tables/sessions-table.ts';
+import type { TokenKeeperTable, TokenRequestsTable, TokensTable, TokenUsesTable } from './tables/tokens-tables.ts';
 import type { WebhooksTable } from './tables/webhooks-table.ts';
 
 /** The tables, as queries see them. */
@@ -65,6 +66,10 @@ export interface Tables {
   moving_events: MovingEventsTable;
   retention_approvals: RetentionApprovalsTable;
   rewritten_events: RewrittenEventsTable;
+  tokens: TokensTable;
+  token_uses: TokenUsesTable;
+  token_requests: TokenRequestsTable;
+  token_keeper: TokenKeeperTable;
 }
 
 /** An open database. `destroy` closes its connections. */

@@ -67,9 +67,10 @@ CREATE TABLE public.access_log (
     subject text NOT NULL,
     name text NOT NULL,
     action text NOT NULL,
+    detail text DEFAULT ''::text NOT NULL,
     address text DEFAULT ''::text NOT NULL,
     requests integer DEFAULT 1 NOT NULL,
-    CONSTRAINT access_log_action_check CHECK ((action = ANY (ARRAY['looked'::text, 'exported'::text, 'tested'::text, 'logged out'::text, 'refused'::text])))
+    CONSTRAINT access_log_action_check CHECK ((action = ANY (ARRAY['looked'::text, 'exported'::text, 'tested'::text, 'logged out'::text, 'refused'::text, 'issued'::text, 'rotated'::text, 'revoked'::text, 'named'::text])))
 );
 
 ALTER TABLE public.access_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -860,9 +861,53 @@ CREATE TABLE public.sessions (
     groups text[] NOT NULL,
     token_digest text,
     organization text COLLATE pg_catalog."C",
+    id_token text,
     created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     seen_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     expires_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE public.token_keeper (
+    id boolean DEFAULT true NOT NULL,
+    holder uuid,
+    until timestamp(3) with time zone,
+    problem text,
+    CONSTRAINT token_keeper_id_check CHECK (id)
+);
+
+CREATE TABLE public.token_requests (
+    id uuid NOT NULL,
+    organization text NOT NULL COLLATE pg_catalog."C",
+    act text NOT NULL,
+    digest text NOT NULL COLLATE pg_catalog."C",
+    name text DEFAULT ''::text NOT NULL,
+    kind text DEFAULT 'write'::text NOT NULL,
+    last_four text DEFAULT ''::text NOT NULL,
+    expires_at timestamp(3) with time zone,
+    id_token text,
+    requested_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    done_at timestamp(3) with time zone,
+    error text,
+    CONSTRAINT token_requests_act_check CHECK ((act = ANY (ARRAY['issue'::text, 'expire'::text, 'revoke'::text]))),
+    CONSTRAINT token_requests_digest_check CHECK ((digest ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT token_requests_kind_check CHECK ((kind = ANY (ARRAY['write'::text, 'read'::text, 'ping'::text])))
+);
+
+CREATE TABLE public.token_uses (
+    token_id text NOT NULL COLLATE pg_catalog."C",
+    used_on date NOT NULL
+);
+
+CREATE TABLE public.tokens (
+    organization text NOT NULL COLLATE pg_catalog."C",
+    digest text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    kind text NOT NULL,
+    last_four text NOT NULL,
+    made_by text NOT NULL,
+    made_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp(3) with time zone,
+    CONSTRAINT tokens_kind_check CHECK ((kind = ANY (ARRAY['write'::text, 'read'::text, 'ping'::text])))
 );
 
 CREATE TABLE public.webhooks (
@@ -1049,6 +1094,18 @@ ALTER TABLE ONLY public.scheduled_runs
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (digest);
+
+ALTER TABLE ONLY public.token_keeper
+    ADD CONSTRAINT token_keeper_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.token_requests
+    ADD CONSTRAINT token_requests_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.token_uses
+    ADD CONSTRAINT token_uses_pkey PRIMARY KEY (token_id);
+
+ALTER TABLE ONLY public.tokens
+    ADD CONSTRAINT tokens_pkey PRIMARY KEY (organization, digest);
 
 ALTER TABLE ONLY public.webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (organization, namespace, name);
@@ -1277,6 +1334,12 @@ CREATE INDEX scheduled_runs_oldest ON public.scheduled_runs USING btree (recorde
 
 CREATE INDEX sessions_of_subject ON public.sessions USING btree (subject);
 
+CREATE INDEX token_requests_newest ON public.token_requests USING btree (organization, requested_at);
+
+CREATE INDEX token_requests_open ON public.token_requests USING btree (requested_at) WHERE (done_at IS NULL);
+
+CREATE INDEX tokens_expiring ON public.tokens USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
 ALTER INDEX public.events_of_execution ATTACH PARTITION public.events_default_automation_id_execution_id_organization_idx;
 
 ALTER INDEX public.events_errors ATTACH PARTITION public.events_default_errors;
@@ -1492,6 +1555,8 @@ CREATE TRIGGER keep_running_executions_on_update AFTER UPDATE ON public.executio
 ALTER TABLE ONLY public.alert_notices
     ADD CONSTRAINT alert_notices_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES public.alerts(id) ON DELETE CASCADE;
 
+ALTER TABLE public.access_log ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.alert_notices ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.alerts ENABLE ROW LEVEL SECURITY;
@@ -1501,6 +1566,8 @@ ALTER TABLE public.automations ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.deliveries ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY everybody ON public.access_log USING (true) WITH CHECK (true);
 
 CREATE POLICY everybody ON public.alert_notices USING (true) WITH CHECK (true);
 
@@ -1541,6 +1608,8 @@ ALTER TABLE public.log_tails ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.log_tiles ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.log_trees ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY one_organization ON public.access_log AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 
 CREATE POLICY one_organization ON public.alert_notices AS RESTRICTIVE FOR SELECT TO runledger_reader USING ((organization = current_setting('runledger.organization'::text, true)));
 

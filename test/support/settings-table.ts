@@ -4,6 +4,7 @@ import { controllerSettings } from '../../cmd/controller/controller.ts';
 import { controllerDatabaseSettings } from '../../cmd/controller/database.ts';
 import { declarationSettings } from '../../cmd/controller/declaration-settings.ts';
 import { jobSettings } from '../../cmd/controller/job-settings.ts';
+import { ownerSettings } from '../../cmd/controller/tokens.ts';
 import { notifierSettings } from '../../cmd/controller/notifier.ts';
 import { exportSettings } from '../../cmd/export/run.ts';
 import { ingestSettings } from '../../cmd/ingest/ingest.ts';
@@ -37,6 +38,7 @@ export const processes: Record<string, readonly ConfigName[]> = {
     ...declarationSettings,
     ...jobSettings,
     ...notifierSettings,
+    ...ownerSettings,
     'CONSOLE_PUBLIC_URL',
   ],
   migrate: ['DATABASE_URL', 'DATABASE_URLS', 'LOG_LEVEL'],

@@ -108,7 +108,7 @@ function encode(texts: Readonly<Record<string, unknown>>): Record<string, string
 }
 
 /** @throws unless the text can be the value of a Kubernetes label, which names the organization. */
-function checkOrganization(organization: string): void {
+export function checkOrganization(organization: string): void {
   if (/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(organization)) return;
   throw new Error(
     'organization must be 1 to 63 letters, digits, "-", "_" or ".", and begin and end with a letter or digit',
@@ -120,7 +120,7 @@ function checkOrganization(organization: string): void {
  * suffixes. The Secret of a read token has its own name: under the name of another Secret, `kubectl
  * apply` would remove the tokens of that one.
  */
-function secretName(organization: string, scope: Scope = 'write'): string {
+export function secretName(organization: string, scope: Scope = 'write'): string {
   const plain = organization.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   const suffix = plain === organization ? '' : `-${digestOf(organization).slice(0, 8)}`;
   return `runledger-${plain}${suffix}${scope === 'write' ? '' : `.${scope}`}`;
