@@ -22,7 +22,7 @@ export function home(ctx: Context, viewer: Viewer, { site, page }: Console): voi
   return answerHtml(ctx, page({ title: 'Organizations', viewer, body }));
 }
 
-/** An organization exists once it has a token: the form leads to the page that makes the first one. */
+/** An organization exists once it has a token: the form leads to the page that makes one. */
 function newOrganization({ base }: Site): Html {
   return html`<form class="card padded fields" action="${base}/organizations">
     <h2>Create an organization</h2>

@@ -15,7 +15,7 @@ export type NoteAccess = (
   detail?: string,
 ) => Promise<void> | void;
 
-/** True if the viewer may see the organization: those who may create one see it before it is there. */
+/** True if the viewer may see the organization. Who may create one sees it before it is there. */
 export function maySee({ organizations, administers }: Viewer, organization: string): boolean {
   return organizations.includes(organization) || (administers === true && isOrganizationName(organization));
 }

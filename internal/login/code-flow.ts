@@ -78,8 +78,9 @@ export class CodeFlow {
   }
 
   /**
-   * Ends a login: the claims of the person, and the id token. `search` is the query of the provider's answer. Issuer,
-   * audience, authorized party, signature, times, state and nonce are checked.
+   * Ends a login: the claims of the person, and the id token. `search` is the query of the
+   * provider's answer. Issuer, audience, authorized party, signature, times, state and nonce are
+   * checked.
    * @throws {CodeFlowError}
    */
   async end(search: string, { state, nonce, verifier }: LoginChecks): Promise<{ claims: Claims; idToken: string }> {

@@ -102,7 +102,7 @@ export class TokenDesk {
       const [last] = asked.get(digest) ?? [];
       const issue = waiting.find((request) => request.digest === digest);
       const isRevoking = last?.act === 'revoke' && last.done_at === null;
-      const hasFailed = last?.done_at != null && last.error !== null;
+      const hasFailed = last !== undefined && last.done_at !== null && last.error !== null;
       return {
         digest,
         id: idOf(digest),

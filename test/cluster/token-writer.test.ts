@@ -37,7 +37,7 @@ describe('tokens that the controller writes into Secrets', () => {
     // The rights that the chart gives the controller in this namespace.
     const name = 'runledger-controller';
     const role = (await render(owners)).find(
-      ({ kind, metadata }) => kind === 'Role' && metadata?.name?.endsWith('-controller') === true,
+      ({ kind, metadata }) => kind === 'Role' && metadata?.name?.endsWith('-controller'),
     );
     const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${tokens}`;
     await admin.must('POST', `/api/v1/namespaces/${release}/serviceaccounts`, { metadata: { name } });

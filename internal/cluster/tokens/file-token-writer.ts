@@ -9,8 +9,8 @@ import { managedAnnotation } from './token-set.ts';
 import { liveTokensOf, type LiveToken, type TokenChange, type TokenWriter } from './token-writer.ts';
 
 /**
- * Writes tokens into the file of Secret manifests, and leaves all else of it as it is, comments too.
- * A new file takes the place of the old one, so that no reader sees half of it.
+ * Writes tokens into the file of Secret manifests, and leaves all else of it as it is, comments
+ * too. A new file takes the place of the old one, so that no reader sees half of it.
  */
 export class FileTokenWriter implements TokenWriter {
   readonly #path: string;
@@ -51,7 +51,7 @@ export class FileTokenWriter implements TokenWriter {
       const name = secretName(organization);
       const known = secrets.find((one) => this.#isOf(one, organization) && nameOf(one) === name);
       if (known === undefined) documents.push(this.#newSecret(name, organization, set));
-      else if (known.get('data') == null) known.set('data', encoded(set));
+      else if (!isMap(known.get('data'))) known.set('data', encoded(set));
       else for (const [entry, value] of Object.entries(encoded(set))) known.setIn(['data', entry], value);
     }
     await this.#replace(text, documents.map((document, index) => textOf(document, index)).join(''));

@@ -101,7 +101,7 @@ interface List {
   readonly items?: readonly SecretManifest[];
 }
 
-/** The labels that a Secret needs to be selected: those that the selector says are equal to a value. */
+/** The labels that a Secret needs to be selected: those that the selector compares to a value. */
 function labelsOf(selector: string, label: string, organization: string): Record<string, string> {
   const pairs = selector.matchAll(/(?:^|,)\s*([\w./-]+)\s*==?\s*([\w.-]+)\s*(?=,|$)/g);
   return {

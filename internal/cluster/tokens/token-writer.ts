@@ -17,7 +17,7 @@ export interface TokenChange {
   readonly remove?: readonly LiveToken[];
 }
 
-/** Writes the tokens of organizations to where ingest follows them. One process does so at a time. */
+/** Writes tokens to where ingest follows them. One process does so at a time. */
 export interface TokenWriter {
   /** The tokens of an organization, whoever has written them. */
   read(organization: string): Promise<LiveToken[]>;

@@ -8,7 +8,7 @@ interface Given {
   token: string;
 }
 
-/** The curl that uses a token of a kind for the first time, with the addresses of this Runledger. */
+/** The first curl with a token of a kind, with the addresses of this Runledger. */
 export function firstCommand(
   { ingestUrl, localFiles, site }: Console,
   { kind, token }: Given,

@@ -59,8 +59,8 @@ True if owners make tokens in the console: then the controller writes Secrets in
 namespace, and checks the owners' logins itself.
 */}}
 {{- define "runledger.owners" -}}
+{{- if and (include "runledger.console.enabled" .) (include "runledger.controller.enabled" .) -}}
 {{- $hasOwner := contains "role: owner" (.Values.console.oidc.organizations | toYaml) -}}
-{{- if and (include "runledger.console.enabled" .) (include "runledger.controller.enabled" .) .Values.console.manage .Values.console.oidc.issuer $hasOwner -}}
-true
+{{- if and .Values.console.manage .Values.console.oidc.issuer $hasOwner }}true{{ end -}}
 {{- end -}}
 {{- end -}}

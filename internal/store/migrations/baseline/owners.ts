@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 
-/** What owners do in the console about tokens (docs/manage/tokens.md). None of it opens anything. */
+/** What owners do in the console (docs/manage/tokens.md). Nothing in these tables opens anything. */
 export async function createOwners(db: Kysely<unknown>): Promise<void> {
   await createTokens(db);
   await createTokenRequests(db);
