@@ -7,6 +7,8 @@ import type { Config } from '../../internal/config/read.ts';
 import { createConsolePages, type ConsolePagesOptions } from '../../internal/console/pages.ts';
 import { ComponentGroup, inParallel } from '../../internal/kit/lifecycle/group.ts';
 import { consoleKey } from '../../internal/login/console-key.ts';
+import { toYaml } from '../../internal/cluster/yaml.ts';
+import { ConsoleAutomations } from '../../internal/store/console-automations.ts';
 import { TokenDesk } from '../../internal/login/token-desk.ts';
 import type { OneTimeLink } from '../../internal/login/one-time-link.ts';
 import { listActivity } from '../../internal/record/list-activity.ts';
@@ -91,6 +93,8 @@ export function createConsole(
     proofOf: (ctx) => login.proofOf(ctx),
     noteAccess: (...access) => login.noteAccess(...access),
     tokens: desk,
+    automations: new ConsoleAutomations(writtenOf),
+    toYaml,
     listActivity: (...page) => listActivity(database.login.db, ...page),
     loginAgain: config.OIDC_CLIENT_ID === undefined ? undefined : '/login/oidc',
     ingestUrl,

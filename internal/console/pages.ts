@@ -28,6 +28,9 @@ import { downloadOf } from './screens/download.ts';
 import { proof } from './screens/proof.ts';
 import { sendTest } from './screens/send-test.ts';
 import { overview } from './screens/overview.ts';
+import { automationsYaml } from './screens/automations-yaml.ts';
+import { newAutomation, removeAutomation, saveAutomation } from './screens/manage-automation.ts';
+import { snippets } from './screens/snippets.ts';
 import { activity } from './screens/activity.ts';
 import { issueToken, revokeToken, rotateToken, tokenPage, tokens, tokenState } from './screens/tokens.ts';
 import { liveTail, tail } from './screens/tail.ts';
@@ -68,6 +71,11 @@ const screens: readonly Screen[] = [
   blindness,
   liveChanges,
   automations,
+  newAutomation,
+  saveAutomation,
+  removeAutomation,
+  snippets,
+  automationsYaml,
   automation,
   liveAutomation,
   executions,

@@ -37,6 +37,13 @@ export interface Console {
   ) => Promise<'sent' | 'waiting' | 'gone'>;
   /** Makes and revokes tokens. */
   tokens: TokenDesk;
+  /** What owners declare here, and how it is written as a file of resources. */
+  automations: {
+    get(organization: string, automationId: string): Promise<unknown>;
+    save(organization: string, automationId: string, spec: object): Promise<boolean>;
+    remove(organization: string, automationId: string): Promise<void>;
+  };
+  toYaml: (value: unknown) => string;
   /** The newest entries of an organization's access log, before a position. */
   listActivity: (organization: string, limit: number, before?: { at: Date; id: string }) => Promise<Activity[]>;
   /** The path that logs a person in again; undefined where only a proxy or a link does. */

@@ -47,7 +47,7 @@ const shownFor = sql<Date>`now() - interval '1 hour'`;
 
 /**
  * What owners do about tokens: the console writes a request, and a controller that believes only
- * the id token in it acts. Secrets decide what is in force, so the list is that of the token source.
+ * the id token in it acts. Secrets decide what is in force: the list is that of the token source.
  * Each operation throws a `RequestError` when Postgres cannot serve it now.
  */
 export class TokenDesk {

@@ -32,7 +32,13 @@ import type { RetentionApprovalsTable } from './tables/retention-approvals-table
 import type { RewrittenEventsTable } from './erase/rewritten-events.ts';
 import type { KnownOrganizationsTable, ScheduledRunsTable } from './tables/scheduled-runs-table.ts';
 import type { SessionsTable } from './tables/sessions-table.ts';
-import type { TokenKeeperTable, TokenRequestsTable, TokensTable, TokenUsesTable } from './tables/tokens-tables.ts';
+import type {
+  ConsoleAutomationsTable,
+  TokenKeeperTable,
+  TokenRequestsTable,
+  TokensTable,
+  TokenUsesTable,
+} from './tables/owners-tables.ts';
 import type { WebhooksTable } from './tables/webhooks-table.ts';
 
 /** The tables, as queries see them. */
@@ -70,6 +76,7 @@ export interface Tables {
   token_uses: TokenUsesTable;
   token_requests: TokenRequestsTable;
   token_keeper: TokenKeeperTable;
+  console_automations: ConsoleAutomationsTable;
 }
 
 /** An open database. `destroy` closes its connections. */

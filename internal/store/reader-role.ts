@@ -28,6 +28,7 @@ const readTables = [
   'log_checkpoints',
   'log_acts',
   'access_log',
+  'console_automations',
 ];
 
 /** What the role reads beside: how far the record is behind, for all organizations alike. */
@@ -155,6 +156,7 @@ const createRole = sql`
     grant select on console_keys to runledger_reader;
     grant select on tokens, token_keeper, token_requests to runledger_reader;
     grant insert on token_requests to runledger_reader;
+    grant insert, update, delete on console_automations to runledger_reader;
     grant select, insert, update on token_uses to runledger_reader;
     grant select on organization_databases to runledger_reader;
   end

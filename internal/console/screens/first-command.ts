@@ -12,7 +12,7 @@ interface Given {
 export function firstCommand(
   { ingestUrl, localFiles, site }: Console,
   { kind, token }: Given,
-  automation = randomUUID(),
+  automation: string = randomUUID(),
 ): string {
   const ingest = ingestUrl === undefined ? 'https://<host of ingest>' : ingestUrl.origin;
   const trust = localFiles === undefined ? [] : [`--cacert ${localFiles.certificate}`];

@@ -10,7 +10,7 @@ import { Repeating } from '../../kit/async/repeating.ts';
 import type { Logger } from '../../kit/telemetry/logger.ts';
 import type { Database } from '../../store/database.ts';
 import { sql, type Selectable } from '../../store/sql.ts';
-import type { TokenRequestsTable } from '../../store/tables/tokens-tables.ts';
+import type { TokenRequestsTable } from '../../store/tables/owners-tables.ts';
 
 /**
  * Finds out whether an id token proves an owner of an organization: the owner's name, or one

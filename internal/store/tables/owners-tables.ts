@@ -51,3 +51,13 @@ export interface TokenKeeperTable {
   /** Why tokens cannot be written. */
   problem: string | null;
 }
+
+/** The table `console_automations`: what owners declared in the console. */
+export interface ConsoleAutomationsTable {
+  organization: string;
+  automation_id: string;
+  /** The `spec` of an `Automation`, after `readAutomation` has accepted it. */
+  spec: unknown;
+  /** Another number after each change. */
+  generation: Generated<string>;
+}
