@@ -10,7 +10,6 @@ import { readQuery } from '../../readapi/query.ts';
 import { leadTo } from '../../login/page.ts';
 import type { Declaration } from '../../record/declaration.ts';
 import { field, malformed, readForm } from '../forms.ts';
-import { exactTime } from '../parts/time.ts';
 import { automationOf } from '../path-ids.ts';
 import type { Console, Screen, Visit } from '../visit.ts';
 import { replay } from './replay.ts';
@@ -38,7 +37,8 @@ export const newAutomation: Screen = {
     const { id } = readQuery(visit.ctx, { id: uuid });
     if (id !== undefined) refuseElsewhere(await declarationOf(visit, console, id));
     const spec = id === undefined ? undefined : await console.automations.get(visit.organization, id);
-    show(visit, console, { id: id ?? randomUUID(), texts: textsOf(spec as AutomationSpec | undefined) });
+    const texts = textsOf(spec as AutomationSpec | undefined);
+    show(visit, console, { id: id ?? randomUUID(), texts, isSaved: spec !== undefined });
   },
 };
 
@@ -103,9 +103,11 @@ interface Shown {
   faults?: readonly string[];
   /** What the expectations mean. */
   meaning?: Html;
+  /** True if the console declares it already. */
+  isSaved?: boolean;
 }
 
-function show(visit: Visit, console: Console, { id, texts, faults = [], meaning }: Shown): void {
+function show(visit: Visit, console: Console, { id, texts, faults = [], meaning, isSaved = false }: Shown): void {
   const { ctx, viewer, organization } = visit;
   const { site } = console;
   const input = (name: keyof Texts, placeholder = ''): Html =>
@@ -146,9 +148,12 @@ function show(visit: Visit, console: Console, { id, texts, faults = [], meaning 
         <button name="act" value="check">What does that mean?</button>
       </p>
     </form>
-    <form method="post" action="${site.of(organization, `automations/${id}/remove`)}">
-      <button class="danger">Remove this declaration</button>
-    </form>`;
+    ${
+      isSaved &&
+      html`<form method="post" action="${site.of(organization, `automations/${id}/remove`)}">
+        <button class="danger">Remove this declaration</button>
+      </form>`
+    }`;
   answerHtml(
     ctx,
     console.page({ title: 'Automation', viewer, organization, section: 'automations', body }),
@@ -164,10 +169,16 @@ async function meaningOf({ automationId, expect }: AutomationSpec, visit: Visit,
     <h2 id="meaning-title">What it means</h2>
     <ul class="expected">
       ${phrases.length === 0 ? item('Nothing is expected.') : phrases.map(item)}
-      ${nextTimes(expect, visit.now).map((time) => item(html`expected at ${exactTime(new Date(time).toISOString())}`))}
+      ${nextTimes(expect, visit.now).map((time) => item(`expected at ${inZone(time, expect?.timeZone)}`))}
     </ul>
     ${await replay(automationId, expect, visit, console)}
   </section>`;
+}
+
+/** A time in the zone of a declaration, to the minute. */
+function inZone(time: number, timeZone = 'UTC'): string {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  return `${format.format(time)} (${timeZone})`;
 }
 
 function nextTimes(expect: DeclaredExpectation | undefined, now: number): number[] {
